@@ -1,23 +1,11 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSecrets } from '../src/app/operations/secrets.ts';
 import { CONFIG_KEYS, readConfig, secretsIn, strayVariables } from '../src/config/config.ts';
 import { retentionDaysMin } from '../src/domain/policy.ts';
 import { createIds, sha256, tokenFrom } from '../src/system/ids.ts';
-
-const folders: string[] = [];
-
-function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-config-'));
-  folders.push(folder);
-  return folder;
-}
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
+import { aFolder } from './support/place.ts';
 
 describe('the configuration', () => {
   it('needs nothing, and takes an empty variable for an absent one', () => {

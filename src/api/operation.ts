@@ -16,7 +16,7 @@ export function strict<S extends z.core.$ZodShape>(shape: S): z.ZodObject<S, z.c
 export const nothing = strict({});
 export const noBody = nothing.optional();
 
-/** As clients are told it. */
+/** An instant as clients are told it. */
 export const instant = z.string().meta({
   format: 'date-time',
   description: 'ISO-8601, UTC, with milliseconds.',
@@ -26,7 +26,7 @@ export const facts = z.record(z.string(), z.unknown());
 export const text = z.string().nullable();
 export const cursor = text.meta({ description: 'Null on the last page.' });
 
-/** As clients send it. */
+/** An instant as clients send it. */
 export const instantSent = z.iso
   .datetime({ offset: true, error: 'it is an instant with its offset, such as 2027-01-31T09:00:00Z' })
   .meta({ description: 'An instant with its offset.', example: '2027-01-31T09:00:00Z' });
@@ -80,11 +80,14 @@ export interface Operation<
   Q extends z.ZodType = z.ZodType,
   B extends z.ZodType = z.ZodType,
   A extends z.ZodType = z.ZodType,
-> {
-  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'operations' | 'health';
-  readonly summary: string;
+> extends Described<P, Q, B, A> {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   readonly path: string;
+}
+
+interface Described<P, Q, B, A> {
+  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'operations' | 'health';
+  readonly summary: string;
   /** Needs no token. */
   readonly open?: true;
   readonly params?: P;
@@ -103,14 +106,14 @@ export interface Operation<
 
 export type AnswerStatus = 200 | 201 | 202 | 503;
 
-/** Says what it is, and leaves the schemas their own types. An absent schema stands for a part that is empty. */
+/** An operation whose schemas keep their own types. An absent schema stands for a part that is empty. */
 export function operation<
   A extends z.ZodType,
   P extends z.ZodType = z.ZodObject<Record<string, never>, z.core.$strict>,
   Q extends z.ZodType = z.ZodObject<Record<string, never>, z.core.$strict>,
   B extends z.ZodType = z.ZodUndefined,
->(one: Operation<P, Q, B, A>): Operation<P, Q, B, A> {
-  return one;
+>(method: Operation['method'], path: string, described: Described<P, Q, B, A>): Operation<P, Q, B, A> {
+  return { ...described, method, path };
 }
 
 export const errorAnswer = strict({

@@ -8,7 +8,7 @@ import { threadOperations } from './threads.ts';
 import { truthOperations } from './truth.ts';
 import { verbOperations } from './verbs.ts';
 
-/** Everything that can be asked over HTTP, by its id. */
+/** All operations of the API, by their ids. */
 export const operations = {
   ...taskOperations,
   ...verbOperations,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { idempotencyKeyLengthMax, messageLengthMax, userKeyLengthMax } from '../domain/limits.ts';
 import { deliveryModes } from '../domain/run.ts';
 import {
   operation,
@@ -70,10 +69,6 @@ export const taskRunAnswer = strict({
 
 const runStatuses = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
 
-const fault = strict({ message: z.string() })
-  .nullable()
-  .meta({ description: 'error_message once more, as clients of other servers of this kind know it.' });
-
 export const runAnswer = strict({
   run_id: z.string(),
   source: z.string(),
@@ -85,7 +80,9 @@ export const runAnswer = strict({
   status: z.enum(runStatuses),
   output: facts.nullable(),
   error_message: text,
-  error: fault,
+  error: strict({ message: z.string() })
+    .nullable()
+    .meta({ description: 'error_message once more, as clients of other servers of this kind know it.' }),
   created_at: instant,
   started_at: instant.nullable(),
   finished_at: instant.nullable(),
@@ -95,7 +92,7 @@ export const runAnswer = strict({
 export const ranNow = strict({ task: taskAnswer, task_run: taskRunAnswer });
 
 const runsQuery = strict({
-  status: z.enum(['pending', 'dispatched', 'succeeded', 'failed', 'skipped', 'missed', 'cancelled']).optional(),
+  status: taskRunAnswer.shape.status.optional(),
   ...page,
 });
 
@@ -123,7 +120,6 @@ const allRunsQuery = strict({
 
 const repeat = {
   tag,
-  method: 'post',
   params: runParams,
   body: noBody,
   idempotent: true,
@@ -131,12 +127,12 @@ const repeat = {
   refuses: ['run_in_progress', 'not_repeatable'],
 } as const;
 
-const visible = new RegExp(`^[\\x21-\\x7e]{1,${idempotencyKeyLengthMax}}$`);
+const visible = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLengthMax}}$`);
 
 const messageBody = strict({
   thread_key: z.string().meta({ description: 'Where it is shown.', example: 'cli:default' }),
   text: z.string().meta({
-    maxLength: messageLengthMax,
+    maxLength: limits.messageLengthMax,
     example: 'The build is green.',
     description: 'Shown as it stands; it is never a template.',
   }),
@@ -144,7 +140,7 @@ const messageBody = strict({
   user_key: z
     .string()
     .min(1)
-    .max(userKeyLengthMax)
+    .max(limits.userKeyLengthMax)
     .optional()
     .meta({ description: 'For whom it is, as the client calls them; kept with the run.' }),
   delivery_mode: z
@@ -157,34 +153,28 @@ const messageBody = strict({
     }),
   idempotency_key: z
     .string()
-    .regex(visible, { error: `it has 1 to ${idempotencyKeyLengthMax} visible ASCII characters` })
+    .regex(visible, { error: `it has 1 to ${limits.idempotencyKeyLengthMax} visible ASCII characters` })
     .optional()
     .meta({ description: 'The same as the header Idempotency-Key; one of them is enough.' }),
 }).meta({ id: 'Message', example: { thread_key: 'cli:default', text: 'The build is green.' } });
 
 export const runOperations = {
-  listTaskRuns: operation({
+  listTaskRuns: operation('get', '/v1/tasks/{task_id}/runs', {
     tag,
     summary: 'List the runs of a task, latest slot first',
-    method: 'get',
-    path: '/v1/tasks/{task_id}/runs',
     params: taskParams,
     query: runsQuery,
     answer: strict({ task_runs: z.array(taskRunAnswer), next_cursor: cursor }),
   }),
-  listRuns: operation({
+  listRuns: operation('get', '/v1/runs', {
     tag,
     summary: 'List all runs, newest first; a page that is not full may still have a cursor to go on with',
-    method: 'get',
-    path: '/v1/runs',
     query: allRunsQuery,
     answer: strict({ runs: z.array(runAnswer), next_cursor: cursor }),
   }),
-  getRunResult: operation({
+  getRunResult: operation('get', `${path}/result`, {
     tag,
     summary: 'Read how a run has ended; 409 not_finished, with its status, while it lives',
-    method: 'get',
-    path: `${path}/result`,
     params: runParams,
     answer: strict({
       run_id: z.string(),
@@ -195,28 +185,22 @@ export const runOperations = {
     }).meta({ id: 'RunResult' }),
     refuses: ['not_finished'],
   }),
-  listNextRuns: operation({
+  listNextRuns: operation('get', '/v1/tasks/{task_id}/next', {
     tag,
     summary: 'When a task runs next',
-    method: 'get',
-    path: '/v1/tasks/{task_id}/next',
     params: taskParams,
     query: strict({ count: whole(limits.previewCountMax, limits.previewCountDefault) }),
     answer: strict({ next: z.array(instant) }),
   }),
-  getRun: operation({
+  getRun: operation('get', path, {
     tag,
     summary: 'Read a run',
-    method: 'get',
-    path,
     params: runParams,
     answer: runAnswer,
   }),
-  cancelRun: operation({
+  cancelRun: operation('post', `${path}/cancel`, {
     tag,
     summary: 'Call off a run',
-    method: 'post',
-    path: `${path}/cancel`,
     params: runParams,
     body: noBody,
     answer: strict({
@@ -224,21 +208,17 @@ export const runOperations = {
       run: runAnswer,
     }),
   }),
-  retryRun: operation({
+  retryRun: operation('post', `${path}/retry`, {
     ...repeat,
     summary: 'Make good a run that failed, as the same call for its target',
-    path: `${path}/retry`,
   }),
-  replayRun: operation({
+  replayRun: operation('post', `${path}/replay`, {
     ...repeat,
     summary: 'Do a run once more with what it was given, as a new call for its target',
-    path: `${path}/replay`,
   }),
-  postMessage: operation({
-    tag: 'runs',
+  postMessage: operation('post', '/v1/messages', {
+    tag,
     summary: 'Put a text into a thread; the texts of one thread come in order',
-    method: 'post',
-    path: '/v1/messages',
     body: messageBody,
     idempotent: true,
     answer: runAnswer,

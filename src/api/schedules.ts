@@ -136,11 +136,9 @@ const previewAnswer = strict({
 });
 
 export const scheduleOperations = {
-  previewSchedule: operation({
+  previewSchedule: operation('post', '/v1/schedules/preview', {
     tag: 'schedules',
     summary: 'Calculate a schedule without creating anything',
-    method: 'post',
-    path: '/v1/schedules/preview',
     body: previewBody,
     answer: previewAnswer,
   }),

@@ -17,7 +17,7 @@ const versionAnswer = strict({
   node: z.string().meta({ description: 'The version of Node that runs it.' }),
 });
 
-const probe = { tag: 'health', method: 'get', open: true } as const;
+const probe = { tag: 'health', open: true } as const;
 const state = { ...probe, answer: healthAnswer, statuses: [200, 503] } as const;
 
 /** Housekeeping on demand. */
@@ -48,11 +48,9 @@ const reconcileAnswer = strict({
 });
 
 export const statusOperations = {
-  getStatus: operation({
+  getStatus: operation('get', '/v1/status', {
     tag,
     summary: 'How the server stands',
-    method: 'get',
-    path: '/v1/status',
     answer: strict({
       version: z.string(),
       now: instant,
@@ -75,11 +73,9 @@ export const statusOperations = {
       retention: strict({ days: count, oldest_run_at: instant.nullable() }),
     }).meta({ id: 'Status' }),
   }),
-  getUsage: operation({
+  getUsage: operation('get', '/v1/usage', {
     tag,
     summary: 'What ran, was shown and was consumed, of a chat, of a person, or of the whole server',
-    method: 'get',
-    path: '/v1/usage',
     query: strict({
       thread_key: z.string().optional(),
       user_key: z.string().max(64).optional().meta({ description: 'The owner of the tasks.' }),
@@ -101,11 +97,9 @@ export const statusOperations = {
       }),
     }).meta({ id: 'Usage' }),
   }),
-  tick: operation({
+  tick: operation('post', '/v1/tick', {
     tag,
     summary: 'Take up what is due now, without waiting for the server to do so by itself',
-    method: 'post',
-    path: '/v1/tick',
     body: noBody,
     answer: strict({
       scheduled: count.meta({ description: 'Tasks and occurrences that were taken up.' }),
@@ -116,29 +110,24 @@ export const statusOperations = {
       failed: z.array(z.string()).meta({ description: 'Rooms whose step failed; they try again by themselves.' }),
     }).meta({ id: 'Tick' }),
   }),
-  isLive: operation({ ...state, summary: 'Whether the process turns', path: '/livez' }),
-  isHealthy: operation({ ...state, summary: 'The same as /livez', path: '/healthz' }),
-  isReady: operation({ ...state, summary: 'Whether work can be done now', path: '/readyz' }),
-  getVersion: operation({ ...probe, summary: 'Which version this is', path: '/version', answer: versionAnswer }),
-  getDescription: operation({
+  isLive: operation('get', '/livez', { ...state, summary: 'Whether the process turns' }),
+  isHealthy: operation('get', '/healthz', { ...state, summary: 'The same as /livez' }),
+  isReady: operation('get', '/readyz', { ...state, summary: 'Whether work can be done now' }),
+  getVersion: operation('get', '/version', { ...probe, summary: 'Which version this is', answer: versionAnswer }),
+  getDescription: operation('get', '/openapi.json', {
     ...probe,
     summary: 'This document',
-    path: '/openapi.json',
     answer: z.looseObject({ openapi: z.string() }),
   }),
-  runAudit: operation({
+  runAudit: operation('post', '/v1/audit/run', {
     tag: 'operations',
     summary: 'Look now for what must never be; nothing is changed',
-    method: 'post',
-    path: '/v1/audit/run',
     body: noBody,
     answer: auditAnswer,
   }),
-  reconcile: operation({
+  reconcile: operation('post', '/v1/reconcile', {
     tag: 'operations',
     summary: 'Tell what the audit finds, and mend what can be mended safely when asked to',
-    method: 'post',
-    path: '/v1/reconcile',
     body: reconcileBody,
     answer: reconcileAnswer,
   }),

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { scopeLengthMax, scopesMax } from '../domain/limits.ts';
 import {
   operation,
   facts,
@@ -185,11 +184,9 @@ const grantPath = '/v1/grants';
 const grantTag = 'grants';
 
 export const taskOperations = {
-  createTask: operation({
+  createTask: operation('post', '/v1/threads/{thread_key}/tasks', {
     tag,
     summary: 'Create a task',
-    method: 'post',
-    path: '/v1/threads/{thread_key}/tasks',
     params: threadParams,
     body: createBody,
     idempotent: true,
@@ -197,62 +194,48 @@ export const taskOperations = {
     statuses: [201, 200],
     refuses: ['task_exists', 'schedule_exhausted', 'quota_exceeded'],
   }),
-  listTasks: operation({
+  listTasks: operation('get', '/v1/tasks', {
     tag,
     summary: 'List tasks, newest first',
-    method: 'get',
-    path: '/v1/tasks',
     query: tasksQuery,
     answer: taskPage,
   }),
-  listThreadTasks: operation({
+  listThreadTasks: operation('get', '/v1/threads/{thread_key}/tasks', {
     tag,
     summary: 'List the tasks of a thread, newest first',
-    method: 'get',
-    path: '/v1/threads/{thread_key}/tasks',
     params: threadParams,
     query: threadTasksQuery,
     answer: taskPage,
   }),
-  getTask: operation({
+  getTask: operation('get', path, {
     tag,
     summary: 'Read a task',
-    method: 'get',
-    path,
     params: taskParams,
     answer: oneTask,
   }),
-  deleteTask: operation({
+  deleteTask: operation('delete', path, {
     tag,
     summary: 'Delete a task',
-    method: 'delete',
-    path,
     params: taskParams,
     answer: strict({ deleted: z.literal(true) }),
   }),
-  listTaskVersions: operation({
+  listTaskVersions: operation('get', `${path}/versions`, {
     tag,
     summary: 'List what a task was told to do, newest first',
-    method: 'get',
-    path: `${path}/versions`,
     params: taskParams,
     answer: versionList,
   }),
-  updateTask: operation({
+  updateTask: operation('patch', path, {
     tag,
     summary: 'Change the named fields of a task',
-    method: 'patch',
-    path,
     params: taskParams,
     body: patchBody,
     answer: editedTask,
     refuses: ['schedule_exhausted'],
   }),
-  listGrants: operation({
+  listGrants: operation('get', grantPath, {
     tag: grantTag,
     summary: 'List grants, newest first',
-    method: 'get',
-    path: grantPath,
     query: strict({
       thread_key: z.string().optional(),
       owner: z.string().max(64).optional().meta({ description: 'The user key of the owner.' }),
@@ -262,18 +245,16 @@ export const taskOperations = {
     }),
     answer: strict({ grants: z.array(grantAnswer), next_cursor: cursor }),
   }),
-  createGrant: operation({
+  createGrant: operation('post', grantPath, {
     tag: grantTag,
     summary: 'Give a task a fresh grant; the one that it had is revoked',
-    method: 'post',
-    path: grantPath,
     body: strict({
       task_id: z.string().max(64).meta({ example: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' }),
       expires_at: instantSent.optional().meta({ description: 'From then on its slots are skipped; never without it.' }),
       scopes: z
-        .array(z.string().max(scopeLengthMax))
+        .array(z.string().max(limits.scopeLengthMax))
         .min(1)
-        .max(scopesMax)
+        .max(limits.scopesMax)
         .optional()
         .meta({ description: 'Such as action:message, or action:*. What the action of the task needs without it.' }),
     }).meta({ id: 'GrantCreate', example: { task_id: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' } }),
@@ -282,11 +263,9 @@ export const taskOperations = {
     statuses: [201],
     refuses: ['not_found', 'owner_left'],
   }),
-  revokeGrant: operation({
+  revokeGrant: operation('delete', `${grantPath}/{grant_id}`, {
     tag: grantTag,
     summary: 'Revoke a grant for good: the slots of its task are skipped from then on',
-    method: 'delete',
-    path: `${grantPath}/{grant_id}`,
     params: strict({ grant_id: z.string() }),
     answer: changedGrant,
   }),

@@ -35,23 +35,19 @@ const chosen = {
   thread_key: z.string().optional().meta({ description: 'Only those of this chat or thread.' }),
 };
 
-/** All tasks of a thread have operations of their own; all tasks of the server are nobody's to change by one slip. */
+/** All tasks of a thread have operations of their own; all tasks of the server are not to be changed by one slip. */
 function isNamed({ subject, tag }: { readonly subject?: string | undefined; readonly tag?: string | undefined }) {
   return subject !== undefined || tag !== undefined;
 }
 const example = { tag: 'team' };
 const unnamed = { error: 'name a subject or a tag; for all tasks of a thread, see /v1/threads/{thread_key}' };
 const chosenBody = strict(chosen).refine(isNamed, unnamed).meta({ id: 'Chosen', example });
-const pauseChosenBody = strict({
-  ...chosen,
-  until: pauseEnd,
-})
+const pauseChosenBody = strict({ ...chosen, until: pauseEnd })
   .refine(isNamed, unnamed)
   .meta({ id: 'PauseChosen', example });
 
 const bulk = {
   tag: 'tasks',
-  method: 'post',
   query: strict({
     dry_run: z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would change.' }),
   }),
@@ -59,64 +55,51 @@ const bulk = {
 } as const;
 
 export const threadOperations = {
-  purgeThread: operation({
+  purgeThread: operation('delete', `${path}/tasks`, {
     ...thread,
     summary: 'Delete all tasks of a thread; dry_run=true counts first',
-    method: 'delete',
-    path: `${path}/tasks`,
     query: purgeQuery,
     answer: purgeAnswer,
   }),
-  pauseThread: operation({
+  pauseThread: operation('post', `${path}/pause`, {
     ...thread,
     summary: 'Pause all tasks of a thread',
-    method: 'post',
-    path: `${path}/pause`,
     body: pauseBody,
     answer: bulkAnswer,
   }),
-  cancelThread: operation({
+  cancelThread: operation('post', `${path}/cancel`, {
     ...thread,
     summary: 'Call off everything that a thread has under way: what its tasks run, and messages that wait',
-    method: 'post',
-    path: `${path}/cancel`,
     body: noBody,
     answer: strict({
       cancelled: z.int(),
       left: z.int().meta({ description: 'Runs that ended by themselves before they could be called off.' }),
     }),
   }),
-  resumeThread: operation({
+  resumeThread: operation('post', `${path}/resume`, {
     ...thread,
     summary: 'Let all tasks of a thread go on that a person paused',
-    method: 'post',
-    path: `${path}/resume`,
     body: noBody,
     answer: bulkAnswer,
   }),
-  pauseTasks: operation({
+  pauseTasks: operation('post', '/v1/tasks/pause', {
     ...bulk,
     summary: 'Pause all tasks of a subject or a tag; dry_run=true counts first',
-    path: '/v1/tasks/pause',
     body: pauseChosenBody,
   }),
-  resumeTasks: operation({
+  resumeTasks: operation('post', '/v1/tasks/resume', {
     ...bulk,
     summary: 'Let all tasks of a subject or a tag go on that a person paused',
-    path: '/v1/tasks/resume',
     body: chosenBody,
   }),
-  cancelTasks: operation({
+  cancelTasks: operation('post', '/v1/tasks/cancel', {
     ...bulk,
     summary: 'Call off what the tasks of a subject or a tag run now',
-    path: '/v1/tasks/cancel',
     body: chosenBody,
   }),
-  attachTask: operation({
+  attachTask: operation('post', '/v1/tasks/{task_id}/attach', {
     tag: 'tasks',
     summary: 'Give a task a chat, or another one while nothing of it is in its own',
-    method: 'post',
-    path: '/v1/tasks/{task_id}/attach',
     params: taskParams,
     body: strict({
       thread_key: z.string().meta({

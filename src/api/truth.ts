@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventKinds, isOfKind } from '../domain/event.ts';
 import * as limits from '../domain/limits.ts';
-import { operation, cursor, facts, instant, page, strict, taskParams, whole } from './operation.ts';
+import { operation, cursor, facts, instant, page, strict, taskParams, text, whole } from './operation.ts';
 import { deliveryAnswer } from './runs.ts';
 
 /** Questions about the truth, and their answers. */
@@ -41,7 +41,7 @@ export const eventsQuery = strict({
   limit: whole(limits.eventPageMax, limits.eventPageDefault),
 });
 const auditQuery = strict({ task_id: taskId, ...page });
-const downtimesQuery = strict({ limit: whole(limits.pageMax, limits.pageDefault) });
+const downtimesQuery = strict({ limit: page.limit });
 
 const state = z.enum(['active', 'paused', 'completed', 'deleted']).nullable();
 
@@ -71,13 +71,25 @@ const evidence = strict({
   source: z.string(),
   late_ms: z.number().meta({ description: 'How long after its slot it was taken up.' }),
   started_after_ms: z.number().meta({ description: 'How long after its slot its work began.' }),
-  attempts: strict({ count: z.int(), last_error_message: z.string().nullable() }),
-  deliveries: z.array(deliveryAnswer.pick(deliveryFields()).extend({ cause: z.string().nullable() })),
+  attempts: strict({ count: z.int(), last_error_message: text }),
+  deliveries: z.array(
+    deliveryAnswer
+      .pick({
+        delivery_id: true,
+        part: true,
+        status: true,
+        thread_key: true,
+        message_id: true,
+        error_message: true,
+        delivered_at: true,
+      })
+      .extend({ cause: text }),
+  ),
   done: strict({
     status: z.enum(['open', 'done', 'given_up', 'superseded', 'dropped']),
     reminders: z.int(),
     at: instant.nullable(),
-    by: z.string().nullable(),
+    by: text,
   }).meta({ description: 'Whether somebody has said that it is done, where somebody has or is asked to.' }),
   replay_of: z.string(),
   audit: strict({ entry_id: z.string(), at: instant, actor: z.string(), verb: z.string() }),
@@ -87,18 +99,6 @@ const evidence = strict({
 })
   .partial()
   .meta({ id: 'Evidence' });
-
-function deliveryFields() {
-  return {
-    delivery_id: true,
-    part: true,
-    status: true,
-    thread_key: true,
-    message_id: true,
-    error_message: true,
-    delivered_at: true,
-  } as const;
-}
 
 const whyAnswer = strict({
   at: instant.nullable().meta({ description: 'For a point in time.' }),
@@ -126,8 +126,8 @@ const event = strict({
   cursor: z.string(),
   at: instant,
   kind: z.string(),
-  task_id: z.string().nullable(),
-  ref: z.string().nullable().meta({ description: 'The row it is about.' }),
+  task_id: text,
+  ref: text.meta({ description: 'The row it is about.' }),
   data: facts.nullable(),
 }).meta({ id: 'Event' });
 const eventPage = strict({
@@ -140,15 +140,14 @@ const auditEntry = strict({
   at: instant,
   actor: z.string(),
   verb: z.string(),
-  task_id: z.string().nullable(),
+  task_id: text,
   state_before: state,
   state_after: state,
   before: facts.nullable(),
   after: facts.nullable(),
-  trace_id: z
-    .string()
-    .nullable()
-    .meta({ description: 'The x-request-id of the request in whose course it was done, where there was one.' }),
+  trace_id: text.meta({
+    description: 'The x-request-id of the request in whose course it was done, where there was one.',
+  }),
 }).meta({ id: 'AuditEntry' });
 const auditPage = strict({ entries: z.array(auditEntry), next_cursor: cursor });
 
@@ -166,37 +165,32 @@ const downtimesAnswer = strict({ downtimes: z.array(downtimeAnswer) });
 const feed = { tag: 'operations', method: 'get' } as const;
 
 export const truthOperations = {
-  whyTask: operation({
+  whyTask: operation('get', '/v1/tasks/{task_id}/why', {
     tag: 'runs',
     summary: 'Why a task ran, or did not run, at an instant or in a stretch of time; deleted tasks included',
-    method: 'get',
-    path: '/v1/tasks/{task_id}/why',
     params: taskParams,
     query: whyQuery,
     answer: whyPage,
     refuses: ['invalid_cursor'],
   }),
-  listEvents: operation({
+  listEvents: operation('get', '/v1/events', {
     ...feed,
     summary: 'What happened, in the order in which it became true; go on with next_cursor and miss nothing',
-    path: '/v1/events',
     query: eventsQuery,
     answer: eventPage,
     stream:
       'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It goes on behind the header Last-Event-ID, or behind after.',
   }),
-  listAudit: operation({
+  listAudit: operation('get', '/v1/audit', {
     ...feed,
     summary: 'Who did what to which task, newest first',
-    path: '/v1/audit',
     query: auditQuery,
     answer: auditPage,
     refuses: ['invalid_cursor'],
   }),
-  listDowntimes: operation({
+  listDowntimes: operation('get', '/v1/downtimes', {
     ...feed,
     summary: 'When nobody was there, and what that cost, newest first',
-    path: '/v1/downtimes',
     query: downtimesQuery,
     answer: downtimesAnswer,
   }),

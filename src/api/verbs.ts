@@ -41,72 +41,62 @@ const undoneTask = strict({
   undone: strict({ entry_id: z.string(), verb: z.string(), at: instant }),
 });
 
-const verb = { tag: 'tasks', method: 'post', params: taskParams, body: noBody, answer: changedTask } as const;
+const verb = { tag: 'tasks', params: taskParams, body: noBody, answer: changedTask } as const;
 const path = '/v1/tasks/{task_id}';
 
 export const verbOperations = {
-  runTaskNow: operation({
+  runTaskNow: operation('post', `${path}/run-now`, {
     ...verb,
     summary: 'Run a task now, beside its schedule',
-    path: `${path}/run-now`,
     idempotent: true,
     answer: ranNow,
     refuses: ['run_in_progress'],
   }),
-  cancelTask: operation({
+  cancelTask: operation('post', `${path}/cancel`, {
     ...verb,
     summary: 'Call off what a task runs now',
-    path: `${path}/cancel`,
   }),
-  answerTask: operation({
+  answerTask: operation('post', `${path}/answer`, {
     ...verb,
     summary: 'Say whether missed slots run after all (policy missed: ask)',
-    path: `${path}/answer`,
     body: answerBody,
     refuses: ['nothing_to_answer'],
   }),
-  pauseTask: operation({
+  pauseTask: operation('post', `${path}/pause`, {
     ...verb,
     summary: 'Pause a task',
-    path: `${path}/pause`,
     body: pauseBody,
   }),
-  resumeTask: operation({
+  resumeTask: operation('post', `${path}/resume`, {
     ...verb,
     summary: 'Let a paused task go on',
-    path: `${path}/resume`,
     refuses: ['schedule_exhausted'],
   }),
-  skipTask: operation({
+  skipTask: operation('post', `${path}/skip`, {
     ...verb,
     summary: 'Skip the next runs of a task',
-    path: `${path}/skip`,
     body: skipBody,
     idempotent: true,
     refuses: ['nothing_to_skip'],
   }),
-  unskipTask: operation({
+  unskipTask: operation('post', `${path}/unskip`, {
     ...verb,
     summary: 'Take back what was skipped in advance',
-    path: `${path}/unskip`,
   }),
-  snoozeTask: operation({
+  snoozeTask: operation('post', `${path}/snooze`, {
     ...verb,
     summary: 'Run a task once more later, beside its schedule',
-    path: `${path}/snooze`,
     body: snoozeBody,
     idempotent: true,
   }),
-  restoreTask: operation({
+  restoreTask: operation('post', `${path}/restore`, {
     ...verb,
     summary: 'Bring a deleted task back, within a day',
-    path: `${path}/restore`,
     refuses: ['too_late', 'quota_exceeded'],
   }),
-  undoTask: operation({
+  undoTask: operation('post', `${path}/undo`, {
     ...verb,
     summary: 'Take back a change of a task, within a day',
-    path: `${path}/undo`,
     body: undoBody,
     answer: undoneTask,
     refuses: ['nothing_to_undo', 'too_late', 'schedule_exhausted', 'quota_exceeded', 'invalid_schedule'],

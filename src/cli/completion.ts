@@ -2,7 +2,7 @@ import type { RootCommand, Command as Described } from '@bomb.sh/tab';
 import type { Argument, Command, Option } from 'commander';
 import { CliFault, usage } from './faults.ts';
 import { flat } from './layout.ts';
-import type { Session, AddVerb } from './session.ts';
+import { verb, type Session } from './session.ts';
 
 const shells: readonly string[] = ['bash', 'zsh', 'fish', 'powershell'];
 
@@ -26,8 +26,8 @@ declare -F _get_comp_words_by_ref > /dev/null || _get_comp_words_by_ref() {
 `;
 
 /** The only file that knows the package. Its scripts ask the program what fits, by a verb that no help shows. */
-export function addCompletion(program: Command, add: AddVerb): void {
-  add(program, {
+export const completionVerbs = (program: Command) => [
+  verb({
     usage: 'completion <shell>',
     summary: 'print what makes a shell complete verbs and flags',
     about,
@@ -40,8 +40,8 @@ export function addCompletion(program: Command, add: AddVerb): void {
       script(shell, program.name(), program.name());
       return null;
     },
-  });
-  add(program, {
+  }),
+  verb({
     usage: 'complete [words...]',
     summary: 'tell what may stand next',
     examples: ['cronogram complete -- task li'],
@@ -55,8 +55,8 @@ export function addCompletion(program: Command, add: AddVerb): void {
       root.parse([...words]);
       return null;
     },
-  });
-}
+  }),
+];
 
 interface TaskShown {
   readonly id: string;
@@ -111,7 +111,7 @@ async function tasksFor({ client, namedThread }: Session, words: readonly string
   const isAsked = words[0] === 'task' && words.length > 2 && words.at(-1)?.startsWith('-') !== true;
   if (!isAsked) return [];
   try {
-    const query = { limit: String(tasksMax), ...(namedThread === null ? {} : { thread_key: namedThread }) };
+    const query = { limit: String(tasksMax), thread_key: namedThread };
     const { tasks } = await client.call('listTasks', { query });
     return tasks.map(({ task_id: id, title }) => ({ id, title: flat(title) }));
   } catch (error) {

@@ -14,7 +14,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** How a fault ends the program where nothing else is said; whatever stands not here has simply failed. */
+/** How a fault ends the program where nothing else is said; a code that is not here has simply failed. */
 const exitsOf: Readonly<Record<string, ExitCode>> = {
   usage: exitCodes.usage,
   ambiguous: exitCodes.usage,
@@ -25,6 +25,7 @@ const exitsOf: Readonly<Record<string, ExitCode>> = {
   invalid_configuration: exitCodes.refused,
   too_late: exitCodes.refused,
   server_away: exitCodes.away,
+  store_unavailable: exitCodes.away,
   interrupted: exitCodes.interrupted,
 };
 

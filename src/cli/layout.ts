@@ -17,8 +17,10 @@ export interface Cell {
   readonly tone?: Tone;
 }
 
-interface Column {
+export interface Column<Row> {
   readonly title: string;
+  /** The cell of a row; null is an empty one. */
+  readonly of: (row: Row) => Cell | string | null;
   /** Gives way first, down to this width; the others keep theirs for as long as there is room. */
   readonly least?: number;
   /** Never cut, however narrow the terminal: what stands there is to be copied. */
@@ -30,12 +32,12 @@ const ellipsis = '…';
 const leastWidth = 4;
 
 /** A table that fits the terminal. Cells are one line each. */
-export async function table(
+export async function table<Row>(
   terminal: Pick<Terminal, 'columns' | 'hasColours'>,
-  columns: readonly Column[],
-  rows: readonly (readonly (Cell | string)[])[],
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
 ): Promise<string> {
-  const cells = rows.map((row) => row.map(oneLine));
+  const cells = rows.map((row) => columns.map((column) => oneLine(column.of(row) ?? '')));
   const titles = columns.map(({ title }) => ({ text: title, tone: 'dim' as const }));
   const measure = await measureFor([...titles, ...cells.flat()].map(({ text }) => text));
   const natural = columns.map((_column, at) =>
@@ -61,7 +63,11 @@ function oneLine(cell: Cell | string): Cell {
 }
 
 /** Columns that may give way share what is missing; when that is not enough, the widest ones are cut in turn. */
-function fit(columns: readonly Column[], natural: readonly number[], room: number): readonly number[] {
+function fit(
+  columns: readonly Omit<Column<never>, 'of'>[],
+  natural: readonly number[],
+  room: number,
+): readonly number[] {
   const widths = [...natural];
   const free = room - gap.length * (columns.length - 1);
   const total = () => widths.reduce((sum, width) => sum + width, 0);
@@ -150,9 +156,9 @@ export interface Terminal {
   readonly canAsk: boolean;
   readonly hasColours: boolean;
   readonly columns: number;
-  /** Everything that comes in, to its end. */
+  /** Reads the whole input, to its end. */
   read(): Promise<string>;
-  /** One line that somebody types. */
+  /** One line that a person types. */
   ask(question: string): Promise<string>;
 }
 

@@ -1,10 +1,17 @@
-import type { AnswerOf } from './client.ts';
+import type { AnswerOf, Asked } from './client.ts';
 import { CliFault, usage } from './faults.ts';
 import { flat } from './layout.ts';
 import { given } from './options.ts';
 import type { Session } from './session.ts';
 
 export type Task = AnswerOf<'getTask'>['task'];
+
+export type ScheduleSent = NonNullable<NonNullable<Asked<'createTask'>['body']>['schedule']>;
+
+/** A schedule that the server tells can be sent back; only the type does not know which fields belong to which kind. */
+export function sendable(schedule: Task['schedule']): ScheduleSent {
+  return given(schedule) as unknown as ScheduleSent;
+}
 
 const wholeId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** An id begins with its time, which has begun with a zero since 1970 and does so for thousands of years. */
@@ -34,21 +41,32 @@ async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
 }
 
 /** All tasks, or those of one thread; oldest first, so that tasks made anew get their numbers in the same order. */
-export async function allTasks({ client }: Session, thread: string | null): Promise<readonly Task[]> {
+export async function allTasks(session: Session, thread: string | undefined): Promise<readonly Task[]> {
   const found: Task[] = [];
-  const query = given({ thread_key: thread ?? undefined });
-  const pages = pagesOf((place) => client.call('listTasks', { query: { ...query, ...place } }));
-  for await (const { tasks } of pages) found.push(...tasks);
+  for await (const { tasks } of taskPages(session, thread)) found.push(...tasks);
   return found.toReversed();
 }
 
-/** A search looks at this many pages; whoever has more tasks than that knows their ids. */
+function taskPages({ client }: Session, thread: string | undefined): AsyncGenerator<AnswerOf<'listTasks'>> {
+  return pagesOf((place) => client.call('listTasks', { query: { thread_key: thread, ...place } }));
+}
+
+/** A search looks at this many pages; beyond them a task is named by its id. */
 const pagesMax = 50;
 
 /** The id that a name stands for. A whole id is taken as it is, so that what is done to it costs one request. */
-export async function taskIdOf(session: Session, name: string): Promise<string> {
+async function taskIdOf(session: Session, name: string): Promise<string> {
   if (wholeId.test(name)) return name.toLowerCase();
   return (await taskNamed(session, name)).task_id;
+}
+
+export async function paramsOf(session: Session, name: string) {
+  return { task_id: await taskIdOf(session, name) };
+}
+
+/** The id of the task that a flag names, where it was typed. */
+export async function chosenTask(session: Session, name: string | undefined): Promise<string | undefined> {
+  return name === undefined ? undefined : taskIdOf(session, name);
 }
 
 export async function taskNamed(session: Session, name: string): Promise<Task> {
@@ -72,7 +90,7 @@ async function byNumber(session: Session, number: number): Promise<Task> {
   const found = await look(session, session.threadKey, (task) => task.number === number);
   const [task] = found;
   if (task !== undefined) return task;
-  const hint = session.namedThread === null ? await elsewhere(session, number) : '';
+  const hint = session.namedThread === undefined ? await elsewhere(session, number) : '';
   throw new CliFault('not_found', `There is no task #${number} in ${session.threadKey}.${hint}`);
 }
 
@@ -137,23 +155,19 @@ export async function runIdOf({ client }: Session, name: string): Promise<string
 }
 
 async function look(
-  { client }: Session,
-  thread: string | null,
+  session: Session,
+  thread: string | undefined,
   wanted: (task: Task) => boolean,
 ): Promise<readonly Task[]> {
   const found: Task[] = [];
-  const query = given({ thread_key: thread ?? undefined });
   let looked = 0;
-  for await (const page of pagesOf((place) => client.call('listTasks', { query: { ...query, ...place } }))) {
+  for await (const page of taskPages(session, thread)) {
     found.push(...page.tasks.filter(wanted));
     looked += 1;
-    if (page.next_cursor !== null && looked === pagesMax) throw tooMany();
+    if (page.next_cursor !== null && looked === pagesMax)
+      throw usage(
+        `There are more than ${pageMax * pagesMax} tasks to look through. Write the whole id, or name the thread with --thread-key.`,
+      );
   }
   return found;
-}
-
-function tooMany(): CliFault {
-  return usage(
-    `There are more than ${pageMax * pagesMax} tasks to look through. Write the whole id, or name the thread with --thread-key.`,
-  );
 }

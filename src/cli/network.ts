@@ -3,7 +3,7 @@ import { request as askHttps } from 'node:https';
 import { CliFault, usage } from './faults.ts';
 
 /** A server that is alive answers sooner; the slowest thing that is asked of it is an audit of everything. */
-const patienceMs = 60_000;
+const answerMaxMs = 60_000;
 /** Far more than any page of rows; what is longer is no answer of ours. */
 const answerBytesMax = 64 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ export function networkWire(address: string): Wire {
   return {
     place,
     ask: async (asked, signal) => {
-      const timeout = AbortSignal.timeout(patienceMs);
+      const timeout = AbortSignal.timeout(answerMaxMs);
       const answer = await open(asked, AbortSignal.any([signal, timeout])).catch((error: unknown) => {
         throw timeout.aborted ? late(place) : error;
       });
@@ -89,7 +89,7 @@ function away(place: string, cause: unknown): CliFault {
 }
 
 function late(place: string): CliFault {
-  const message = `The server at ${place} took more than ${patienceMs / 1000} seconds to answer. Look at its log, and try again.`;
+  const message = `The server at ${place} took more than ${answerMaxMs / 1000} seconds to answer. Look at its log, and try again.`;
   return new CliFault('server_away', message);
 }
 
@@ -110,7 +110,7 @@ export interface Wire {
   /** Where it goes, as it may be shown to people. */
   readonly place: string;
   ask(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
-  /** The lines of an answer that goes on for as long as somebody listens. */
+  /** The lines of an answer that goes on until the client leaves. */
   listen(request: WireRequest, signal: AbortSignal): Promise<WireStream>;
   close(): Promise<void>;
 }

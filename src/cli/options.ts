@@ -1,5 +1,6 @@
 import { fixedMs } from '../domain/schedule/time/duration.ts';
 import { usage } from './faults.ts';
+import type { Flag } from './session.ts';
 
 const units: Readonly<Record<string, number>> = {
   ms: 1,
@@ -28,12 +29,7 @@ export function millisecondsOf(flag: string, text: string): number {
   return ms;
 }
 
-interface Whole {
-  readonly min: number;
-  readonly max: number;
-}
-
-export function wholeOf(flag: string, text: string, { min, max }: Whole): number {
+export function wholeOf(flag: string, text: string, { min, max }: NonNullable<Flag['whole']>): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw usage(`${flag}: "${text.slice(0, 40)}" is not a whole number from ${min} to ${max}.`);
@@ -56,9 +52,8 @@ export function objectOf(flag: string, text: string): Record<string, unknown> {
   throw usage(`${flag} is a JSON object, such as '{"kind":"message"}'.`);
 }
 
-/** The fields that were given; an absent one stays absent. */
-export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
+/** The fields that hold something: null and undefined are nothing. */
+export function given<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(known) as { [K in keyof T]?: NonNullable<T[K]> };
 }

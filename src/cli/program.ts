@@ -1,26 +1,24 @@
 import { Command, CommanderError, Option } from 'commander';
-import { AppError, errorText, type ErrorCode } from '../domain/errors.ts';
+import { AppError, errorText } from '../domain/errors.ts';
 import { CliFault, exitCodes, interrupted as interruption, localFault, usage } from './faults.ts';
-import { sentence, type Terminal } from './layout.ts';
-import { collect } from './options.ts';
+import { sentence } from './layout.ts';
+import { collect, wholeOf } from './options.ts';
 import {
   localSession,
   openSession,
-  type AddLocalVerb,
-  type AddVerb,
   type Flag,
   type Globals,
+  type Group,
   type Host,
   type LocalSession,
+  type Options,
+  type Session,
   type Told,
   type Verb,
 } from './session.ts';
 
 /** Longer lines are hard to read, and a file has no width of its own. */
 const helpColumns = 80;
-
-/** A part of the program: verbs that belong together. */
-export type Part = (program: Command, add: AddVerb, addLocal: AddLocalVerb) => void;
 
 export interface Program {
   readonly command: Command;
@@ -39,35 +37,44 @@ Exit codes: 0 done, 1 failed, 2 cannot be done as typed, 3 not found,
 Variables:  CRONOGRAM_API_URL, CRONOGRAM_API_TOKEN, CRONOGRAM_API_TOKEN_FILE,
             CRONOGRAM_THREAD_KEY, NO_COLOR`;
 
-export function createProgram(host: Host, parts: readonly Part[]): Program {
+/** The verbs that ask a server, and those of this computer. Completion tells of the program itself, so it is given it. */
+export interface Verbs {
+  readonly remote: (program: Command) => readonly Group[];
+  readonly local: readonly Group<LocalSession>[];
+}
+
+export function createProgram(host: Host, { remote, local }: Verbs): Program {
   const command = rootOf(host);
   let exitCode: number = exitCodes.done;
   const globals = () => command.opts<Globals>();
-  const put = <O extends object, S extends LocalSession>(group: Command, verb: Verb<O, S>, using: Using<S>) =>
-    commandOf(group, verb).action(async (...given: readonly unknown[]) => {
-      const made = given.at(-1) as Command;
-      await using(async (session) => {
-        const told = await verb.does(session, made.args, typedOptions<O>(made));
-        exitCode = typeof told === 'number' ? told : (told?.exitCode ?? exitCodes.done);
-        if (typeof told === 'object' && told !== null) await tell(session, told);
-      });
-    });
-  const add: AddVerb = (group, verb) =>
-    put(group, verb, async (work) => {
-      const session = await openSession(host, globals());
-      try {
-        await work(session);
-      } finally {
-        await session.client.close();
+  const add = <S extends LocalSession>(groups: readonly Group<S>[], using: Using<S>) => {
+    for (const group of groups) {
+      const parent = group.name === undefined ? command : groupOf(command, group);
+      for (const verb of group.verbs) {
+        const made = commandOf(parent, verb).action(async () => {
+          await using(async (session) => {
+            const told = await verb.does(session, made.args, typedOptions(made));
+            exitCode = typeof told === 'number' ? told : (told?.exitCode ?? exitCodes.done);
+            if (typeof told === 'object' && told !== null) await tell(session, told);
+          });
+        });
+        if (group.name === undefined && group.heading !== undefined) made.helpGroup(group.heading);
       }
-    });
-  const addLocal: AddLocalVerb = (group, verb) =>
-    put(group, verb, (work) =>
-      work(localSession(host, globals())).catch((error: unknown) => {
-        throw localFault(error);
-      }),
-    );
-  for (const part of parts) part(command, add, addLocal);
+    }
+  };
+  add<Session>(remote(command), async (work) => {
+    const session = await openSession(host, globals());
+    try {
+      await work(session);
+    } finally {
+      await session.client.close();
+    }
+  });
+  add<LocalSession>(local, (work) =>
+    work(localSession(host, globals())).catch((error: unknown) => {
+      throw localFault(error);
+    }),
+  );
   addHelp(command);
   return {
     command,
@@ -83,10 +90,15 @@ export function createProgram(host: Host, parts: readonly Part[]): Program {
   };
 }
 
-/** Gives a verb what it needs for as long as it works. */
+/** Opens a session for as long as a verb works. */
 type Using<S> = (work: (session: S) => Promise<void>) => Promise<void>;
 
-function commandOf<O, S extends LocalSession>(group: Command, verb: Verb<O, S>): Command {
+function groupOf(program: Command, { name = '', summary = '', heading }: Omit<Group, 'verbs'>): Command {
+  const group = program.command(name).helpCommand(false).summary(summary).description(descriptionOf({ summary }));
+  return heading === undefined ? group : group.helpGroup(heading);
+}
+
+function commandOf<S>(group: Command, verb: Verb<S>): Command {
   const made = group
     .command(verb.usage, { hidden: verb.isHidden === true })
     .summary(verb.summary)
@@ -98,11 +110,11 @@ function commandOf<O, S extends LocalSession>(group: Command, verb: Verb<O, S>):
 }
 
 /** The flags of a verb that were typed. One that the whole program takes too is found there. */
-function typedOptions<O extends object>(command: Command): O {
+function typedOptions(command: Command): Options<readonly Flag[]> {
   const all: Readonly<Record<string, unknown>> = command.optsWithGlobals();
   const names = command.options.map((option) => option.attributeName());
   const typed = names.filter((name) => command.getOptionValueSourceWithGlobals(name) === 'cli');
-  return Object.fromEntries(typed.map((name) => [name, all[name]])) as O;
+  return Object.fromEntries(typed.map((name) => [name, all[name]]));
 }
 
 function rootOf({ terminal, version }: Host): Command {
@@ -127,12 +139,12 @@ function rootOf({ terminal, version }: Host): Command {
       writeErr: (text) => terminal.err(text),
       getOutHelpWidth: () => Math.min(terminal.columns, helpColumns),
       getErrHelpWidth: () => Math.min(terminal.columns, helpColumns),
-      // A fault is told once, by whoever catches it.
+      // A fault is told once, where it is caught.
       outputError: () => {},
     });
 }
 
-/** Of verbs within groups as well: `help task run`. */
+/** Help, of verbs within groups as well: `help task run`. */
 function addHelp(program: Command): void {
   program
     .command('help [verb...]')
@@ -151,7 +163,7 @@ function addHelp(program: Command): void {
     });
 }
 
-function descriptionOf({ summary, about: rest }: { readonly summary: string; readonly about?: string }): string {
+function descriptionOf({ summary, about: rest }: Pick<Verb, 'summary' | 'about'>): string {
   const first = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   return rest === undefined ? first : `${first}\n\n${rest}`;
 }
@@ -161,29 +173,26 @@ function examplesOf(examples: readonly string[]): string {
   return `\n${title}:\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
 }
 
-function optionOf({ flags, about: text, choices, isList }: Flag): Option {
+function optionOf({ flags, about: text, choices, isList, whole }: Flag): Option {
   const option = new Option(flags, text);
   if (choices !== undefined) option.choices([...choices]);
   if (isList === true) option.argParser(collect);
+  if (whole !== undefined) option.argParser((typed) => wholeOf(`--${option.name()}`, typed, whole));
   return option;
 }
 
-async function tell({ terminal, isJson }: { terminal: Terminal; isJson: boolean }, told: Told): Promise<void> {
+async function tell({ terminal, isJson }: LocalSession, told: Told): Promise<void> {
   terminal.out(isJson ? `${JSON.stringify(told.json, null, 2)}\n` : told.text);
   if (!isJson && told.note !== undefined) terminal.err(await sentence(terminal, told.note));
 }
 
 /** A sentence for people beside the results; for a script one JSON value where it reads the results. */
 async function tellFault(host: Host, error: unknown, isJson: boolean): Promise<number> {
-  // Help and the version end the program by this road as well.
+  // Help and the version end the program as an error as well.
   if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
   const { terminal } = host;
-  const fault = faultOf(host, error);
-  const { code, message, details, exitCode } = fault;
-  if (isJson)
-    terminal.out(
-      `${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } }, null, 2)}\n`,
-    );
+  const { code, message, details, exitCode } = faultOf(host, error);
+  if (isJson) terminal.out(`${JSON.stringify({ error: { code, message, details } }, null, 2)}\n`);
   else terminal.err(await sentence(terminal, message));
   return exitCode;
 }
@@ -192,18 +201,10 @@ function faultOf({ interrupted }: Host, error: unknown): CliFault {
   if (error instanceof CliFault) return error;
   if (interrupted.aborted) return interruption('Interrupted; what the server was asked for may be done all the same.');
   if (error instanceof CommanderError) return misspelt(error);
-  if (error instanceof AppError) {
-    const exitCode = appExits[error.code] ?? exitCodes.failed;
-    return new CliFault(error.code, error.message, { exitCode, details: error.details });
-  }
+  // A fault of what this program opened by itself.
+  if (error instanceof AppError) return new CliFault(error.code, error.message, { details: error.details });
   return new CliFault('internal', `Something went wrong in this program: ${errorText(error)}`, { cause: error });
 }
-
-/** Faults of what this program opened by itself. */
-const appExits: Readonly<Partial<Record<ErrorCode, number>>> = {
-  store_unavailable: exitCodes.away,
-  not_found: exitCodes.notFound,
-};
 
 function misspelt({ code, message }: CommanderError): CliFault {
   if (code === 'commander.help') return usage('Name a verb. "cronogram --help" lists them all.');

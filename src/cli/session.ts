@@ -1,9 +1,7 @@
-import type { Command } from 'commander';
 import type { Clock, Stopwatch, Timer } from '../app/ports/outside.ts';
-import type { Client } from './client.ts';
-import { createClient } from './client.ts';
-import { CliFault, exitCodes, usage, type ExitCode } from './faults.ts';
-import { toned, type Terminal } from './layout.ts';
+import { createClient, type Client } from './client.ts';
+import { CliFault, exitCodes, interrupted, usage, type ExitCode } from './faults.ts';
+import { measureFor, shown, toned, wrapped, type Terminal } from './layout.ts';
 import { networkWire, type Wire } from './network.ts';
 
 /** The surroundings, already read. */
@@ -11,7 +9,7 @@ export interface Surroundings {
   readonly apiUrl: string;
   readonly threadKey: string;
   readonly noColour: boolean;
-  /** The token for the address, or null when nobody named one. Throws when a file that was named cannot be read. */
+  /** The token for the address, or null when none was named. Throws when a file that was named cannot be read. */
   token(apiUrl: string): string | null;
   /** Where a token was looked for, for the sentence that says that there is none. */
   readonly tokenFile: string;
@@ -23,11 +21,11 @@ export interface Host {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly timer: Timer;
-  /** Aborts when somebody presses Ctrl-C. */
+  /** Aborts on Ctrl-C. */
   readonly interrupted: AbortSignal;
   readonly version: string;
   readonly surroundings: () => Promise<Surroundings>;
-  /** The API without a server: over the database of this folder, which nobody else may hold. */
+  /** The API without a server: over the database of this folder, which no other process may hold. */
   readonly offline: () => Promise<Wire & { readonly token: string }>;
 }
 
@@ -52,19 +50,17 @@ export interface Session extends LocalSession {
   readonly client: Client;
   readonly threadKey: string;
   /** The thread was named on this command line, so that it may narrow what is looked at. */
-  readonly namedThread: string | null;
+  readonly namedThread: string | undefined;
   readonly isOffline: boolean;
-  /** One line that is written over again and again, for somebody who watches; nothing for others. */
+  /** One line that is written over again and again, for a person who watches; nothing for others. */
   progress(text: string): void;
 }
 
 const tokenShape = /^[\u0021-\u007E]{1,512}$/;
 
 export function localSession(host: Host, { json }: Globals): LocalSession {
-  const { terminal, clock, stopwatch, timer, interrupted, version } = host;
   const isJson = json === true;
-  const sitting = { ...terminal, canAsk: terminal.canAsk && !isJson };
-  return { clock, stopwatch, timer, interrupted, version, isJson, terminal: sitting };
+  return { ...host, isJson, terminal: { ...host.terminal, canAsk: host.terminal.canAsk && !isJson } };
 }
 
 export async function openSession(host: Host, globals: Globals): Promise<Session> {
@@ -79,7 +75,7 @@ export async function openSession(host: Host, globals: Globals): Promise<Session
     terminal,
     client: createClient({ ...local, wire, token, signal: host.interrupted }),
     threadKey: globals.threadKey ?? around.threadKey,
-    namedThread: globals.threadKey ?? null,
+    namedThread: globals.threadKey,
     isOffline: globals.offline === true,
     progress: (text) => {
       // A line that is broken could not be written over.
@@ -118,8 +114,11 @@ function tokenMissing({ tokenFile }: Surroundings): CliFault {
   return new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
 }
 
-/** Ends early when somebody presses Ctrl-C. */
-export function pause({ timer, interrupted: signal }: LocalSession, ms: number): Promise<void> {
+/** Waits; ends early when it is interrupted, as on Ctrl-C. */
+export function pause(
+  { timer, interrupted: signal }: Pick<LocalSession, 'timer' | 'interrupted'>,
+  ms: number,
+): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       callOff();
@@ -142,15 +141,38 @@ export interface Told {
   readonly exitCode?: ExitCode;
 }
 
+/** A flag of a verb. The options that a verb is given follow from its flags, in name and in type. */
 export interface Flag {
   readonly flags: string;
   readonly about: string;
   readonly choices?: readonly string[];
   /** May be given several times. */
   readonly isList?: true;
+  /** Takes a whole number within these bounds. */
+  readonly whole?: { readonly min: number; readonly max: number };
 }
 
-export interface Verb<O, S extends LocalSession = Session> {
+type Camel<Text> = Text extends `${infer Head}-${infer Rest}` ? `${Head}${Capitalize<Camel<Rest>>}` : Text;
+type Long<F extends Flag> = F['flags'] extends `${string}--${infer Rest}` ? Rest : never;
+type NameOf<Text> = Text extends `no-${infer Name}` ? Name : Text extends `${infer Name} <${string}>` ? Name : Text;
+type Value<F extends Flag> = F extends { readonly choices: readonly (infer Choice)[] }
+  ? Choice
+  : F extends { readonly isList: true }
+    ? readonly string[]
+    : F extends { readonly whole: object }
+      ? number
+      : string;
+
+/** The flags that were typed. */
+export type Options<Flags extends readonly Flag[]> = {
+  readonly [F in Flags[number] as Camel<NameOf<Long<F>>>]?: Long<F> extends `no-${string}`
+    ? false
+    : Long<F> extends `${string} <${string}>`
+      ? Value<F>
+      : true;
+};
+
+export interface Verb<S = Session, Flags extends readonly Flag[] = readonly Flag[]> {
   /** With its arguments: `pause [task]`. */
   readonly usage: string;
   readonly summary: string;
@@ -158,14 +180,45 @@ export interface Verb<O, S extends LocalSession = Session> {
   readonly examples: readonly string[];
   /** More than fits the summary. */
   readonly about?: string;
-  readonly flags?: readonly Flag[];
+  readonly flags?: Flags;
   /** For programs alone. */
   readonly isHidden?: true;
-  /** How it ended alone, or null for well, when everything has been told meanwhile. */
-  readonly does: (session: S, args: readonly string[], options: O) => Promise<Told | number | null>;
+  /** Answers null, or how it ended alone, when everything has been told meanwhile. */
+  does(session: S, args: readonly string[], options: Options<Flags>): Promise<Told | number | null>;
 }
 
-/** Puts a verb into a group of the program. */
-export type AddVerb = <O extends object>(group: Command, verb: Verb<O>) => Command;
-/** The same for a verb of this computer, which asks no server and works with a configuration that is wrong. */
-export type AddLocalVerb = <O extends object>(group: Command, verb: Verb<O, LocalSession>) => Command;
+export function verb<const Flags extends readonly Flag[] = []>(one: Verb<Session, Flags>): Verb {
+  return one;
+}
+
+/** A verb of this computer, which asks no server and works with a configuration that is wrong. */
+export function localVerb<const Flags extends readonly Flag[] = []>(
+  one: Verb<LocalSession, Flags>,
+): Verb<LocalSession> {
+  return one;
+}
+
+export const yesFlag = { flags: '-y, --yes', about: 'do not ask' } as const satisfies Flag;
+
+/** Verbs that belong together: behind a word of their own, or on their own at the top where the group has no name. */
+export interface Group<S = Session> {
+  readonly name?: string;
+  readonly summary?: string;
+  /** The title under which the help lists them. */
+  readonly heading?: string;
+  readonly verbs: readonly Verb<S>[];
+}
+
+/** Goes on only after a yes, on the command line or when asked. */
+export async function confirmed(
+  { terminal, interrupted: signal }: LocalSession,
+  { question, yes }: { readonly question: string; readonly yes: boolean },
+): Promise<void> {
+  if (yes) return;
+  if (!terminal.canAsk) throw usage(`${question} Nobody is there to answer: say so with --yes.`);
+  const text = shown(question);
+  const lines = wrapped(`${text} [y/N]`, terminal.columns - 2, await measureFor([text]));
+  const answer = await terminal.ask(`${lines.join('\n')} `);
+  if (signal.aborted) throw interrupted('Interrupted; nothing was changed.');
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new CliFault('declined', 'Nothing was changed.');
+}

@@ -23,27 +23,27 @@ interface ApiDeps {
   readonly version: string;
   /** Parts besides the loops that must be well for the product to be ready. */
   readonly watched: readonly Watched[];
-  /** Absent where nobody measures; the page is told what /readyz asks. */
+  /** Absent where nothing is measured; the page is told what /readyz asks. */
   readonly measures?: { readonly meter: Meter; readonly page: (ready: () => Promise<Ready>) => PageOfMetrics };
   /** Absent where the server stands from its start to its end. */
   readonly phase?: Phase;
-  /** Absent where nobody listens to events as they come. */
+  /** Absent where no client listens to events as they come. */
   readonly streams?: EventStreams;
   /** Requests a second; absent where there is but one client. */
   readonly apiRate?: number;
 }
 
-/** A shorter token can be guessed by whoever can ask often enough. */
+/** A shorter token can be guessed by asking often enough. */
 const soundTokenLength = 16;
 /** A loop that has not turned for this long will not turn again by itself. */
 const livenessMs = 10 * 60_000;
 
-/** The API as it stands behind the door. Whoever has it can ask it without a network. */
+/** The API as an app that can be asked without a network. */
 export function createApi(config: Config, deps: ApiDeps) {
   const { world, rooms, store, loops, version, phase, streams, measures, apiRate = 0 } = deps;
   const { token, tokenFile } = tokenOf(config);
   if (token.length < soundTokenLength) world.log.warn('api_token_is_short', { sound_length: soundTokenLength });
-  // Ready is whoever does what people wait for; a chore that failed is no reason to send them away.
+  // The server is ready when it does what people wait for; a chore that failed is no reason to send them away.
   const whole = createReadiness({ ...world, store }, [
     ...loops.filter(({ name }) => name !== 'housekeeper'),
     ...deps.watched,
@@ -96,19 +96,11 @@ export function dataFolder(config: Pick<Config, 'DATABASE_URL'>): string {
   return file === null ? 'data' : dirname(file);
 }
 
-/** Where a server stands in its life: it is ready for nobody before its start is complete, and from the first moment of its stop on. */
-export interface Phase {
-  readonly is: () => 'starting' | 'running' | 'stopping';
-  run(): void;
-  stop(): void;
-  /** Names what the stop waits for, for the case that it is given up. */
-  readonly waitsFor: () => string;
-  /** Notes what is waited for, until something else is. */
-  waitFor<T>(what: string, work: Promise<T>): Promise<T>;
-}
+export type Phase = ReturnType<typeof createPhase>;
 
-export function createPhase(): Phase {
-  let now: ReturnType<Phase['is']> = 'starting';
+/** The life of a server: it is ready from the end of its start to the first moment of its stop. */
+export function createPhase() {
+  let now: 'starting' | 'running' | 'stopping' = 'starting';
   let what = 'start';
   return {
     is: () => now,
@@ -118,8 +110,10 @@ export function createPhase(): Phase {
     stop: () => {
       now = 'stopping';
     },
+    /** Names the work for which the stop waits, for the case that it is given up. */
     waitsFor: () => what,
-    waitFor: (name, work) => {
+    /** Notes what is waited for, until something else is. */
+    waitFor: <T>(name: string, work: Promise<T>): Promise<T> => {
       what = name;
       return work;
     },

@@ -1,5 +1,5 @@
 import { createActions, type Actions } from '../app/actions/action.ts';
-import { digestAction, createDigestSource } from '../app/actions/digest.ts';
+import { digestAction, readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
 import { watchedRoom } from '../app/housekeeping/audit.ts';
@@ -29,8 +29,14 @@ import type { SecondOpinion } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
 import { createTasks, type Tasks } from '../app/tasks/tasks.ts';
-import { createAcks, createNagging, type Acks, type Nagging } from '../app/use-cases/acks.ts';
-import { createApprovals, type Approvals } from '../app/use-cases/approvals.ts';
+import {
+  createAcks,
+  createApprovals,
+  createNagging,
+  type Acks,
+  type Approvals,
+  type Nagging,
+} from '../app/use-cases/acks.ts';
 import { createMembership } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
@@ -63,9 +69,9 @@ export function systemWorld(logLevel: string, secrets: Pick<Secrets, 'hide'> = c
 /** The world outside of the process, as the rooms reach it. */
 export interface Outside {
   readonly store: Store;
-  /** The chat platform, which spends the budget by itself where a call has no turn of its own. */
+  /** The calls of Telegram, which spend the budget by themselves where a call has no turn of its own. */
   readonly transport: (budget: Budget) => Transport;
-  /** Whom to ask about people; absent where there is no chat platform. */
+  /** Answers questions about people; absent where there is no Telegram. */
   readonly platform?: Platform | null;
   /** Called when a task has another title. */
   readonly renamed?: (task: Task) => void;
@@ -121,7 +127,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [bell, bootId] = [createBell(), ids.next()];
   const batchMax = settings.BATCH_SIZE * endsPerClaim;
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
-  const actions = actionsOf(settings, store, timer);
+  const digest = digestAction((query) => readDigest({ store }, query));
+  const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
+  const actions = createActions([messageAction(createTemplates()), digest, ...echo]);
   const shared = { ...world, store, bell, bootId, batchMax };
   const { secondOpinion = null, platform = null } = outside;
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, digest: sha256, ...secondOpinion });
@@ -172,9 +180,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
 }
 
-function actionsOf({ ECHO_ACTION: withEcho }: RoomSettings, store: Store, timer: Timer): Actions {
-  const digest = digestAction(createDigestSource({ store }));
-  return createActions([messageAction(createTemplates()), digest, ...(withEcho ? [echoAction(timer)] : [])]);
+function rulesOf(settings: RoomSettings, actions: Actions) {
+  return {
+    digest: sha256,
+    rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
+    quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+  };
 }
 
 function paceOf(settings: RoomSettings): Rates {
@@ -183,14 +194,6 @@ function paceOf(settings: RoomSettings): Rates {
     chatPerSecond: settings.TELEGRAM_RATE_CHAT,
     groupPerMinute: settings.TELEGRAM_RATE_GROUP,
   });
-}
-
-function rulesOf(settings: RoomSettings, actions: Actions) {
-  return {
-    digest: sha256,
-    rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
-    quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
-  };
 }
 
 /** Connects rooms that ring with loops that are made later; a ring before that is not lost, because a loop starts by looking. */

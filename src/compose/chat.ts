@@ -16,7 +16,7 @@ export function isSandboxed(config: Pick<Config, 'SANDBOX' | 'TELEGRAM_BOT_TOKEN
   return config.SANDBOX || config.TELEGRAM_BOT_TOKEN === undefined;
 }
 
-/** The token of the bot in the sandbox; whoever reads this can play with nobody's bot but their own. */
+/** The token of the bot in the sandbox. It is no secret: it opens the sandbox of the reader alone. */
 export const sandboxToken = '777000001:the-sandbox-knows-no-other-bot-token';
 
 interface WireDeps {
@@ -24,10 +24,10 @@ interface WireDeps {
   readonly meter: Meter;
 }
 
-/** The other end of the wire: Telegram, or the sandbox in its place. */
+/** The way to Telegram, or to the sandbox in its place. */
 export type Wire = Awaited<ReturnType<typeof openWire>>;
 
-/** Patience with the other end is measured by the real clock: a jump must not look like an answer that is overdue. */
+/** Timeouts of Telegram are measured by the real clock: a jump must not look like an answer that is overdue. */
 export async function openWire(config: Config, world: World, { timer, meter }: WireDeps) {
   const measure = { meter, stopwatch: world.stopwatch };
   const token = config.TELEGRAM_BOT_TOKEN;
@@ -71,7 +71,7 @@ const links = [
   { title: 'Health', href: '/healthz' },
 ];
 
-/** Everything below /sandbox: the pages, with the clock that they move, and the Bot API. */
+/** Serves all that is below /sandbox: the pages, with the clock that they move, and the Bot API. */
 export function openSandboxPages(
   world: World,
   { sandbox, travel, starters }: { sandbox: NonNullable<Wire['sandbox']>; travel: Travel; starters: () => string[] },
@@ -83,7 +83,7 @@ export function openSandboxPages(
       if (path !== root && !path.startsWith(`${root}/`)) return false;
       const below = (incoming.url ?? '').slice(root.length);
       const isBot = /^\/(?:file\/)?bot/.test(below);
-      // The pages refuse whoever is not on this computer by themselves.
+      // The pages refuse clients of other computers by themselves.
       if (isBot && foreignness(incoming) === null) sandbox.botApi(incoming, outgoing, below);
       else pages.handle(incoming, outgoing, path.slice(root.length));
       return true;

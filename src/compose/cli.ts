@@ -36,7 +36,7 @@ export function composeCli(started: Started): Program {
   };
   const here = async () => (await import('../host/here.ts')).openHere(started);
   const start = async () => (await import('./server-process.ts')).runServer();
-  return createProgram(host, [...remoteVerbs, hostVerbs({ here, start })]);
+  return createProgram(host, { remote: remoteVerbs, local: hostVerbs({ here, start }) });
 }
 
 async function configOf({ environment }: Started) {
@@ -55,7 +55,7 @@ function surroundingsOf(config: CliConfig): Surroundings {
     token: (url) => {
       if (config.token !== null) return config.token;
       if (config.tokenFile !== null) return namedToken(config.tokenFile);
-      // The token of this folder opens the server of this folder; nobody else is to see it.
+      // The token of this folder opens the server of this folder; no other server is to see it.
       if (!isThisComputer(url) && url !== ownAddressOf(config)) return null;
       return config.ownToken ?? keptToken(ownTokenFile);
     },
@@ -71,29 +71,25 @@ function isThisComputer(url: string): boolean {
 }
 
 function namedToken(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    const why = (error as { code?: string }).code ?? 'unknown';
-    const message = `CRONOGRAM_API_TOKEN_FILE names ${file}, which cannot be read (${why}).`;
-    throw new CliFault('unauthorized', message, { exitCode: exitCodes.usage, cause: error });
-  }
+  const token = tokenIn(file);
+  if (typeof token === 'string') return token;
+  const message = `CRONOGRAM_API_TOKEN_FILE names ${file}, which cannot be read (${token.why}).`;
+  throw new CliFault('unauthorized', message, { exitCode: exitCodes.usage });
 }
 
 function keptToken(file: string): string | null {
+  const token = tokenIn(file);
+  if (typeof token === 'string') return token || null;
+  if (token.why === 'ENOENT') return null;
+  const message = `The token file ${file} cannot be read (${token.why}). Run this as the user of the server, or set CRONOGRAM_API_TOKEN.`;
+  throw new CliFault('unauthorized', message, { exitCode: exitCodes.refused });
+}
+
+function tokenIn(file: string): string | { readonly why: string } {
   try {
-    return readFileSync(file, 'utf8').trim() || null;
+    return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    if ((error as { code?: string }).code === 'ENOENT') return null;
-    const why = (error as { code?: string }).code ?? 'unknown';
-    throw new CliFault(
-      'unauthorized',
-      `The token file ${file} cannot be read (${why}). Run this as the user of the server, or set CRONOGRAM_API_TOKEN.`,
-      {
-        exitCode: exitCodes.refused,
-        cause: error,
-      },
-    );
+    return { why: (error as { code?: string }).code ?? 'unknown' };
   }
 }
 
@@ -123,7 +119,7 @@ const terminal: Terminal = {
     for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk);
     return Buffer.concat(chunks).toString('utf8');
   },
-  // Ctrl-C and the end of the input are answers as well: whoever asked must not wait for another.
+  // Ctrl-C and the end of the input are answers as well, so that the question does not wait for another.
   ask: (question) =>
     new Promise((resolve) => {
       const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -145,7 +141,7 @@ const terminal: Terminal = {
 
 /** The program `cronogram` as a process of its own. */
 export async function runCli(): Promise<void> {
-  // The first Ctrl-C ends what is waited for and says so; whoever presses again wants it gone.
+  // The first Ctrl-C ends what is waited for and says so; the second ends the process.
   process.once('SIGINT', () => interruption.abort());
   process.once('SIGTERM', () => interruption.abort());
   // A pipe whose reader has seen enough, such as head, is no fault.

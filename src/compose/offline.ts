@@ -9,7 +9,7 @@ import { composeRooms, systemWorld, type World } from './assembly.ts';
 import { isSandboxed } from './chat.ts';
 import { skippedBefore, timeOf, travelling } from './travel.ts';
 
-/** The API over the database of this folder, which nobody else may hold meanwhile. Nothing runs and nothing is sent by it. */
+/** The API over the database of this folder, which no other process may hold meanwhile. Nothing runs and nothing is sent by it. */
 export async function openOffline(config: Config, version: string): Promise<Wire & { readonly token: string }> {
   // The results of the command line stand on the stream to which the log would go.
   const real = systemWorld('silent');

@@ -14,7 +14,7 @@ import { signalRepeatMs, stopMaxMs } from '../domain/limits.ts';
 import { systemWorld, type World } from './assembly.ts';
 import { startServer, type Server } from './server.ts';
 
-/** Until the configuration is read nobody knows what to hide. */
+/** Hides nothing until the configuration is read. */
 let hidden: Pick<Secrets, 'hide'> = createSecrets();
 
 const exitCodes = { stopped: 0, failed: 1, badConfig: 78 } as const;
@@ -82,13 +82,13 @@ async function run(config: Config): Promise<void> {
     printClaim,
   });
   stopOnSignal(world, starting, fail('stop_failed'));
-  // Last of all: whoever reads that it has started may stop it at once, and that must be a clean stop.
+  // Last of all, so that a stop right after the announcement is a clean stop.
   announce(await starting, world);
 }
 
 /**
  * The first signal stops cleanly, also while the start is still under way. A terminal and a package manager may both pass
- * on the same one, so a second within a moment means nothing; after that it means that somebody will not wait.
+ * on the same one, so a second within a moment means nothing; after that it ends the process at once.
  */
 function stopOnSignal(
   { log, stopwatch, timer }: World,
@@ -125,7 +125,7 @@ function stopOnSignal(
   process.on('SIGINT', stop);
 }
 
-/** To whoever started the server, and to nobody else: what goes to the log may go anywhere. */
+/** Printed on the terminal alone, because the log may go anywhere. */
 function printClaim(code: string): void {
   process.stdout.write(
     `\nNobody owns this bot yet. Whoever sends it this in a private chat first does: /start ${code}\n\n`,

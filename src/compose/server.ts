@@ -16,7 +16,7 @@ import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import type { TravelTime } from '../system/clock.ts';
-import { createKnock } from '../system/knock.ts';
+import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { createSecondOpinion } from '../system/second-opinion/process.ts';
@@ -50,7 +50,7 @@ interface Starting {
   readonly zoneRules: string;
   /** The right to schedule was lost; the process must end. */
   readonly onLost: (error: Error) => void;
-  /** Shows the one-time code to whoever started the server. */
+  /** Shows the one-time code on the terminal of the server. */
   readonly printClaim: (code: string) => void;
 }
 
@@ -87,11 +87,11 @@ interface Building extends Starting {
   readonly wire: Wire;
   /** The time that is moved, in the sandbox. */
   readonly time: TravelTime | null;
-  /** Patience is measured by the real clock, also in the sandbox. */
+  /** Timeouts are measured by the real clock, also in the sandbox. */
   readonly realTimer: Timer;
 }
 
-/** Everything that the server is made of, each thing after those that it needs. Nothing of it runs yet. */
+/** The parts of the server, each after those on which it depends. Nothing of it runs yet. */
 type App = Awaited<ReturnType<typeof build>>;
 
 async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {
@@ -175,7 +175,7 @@ function firstWords(claim: string | null): string[] {
 
 /**
  * Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next
- * start. The door closes last: until then it tells whoever asks that the server stops.
+ * start. The port closes last: until then clients are told that the server stops.
  */
 async function stop({ phase, heartbeat, opinion, ...app }: App, listening: Listening): Promise<void> {
   const { loops, rooms, conversation, wire, pages, opened } = app;
@@ -200,7 +200,7 @@ type Measured = Pick<App, 'config' | 'world' | 'store' | 'loops' | 'version'> & 
   readonly opened: Pick<Opened, 'backups' | 'connections'>;
 };
 
-/** The page of metrics: what was counted, and how things stand when somebody looks. */
+/** The page of metrics: counters, and gauges as they stand when the page is read. */
 function metricsPage({ config, world, meter, opened, ...made }: Measured, ready: () => Promise<Ready>): PageOfMetrics {
   const look = createGauges({
     ...world,
@@ -214,7 +214,7 @@ function metricsPage({ config, world, meter, opened, ...made }: Measured, ready:
   return { contentType: meter.contentType, page: async () => meter.page(await look()) };
 }
 
-/** A rise from nothing is no rise to whoever reads: what an alert looks at stands there from the start. */
+/** Counters that alerts look at stand at zero from the start, because a series that begins above zero shows no rise. */
 function startAtZero(meter: Meter, loops: readonly Loop[]): void {
   for (const { name } of loops) meter.count('loop_failures_total', { loop: name }, 0);
   for (const room of ['runner', 'deliverer']) meter.count('rescues_total', { room }, 0);
@@ -248,11 +248,11 @@ interface LoopsDeps {
   readonly world: World;
   readonly rooms: Rooms;
   readonly store: Store;
-  /** Absent where nobody measures. */
+  /** Absent where nothing is measured. */
   readonly meter?: Meter;
 }
 
-/** In the order in which they start: whoever takes work over is there before whoever hands it on; who tidies up comes last. */
+/** Loops in the order in which they start: each one before those that hand work to it; the housekeeper comes last. */
 export function createLoops(
   config: Pick<Config, 'BATCH_SIZE'>,
   { world, rooms, store, meter = silentMeter }: LoopsDeps,
@@ -301,5 +301,5 @@ type HeartbeatDeps = Pick<World, 'timer' | 'log'> & { readonly meter: Meter; rea
 
 /** Null where no watcher is to be told. Its minutes are real ones, whatever the clock of a sandbox says. */
 function openHeartbeat({ HEARTBEAT_URL: url }: Pick<Config, 'HEARTBEAT_URL'>, deps: HeartbeatDeps): Heartbeat | null {
-  return url === undefined ? null : createHeartbeat({ ...deps, knock: createKnock({ ...deps, url }) });
+  return url === undefined ? null : createHeartbeat({ ...deps, ping: createHeartbeatPing({ ...deps, url }) });
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { slips } from '../domain/when/spelling.ts';
-import { whole, duration, retentionDays, flag, flagSet, numbers, webAddress, zone } from './fields.ts';
+import { whole, duration, retentionDays, flag, numbers, webAddress, zone } from './fields.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
 export function loadEnvFile(): void {
@@ -19,23 +19,27 @@ const schema = z.object({
   TELEGRAM_BOT_TOKEN: z
     .string()
     .regex(/^\d{1,20}:[\w-]{20,100}$/, 'is the token that @BotFather gave you')
-    .optional(),
-  TELEGRAM_API_ROOT: webAddress.default('https://api.telegram.org'),
-  TELEGRAM_OWNERS: numbers('user ids').refine(
-    (ids) => ids.every((id) => !id.startsWith('-')),
-    'is a list of user ids, separated by commas; a group cannot own the bot',
-  ),
-  TELEGRAM_CHATS: numbers('chat ids'),
-  TELEGRAM_WEBHOOK_URL: webAddress.optional(),
+    .optional()
+    .meta({ example: '123456789:the-rest-of-the-token-of-your-bot' }),
+  TELEGRAM_API_ROOT: webAddress.default('https://api.telegram.org').meta({ example: 'https://api.telegram.org' }),
+  TELEGRAM_OWNERS: numbers('user ids')
+    .refine(
+      (ids) => ids.every((id) => !id.startsWith('-')),
+      'is a list of user ids, separated by commas; a group cannot own the bot',
+    )
+    .meta({ example: '1234567,2345678' }),
+  TELEGRAM_CHATS: numbers('chat ids').meta({ example: '-1001234567890,1234567' }),
+  TELEGRAM_WEBHOOK_URL: webAddress.optional().meta({ example: 'https://bot.example.org/telegram' }),
   TELEGRAM_WEBHOOK_SECRET: z
     .string()
     .regex(/^[\w-]{16,256}$/, 'has 16 to 256 letters, digits, underscores or hyphens')
-    .optional(),
+    .optional()
+    .meta({ example: 'the output of: openssl rand -hex 32' }),
   TELEGRAM_RATE_GLOBAL: whole(1, 1000, 30),
   TELEGRAM_RATE_CHAT: whole(1, 1000, 1),
   TELEGRAM_RATE_GROUP: whole(1, 100_000, 20),
   DEFAULT_TIMEZONE: zone,
-  SANDBOX: flag,
+  SANDBOX: flag('0'),
   DATABASE_URL: z
     .string()
     .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'is file:<path> or postgres://user@host/database')
@@ -43,69 +47,48 @@ const schema = z.object({
       (text) => !text.startsWith('postgres') || URL.canParse(text),
       'cannot be read as an address: write special characters of the password as %23 for #, %2F for / and so on',
     )
-    .default('file:data/cronogram.db'),
+    .default('file:data/cronogram.db')
+    .meta({ example: 'file:data/cronogram.db' }),
   HTTP_HOST: z
     .string()
     .regex(/^[\w.:-]+$/, 'is a host name or an address')
-    .default('127.0.0.1'),
+    .default('127.0.0.1')
+    .meta({ example: '127.0.0.1' }),
   HTTP_PORT: whole(0, 65_535, 8787),
   API_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{1,512}$/, 'has 1 to 512 printable characters without spaces')
-    .optional(),
+    .optional()
+    .meta({ example: 'the output of: openssl rand -base64 32' }),
   API_RATE: whole(0, 1_000_000, 1000),
   LOG_LEVEL: z
     .enum(
       ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'],
       'is silent, fatal, error, warn, info, debug or trace',
     )
-    .default('info'),
+    .default('info')
+    .meta({ example: 'info' }),
   QUOTA_PER_CHAT: whole(1, 1_000_000, 500),
   QUOTA_PER_USER: whole(1, 1_000_000, 50),
-  MIN_INTERVAL: duration('PT1M').refine((ms) => ms >= 1000, 'is at least PT1S'),
+  MIN_INTERVAL: duration('PT1M')
+    .refine((ms) => ms >= 1000, 'is at least PT1S')
+    .meta({ example: 'PT1M' }),
   RUN_CONCURRENCY: whole(1, 10_000, 200),
   DELIVERY_CONCURRENCY: whole(1, 10_000, 200),
   BATCH_SIZE: whole(1, 2000, 100),
   RETENTION_DAYS: retentionDays,
   BACKUP_KEEP: whole(0, 1000, 7),
-  SECOND_OPINION: flagSet,
-  HEARTBEAT_URL: webAddress.optional(),
-  ECHO_ACTION: flag,
+  SECOND_OPINION: flag('1'),
+  HEARTBEAT_URL: webAddress.optional().meta({ example: 'https://hc-ping.com/the-id-of-your-check' }),
+  ECHO_ACTION: flag('0'),
 });
 
-/** An example for each variable, for the message that says what is wrong with it. */
-const examples: Record<keyof z.input<typeof schema>, string> = {
-  TELEGRAM_BOT_TOKEN: '123456789:the-rest-of-the-token-of-your-bot',
-  TELEGRAM_API_ROOT: 'https://api.telegram.org',
-  TELEGRAM_OWNERS: '1234567,2345678',
-  TELEGRAM_CHATS: '-1001234567890,1234567',
-  TELEGRAM_WEBHOOK_URL: 'https://bot.example.org/telegram',
-  TELEGRAM_WEBHOOK_SECRET: 'the output of: openssl rand -hex 32',
-  TELEGRAM_RATE_GLOBAL: '30',
-  TELEGRAM_RATE_CHAT: '1',
-  TELEGRAM_RATE_GROUP: '20',
-  DEFAULT_TIMEZONE: 'Europe/Madrid',
-  SANDBOX: '0',
-  DATABASE_URL: 'file:data/cronogram.db',
-  HTTP_HOST: '127.0.0.1',
-  HTTP_PORT: '8787',
-  API_TOKEN: 'the output of: openssl rand -base64 32',
-  API_RATE: '1000',
-  LOG_LEVEL: 'info',
-  QUOTA_PER_CHAT: '500',
-  QUOTA_PER_USER: '50',
-  MIN_INTERVAL: 'PT1M',
-  RUN_CONCURRENCY: '200',
-  DELIVERY_CONCURRENCY: '200',
-  BATCH_SIZE: '100',
-  RETENTION_DAYS: '90',
-  BACKUP_KEEP: '7',
-  SECOND_OPINION: '1',
-  HEARTBEAT_URL: 'https://hc-ping.com/the-id-of-your-check',
-  ECHO_ACTION: '0',
-};
+export const CONFIG_KEYS: readonly string[] = Object.keys(schema.shape);
 
-export const CONFIG_KEYS: readonly string[] = Object.keys(examples);
+/** What to write instead, for the message that says what is wrong with a variable. */
+function exampleOf(variable: keyof typeof schema.shape): string {
+  return String(schema.shape[variable].meta()?.['example']);
+}
 
 /** Variables that hold a secret; each can also be given as the path of a file that holds it, `<NAME>_FILE`. */
 const secretKeys = [
@@ -134,7 +117,7 @@ export type ConfigResult = { readonly config: Config } | { readonly faults: read
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every fault at once, so that nobody mends them one start at a time. An empty variable counts as absent. */
+/** Tells every fault at once, so that all are mended before one start. An empty variable counts as absent. */
 export function readConfig(environment: Environment = process.env): ConfigResult {
   const given = Object.fromEntries(CONFIG_KEYS.flatMap((key) => (environment[key] ? [[key, environment[key]]] : [])));
   const faults: ConfigFault[] = [];
@@ -144,8 +127,9 @@ export function readConfig(environment: Environment = process.env): ConfigResult
   }
   const result = schema.safeParse(given);
   for (const issue of result.error?.issues ?? []) {
-    const variable = String(issue.path[0]);
-    faults.push({ variable, problem: issue.message, example: examples[variable as keyof typeof examples] });
+    // An issue begins with the name of its variable.
+    const variable = issue.path[0] as keyof typeof schema.shape;
+    faults.push({ variable, problem: issue.message, example: exampleOf(variable) });
   }
   if (result.success) faults.push(...togetherFaults(result.data));
   if (!result.success || faults.length > 0) return { faults };
@@ -189,7 +173,7 @@ export interface LenientRead {
 /** Variables that make sense only together are left out together. */
 const together: readonly (readonly string[])[] = [['TELEGRAM_WEBHOOK_URL', 'TELEGRAM_WEBHOOK_SECRET']];
 
-/** For whoever must say what is wrong and go on: what is wrong counts as absent. */
+/** For verbs that tell what is wrong and go on: a wrong variable counts as absent. */
 export function readLeniently(environment: Environment = process.env): LenientRead {
   const read = readConfig(environment);
   if ('config' in read) return { config: read.config, faults: [] };
@@ -214,10 +198,10 @@ export function userConfigFolder(environment: Environment = process.env): string
 
 /** Values that are right by themselves and make no sense together. */
 function togetherFaults(config: Config): ConfigFault[] {
-  const fault = (variable: keyof typeof examples, problem: string) => ({
+  const fault = (variable: keyof typeof schema.shape, problem: string) => ({
     variable,
     problem,
-    example: examples[variable],
+    example: exampleOf(variable),
   });
   const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
   if (url !== undefined && secret === undefined)
@@ -292,15 +276,15 @@ export interface Stray {
   readonly nearest: string | null;
 }
 
-/** Read by the command line, in the environment of whoever calls it. */
+/** Variables of the command line, in the environment of its caller. */
 const clientKeys = ['CRONOGRAM_THREAD_KEY', 'CRONOGRAM_API_URL', 'CRONOGRAM_API_TOKEN', 'CRONOGRAM_API_TOKEN_FILE'];
 
 /** Beginnings of names that are ours alone. */
 const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
 
 /**
- * Variables that nobody reads and that look as if somebody had meant us: a setting with a slip in its name would otherwise be
- * a default that nobody wanted. They are worth a word and no more, because an environment belongs to others as well.
+ * Variables that are not read and look as if they were meant for us: a setting with a slip in its name would otherwise be
+ * an unwanted default. They are worth a word and no more, because an environment belongs to others as well.
  */
 export function strayVariables(environment: Environment = process.env): readonly Stray[] {
   const known = [...CONFIG_KEYS, ...secretKeys.map((key) => `${key}_FILE`), ...clientKeys];

@@ -11,7 +11,8 @@ export const whole = (min: number, max: number, otherwise: number) =>
     .regex(/^\d{1,9}$/, `is a whole number from ${min} to ${max}`)
     .transform(Number)
     .refine((value) => value >= min && value <= max, `is a whole number from ${min} to ${max}`)
-    .default(otherwise);
+    .default(otherwise)
+    .meta({ example: String(otherwise) });
 
 export const duration = (otherwise: string) =>
   z
@@ -26,7 +27,7 @@ export const duration = (otherwise: string) =>
       }
     });
 
-/** A hundred years: whoever writes more has mistaken the unit. */
+/** A hundred years; more than that is a mistaken unit. */
 const retentionDaysMax = 36_500;
 
 /** Every row outlives whatever may still refer to it; see `retryWindowMaxMs`. */
@@ -37,18 +38,15 @@ export const retentionDays = z
   .refine(
     (days) => days >= retentionDaysMin() && days <= retentionDaysMax,
     `is a whole number of days, at least ${retentionDaysMin()} and at most ${retentionDaysMax}: history must outlive the longest retry that policies allow`,
-  );
+  )
+  .meta({ example: '90' });
 
-export const flag = z
-  .enum(['0', '1'], 'is 0 or 1')
-  .default('0')
-  .transform((value) => value === '1');
-
-/** A flag that is set unless somebody takes it back. */
-export const flagSet = z
-  .enum(['0', '1'], 'is 0 or 1')
-  .default('1')
-  .transform((value) => value === '1');
+export const flag = (otherwise: '0' | '1') =>
+  z
+    .enum(['0', '1'], 'is 0 or 1')
+    .default(otherwise)
+    .transform((value) => value === '1')
+    .meta({ example: otherwise });
 
 /** Lists of numbers, as people type them. */
 export const numbers = (what: string) =>
@@ -77,4 +75,5 @@ export const zone = z
   .string()
   .default('UTC')
   .refine((name) => zoneName(name) !== null, 'is the name of a zone such as Europe/Madrid')
-  .transform((name) => zoneName(name) ?? 'UTC');
+  .transform((name) => zoneName(name) ?? 'UTC')
+  .meta({ example: 'Europe/Madrid' });

@@ -1,8 +1,8 @@
 import { settingsOf } from './chat-settings.ts';
 
 /**
- * Who may do what. Whoever gets as far as here is an owner or somebody in an approved chat; strangers are turned away at
- * the door and never asked about. An owner may do everything. The admins of a chat manage all of its tasks, the others
+ * Rights decide who may do what. They are asked for owners and for people in an approved chat; the intake turns strangers
+ * away before. An owner may do everything. The admins of a chat manage all of its tasks, the others
  * their own; everybody in the chat reads. What belongs to another chat does not exist, for owners neither: whoever wants it
  * goes there.
  */
@@ -10,9 +10,9 @@ export type Deed =
   /** Look at a task, or at the list of them. */
   | 'read'
   | 'create'
-  /** Everything that acts on one task: run, pause, edit, delete, cancel, and every button of its messages. */
+  /** All that acts on one task: run, pause, edit, delete, cancel, and every button of its messages. */
   | 'change'
-  /** What concerns the whole chat: its zone, its settings, all of its tasks at once. */
+  /** All that concerns the whole chat: its zone, its settings, all of its tasks at once. */
   | 'manage'
   /** Let people and chats in, and look at the server. */
   | 'approve';
@@ -60,7 +60,7 @@ function mayChange(person: Rights, task: AccessScene['task']): Verdict {
   return task.ownerId === person.actor ? yes : no({ is: 'not_theirs', ownerId: task.ownerId });
 }
 
-/** Whom a refusal can name: whose task it is, and admins of the chat; nobody where their names are not known. */
+/** Names for a refusal: of the owner of the task, and of the admins of the chat, where they are known. */
 interface RefusalNames {
   readonly ownerName: string | null;
   readonly admins: readonly string[];
@@ -89,7 +89,7 @@ function no(refusal: AccessRefusal): Verdict {
 }
 
 /**
- * Who did something: a person, a named API token, or the product itself. The type is part of the text, so that a row in
+ * An actor did something: a person, a named API token, or the product itself. The type is part of the text, so that a row in
  * the audit is readable without a join and two kinds of id can never be mixed up.
  */
 export type Actor = `telegram:user:${number}` | `api:token:${string}` | 'system' | 'system:api';

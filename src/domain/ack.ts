@@ -2,7 +2,7 @@ import * as limits from './limits.ts';
 import { quietUntil, type Quiet } from './quiet.ts';
 
 /**
- * Whether somebody has said that a reminder is done. Where the task asks for it, the row is made `open` with the end of the
+ * An acknowledgement says that a reminder is done. Where the task asks for it, the row is made `open` with the end of the
  * run, and somebody is reminded until it is closed; where it does not, the row is made by whoever says Done.
  *
  *   open -> done (somebody said so) | given_up (reminded often enough, an admin is told)
@@ -16,7 +16,7 @@ import { quietUntil, type Quiet } from './quiet.ts';
  */
 export type AckStatus = 'open' | 'done' | 'given_up' | 'superseded' | 'dropped';
 
-/** What became of a message that somebody must have seen before they can be reminded. */
+/** The fate of a message that a person must have seen before they can be reminded. */
 export type Arrival =
   | { readonly is: 'shown'; readonly at: number }
   /** It is still to come; when it is held on purpose, not before that instant. */
@@ -44,7 +44,7 @@ export type NagPlan =
   | { readonly is: 'drop' };
 
 /**
- * What becomes of an open one whose instant has come. The time runs from the moment in which the result, or the reminder
+ * Plans what becomes of an open one whose instant has come. The time runs from the moment in which the result, or the reminder
  * before, was really there; quiet hours move what is due to their end, and it does not count until then.
  */
 export function planNag(open: OpenAck, now: number): NagPlan {
@@ -82,12 +82,4 @@ function whenShown(open: OpenAck, until: number | null, now: number): number {
 function lookAgainAt({ createdAt }: OpenAck, now: number): number {
   const waitedMs = Math.max(0, now - createdAt);
   return now + Math.min(Math.max(Math.ceil(waitedMs / 4), limits.nagLookMinMs), limits.nagLookMaxMs);
-}
-
-/** `2nd`, as a person counts. */
-export function ordinal(number: number): string {
-  const [tens, ones] = [number % 100, number % 10];
-  const isTeen = tens >= 11 && tens <= 13;
-  const ending = isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][ones] ?? 'th');
-  return `${number}${ending}`;
 }

@@ -1,5 +1,5 @@
 /**
- * What must never be, check by check: the sentence that a finding tells. The audit reports and never repairs; `mended`
+ * Checks for what must never be, each with the sentence that a finding tells. The audit reports and never repairs; `mended`
  * checks can be repaired by an explicit act, because what to do about them is certain. About the others only a person can
  * decide, or the next step of a room settles them.
  */

@@ -1,6 +1,6 @@
 import { isClock, type Quiet, quietFor, quietUntil, type QuietInput } from './quiet.ts';
 
-/** How dates are written: English words, digits alone, the American way, or the words of another language. */
+/** Styles of dates: English words, digits alone, the American way, or the words of another language. */
 export const dateStyles = [
   'en',
   'iso',
@@ -19,7 +19,7 @@ export const dateStyles = [
 ] as const;
 export type DateStyle = (typeof dateStyles)[number];
 
-/** What the admins of a chat have chosen for it; kept as JSON beside the chat. */
+/** Settings that the admins of a chat have chosen for it; kept as JSON beside the chat. */
 export interface ChatSettings {
   readonly create: 'members' | 'admins';
   readonly quiet: Quiet | null;
@@ -46,19 +46,19 @@ function quietOf(value: unknown): Quiet | null {
   return mode === 'hold' || mode === 'silent' ? { from, to, mode } : null;
 }
 
-/** How what a task brought may come now: as always, without a sound, or not before the quiet hours end. */
-export type Hush =
+/** A result of a task comes now as always, without a sound, or not before the quiet hours end. */
+export type QuietVerdict =
   | { readonly is: 'heard' }
   | { readonly is: 'silent' }
   | { readonly is: 'held'; readonly until: number };
 
-/** Whose quiet hours they may be. A task's own ones are told by the clocks of its zone, those of its chat by the chat's. */
-export interface HushSubject {
+/** The quiet hours that may hold. A task's own ones are told by the clocks of its zone, those of its chat by the chat's. */
+export interface QuietSubject {
   readonly task: { readonly quiet: QuietInput | null; readonly timezone: string };
   readonly chat: Pick<ChatSettings, 'quiet'> & { readonly timezone: string | null };
 }
 
-export function hushOf({ task, chat }: HushSubject, now: number): Hush {
+export function quietVerdict({ task, chat }: QuietSubject, now: number): QuietVerdict {
   const quiet = quietFor(task.quiet, chat.quiet);
   if (quiet === null) return { is: 'heard' };
   const until = quietUntil(quiet, task.quiet === null ? (chat.timezone ?? task.timezone) : task.timezone, now);

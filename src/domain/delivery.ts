@@ -2,7 +2,7 @@ import { messagePartLengthMax, messagePartsMax } from './limits.ts';
 
 /**
  * The life of a delivery, one message part. `sending` is committed before the call leaves, so that a crash in between is
- * seen as what it is. `delivered` needs the ids that the platform returned. `unknown` means that the call left and no
+ * seen as what it is. `delivered` needs the ids that Telegram returned. `unknown` means that the call left and no
  * answer came; evidence settles it. `blocked` waits for a person to mend the cause and is looked at again by itself.
  *
  *   pending | blocked -> sending -> delivered | unknown | failed | pending (refused before it left, or told to wait) | blocked
@@ -40,13 +40,13 @@ export function splitText(text: string, max: number = messagePartLengthMax): str
     rest = after;
   }
   parts.push(lengthOf(rest) > max ? cutOff(rest, max - tooLong.length).part + tooLong : opened(rest));
-  // A platform refuses a message of nothing but blanks, and nobody misses it.
+  // Telegram refuses a message of nothing but blanks, and nobody misses it.
   return parts.filter((part) => part.trim() !== '');
 }
 
 const tooLong = '\n[cut: the text is too long for a chat]';
 
-/** What is left of a text, and the line that opens the block of code in which it begins; empty where it begins in none. */
+/** The rest of a text, and the line that opens the block of code in which it begins; empty where it begins in none. */
 interface Rest {
   readonly text: string;
   readonly fence: string;

@@ -53,8 +53,11 @@ export interface DuePlan {
  */
 export function planDue(due: Due, now: number): DuePlan {
   if (due.schedule.kind === 'interval' && due.schedule.from === 'completion') return planAfterCompletion(due, now);
-  const bounds = { startAt: due.policy.startAt, until: due.policy.until };
-  const page = slotsThrough(due.schedule, due.nextAt, { through: now, limit: limits.slotsPerStepMax, bounds });
+  const page = slotsThrough(due.schedule, due.nextAt, {
+    through: now,
+    limit: limits.slotsPerStepMax,
+    bounds: due.policy,
+  });
   const slots = page.slots.filter((slot) => due.skipped?.includes(slot) !== true);
   const next = openFrom(due, page.next);
   const grace = due.policy.graceMs;
@@ -70,7 +73,7 @@ export function openFrom(
 ): number | null {
   let next = slot;
   while (next !== null && skipped.includes(next)) {
-    next = nextSlot(schedule, next, { startAt: policy.startAt, until: policy.until });
+    next = nextSlot(schedule, next, policy);
   }
   return next;
 }
@@ -83,7 +86,7 @@ function planPage({ policy }: Due, slots: readonly number[], next: number): DueP
   const kept = policy.missed === 'all' || policy.missed === 'ask' ? policy.missedLimit : 0;
   const told = kept === 0 ? slots : slots.slice(0, -kept);
   const nextAt = kept === 0 ? next : (slots.at(-kept) ?? next);
-  return { occurrences: [], gap: gapOf(told, droppedReason(policy)), nextAt, onward: nextAt, replaces: false };
+  return { ...nothingUntil(nextAt), gap: gapOf(told, droppedReason(policy)) };
 }
 
 /** A grace that was chosen long may hold for many slots: they run in several steps, so that no step grows without end. */
@@ -99,12 +102,14 @@ function droppedReason({ missed }: Policy): Reason {
 
 /** A delay after the last finish has no slot while its work goes on: the due instant is only a stand-in, moved along. */
 function planAfterCompletion(due: Due, now: number): DuePlan {
-  const bounds = { startAt: due.policy.startAt, until: due.policy.until };
-  const next = nextSlot(due.schedule, now, bounds);
-  if (due.live > 0 || due.waiting > 0)
-    return { occurrences: [], gap: null, nextAt: next, onward: next, replaces: false };
+  const next = nextSlot(due.schedule, now, due.policy);
+  if (due.live > 0 || due.waiting > 0) return nothingUntil(next);
   const isSkipped = due.skipped?.includes(due.nextAt) === true;
   return planSlots(due, { slots: isSkipped ? [] : [due.nextAt], next, now });
+}
+
+function nothingUntil(nextAt: number | null): DuePlan {
+  return { occurrences: [], gap: null, nextAt, onward: nextAt, replaces: false };
 }
 
 interface Window {
@@ -116,7 +121,7 @@ interface Window {
 function planSlots(due: Due, window: Window): DuePlan {
   const { slots, next, now } = window;
   const newest = slots.at(-1);
-  if (newest === undefined) return { occurrences: [], gap: null, nextAt: next, onward: next, replaces: false };
+  if (newest === undefined) return nothingUntil(next);
   const grace = graceMs(due.policy, newest, next);
   // The default is too short for any but the newest slot; a grace that was chosen may hold for several.
   const onTime = slots.filter((slot) => now - slot <= grace && (slot === newest || due.policy.graceMs !== null));
@@ -124,7 +129,7 @@ function planSlots(due: Due, window: Window): DuePlan {
   const choice = chooseMissed(due.policy, missed, onTime.length > 0);
   // Where a newer run replaces an older one, only the newest of several has any business to start.
   const replaced = due.policy.overlap === 'replace' ? onTime.slice(0, -1) : [];
-  const wanted: readonly Wanted[] = [
+  const wanted = [
     ...choice.late.map((slotAt) => ({ slotAt, source: 'catch_up' as const })),
     ...onTime.slice(replaced.length).map((slotAt) => ({ slotAt, source: 'schedule' as const })),
   ];
@@ -133,9 +138,14 @@ function planSlots(due: Due, window: Window): DuePlan {
   const tooMany = dropped.length > limits.missedRowsMax;
   return {
     occurrences: [
-      ...(tooMany ? [] : dropped.map((slotAt) => missedRow(slotAt, choice.reason))),
-      ...choice.asked.map((slotAt) => askedRow(slotAt, now)),
-      ...replaced.map((slotAt) => replacedRow(slotAt)),
+      ...rows(tooMany ? [] : dropped, { status: 'missed', reason: choice.reason }),
+      ...rows(choice.asked, {
+        source: 'catch_up',
+        status: 'pending',
+        reason: 'ask',
+        decideBy: now + limits.askExpiryMs,
+      }),
+      ...rows(replaced, { status: 'skipped', reason: 'replaced' }),
       ...admitted.occurrences,
     ],
     gap: tooMany ? gapOf(dropped, choice.reason) : null,
@@ -145,47 +155,24 @@ function planSlots(due: Due, window: Window): DuePlan {
   };
 }
 
-interface MissedChoice {
-  readonly late: readonly number[];
-  readonly asked: readonly number[];
-  readonly dropped: readonly number[];
-  readonly reason: Reason;
-}
-
 /** `once` means one run for the whole outage: when the newest slot is still on time, that run covers the older ones. */
-function chooseMissed(policy: Policy, missed: readonly number[], onTime: boolean): MissedChoice {
-  const keep = (count: number) => ({ kept: missed.slice(-count), dropped: missed.slice(0, -count) });
-  if (policy.missed === 'once' && !onTime) {
-    const { kept, dropped } = keep(1);
-    return { late: kept, asked: [], dropped, reason: 'covered' };
-  }
-  if (policy.missed === 'all') {
-    const { kept, dropped } = keep(policy.missedLimit);
-    return { late: kept, asked: [], dropped, reason: 'beyond_limit' };
-  }
-  if (policy.missed === 'ask') {
-    const { kept, dropped } = keep(policy.missedLimit);
-    return { late: [], asked: kept, dropped, reason: 'beyond_limit' };
-  }
-  return { late: [], asked: [], dropped: missed, reason: policy.missed === 'once' ? 'covered' : 'late' };
+function chooseMissed(policy: Policy, missed: readonly number[], onTime: boolean) {
+  const first = Math.max(missed.length - keptOf(policy, onTime), 0);
+  const [dropped, kept] = [missed.slice(0, first), missed.slice(first)];
+  const [late, asked] = policy.missed === 'ask' ? [[], kept] : [kept, []];
+  return { late, asked, dropped, reason: droppedReason(policy) };
 }
 
-interface Wanted {
-  readonly slotAt: number;
-  readonly source: 'schedule' | 'catch_up';
-}
-
-interface Admitted {
-  readonly occurrences: readonly PlannedOccurrence[];
-  readonly exhausted: boolean;
-  readonly replaces: boolean;
+function keptOf({ missed, missedLimit }: Policy, onTime: boolean): number {
+  if (missed === 'once') return onTime ? 0 : 1;
+  return missed === 'skip' ? 0 : missedLimit;
 }
 
 /**
  * Applies `max_runs`, then the overlap policy, slot by slot. Occurrences that wait hold their place in `max_runs`, so the
  * task is completed only when the last allowed run was really dispatched.
  */
-function admit(due: Due, wanted: readonly Wanted[]): Admitted {
+function admit(due: Due, wanted: readonly Pick<PlannedOccurrence, 'slotAt' | 'source'>[]) {
   const occurrences: PlannedOccurrence[] = [];
   let { live, waiting, reserved } = due;
   let dispatched = 0;
@@ -210,19 +197,11 @@ function admit(due: Due, wanted: readonly Wanted[]): Admitted {
   return { occurrences, exhausted, replaces };
 }
 
-interface Verdict {
-  readonly status: 'dispatched' | 'pending' | 'skipped';
-  readonly reason: Reason | null;
-}
+type Verdict = Pick<PlannedOccurrence, 'status' | 'reason'>;
+type Around = Pick<Due, 'live' | 'waiting'> & Pick<PlannedOccurrence, 'source'>;
 
 const spent: Verdict = { status: 'skipped', reason: 'max_runs' };
 const waits: Verdict = { status: 'pending', reason: 'overlap' };
-
-interface Around {
-  readonly live: number;
-  readonly waiting: number;
-  readonly source: OccurrenceSource;
-}
 
 /** Catch-ups were asked for by a policy of their own, so they wait for their turn even where an overlap would be skipped. */
 function overlap(policy: Policy['overlap'], { live, waiting, source }: Around): Verdict {
@@ -232,16 +211,10 @@ function overlap(policy: Policy['overlap'], { live, waiting, source }: Around): 
   return waiting >= limits.queueLengthMax ? { status: 'skipped', reason: 'queue_full' } : waits;
 }
 
-function missedRow(slotAt: number, reason: Reason): PlannedOccurrence {
-  return { slotAt, source: 'schedule', status: 'missed', reason, decideBy: null };
-}
+type Settled = Verdict & Partial<PlannedOccurrence>;
 
-function replacedRow(slotAt: number): PlannedOccurrence {
-  return { slotAt, source: 'schedule', status: 'skipped', reason: 'replaced', decideBy: null };
-}
-
-function askedRow(slotAt: number, now: number): PlannedOccurrence {
-  return { slotAt, source: 'catch_up', status: 'pending', reason: 'ask', decideBy: now + limits.askExpiryMs };
+function rows(slots: readonly number[], settled: Settled): readonly PlannedOccurrence[] {
+  return slots.map((slotAt) => ({ slotAt, source: 'schedule', decideBy: null, ...settled }));
 }
 
 /**
@@ -254,22 +227,16 @@ export function gapBeforePause(
 ): Gap | null {
   // A delay after the last finish has no slots of its own, only a stand-in.
   if (schedule.kind === 'interval' && schedule.from === 'completion') return null;
-  const options = {
-    through: now,
-    limit: limits.slotsPerStepMax,
-    bounds: { startAt: policy.startAt, until: policy.until },
-  };
-  const gaps: Gap[] = [];
+  const options = { through: now, limit: limits.slotsPerStepMax, bounds: policy };
+  const told = { fromAt: nextAt, toAt: nextAt, count: 0 };
   for (let next: number | null = nextAt; next !== null && next <= now;) {
-    const page: { slots: number[]; next: number | null } = slotsThrough(schedule, next, options);
-    const gap = gapOf(page.slots, 'paused');
-    if (gap !== null) gaps.push(gap);
+    const page: ReturnType<typeof slotsThrough> = slotsThrough(schedule, next, options);
+    if (told.count === 0) told.fromAt = page.slots[0] ?? nextAt;
+    told.toAt = page.slots.at(-1) ?? told.toAt;
+    told.count += page.slots.length;
     next = page.next;
   }
-  const [first] = gaps;
-  const last = gaps.at(-1);
-  if (first === undefined || last === undefined) return null;
-  return { ...first, toAt: last.toAt, count: gaps.reduce((sum, { count }) => sum + count, 0) };
+  return told.count === 0 ? null : { ...told, reason: 'paused' };
 }
 
 function gapOf(slots: readonly number[], reason: Reason): Gap | null {

@@ -54,7 +54,12 @@ export class AppError extends Error {
   }
 }
 
-/** What a fault says, whatever was thrown. */
+/** The refusal of one field of a request. */
+export function invalid(field: string, message: string): AppError {
+  return new AppError('invalid_request', message, { details: { field } });
+}
+
+/** The words of a fault, whatever was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-/** What can be done to a task; the verbs of the audit. */
+/** Verbs that can be done to a task; those of the audit. */
 const taskVerbs = [
   'create',
   'edit',
@@ -49,8 +49,8 @@ const otherKinds = [
 ] as const;
 
 /**
- * What happened, as one closed list of kinds. An event is written in the transaction that made it true, so whoever reads
- * them in order misses nothing and is told nothing that did not happen. What was done to a task is `task.` with the verb of
+ * Events in one closed list of kinds. An event is written in the transaction that made it true, so a client that reads
+ * them in order misses nothing and is told nothing that did not happen. A verb on a task is `task.` with the verb of
  * its audit row; the rest names the row it is about.
  */
 export type EventKind = `task.${TaskVerb}` | (typeof otherKinds)[number];

@@ -17,12 +17,12 @@ export interface Grant {
 export type GrantFault = Extract<Reason, `grant_${string}`>;
 
 /**
- * Whether the grant still stands. A run that was admitted is held to this alone: its scope was checked when its slot was
+ * Says why the grant stands no more. A run that was admitted is held to this alone: its scope was checked when its slot was
  * taken up, and a task that does something else by now has a grant for that.
  */
 export function grantEnded(grant: Grant | null, now: number): GrantFault | null {
   if (grant === null) return 'grant_missing';
-  // Whenever that was: a clock that is set back gives nobody a right back.
+  // Its instant does not matter: a clock that is set back gives nobody a right back.
   if (grant.revokedAt !== null) return 'grant_revoked';
   return grant.expiresAt !== null && grant.expiresAt <= now ? 'grant_expired' : null;
 }

@@ -30,7 +30,7 @@ export const pageDefault = 50;
 export const pageMax = 200;
 /** A message of more than about 25 parts is a document, and would keep its chat busy for more than a minute. */
 export const messageLengthMax = 100_000;
-/** What a client calls the person for whom a message is. */
+/** Name under which a client knows the person for whom a message is. */
 export const userKeyLengthMax = 128;
 /** Looks for runs in one request: together some tens of milliseconds, between which others have their turn. */
 export const runLooksMax = 10;
@@ -61,7 +61,7 @@ export const skipMax = 100;
 export const snoozeMaxMs = 366 * day;
 /** A pause that ends by itself is told at its start, and people forget what was longer ago. */
 export const pauseMaxMs = 5 * 366 * day;
-/** How long something can be undone. After that too much has happened on top of it. */
+/** Undo reaches back so far; after that too much has happened on top. */
 export const undoMs = day;
 /** Versions of a definition that are shown; nobody reads further back. */
 export const versionsShownMax = 50;
@@ -89,8 +89,9 @@ export const autoPauseMax = 100;
 export const jitterMaxMs = hour;
 export const maxRunsMax = 1_000_000;
 export const priorityDefault = 5;
-/** What a person asks for now goes before what a schedule asks for. */
-export const priorityRunNow = 8;
+export const priorityMax = 10;
+/** A run that a person asks for now is of a class of its own, before whatever a schedule asks for. */
+export const priorityRunNow = priorityMax + 1;
 
 export const timeoutMaxMs = day;
 export const timeoutsDefaultMs = {
@@ -106,17 +107,17 @@ export const captionLengthMax = 1024;
 export const messagePartsMax = 50;
 /** Sends of one part before it is given up; refusals that a person must mend do not count. */
 export const deliveryAttemptsMax = 5;
-/** When evidence for a send without an answer is looked for. */
+/** Looks for evidence of a send without an answer come so long after it. */
 export const settleDelaysMs: readonly number[] = [2 * second, 10 * second, 30 * second];
 /** A part whose fate is not known holds back later parts of its thread at most this long. */
 export const unknownHoldMs = 2 * minute;
-/** How long a topic whose creation got no answer is looked for before a person is asked. */
+/** A topic whose creation got no answer is looked for so long before a person is asked. */
 export const topicAdoptionMs = minute;
 /** A result that waits for approval is thrown away after this, and that is told: by then it is no news. */
 export const approvalExpiryMs = day;
-/** What the question about it quotes of it. */
+/** The question about it quotes so much of it. */
 export const approvalQuoteMax = 3000;
-/** How often somebody is reminded of what they have not confirmed: often enough to help, seldom enough to be bearable. */
+/** Reminders of what is not confirmed come so often: often enough to help, seldom enough to be bearable. */
 export const nagEveryDefaultMs = 10 * minute;
 export const nagEveryMinMs = minute;
 export const nagEveryMaxMs = day;
@@ -124,11 +125,11 @@ export const nagLimitDefault = 3;
 export const nagLimitMax = 50;
 /** So much earlier than its due instant a reminder may come, or each of them would come later by the way of the one before. */
 export const nagSlackMs = 30 * second;
-/** How often it is looked whether a result has arrived of which somebody is to be reminded. */
+/** Looks whether a result has arrived of which a person is to be reminded. */
 export const nagLookMinMs = minute;
 export const nagLookMaxMs = 60 * minute;
 export const blockedRecheckMs = 10 * minute;
-/** What to mend, or what to say, is told while it is news; after that the card and the history show it. */
+/** Guidance on what to mend, or what to say, is told while it is news; after that the card and the history show it. */
 export const guidanceExpiryMs = day;
 /** A look for evidence waits for its chat until a full minute of calls has passed; past that it comes back later. */
 export const budgetWaitMaxMs = minute;
@@ -144,7 +145,7 @@ export function backoffMs(failures: number, firstMs = stepBackoffMs, maxMs = ste
   return Math.min(firstMs * 2 ** Math.min(failures - 1, 10), maxMs);
 }
 
-/** When a result that the database refused in every form is offered again. */
+/** A result that the database refused in every form is offered again after this. */
 export const refusedRetryMs = minute;
 /** Slots of one task that may be dispatched in one step, where a long grace holds for many. */
 export const onTimePerStepMax = 100;
@@ -152,7 +153,7 @@ export const onTimePerStepMax = 100;
 export const clockStepMs = 2 * second;
 /** Past this without a finished step, readiness says no. */
 export const loopStuckMs = 90 * second;
-/** A signal that is repeated within this time is one that was sent twice; later it means that somebody has lost patience. */
+/** A signal that is repeated within this time is one that was sent twice; later it means that the sender insists. */
 export const signalRepeatMs = 500;
 /** A tick that somebody asked for waits so long for what it has begun; what goes on beyond that goes on by itself. */
 export const tickWaitMs = 5 * second;
@@ -170,9 +171,9 @@ export const taskTallyPage = 2000;
 /** A sign of life for whoever watches from outside, and how long its answer is waited for. */
 export const heartbeatEveryMs = minute;
 export const heartbeatWaitMs = 10 * second;
-/** How long a stop waits for running attempts before it aborts them. */
+/** A stop waits so long for running attempts before it aborts them. */
 export const stopGraceMs = 10 * second;
-/** The graces of the door, of what runs and of what is being sent, and some time for the database; then a stop is given up. */
+/** The graces of admission, of what runs and of what is being sent, and some time for the database; then a stop is given up. */
 export const stopMaxMs = 45 * second;
 /** The nightly chores begin at three in the morning UTC: few people wait for anything then, in Europe and in America. */
 export const nightStartMs = 3 * hour;
@@ -180,7 +181,7 @@ export const nightStartMs = 3 * hour;
 export const choreBackoffMs = minute;
 export const choreBackoffMaxMs = hour;
 /**
- * Nobody waits for a chore, so it leaves most of the time to everybody else: a pause after each step, and after a burst of
+ * A chore leaves most of the time to others, because nobody waits for it: a pause after each step, and after a burst of
  * them a longer one, in which the log of the database is worked off and begins anew instead of growing.
  */
 export const chorePauseMs = 10;
@@ -189,8 +190,8 @@ export const choreBreathMs = 300;
 /** A chore that was due and found nothing to do is asked again after this. */
 export const choreRestMs = 10 * second;
 /**
- * How long a remembered answer to an Idempotency-Key is kept. It guards the retries of whoever asks us, who is promised a
- * day; what a run retries itself is guarded by the run's own row, which stays for as long as the run lives.
+ * A remembered answer to an Idempotency-Key is kept so long. It guards the retries of clients, who are promised a day;
+ * what a run retries itself is guarded by the run's own row, which stays for as long as the run lives.
  */
 export const idempotencyRetentionMs = day;
 
@@ -200,7 +201,7 @@ export const retentionBatchMax = 50;
 export const retentionKeptRuns = 10;
 /** Versions of a living task: more steps back than anybody takes, and a bound on a task that a client edits every minute. */
 export const taskVersionsKept = 50;
-/** Updates of the platform are kept to see what went wrong; nobody looks further back than a month. */
+/** Updates of Telegram are kept to see what went wrong; nobody looks further back than a month. */
 export const inboxRetentionMs = 30 * day;
 /** Keys, drafts and notes that have expired are of no use to anybody, but there is no hurry either. */
 export const expiredEveryMs = hour;
@@ -249,7 +250,7 @@ export const differenceKeptMs = 3 * day;
 /** A backup that failed is tried again after this. */
 export const backupRetryMs = hour;
 
-/** How exactly a start can tell when the process before it was last there, against a commit that this costs. */
+/** A sign of life lets a start tell when the process before it was last there, against a commit that each costs. */
 export const signOfLifeMs = 30 * second;
 /** Chats that hear of a downtime, those that lost most first. */
 export const downtimeChatsMax = 200;
@@ -257,17 +258,17 @@ export const downtimeChatsMax = 200;
 export const downtimeToldTasksMax = 5;
 /** A downtime shorter than this is no news, as long as nothing was missed. */
 export const downtimeToldMs = 5 * minute;
-/** How long before its slot it is made sure that the owner of a task is still a member of its chat. */
+/** The owner of a task is known to be a member of its chat so long before its slot. */
 export const membershipAheadMs = 10 * minute;
-/** What the platform said about a person is believed for so long before it is asked again. */
+/** Telegram's word about a person is believed for so long before it is asked again. */
 export const membershipFreshMs = 10 * minute;
-/** While the platform cannot be reached, what it said last holds for so long; after that the log tells. */
+/** Telegram's last word holds for so long while it cannot be reached; after that the log tells. */
 export const membershipHeldMs = day;
-/** Questions about members in one step, which are a second apart: far below what the platform bears from one bot. */
+/** Questions about members in one step, which are a second apart: far below what Telegram bears from one bot. */
 export const membershipLookupsMax = 5;
 /** People looked at in one step, so that some about whom there is no answer do not hide the others. */
 export const membershipPageMax = 200;
-/** How often it is looked whose membership is to be asked about. */
+/** Looks for memberships that are to be asked about. */
 export const membershipEveryMs = minute;
 /** Events of one page. They are small, and whoever catches up wants many. */
 export const eventPageDefault = 100;
@@ -285,5 +286,5 @@ export const backlogCountedMax = 1000;
 export const usageCountedMax = 10_000;
 /** The stretch of which use is told when none is named. */
 export const usageDefaultMs = 30 * day;
-/** One update of the platform; a message with all its entities and a keyboard is a tenth of this. */
+/** One update of Telegram; a message with all its entities and a keyboard is a tenth of this. */
 export const updateBytesMax = 1_048_576;

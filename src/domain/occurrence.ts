@@ -10,7 +10,7 @@
 export type OccurrenceStatus = 'pending' | 'dispatched' | 'succeeded' | 'failed' | 'cancelled' | 'skipped' | 'missed';
 
 /**
- * What asked for it. A catch-up is a slot that runs late because nobody was there in time. The others were asked for by
+ * The source of an occurrence asked for it. A catch-up is a slot that runs late because nobody was there in time. The others were asked for by
  * hand: they stand beside the schedule, take an instant that is no slot, and count against no bound.
  */
 export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now' | 'snooze' | 'retry' | 'replay';
@@ -19,7 +19,7 @@ export function isByHand(source: OccurrenceSource): boolean {
   return source !== 'schedule' && source !== 'catch_up';
 }
 
-/** Why an occurrence did not simply run; the words that a person reads when asking about a slot. */
+/** The reason why an occurrence did not simply run; the words that a person reads when asking about a slot. */
 export type Reason =
   | 'overlap'
   | 'queue_full'
@@ -33,7 +33,7 @@ export type Reason =
   | 'declined'
   | 'skip'
   | 'undone'
-  /** The audit found that nothing stood for the slot; who reads this has found a fault of the product. */
+  /** The audit found that nothing stood for the slot, which is a fault of the product. */
   | 'unaccounted'
   | 'deleted'
   | 'paused'
@@ -48,7 +48,7 @@ export function occurrenceKey(taskId: string, slotAt: number): string {
   return `task:${taskId}:scheduled_for:${new Date(slotAt).toISOString()}`;
 }
 
-/** What an outside effect of this slot carries, so that its target can tell a repeat from a new call. */
+/** An outside effect of this slot carries this key, so that its target can tell a repeat from a new call. */
 export function outgoingKey(taskId: string, slotAt: number): string {
   return `sched:${taskId}:${slotAt}`;
 }

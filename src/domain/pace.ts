@@ -1,5 +1,5 @@
 /**
- * The budget of a chat platform: how many calls may start within how much time. A call counts from its start until a
+ * The budget that Telegram grants: so many calls may start within so much time. A call counts from its start until a
  * window has passed since its end was known, so that no jitter on the wire can bring two windows of calls together.
  */
 export interface Rate {
@@ -20,7 +20,7 @@ export interface Rates {
 export interface Spent {
   /** On their way. */
   readonly open: number;
-  /** When the others ended, oldest first. */
+  /** Ends of the others, oldest first. */
   readonly ends: readonly number[];
 }
 
@@ -36,23 +36,23 @@ export function ratesOf(given: {
   };
 }
 
-/** How many calls may start at an instant. */
+/** Calls that may start at an instant. */
 export function roomAt({ open, ends }: Spent, { calls, withinMs }: Rate, at: number): number {
   const firstCounted = ends.findIndex((end) => end + withinMs > at);
   const counted = firstCounted < 0 ? 0 : ends.length - firstCounted;
   return Math.max(calls - open - counted, 0);
 }
 
-/** From when on one more call may start: -Infinity if it may at any time, Infinity while that hangs on those on their way. */
+/** The instant from which one more call may start: -Infinity if it may at any time, Infinity while that hangs on those on their way. */
 export function freeFrom({ open, ends }: Spent, { calls, withinMs }: Rate): number {
   const room = calls - open;
   if (room <= 0) return Infinity;
-  // That many ends may still count, so the one before them must have left the window.
+  // So many ends may still count, so the one before them must have left the window.
   const leaves = ends[ends.length - room];
   return leaves === undefined ? -Infinity : leaves + withinMs;
 }
 
-/** The platform numbers private chats from 1 up, and everything that several people are in from -1 down. */
+/** Telegram numbers private chats from 1 up, and everything that several people are in from -1 down. */
 export function isGroup(address: string): boolean {
   return address.startsWith('-');
 }
@@ -64,11 +64,11 @@ export interface Held {
   readonly ms: number;
 }
 
-/** So many chats that are told to wait within a second are a sign that it is all of us who are meant. */
+/** So many chats that are told to wait within a second are a sign that the limit is on the whole bot. */
 const chatsHeldAtOnce = 3;
 export const heldAtOnceMs = 1000;
 
-/** How long all chats wait, when several are told to at once: for the shortest of these times, which is what they share. */
+/** All chats wait, when several are told to at once, for the shortest of these times, which is what they share. */
 export function commonHold(held: readonly Held[], now: number): number | null {
   const latest = new Map<string, Held>();
   for (const one of held) if (one.at + heldAtOnceMs > now) latest.set(one.chatId, one);

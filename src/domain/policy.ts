@@ -74,7 +74,7 @@ export const policyTable = {
   ),
   priority: whole(
     1,
-    10,
+    limits.priorityMax,
     `Who goes first when many runs wait; 1 is the lowest and ${limits.priorityDefault} the default.`,
   ),
   approval: choice(['none', 'required'], 'Whether somebody must approve a result before it is shown.'),
@@ -113,7 +113,7 @@ type ValueOf<F> = F extends { readonly kind: 'choice'; readonly of: readonly (in
       : string;
 type Chosen<Fields> = { readonly [K in keyof Fields]?: ValueOf<Fields[K]> | undefined };
 
-/** What a person chose, in the words of the API; whatever is absent follows the defaults of `policyOf`. */
+/** Policies that a person chose, in the words of the API; whatever is absent follows the defaults of `policyOf`. */
 export type Policies = Omit<Chosen<typeof policyTable>, 'quiet'> & { readonly quiet?: QuietInput | undefined };
 
 /** The form of `retry.base` and its like; null where no policy is called so. */
@@ -190,7 +190,7 @@ function defaultsOf(subject: PolicySubject): Policy {
 
 type SlotPolicy = 'missed' | 'missedLimit' | 'graceMs' | 'overlap' | 'startAt' | 'until' | 'maxRuns' | 'jitterMs';
 
-/** Which slots there are, and what becomes of one that cannot simply run. */
+/** Policies about slots: which there are, and what becomes of one that cannot simply run. */
 function slotPolicy(chosen: Policies, subject: PolicySubject): Pick<Policy, SlotPolicy> {
   return {
     missed: chosen.missed ?? missedDefault(subject),
@@ -216,7 +216,7 @@ function runPolicy(
   };
 }
 
-/** How what a run brought is shown, and what is asked about it. */
+/** Policies about results: how they are shown, and what is asked about them. */
 function resultPolicy(chosen: Policies): Pick<Policy, 'unknown' | 'maxAgeMs' | 'approval' | 'quiet' | 'ack'> {
   return {
     unknown: chosen.unknown ?? 'resend',
@@ -258,21 +258,16 @@ export function retryDelayMs(retry: Retry, number: number, chance: number): numb
 }
 
 /**
- * The longest that any policy lets one run go on trying: every attempt takes the longest timeout, every pause is the
- * longest one, and as many attempts as may be were lost in crashes.
+ * History must outlive the longest retry, so that nothing that is still going on can lose what it refers to: every attempt
+ * takes the longest timeout, every pause is the longest one, and as many attempts as may be were lost in crashes.
  */
-function retryWindowMaxMs(): number {
+export function retentionDaysMin(): number {
   const attempts = limits.retryAttemptsMax + limits.interruptionsMax - 1;
   const pauses = (limits.retryAttemptsMax - 1) * limits.retryPauseMaxMs * (1 + limits.retryJitterMax);
-  return attempts * limits.timeoutMaxMs + pauses;
+  return Math.floor((attempts * limits.timeoutMaxMs + pauses) / DAY_MS) + 1;
 }
 
-/** History must outlive the longest retry, so that nothing that is still going on can lose what it refers to. */
-export function retentionDaysMin(): number {
-  return Math.floor(retryWindowMaxMs() / 86_400_000) + 1;
-}
-
-/** How late a slot may be and still count as on time. */
+/** A slot that is late by no more than this counts as on time. */
 export function graceMs(policy: Pick<Policy, 'graceMs'>, slot: number, next: number | null): number {
   if (policy.graceMs !== null) return policy.graceMs;
   return next === null ? limits.graceDefaultMs : Math.min(limits.graceDefaultMs, Math.floor((next - slot) / 2));

@@ -1,7 +1,7 @@
 import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from './schedule/time/calendar.ts';
 import { resolveShifted, toWall } from './schedule/time/zone.ts';
 
-/** What becomes of results in quiet hours: they wait for the end of them, or come without a sound. */
+/** Results wait in quiet hours for the end of them, or come without a sound. */
 export type QuietMode = 'hold' | 'silent';
 
 /** Clock times such as `22:00`. They may span midnight. */
@@ -11,7 +11,7 @@ export interface Quiet {
   readonly mode: QuietMode;
 }
 
-/** What a task says of quiet hours: its own ones, or `off` for what is urgent enough to be heard at any time. */
+/** A task has quiet hours of its own, or `off` for what is urgent enough to be heard at any time. */
 export interface QuietInput {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -24,7 +24,7 @@ export function isClock(text: string): boolean {
   return clock.test(text);
 }
 
-/** Why this cannot be, as the end of a sentence; null when it can. */
+/** The fault of such hours, as the end of a sentence; null when there is none. */
 export function quietFault({ from, to, mode }: QuietInput): string | null {
   if (mode === 'off') return from === undefined && to === undefined ? null : 'is either off or has hours, not both';
   if (from === undefined || to === undefined || !isClock(from) || !isClock(to)) {
@@ -41,7 +41,7 @@ export function quietFor(task: QuietInput | null, chat: Quiet | null): Quiet | n
 }
 
 /**
- * When the quiet hours end in which the instant lies; null when it lies in none. They begin at their first minute, and at
+ * The end of the quiet hours in which the instant lies; null when it lies in none. They begin at their first minute, and at
  * their last one they are over. An end that the clocks skip comes when they have jumped; one that they show twice, at the
  * first time.
  */

@@ -22,7 +22,7 @@ export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'backoff
 export type AttemptStatus = 'running' | 'succeeded' | 'failed' | 'timed_out' | 'interrupted' | 'cancelled';
 
 /**
- * Everything a run needs, copied at its admission: a task that is edited while its run waits does not change what that
+ * The input of a run is copied at its admission: a task that is edited while its run waits does not change what that
  * slot does, and a worker reads one row.
  */
 export interface RunInput {
@@ -50,13 +50,13 @@ export interface RunInput {
 }
 
 /**
- * How a message comes. `normal` comes at once, and without a sound in the quiet hours of its chat; `silent` never makes a
+ * Modes in which a message comes. `normal` comes at once, and without a sound in the quiet hours of its chat; `silent` never makes a
  * sound, and `urgent` always does.
  */
 export const deliveryModes = ['normal', 'silent', 'urgent'] as const;
 export type DeliveryMode = (typeof deliveryModes)[number];
 
-/** What is said in a thread is said in order. The chat is named by our own id, so that a group that moves keeps its order. */
+/** The lane of a thread keeps its messages in order. The chat is named by our own id, so that a group that moves keeps its order. */
 export function threadLane(chatId: string, topic: number | null): string {
   return `thread:${chatId}:${topic ?? ''}`;
 }
@@ -81,7 +81,7 @@ export interface Again {
 
 /** A request for work: the one shape in which work enters the pipeline. */
 export interface RunRequest {
-  /** What asks, e.g. `task` or `api`; together with the key it identifies the request. */
+  /** The asking side, e.g. `task` or `api`; together with the key it identifies the request. */
   readonly source: string;
   readonly idempotencyKey: string;
   /** Message runs wait for earlier runs of their thread. Null for a task's own runs: overlap alone governs those. */
@@ -110,7 +110,7 @@ export interface NewRun extends RunRequest {
   readonly readyAt: number;
 }
 
-/** How an attempt came to its end. */
+/** The way in which an attempt came to its end. */
 export type AttemptOutcome =
   | { readonly is: 'done' }
   | { readonly is: 'retry'; readonly error: string; readonly afterMs?: number | undefined }
@@ -136,7 +136,7 @@ interface Conclusion {
   readonly error: string | null;
 }
 
-/** What an ended attempt means for its run. */
+/** Concludes what an ended attempt means for its run. */
 export function conclude(outcome: AttemptOutcome, scene: AttemptScene): Conclusion {
   switch (outcome.is) {
     case 'done':
@@ -149,7 +149,7 @@ export function conclude(outcome: AttemptOutcome, scene: AttemptScene): Conclusi
       return again('failed', outcome, scene);
     case 'timedOut': {
       const error = `no answer within ${scene.timeoutMs / 1000} s`;
-      // Nobody knows how far it came, so only what does no harm when done twice is tried again.
+      // It may have come far, so only what does no harm when done twice is tried again.
       if (scene.repeatable) return again('timed_out', { error }, scene);
       return { attempt: 'timed_out', run: 'failed', readyAt: null, error: `${error}, effects unknown` };
     }
@@ -162,7 +162,7 @@ function again(
   scene: AttemptScene,
 ): Conclusion {
   if (scene.used >= scene.retry.attempts) return { attempt, run: 'failed', readyAt: null, error };
-  // Whoever was called may ask for patience, but for no more than a policy may.
+  // The called side may ask for a pause, but for no longer one than a policy may.
   const asked = Math.min(afterMs, retryPauseMaxMs);
   const pause = Math.max(asked, retryDelayMs(scene.retry, scene.used, scene.chance));
   return { attempt, run: 'backoff', readyAt: scene.now + pause, error };

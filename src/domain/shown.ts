@@ -1,8 +1,8 @@
 import type { GrantFault } from './grant.ts';
 
 /**
- * What a message shows. Words that stand are `Drawn`; a `View` is drawn when it is sent, from what is true by then or from
- * the facts that were kept, so that the rooms need no texts and a card never shows an old state.
+ * A message shows this. Words that stand are `Drawn`; a `View` is drawn when it is sent, from what is true by then or from
+ * the facts that were kept, so that the layers below need no texts and a card never shows an old state.
  */
 export type Shown = Drawn | View;
 
@@ -12,11 +12,11 @@ export interface Drawn {
   readonly buttons?: readonly (readonly Button[])[];
   /** The message that it answers. */
   readonly replyTo?: number;
-  /** A picture, a voice or another file of the platform; the text stands below it. */
+  /** A picture, a voice or another file of Telegram; the text stands below it. */
   readonly media?: Media;
 }
 
-/** Something that a person sent to the bot, by the name under which the platform keeps it. */
+/** A file that a person sent to the bot, by the name under which Telegram keeps it. */
 export interface Media {
   readonly kind: MediaKind;
   readonly fileId: string;
@@ -58,7 +58,7 @@ export type View =
   | { readonly view: 'notPinned' }
   /** A topic that was to be removed is still there. */
   | { readonly view: 'topicNotRemoved'; readonly cause: BlockedCause; readonly error: string }
-  /** Nobody knows whether a part arrived. */
+  /** A part may or may not have arrived. */
   | { readonly view: 'inDoubt'; readonly deliveryId: string; readonly sentAt: number }
   | {
       readonly view: 'downtime';
@@ -71,7 +71,7 @@ export type View =
       readonly tasks: readonly { readonly number: number; readonly title: string }[];
       readonly moreTasks: number;
     }
-  /** Results that wait because the platform lets only so many through. */
+  /** Results that wait because Telegram lets only so many through. */
   | { readonly view: 'backlog'; readonly waiting: number; readonly oldestAt: number }
   /** To an owner: the bot can reach a chat no more. */
   | { readonly view: 'chatGone'; readonly title: string; readonly paused: number; readonly cause: string }
@@ -97,10 +97,10 @@ export type View =
       readonly to: number;
       readonly count: number;
       readonly decideBy: number;
-      /** Nobody has answered in time. */
+      /** Its time passed without an answer. */
       readonly isOver?: true;
     }
-  /** Nobody has said yet that it is done. */
+  /** It is still open: no one has said that it is done. */
   | {
       readonly view: 'nag';
       readonly occurrenceId: string;
@@ -114,7 +114,7 @@ export type View =
       readonly occurrenceId: string;
       readonly dueAt: number;
       readonly nags: number;
-      /** How the admin is called who was told; absent where the chat itself was. */
+      /** The name of the admin who was told; absent where the chat itself was. */
       readonly told?: string;
     }
   /** A result that is shown only when somebody approves it. */
@@ -122,18 +122,18 @@ export type View =
       readonly view: 'approval';
       readonly runId: string;
       readonly text: string;
-      /** What stands above the text. */
+      /** The file that stands above the text. */
       readonly mediaKind?: MediaKind;
       readonly decideBy: number;
-      /** Nobody has decided in time. */
+      /** Its time passed without a decision. */
       readonly isOver?: true;
     }
-  /** What came in the quiet hours that have just ended: one word for all of it. */
+  /** Results that came in the quiet hours that have just ended: one word for all of it. */
   | { readonly view: 'bundle'; readonly chatId: string; readonly until: number }
   /** The pinned card of a task, as the task stands when it is drawn. */
   | { readonly view: 'card' };
 
-/** Why a part waits for a person. */
+/** The cause for which a part waits for a person. */
 export type BlockedCause =
   /** Topics are switched off in the chat, or for the bot in private chats. */
   | 'topics_off'
@@ -147,7 +147,7 @@ export type BlockedCause =
   | 'chat_gone'
   /** The answer to the creation of the topic was lost, and no trace of it was found. */
   | 'topic_in_doubt'
-  /** Something else that the platform refuses and a person may mend. */
+  /** Another refusal of Telegram, which a person may mend. */
   | 'other';
 
 export function isView(shown: Shown): shown is View {

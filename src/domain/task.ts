@@ -21,7 +21,7 @@ export interface ActionSpec {
   readonly [setting: string]: unknown;
 }
 
-/** What a person defined, apart from the place it lives in. */
+/** The definition by a person, apart from the place it lives in. */
 export interface Definition {
   readonly title: string;
   readonly instructions: string;
@@ -40,7 +40,7 @@ export interface Counters {
   readonly boundedRuns: number;
 }
 
-/** Where the results of a task go. The topic is made when the first result needs it. */
+/** The topic for the results of a task is made when the first result needs it. */
 export type TopicState = 'none' | 'creating' | 'ready' | 'blocked';
 
 export interface Stamp {
@@ -56,7 +56,7 @@ export interface Task extends Definition {
   readonly nextAt: number | null;
   readonly minGapMs: number | null;
   readonly pausedReason: string | null;
-  /** When the pause ends by itself. */
+  /** The instant at which the pause ends by itself. */
   readonly resumeAt: number | null;
   readonly ownerId: Actor;
   readonly chatId: string;
@@ -92,7 +92,7 @@ export function titleFrom(instructions: string): string {
   return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('').trimEnd()}…`;
 }
 
-/** Nothing of it can be seen. The platform takes neither a message nor a topic's name of which that is so. */
+/** A text of which nothing can be seen. Telegram takes neither a message nor a topic's name of that kind. */
 export function isBlank(text: string): boolean {
   return /^[\s\p{Cc}\p{Cf}\p{Variation_Selector}\u115f\u1160\u2800\u3164\uffa0\ufffc]*$/u.test(text);
 }

@@ -3,7 +3,7 @@ import { threadKeyLengthMax } from './limits.ts';
 
 /**
  * A place where results are shown. Telegram threads are delivered; a thread of any other provider is kept in history
- * and delivered nowhere. Topic 1 of a forum is its General topic, which the platform addresses without a number, so it
+ * and delivered nowhere. Topic 1 of a forum is its General topic, which Telegram addresses without a number, so it
  * folds into the base thread.
  */
 export interface Thread {

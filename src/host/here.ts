@@ -37,10 +37,10 @@ export interface Settings extends LenientRead {
   /** Null where the database is a Postgres server. */
   readonly database: string | null;
   readonly dataFolder: string;
-  /** Where the token of the API is kept when nobody sets one. */
+  /** Where the token of the API is kept when none is set. */
   readonly tokenFile: string;
   readonly isSandboxed: boolean;
-  /** Variables that nobody reads. */
+  /** Variables that are not read. */
   readonly strays: readonly Stray[];
   /** Values that must never be shown. */
   readonly secrets: readonly string[];
@@ -153,11 +153,11 @@ function isRunning(pid: number): boolean {
   }
 }
 
-const patienceMs = 30_000;
+const commandMaxMs = 30_000;
 
 function run(command: string, args: readonly string[]): Promise<Ran> {
   return new Promise((resolve) => {
-    execFile(command, [...args], { timeout: patienceMs, encoding: 'utf8' }, (error, out, err) => {
+    execFile(command, [...args], { timeout: commandMaxMs, encoding: 'utf8' }, (error, out, err) => {
       if (error === null) resolve({ is: 'ran', code: 0, out, err });
       else if (error.code === 'ENOENT') resolve({ is: 'absent' });
       else if (typeof error.code === 'number') resolve({ is: 'ran', code: error.code, out, err });

@@ -2,9 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliFault, usage } from '../cli/faults.ts';
 import { facts, sentence } from '../cli/layout.ts';
-import type { LocalSession, Told } from '../cli/session.ts';
+import { confirmed, type LocalSession, type Told } from '../cli/session.ts';
 import { counted, distance } from '../cli/times.ts';
-import { confirmed } from '../cli/verbs/confirming.ts';
 import { copyDatabase, copyName, fileBackups, listCopies, type Copy } from '../store/files/backup.ts';
 import { inspectFile, type DatabaseFacts, type Inspection } from '../store/files/inspection.ts';
 import { restoreDatabase } from '../store/files/restoration.ts';
@@ -26,47 +25,41 @@ function requireFile({ settings }: Here, line: string): string {
 }
 
 const isoOf = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString());
-const slotText = (slot: string | null) => (slot === null ? 'none yet' : instantText(Date.parse(slot)));
+const slotText = (slot: number | null) => (slot === null ? 'none yet' : instantText(slot));
 
 /* ---- making one ---- */
 
-export interface BackupMade {
-  readonly file: string;
-  readonly bytes: number;
-  readonly tasks: number;
-  readonly active_tasks: number;
-  readonly last_slot_at: string | null;
-  readonly pruned: number;
-  readonly not_included: readonly string[];
-}
-
 interface BackupWish {
-  readonly target: string | null;
-  readonly keep: number | null;
+  /** A file or a folder; the folder beside the database when absent. */
+  readonly target: string | undefined;
+  readonly keep: number | undefined;
 }
 
 /** A whole and verified copy, whether a server runs or not. */
-export async function backup(session: LocalSession, here: Here, { target, keep }: BackupWish): Promise<Told> {
+export async function backup({ terminal }: LocalSession, here: Here, { target, keep }: BackupWish): Promise<Told> {
   const database = requireFile(here, dumpLine);
   const made = await copyTo(here, database, target);
   const { tasks, activeTasks, lastSlotAt } = factsOf(made.file);
-  const json: BackupMade = {
-    ...made,
-    tasks,
-    active_tasks: activeTasks,
-    last_slot_at: isoOf(lastSlotAt),
-    pruned: keep === null ? 0 : await fileBackups(database).prune(keep),
-    not_included: leftOut(here),
-  };
-  return { json, text: await backupText(session, here, json) };
+  const pruned = keep === undefined ? 0 : await fileBackups(database).prune(keep);
+  const secrets = leftOut(here);
+  const typed = (path: string) => typedPath(path, here.system.folder);
+  const text = await facts(terminal, [
+    ['copy', typed(made.file)],
+    ['size', `${sizeOf(made.bytes)}, read again and whole`],
+    ['contains', `${counted(tasks, 'task')} (${activeTasks} active), last slot ${slotText(lastSlotAt)}`],
+    ['removed', pruned === 0 ? null : counted(pruned, 'older copy', 'older copies')],
+    ['without', `${secrets.map(typed).join(' and ')}: keep those apart, they are secret`],
+    ['restore', `cronogram restore ${typed(made.file)}`],
+  ]);
+  const about = { tasks, active_tasks: activeTasks, last_slot_at: isoOf(lastSlotAt) };
+  return { json: { ...made, ...about, pruned, not_included: secrets }, text };
 }
 
-/** Null as a target is the folder beside the database. */
-async function copyTo({ system, clock }: Here, database: string, target: string | null) {
+async function copyTo({ system, clock }: Here, database: string, target: string | undefined) {
   if (!existsSync(database))
     throw new CliFault('not_found', `There is no database ${database} yet; the first start makes it.`);
   const now = clock.now();
-  if (target === null) return fileBackups(database, { isWaitedFor: true }).make(now);
+  if (target === undefined) return fileBackups(database, { isWaitedFor: true }).make(now);
   const wished = resolve(system.folder, target);
   const isFolder = statSync(wished, { throwIfNoEntry: false })?.isDirectory() === true;
   const file = isFolder ? join(wished, copyName(database, now)) : wished;
@@ -89,29 +82,7 @@ function leftOut({ settings }: Here): string[] {
   return ['.env', ...(config.API_TOKEN === undefined ? [tokenFile] : [])];
 }
 
-function backupText({ terminal }: LocalSession, { system }: Here, made: BackupMade): Promise<string> {
-  const { bytes, tasks, active_tasks: active, last_slot_at: last, pruned, not_included: rest } = made;
-  const file = typedPath(made.file, system.folder);
-  const secret = rest.map((path) => typedPath(path, system.folder)).join(' and ');
-  return facts(terminal, [
-    ['copy', file],
-    ['size', `${sizeOf(bytes)}, read again and whole`],
-    ['contains', `${counted(tasks, 'task')} (${active} active), last slot ${slotText(last)}`],
-    ['removed', pruned === 0 ? null : counted(pruned, 'older copy', 'older copies')],
-    ['without', `${secret}: keep those apart, they are secret`],
-    ['restore', `cronogram restore ${file}`],
-  ]);
-}
-
 /* ---- going back to one ---- */
-
-export interface RestoreDone {
-  readonly restored: string;
-  readonly database: string;
-  readonly kept: string | null;
-  readonly tasks: number;
-  readonly last_slot_at: string | null;
-}
 
 interface RestoreWish {
   /** A file, or `latest`. */
@@ -135,8 +106,15 @@ export async function restore(session: LocalSession, here: Here, { from, yes }: 
   });
   const { tasks, lastSlotAt } = done?.facts ?? factsOf(database);
   const kept = done?.kept ?? null;
-  const json: RestoreDone = { restored: copy, database, kept, tasks, last_slot_at: isoOf(lastSlotAt) };
-  return { json, text: await restoreText(session, here, json) };
+  const typed = (path: string) => typedPath(path, folder);
+  const whole = `read again and whole: ${counted(tasks, 'task')}, last slot ${slotText(lastSlotAt)}`;
+  const text = await facts(terminal, [
+    ['restored', typed(copy)],
+    ['database', `${typed(database)}, ${whole}`],
+    ['kept aside', kept === null ? null : `${typed(kept)}; remove it when all is well`],
+    ['next', `Start the server. ${afterwards}`],
+  ]);
+  return { json: { restored: copy, database, kept, tasks, last_slot_at: isoOf(lastSlotAt) }, text };
 }
 
 function latestOf(database: string): string {
@@ -174,20 +152,6 @@ function contents({ bytes, tasks, activeTasks, lastSlotAt, missing }: DatabaseFa
 
 function reasonOf(present: Exclude<Inspection, { is: 'sound' }>): string {
   return present.is === 'absent' ? 'there is none' : `${present.is}: ${present.reason}`;
-}
-
-function restoreText({ terminal }: LocalSession, { system }: Here, done: RestoreDone): Promise<string> {
-  const { tasks, last_slot_at: last } = done;
-  const typed = (path: string) => typedPath(path, system.folder);
-  return facts(terminal, [
-    ['restored', typed(done.restored)],
-    [
-      'database',
-      `${typed(done.database)}, read again and whole: ${counted(tasks, 'task')}, last slot ${slotText(last)}`,
-    ],
-    ['kept aside', done.kept === null ? null : `${typed(done.kept)}; remove it when all is well`],
-    ['next', `Start the server. ${afterwards}`],
-  ]);
 }
 
 /* ---- the copies that there are ---- */

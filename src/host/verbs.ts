@@ -1,64 +1,40 @@
-import type { Command } from 'commander';
 import { usage } from '../cli/faults.ts';
-import { wholeOf } from '../cli/options.ts';
-import type { Part } from '../cli/program.ts';
-import type { AddLocalVerb, Flag } from '../cli/session.ts';
+import { localVerb, yesFlag, type Flag, type Group, type LocalSession, type Options } from '../cli/session.ts';
 import type { Here } from './here.ts';
-import type { InitWish } from './init/steps.ts';
-import type { ServiceWish } from './service/service.ts';
+import type { ServiceWish } from './service/unit.ts';
 
-/**
- * The verbs of this computer. What each of them does is loaded when it is asked for, so that the other verbs of the program
- * start at once.
- */
 export interface HostDeps {
   readonly here: () => Promise<Here>;
   /** Starts the server in this process; the code says how a start that came to nothing ends. */
   readonly start: () => Promise<number>;
 }
 
-const group = 'This computer:';
-const yesFlag: Flag = { flags: '-y, --yes', about: 'do not ask' };
+const heading = 'This computer:';
 
-export function hostVerbs({ here, start }: HostDeps): Part {
-  return (program, _add, add) => {
-    add(program, {
-      usage: 'start',
-      summary: 'start the server, with what .env and ./data of this folder hold',
-      examples: ['cronogram start', 'HTTP_PORT=9000 cronogram start'],
-      does: start,
-    }).helpGroup(group);
-    addInit(program, add, here);
-    add<{ readonly offline?: true }>(program, {
-      usage: 'doctor',
-      summary: 'look at everything that the server depends on, and say how to mend it',
-      about: 'Changes nothing, and works beside a server that runs. Ends with 1 when something fails.',
-      examples: ['cronogram doctor', 'cronogram doctor --offline --json'],
-      flags: [{ flags: '--offline', about: 'ask nobody over the network' }],
-      does: async ({ terminal }, _args, { offline }) => {
-        const { diagnosisText, examine } = await import('./doctor/doctor.ts');
-        const diagnosis = await examine(await here(), offline === true);
-        return { json: diagnosis, text: await diagnosisText(diagnosis, terminal), exitCode: diagnosis.ok ? 0 : 1 };
-      },
-    }).helpGroup(group);
-    addCopying(program, add, here);
-    addService(program, add, here);
+/**
+ * The verbs of this computer. What each of them does is loaded when it is asked for, so that the other verbs of the program
+ * start at once.
+ */
+export function hostVerbs({ here, start }: HostDeps): readonly Group<LocalSession>[] {
+  const service = {
+    name: 'service',
+    summary: 'let systemd start it with this computer, and again after a fault',
+    heading,
+    verbs: serviceVerbs(here),
   };
+  return [{ heading, verbs: [startVerb(start), initVerb(here), doctorVerb(here), ...copyVerbs(here)] }, service];
 }
 
-interface InitOptions {
-  readonly token?: string;
-  readonly tokenFile?: string;
-  readonly owner?: string;
-  readonly zone?: string;
-  readonly sandbox?: true;
-  readonly force?: true;
-  readonly apiRoot?: string;
-  readonly yes?: true;
-}
+const startVerb = (start: HostDeps['start']) =>
+  localVerb({
+    usage: 'start',
+    summary: 'start the server, with what .env and ./data of this folder hold',
+    examples: ['cronogram start', 'HTTP_PORT=9000 cronogram start'],
+    does: start,
+  });
 
-function addInit(program: Command, add: AddLocalVerb, here: HostDeps['here']): void {
-  add<InitOptions>(program, {
+const initVerb = (here: HostDeps['here']) =>
+  localVerb({
     usage: 'init',
     summary: 'set up: the bot, its topics, its owner, the time zone; writes .env',
     examples: [
@@ -81,41 +57,44 @@ function addInit(program: Command, add: AddLocalVerb, here: HostDeps['here']): v
     ],
     does: async (session, _args, options) => {
       const { initialise } = await import('./init/init.ts');
-      return initialise(session, await here(), initWish(options));
+      return initialise(session, await here(), options);
     },
-  }).helpGroup(group);
-}
+  });
 
-function initWish({ token, tokenFile, owner, zone, sandbox, force, apiRoot, yes }: InitOptions): InitWish {
-  return {
-    token: token?.trim() ?? null,
-    tokenFile: tokenFile ?? null,
-    owners: (owner ?? '').split(',').flatMap((id) => (id.trim() === '' ? [] : [id.trim()])),
-    zone: zone ?? null,
-    apiRoot: apiRoot ?? null,
-    isSandbox: sandbox === true,
-    isForced: force === true,
-    isAgreed: yes === true,
-  };
-}
+const doctorVerb = (here: HostDeps['here']) =>
+  localVerb({
+    usage: 'doctor',
+    summary: 'look at everything that the server depends on, and say how to mend it',
+    about: 'Changes nothing, and works beside a server that runs. Ends with 1 when something fails.',
+    examples: ['cronogram doctor', 'cronogram doctor --offline --json'],
+    flags: [{ flags: '--offline', about: 'ask nobody over the network' }],
+    does: async ({ terminal }, _args, { offline }) => {
+      const { diagnosisText, examine } = await import('./doctor/doctor.ts');
+      const diagnosis = await examine(await here(), offline === true);
+      return { json: diagnosis, text: await diagnosisText(diagnosis, terminal), exitCode: diagnosis.ok ? 0 : 1 };
+    },
+  });
 
-const keepMax = 9999;
-
-function addCopying(program: Command, add: AddLocalVerb, here: HostDeps['here']): void {
-  add<{ readonly keep?: string }>(program, {
+const copyVerbs = (here: HostDeps['here']) => [
+  localVerb({
     usage: 'backup [target]',
     summary: 'make a verified copy of the database, whether the server runs or not',
     about:
       'The copy holds everything but the secrets: keep .env and the API token apart. The target is a file or a folder; without one it goes to "backups" beside the database.',
     examples: ['cronogram backup', 'cronogram backup /mnt/usb/cronogram.db', 'cronogram backup --keep 14'],
-    flags: [{ flags: '--keep <count>', about: 'keep so many copies in that folder and remove the older ones' }],
-    does: async (session, [target = null], { keep }) => {
+    flags: [
+      {
+        flags: '--keep <count>',
+        about: 'keep so many copies in that folder and remove the older ones',
+        whole: { min: 1, max: 9999 },
+      },
+    ],
+    does: async (session, [target], { keep }) => {
       const { backup } = await import('./restore.ts');
-      const kept = keep === undefined ? null : wholeOf('--keep', keep, { min: 1, max: keepMax });
-      return backup(session, await here(), { target, keep: kept });
+      return backup(session, await here(), { target, keep });
     },
-  }).helpGroup(group);
-  add<{ readonly list?: true; readonly yes?: true }>(program, {
+  }),
+  localVerb({
     usage: 'restore [copy]',
     summary: 'put a copy in the place of the database, which is kept aside',
     about:
@@ -132,36 +111,17 @@ function addCopying(program: Command, add: AddLocalVerb, here: HostDeps['here'])
       if (from === undefined) throw usage('Which copy? Name a file, or "latest"; --list shows what there is.');
       return restore(session, await here(), { from, yes: yes === true });
     },
-  }).helpGroup(group);
-}
+  }),
+];
 
-/* ---- the service ---- */
-
-interface ServiceOptions {
-  readonly system?: true;
-  readonly user?: true;
-  readonly name?: string;
-  readonly runAs?: string;
-  readonly print?: true;
-  readonly start?: false;
-  readonly purgeData?: true;
-  readonly yes?: true;
-}
-
-const scopeFlags: readonly Flag[] = [
+const scopeFlags = [
   { flags: '--user', about: 'of the user who types this (the default)' },
   { flags: '--system', about: 'of the system; takes root' },
   { flags: '--name <name>', about: 'what it is called; "cronogram" unless there are several' },
-];
+] as const satisfies readonly Flag[];
 
-function addService(program: Command, add: AddLocalVerb, here: HostDeps['here']): void {
-  const service = program
-    .command('service')
-    .helpGroup(group)
-    .helpCommand(false)
-    .summary('let systemd start it with this computer, and again after a fault')
-    .description('Let systemd start it with this computer, and again after a fault.');
-  add<ServiceOptions>(service, {
+const serviceVerbs = (here: HostDeps['here']) => [
+  localVerb({
     usage: 'install',
     summary: 'write the unit, start it now and with the computer',
     about: 'The service works in the folder in which this is typed, with the .env there.',
@@ -173,24 +133,24 @@ function addService(program: Command, add: AddLocalVerb, here: HostDeps['here'])
       { flags: '--no-start', about: 'do not start it now' },
     ],
     does: async (session, _args, options) => {
-      const { install, printUnit } = await import('./service/told.ts');
+      const { install, printUnit } = await import('./service/service.ts');
       const wish = serviceWish(options);
       if (options.print === true) return printUnit(await here(), wish);
       return install(session, await here(), { wish, starts: options.start !== false });
     },
-  });
-  add<ServiceOptions>(service, {
+  }),
+  localVerb({
     usage: 'status',
     summary: 'how it stands',
     about: 'Ends with 1 when it does not run.',
     examples: ['cronogram service status'],
     flags: scopeFlags,
     does: async (session, _args, options) => {
-      const { status } = await import('./service/told.ts');
+      const { status } = await import('./service/service.ts');
       return status(session, await here(), serviceWish(options));
     },
-  });
-  add<ServiceOptions>(service, {
+  }),
+  localVerb({
     usage: 'uninstall',
     summary: 'stop it and take the unit away; the data stays',
     examples: ['cronogram service uninstall'],
@@ -200,16 +160,22 @@ function addService(program: Command, add: AddLocalVerb, here: HostDeps['here'])
       yesFlag,
     ],
     does: async (session, _args, options) => {
-      const { uninstall } = await import('./service/told.ts');
+      const { uninstall } = await import('./service/service.ts');
       const isPurge = options.purgeData === true;
       return uninstall(session, await here(), { wish: serviceWish(options), isPurge, yes: options.yes === true });
     },
-  });
-}
+  }),
+];
 
-function serviceWish({ system, user, name, runAs }: ServiceOptions): ServiceWish {
+/** Only an installation knows `--run-as`. */
+function serviceWish({
+  system,
+  user,
+  name = 'cronogram',
+  runAs,
+}: Options<typeof scopeFlags> & { readonly runAs?: string }): ServiceWish {
   if (system === true && user === true) throw usage('Give --user or --system, not both.');
   if (runAs !== undefined && system !== true)
     throw usage('--run-as goes with --system; a service of the user runs as that user.');
-  return { scope: system === true ? 'system' : 'user', name: name ?? 'cronogram', runAs: runAs ?? null };
+  return { scope: system === true ? 'system' : 'user', name, runAs: runAs ?? null };
 }

@@ -10,7 +10,7 @@ export async function hanging(text: string, indent: number, { columns }: Pick<Te
   return wrapped(text, width, await measureFor([text])).join(`\n${' '.repeat(indent)}`);
 }
 
-/** As somebody in that folder would type it. */
+/** The path as a person in that folder would type it. */
 export function typedPath(path: string, folder: string): string {
   const short = relative(folder, path);
   const typed = short === '' || short.startsWith('..') ? path : short;
@@ -28,7 +28,7 @@ export function sizeOf(bytes: number): string {
   return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`;
 }
 
-/** To the second, and with its zone: whoever restores a copy must not have to guess. */
+/** To the second, and with its zone, so that nothing has to be guessed when a copy is restored. */
 export function instantText(instant: number): string {
   return new Date(instant)
     .toISOString()

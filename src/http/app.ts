@@ -5,7 +5,6 @@ import { matchedRoutes } from 'hono/route';
 import { operations, type OperationId } from '../api/operations.ts';
 import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
-import type { TellOnce } from '../app/use-cases/kept-answers.ts';
 import { AppError } from '../domain/errors.ts';
 import { refusalsWith } from './docs/describing.ts';
 import { describeApi } from './docs/openapi.ts';
@@ -17,7 +16,7 @@ import { runHandlers } from './handlers/runs.ts';
 import { taskHandlers } from './handlers/tasks.ts';
 import { verbHandlers } from './handlers/verbs.ts';
 import { checkTarget } from './reading.ts';
-import { serve, trace, traceOf, replayedHeader, repeats, type Handlers, type HttpRooms } from './serving.ts';
+import { serve, trace, traceOf, replayedHeader, type Handlers, type HttpRooms } from './serving.ts';
 import { limitRate, requireToken } from './token.ts';
 
 export interface HttpDeps extends Omit<HttpRooms, 'description'> {
@@ -25,12 +24,11 @@ export interface HttpDeps extends Omit<HttpRooms, 'description'> {
   readonly log: Log;
   readonly stopwatch: Stopwatch;
   readonly ids: Ids;
-  readonly tellOnce: TellOnce;
-  /** Absent where nobody stays long enough to listen; then events come in pages alone. */
+  /** Absent where no client stays long enough to listen; then events come in pages alone. */
   readonly streams?: EventStreams;
   /** Requests a second; 0, and absent, is no limit. */
   readonly apiRate?: number;
-  /** Absent where nobody measures. */
+  /** Absent where nothing is measured. */
   readonly meter?: Meter;
   readonly metrics?: PageOfMetrics;
 }
@@ -42,9 +40,9 @@ export function createHttpApp(deps: HttpDeps): OpenAPIHono {
   const { token, stopwatch, version, apiRate = 0, streams } = deps;
   const app = new OpenAPIHono();
   app.onError((error, c) => answerFault(deps, error, c));
-  const methods = methodsOf(app);
+  const methodsAt = methodsOf(app);
   app.notFound((c) => {
-    const answer = unserved(c, methods);
+    const answer = unserved(c, methodsAt);
     return answer instanceof AppError ? answerFault(deps, answer, c) : answer;
   });
   app.use(logged(deps));
@@ -55,7 +53,6 @@ export function createHttpApp(deps: HttpDeps): OpenAPIHono {
   const guard = requireToken(token, stopwatch);
   app.use('/v1/*', guard);
   app.use('/v1/*', limitRate(apiRate, stopwatch));
-  app.use('/v1/*', repeats(deps.tellOnce));
   if (streams !== undefined) serveEventStream(app, streams);
   const rooms = { ...deps, description: () => describeApi(app, version) };
   for (const id of Object.keys(operations) as OperationId[]) serve(app, id, handlers, rooms);
@@ -64,6 +61,7 @@ export function createHttpApp(deps: HttpDeps): OpenAPIHono {
   return app;
 }
 
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
 const probes = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
 
 /** One line for each request. The route is its pattern: paths and queries hold what people wrote. */
@@ -76,8 +74,11 @@ function logged({ log, stopwatch, ids, meter = silentMeter }: HttpDeps): Middlew
     await next();
     const route = routeOf(c);
     const facts = { method: c.req.method, route, status: c.res.status, request_id: requestId };
-    const isReplay = c.res.headers.has(replayedHeader);
-    countServed(meter, { ...facts, ms: stopwatch.elapsed() - started, isReplay });
+    // Series are bounded, whatever clients send: methods of a closed list, and patterns of our own.
+    const method = methods.has(facts.method) ? facts.method : 'other';
+    meter.count('http_requests_total', { method, route, status: String(facts.status) });
+    meter.took('http_request_duration_seconds', { route }, stopwatch.elapsed() - started);
+    if (c.res.headers.has(replayedHeader)) meter.count('requests_deduplicated_total', { via: 'http' });
     const write = (more: object = {}) => {
       const line = { ...facts, ms: Math.round(stopwatch.elapsed() - started), ...more };
       if (probes.has(route)) log.debug('http_request', line);
@@ -147,16 +148,16 @@ function shapeOf(path: string): RegExp {
 const shownMax = 100;
 
 /** Nothing serves this request: the path takes other methods, or there is no such path. */
-function unserved(c: Context, methods: MethodsOf): AppError | Response {
+function unserved(c: Context, methodsAt: MethodsOf): AppError | Response {
   const { method, path } = c.req;
-  const allowed = methods(path);
+  const allowed = methodsAt(path);
   if (allowed.length > 0) {
     c.header('allow', allowed.join(', '));
     if (method === 'OPTIONS') return c.body(null, 204);
     return new AppError('method_not_allowed', `This path takes ${allowed.join(', ')}, and not ${method.slice(0, 20)}.`);
   }
   const bare = path.replace(/\/+$/, '');
-  const hint = bare !== path && methods(bare).length > 0 ? ' It is there without the slash at the end.' : '';
+  const hint = bare !== path && methodsAt(bare).length > 0 ? ' It is there without the slash at the end.' : '';
   return new AppError('not_found', `There is no route ${method.slice(0, 20)} ${path.slice(0, shownMax)}.${hint}`);
 }
 
@@ -164,26 +165,6 @@ function unserved(c: Context, methods: MethodsOf): AppError | Response {
 export interface PageOfMetrics {
   readonly contentType: string;
   page(): Promise<string>;
-}
-
-interface Served {
-  readonly method: string;
-  /** The pattern of the route, or `none`. */
-  readonly route: string;
-  readonly status: number;
-  readonly ms: number;
-  /** An earlier request with the same key had the effect. */
-  readonly isReplay: boolean;
-}
-
-const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);
-
-/** Series are bounded, whatever clients send: methods of a closed list, and patterns of our own. */
-function countServed(meter: Meter, { method, route, status, ms, isReplay }: Served): void {
-  const known = methods.has(method) ? method : 'other';
-  meter.count('http_requests_total', { method: known, route, status: String(status) });
-  meter.took('http_request_duration_seconds', { route }, ms);
-  if (isReplay) meter.count('requests_deduplicated_total', { via: 'http' });
 }
 
 /** For Prometheus, which brings the token as its `authorization` setting says. It is text, so it is no operation of the API. */

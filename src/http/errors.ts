@@ -36,7 +36,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   stopping: 503,
 };
 
-/** A quota is freed when somebody removes a task, so coming back sooner than in a minute is pointless. */
+/** A quota is freed when a person removes a task, so coming back sooner than in a minute is pointless. */
 const quotaRetrySeconds = 60;
 /** A database that is full or restarting is seldom back before that. */
 const storeRetrySeconds = 5;
@@ -98,23 +98,24 @@ function whole(code: ErrorCode, details: Readonly<Record<string, unknown>>): Rea
 export function refusal(path: readonly PropertyKey[], problem: string): AppError {
   const field = path.map(String).join('.').slice(0, fieldLengthMax);
   const message = field === '' ? `${capital(problem)}.` : `${field}: ${problem}.`;
-  return new AppError(codeOf(path), message, field === '' ? {} : { details: { field } });
+  return new AppError(
+    codesOfFields.get(path[0]) ?? 'invalid_request',
+    message,
+    field === '' ? {} : { details: { field } },
+  );
 }
 
 /** A field's name comes from the client; a message stays a sentence. */
 const fieldLengthMax = 80;
 
-const codes: ReadonlyMap<PropertyKey | undefined, ErrorCode> = new Map<PropertyKey, ErrorCode>([
+/** The code with which a field is refused whose value has another shape than it should. */
+export const codesOfFields: ReadonlyMap<PropertyKey | undefined, ErrorCode> = new Map<PropertyKey, ErrorCode>([
   ['schedule', 'invalid_schedule'],
   ['policies', 'invalid_policy'],
   ['action', 'invalid_action'],
   ['cursor', 'invalid_cursor'],
   ['thread_key', 'invalid_thread_key'],
 ]);
-
-function codeOf([root]: readonly PropertyKey[]): ErrorCode {
-  return codes.get(root) ?? 'invalid_request';
-}
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -174,7 +174,7 @@ class EventStream {
       const isAtEnd = next === position;
       position = next;
       if (events.length > 0) await this.#send(out, textOf(events));
-      // The id spares whoever comes back the way past all that was not for them.
+      // The id spares a client that comes back the way past all that was not for it.
       else if (this.#isBeatDue) await this.#send(out, `: still here\nid: ${position}\n\n`);
       yield events.length;
       if (isAtEnd) await this.#rest();
@@ -224,7 +224,7 @@ function textOf(events: readonly EventRow[]): string {
 
 const cursorLengthMax = 200;
 
-/** The same path answers pages, and a stream to whoever says that it takes one. */
+/** The same path answers pages, and a stream to a client that accepts one. */
 export function serveEventStream(app: OpenAPIHono, streams: EventStreams): void {
   app.use(truthOperations.listEvents.path, async (c: Context, next) => {
     if (!isStreamWanted(c)) return next();

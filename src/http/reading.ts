@@ -14,7 +14,7 @@ const keyShape = new RegExp(`^[\\x21-\\x7e]{1,${idempotencyKeyLengthMax}}$`);
 export function readParams(c: Context, schema: z.ZodType): unknown {
   const params: Readonly<Record<string, string>> = c.req.param();
   for (const [name, value] of Object.entries(params)) {
-    // In the words of the use cases: nobody can tell from the answer what looks like an id and what is one.
+    // In the words of the use cases, so that the answer does not tell which texts have the shape of an id.
     if (name.endsWith('_id') && !idShape.test(value))
       throw new AppError('not_found', `There is no such ${name.slice(0, -'_id'.length)}.`);
   }

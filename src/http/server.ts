@@ -26,7 +26,7 @@ export interface Listening {
   readonly port: number;
   /**
    * Resolves when the requests that are in flight now have been answered, or cut because their grace is over. Streams are
-   * ended at once: whoever reads one goes on elsewhere from where it stood. What comes from now on is answered as before.
+   * ended at once: their clients go on elsewhere from where they stood. Requests from now on are answered as before.
    */
   drain(): Promise<void>;
   /** Takes no new request, and resolves when those in flight have been answered or their grace is over. */
@@ -194,8 +194,8 @@ function refuseBytes(socket: Socket, code: string | undefined): void {
 const probes: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/version', '/metrics']);
 
 /**
- * While a server stops it takes nothing new: whoever asks is told so at once, and comes back to the next one. Whoever
- * watches it still sees it stop.
+ * While a server stops it takes nothing new: clients are told so at once, and come back to the next one. Probes still see
+ * it stop.
  */
 export function untilStopping(app: App, isStopping: () => boolean): App {
   return {

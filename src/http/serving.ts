@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context } from 'hono';
 import { type AnswerStatus, type Operation, nothing } from '../api/operation.ts';
 import { operations, type OperationId, type PartsOf } from '../api/operations.ts';
 import type { AuditReport } from '../app/housekeeping/audit.ts';
@@ -9,7 +9,7 @@ import type { Ticked } from '../app/pipeline/tick.ts';
 import type { Bulk } from '../app/tasks/bulk.ts';
 import type { AskedPreview, PreviewRequest } from '../app/tasks/preview.ts';
 import type { Tasks } from '../app/tasks/tasks.ts';
-import type { KeptAnswer, Once, Repeatable, Told, TellOnce } from '../app/use-cases/kept-answers.ts';
+import type { Once, Repeatable, TellOnce } from '../app/use-cases/kept-answers.ts';
 import type { Messages } from '../app/use-cases/messages.ts';
 import type { Runs } from '../app/use-cases/runs.ts';
 import type { Truth } from '../app/why/truth.ts';
@@ -44,8 +44,9 @@ export interface HttpRooms {
   /** As whom the bearer of the token acts. */
   readonly actor: Actor;
   readonly version: string;
-  /** Of everything that is served. */
+  /** Of all operations that are served. */
   readonly description: () => Description;
+  readonly tellOnce: TellOnce;
 }
 
 /** A request to an operation, read and checked. */
@@ -89,13 +90,15 @@ export function serve<K extends OperationId>(app: OpenAPIHono, id: K, handlers: 
   app.on(operation.method.toUpperCase(), path, async (c) => {
     const { key, ...asked } = await receive(c, operation);
     const { target, payload } = keyed(asked.params, asked.body);
-    const request = { operation: id, target, payload: [asked.query, payload], key };
-    const told = await toldOnce(c, request, async (idempotencyKey) => {
-      // Each reader answers the output of the schema it is given; an absent schema stands for a part that is empty.
-      const answer = await handlers[id]({ ...asked, idempotencyKey } as unknown as Asked<K>, rooms);
+    const tell = async (idempotencyKey: Once | null) => {
+      const answer = await handlers[id]({ ...asked, idempotencyKey }, rooms);
       const { status, body } = answer instanceof Answer ? answer : { status: statuses[0], body: answer };
       return { status: status ?? 200, body: JSON.stringify(body) };
-    });
+    };
+    // Without a key everything is told anew.
+    const request = { operation: id, target, payload: [asked.query, payload] };
+    const told = key === null ? await tell(null) : await rooms.tellOnce({ ...request, key }, tell);
+    if ('isRepeated' in told && told.isRepeated) c.header(replayedHeader, 'true');
     const status = statuses.find((one) => one === told.status) ?? 200;
     return c.body(told.body, status, { 'content-type': 'application/json' });
   });
@@ -130,28 +133,6 @@ export function traceOf(c: Context): string {
 
 /** Says that an answer is the one to an earlier request with the same key. */
 export const replayedHeader = 'idempotency-replayed';
-
-/** Puts within reach of every operation what it needs to tell the same again. */
-export function repeats(tellOnce: TellOnce): MiddlewareHandler {
-  return async (c, next) => {
-    c.set('tellOnce', tellOnce);
-    await next();
-  };
-}
-
-/** Without a key everything is told anew. */
-async function toldOnce(
-  c: Context,
-  request: Omit<Repeatable, 'key'> & { readonly key: string | null },
-  tell: (once: Once | null) => Promise<KeptAnswer>,
-): Promise<Told> {
-  const { key } = request;
-  if (key === null) return { ...(await tell(null)), isRepeated: false };
-  const tellOnce = c.get('tellOnce') as TellOnce;
-  const told = await tellOnce({ ...request, key }, tell);
-  if (told.isRepeated) c.header(replayedHeader, 'true');
-  return told;
-}
 
 /** A client that cannot set headers may send the key with its body, where there is a field for it. */
 function oneKey(inHeader: string | null, body: unknown): string | null {

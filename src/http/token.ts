@@ -4,8 +4,8 @@ import type { Stopwatch } from '../app/ports/outside.ts';
 import { AppError } from '../domain/errors.ts';
 
 /**
- * Wrong tokens that are looked at in a minute, whoever sends them. At this pace nobody finds a token of 16 characters in a
- * lifetime. The right one is never refused: whoever sends it must not suffer from others who guess.
+ * Wrong tokens that are looked at in a minute, from all clients together. At this pace a token of 16 characters is not found
+ * in a lifetime. The right one is never refused, so that guesses of others do not keep its owner out.
  */
 export const guessesMax = 600;
 
@@ -46,35 +46,21 @@ export function limitRate(perSecond: number, stopwatch: Stopwatch): MiddlewareHa
   };
 }
 
-interface Taken {
-  /** 0 when it was given. */
-  readonly waitMs: number;
-  /** Whole tokens that are left. */
-  readonly left: number;
-}
-
-/** Fills evenly with time. */
-interface Bucket {
-  /** Takes one, if there is one. */
-  take(): Taken;
-}
-
 interface Filling {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-export function createBucket({ perSecond, burst }: Filling, stopwatch: Stopwatch): Bucket {
+/** Fills evenly with time. */
+export function createBucket({ perSecond, burst }: Filling, stopwatch: Stopwatch) {
   let level = burst;
   let filledAt = stopwatch.elapsed();
-  const fill = () => {
-    const now = stopwatch.elapsed();
-    level = Math.min(burst, level + (Math.max(0, now - filledAt) * perSecond) / 1000);
-    filledAt = now;
-  };
   return {
+    /** Takes one, if there is one: then `waitMs` is 0. `left` counts the whole ones that are left. */
     take: () => {
-      fill();
+      const now = stopwatch.elapsed();
+      level = Math.min(burst, level + (Math.max(0, now - filledAt) * perSecond) / 1000);
+      filledAt = now;
       const waitMs = level >= 1 ? 0 : ((1 - level) / perSecond) * 1000;
       if (waitMs === 0) level -= 1;
       return { waitMs, left: Math.floor(level) };

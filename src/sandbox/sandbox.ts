@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
 import { BotServer, type BotApi } from './bot-api/bot-api.ts';
@@ -9,11 +10,19 @@ import { bot, people } from './world/first-world.ts';
 import { People } from './world/people.ts';
 import { Places } from './world/places.ts';
 import { Platform } from './world/platform.ts';
-import { callsShown, chatShown, messageShown, messagesShown, topicShown, transcriptOf } from './world/shown.ts';
+import {
+  callsShown,
+  chatShown,
+  messageShown,
+  messagesShown,
+  offeredCommands,
+  topicShown,
+  transcriptOf,
+} from './world/shown.ts';
 import { State } from './world/state.ts';
 import type { World } from './world/world.ts';
 
-export interface SandboxNeeds {
+export interface SandboxDeps {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly timer: Timer;
@@ -36,9 +45,9 @@ export interface Sandbox {
 
 const callsDefault = 200;
 
-export function openSandbox(needs: SandboxNeeds): Sandbox {
-  const { stopwatch, timer, log, token, limits } = needs;
-  const state = new State(needs);
+export function openSandbox(deps: SandboxDeps): Sandbox {
+  const { stopwatch, timer, log, token, limits } = deps;
+  const state = new State(deps);
   const platform = new Platform(state);
   const rates = new Rates(limits, stopwatch);
   const polling = new Polling({ state, timer, stopwatch });
@@ -73,6 +82,7 @@ function worldOf(platform: Platform, onReset: () => void): World {
   return {
     people,
     bot,
+    commands: () => offeredCommands(state),
     chats: () => state.chats.all().map(chatShown),
     topics: (chat) =>
       state.topics
@@ -87,8 +97,8 @@ function worldOf(platform: Platform, onReset: () => void): World {
     file: (id) => state.file(id),
     createTopic: (chat, as, name) => act(() => persons.createTopic(chat, as, name)),
     deleteTopic: (chat, thread) => act(() => persons.deleteTopic(chat, thread)),
-    closeTopic: (chat, thread, as) => act(() => persons.setTopicClosed(placed(chat, thread, as), true)),
-    reopenTopic: (chat, thread, as) => act(() => persons.setTopicClosed(placed(chat, thread, as), false)),
+    closeTopic: (chat, thread, as) => act(() => persons.setTopicClosed({ chat, thread, as }, true)),
+    reopenTopic: (chat, thread, as) => act(() => persons.setTopicClosed({ chat, thread, as }, false)),
     setForum: (chat, on) => act(() => places.setForum(chat, on)),
     setBotRights: (chat, rights) => act(() => places.setBotRights(chat, rights)),
     setBotStatus: (chat, status, by) => act(() => places.setBotStatus(chat, status, by)),
@@ -114,13 +124,9 @@ function worldOf(platform: Platform, onReset: () => void): World {
   };
 }
 
-function placed(chat: number, thread: number, as: string | undefined) {
-  return { chat, thread, ...(as === undefined ? {} : { as }) };
-}
-
 interface ServedSandbox {
   readonly port: number;
-  /** What grammY takes as its apiRoot. */
+  /** The address that grammY takes as its apiRoot. */
   readonly apiRoot: string;
   close(): Promise<void>;
 }
@@ -130,13 +136,8 @@ const host = '127.0.0.1';
 /** The Bot API alone, on the loopback interface; port 0 takes a free one. */
 export async function serveSandbox(sandbox: Sandbox, port: number): Promise<ServedSandbox> {
   const server = createServer((incoming, outgoing) => sandbox.botApi(incoming, outgoing, incoming.url ?? '/'));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen({ host, port });
+  await once(server, 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
   return {

@@ -4,7 +4,7 @@ export const systemClock: Clock = { now: () => Date.now() };
 
 export const systemStopwatch: Stopwatch = { elapsed: () => performance.now() };
 
-/** A longer timeout would overflow to one millisecond; whoever waits longer is woken early and looks again. */
+/** A longer timeout would overflow to one millisecond; a longer wait ends early, and the caller looks again. */
 const timeoutMaxMs = 2 ** 31 - 1;
 
 export const systemTimer: Timer = {

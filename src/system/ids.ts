@@ -53,12 +53,12 @@ export function createIds(now: () => number): Ids {
 
 export const sha256: Digest = { of: (text) => hash('sha256', text, 'base64url') };
 
-/** A token for the API: 256 bits that nobody can guess. */
+/** A token for the API: 256 random bits. */
 function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** A code that a person copies once: 128 bits that nobody can guess. */
+/** A code that a person copies once: 128 random bits. */
 export function newCode(): string {
   return randomBytes(16).toString('base64url');
 }

@@ -46,7 +46,7 @@ export interface LoopDeps {
   readonly batchMax: number;
 }
 
-/** When something is due that a step could not take, it is held by somebody; looking without a pause would only spin. */
+/** Work that is due and that a step could not take is held elsewhere; looking without a pause would only spin. */
 const heldPauseMs = 100;
 
 /**
@@ -55,7 +55,7 @@ const heldPauseMs = 100;
  * by itself.
  */
 export function createLoop(work: Work, deps: LoopDeps): Loop {
-  const { timer, stopwatch } = deps;
+  const { timer } = deps;
   const turns = createTurns(work, deps);
   let running: Promise<void> | null = null;
   let stopping = false;
@@ -80,7 +80,7 @@ export function createLoop(work: Work, deps: LoopDeps): Loop {
     while (!stopping) {
       rung = false;
       const pause = await turns.take();
-      // Between two full batches everybody else gets a turn: requests, chats, timers.
+      // Between two full batches requests, chats and timers get a turn.
       if (pause === 0) await timer.yield();
       else await sleep(Math.ceil(pause));
       wake = null;
@@ -105,7 +105,7 @@ export function createLoop(work: Work, deps: LoopDeps): Loop {
       else alone = alone === null ? turns.take() : alone.then(() => turns.take());
       return turned;
     },
-    taken: () => turns.taken(),
+    taken: turns.taken,
     stop: async () => {
       stopping = true;
       wake?.();
@@ -113,15 +113,8 @@ export function createLoop(work: Work, deps: LoopDeps): Loop {
       turns.refuse();
     },
     isAsleep: () => wake !== null && !rung,
-    health: () => healthOf(turns, stopwatch.elapsed()),
+    health: turns.health,
   };
-}
-
-function healthOf(turns: Turns, now: number): LoopHealth {
-  const idleMs = now - turns.lastAt();
-  const turnMs = Math.round(now - turns.endedAt());
-  const ok = turns.error() === null && idleMs < loopStuckMs;
-  return { ok, error: turns.error(), idleMs: Math.round(idleMs), turnMs };
 }
 
 /** Callers that wait for the next step to begin and to end. */
@@ -141,24 +134,7 @@ function createWaiters() {
   };
 }
 
-interface Turns {
-  /** Makes one step and answers how long to wait for the next; it never throws. */
-  take(): Promise<number>;
-  /** The count of the next step to begin; null when it fails, or is never made. */
-  ask(): Promise<Counts | null>;
-  isAsked(): boolean;
-  /** No step is made any more. */
-  refuse(): void;
-  /** Rows that all steps so far have taken up. */
-  taken(): number;
-  error(): string | null;
-  /** When a step last succeeded, on the monotonic clock. */
-  lastAt(): number;
-  /** When a step last ended, however. */
-  endedAt(): number;
-}
-
-function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps): Turns {
+function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps) {
   let failures = 0;
   let taken = 0;
   const waiters = createWaiters();
@@ -183,7 +159,8 @@ function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps):
   };
 
   return {
-    take: async () => {
+    /** Makes one step and answers how long to wait for the next; it never throws. */
+    take: async (): Promise<number> => {
       const tell = waiters.leave();
       try {
         // Both are asked about the same instant, so that nothing falls between them.
@@ -199,23 +176,29 @@ function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps):
         return failed(error);
       }
     },
-    ask: () => waiters.join(),
-    isAsked: () => waiters.isAny(),
+    /** The counts of the next step to begin; null when it fails, or is never made. */
+    ask: waiters.join,
+    isAsked: waiters.isAny,
+    /** No step is made any more. */
     refuse: () => waiters.leave()(null),
     taken: () => taken,
     error: () => lastError,
-    lastAt: () => lastAt,
-    endedAt: () => endedAt,
+    health: (): LoopHealth => {
+      const now = stopwatch.elapsed();
+      const idleMs = now - lastAt;
+      const ok = lastError === null && idleMs < loopStuckMs;
+      return { ok, error: lastError, idleMs: Math.round(idleMs), turnMs: Math.round(now - endedAt) };
+    },
   };
 }
 
-interface Asked {
+interface StepMade {
   readonly now: number;
   readonly clock: Clock;
   readonly taken: number;
 }
 
-function pauseUntil(next: number | null, { now, clock, taken }: Asked): number {
+function pauseUntil(next: number | null, { now, clock, taken }: StepMade): number {
   if (next === null) return sleepMaxMs;
   if (next <= now) return taken > 0 ? 0 : heldPauseMs;
   return Math.min(Math.max(next - clock.now(), 0), sleepMaxMs);

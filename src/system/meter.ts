@@ -5,7 +5,7 @@ import type { Meter } from '../app/ports/metering.ts';
 /** The meter of one server, and its page for Prometheus. */
 export interface PrometheusMeter extends Meter {
   readonly contentType: string;
-  /** Everything that was counted, with how things stand as the samples tell it. */
+  /** Counters and timings, with the gauges that the samples tell. */
   page(samples: readonly Sample[]): Promise<string>;
 }
 
@@ -17,7 +17,7 @@ interface Options {
 export function createMeter({ ofProcess }: Options): PrometheusMeter {
   const registry = new Registry();
   const registers = [registry];
-  // Those have names of their own that every dashboard knows.
+  // Metrics of the process have names that every dashboard knows.
   if (ofProcess) collectDefaultMetrics({ register: registry });
   const counted = mapOf(
     counters,

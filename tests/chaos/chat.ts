@@ -1,16 +1,7 @@
-import type {
-  Evidence,
-  Look,
-  Outgoing,
-  Route,
-  Sent,
-  SentIds,
-  TopicMade,
-  Transport,
-} from '../../src/app/ports/outside.ts';
-import { textOf } from '../support/fakes.ts';
-import type { Chance } from './chance.ts';
-import type { SimulatedTime } from './time.ts';
+import type { Evidence, Look, Outgoing, Sent, SentIds, TopicMade, Transport } from '../../src/app/ports/outside.ts';
+import type { Thread } from '../../src/domain/thread.ts';
+import type { Chance } from '../support/chance.ts';
+import { textOf, type ManualTime } from '../support/fakes.ts';
 
 /**
  * The world outside: chats with their topics and messages. It outlives every process, and what is on its way to it when a
@@ -70,7 +61,7 @@ export interface Call {
 }
 
 interface Needs {
-  readonly time: SimulatedTime;
+  readonly time: ManualTime;
   readonly chance: Chance;
   readonly tell: (line: string) => void;
 }
@@ -270,7 +261,7 @@ async function look(place: Place, { deliveryId }: Outgoing, { resentAs, besides 
   return { is: unsure ? 'undecided' : 'absent', evidence: 'looked' };
 }
 
-async function createTopic(place: Place, route: Route, name: string): Promise<TopicMade> {
+async function createTopic(place: Place, route: Thread, name: string): Promise<TopicMade> {
   const [there, back] = place.latency();
   const fault = place.fails() ? place.chance.weigh(topicFaults).fault : null;
   await place.wait(there);
@@ -280,7 +271,7 @@ async function createTopic(place: Place, route: Route, name: string): Promise<To
   return made;
 }
 
-function makeTopic(place: Place, route: Route, { name, fault }: { name: string; fault: string | null }): TopicMade {
+function makeTopic(place: Place, route: Thread, { name, fault }: { name: string; fault: string | null }): TopicMade {
   if (fault === 'notMade') return { is: 'unreached', error: 'connection refused' };
   if (fault === 'blocked') place.blocked.set(place.whereIs(route.address), 'no_topic_right');
   const refusal = place.refusal(route.address);
@@ -292,7 +283,7 @@ function makeTopic(place: Place, route: Route, { name, fault }: { name: string; 
   return fault === 'lost' ? { is: 'lost', error: 'socket hang up' } : { is: 'made', topicId: place.lastId };
 }
 
-function findTopic(place: Place, route: Route, name: string): number | null {
+function findTopic(place: Place, route: Thread, name: string): number | null {
   if (place.fails()) return null;
   const alive = place.topics.filter(
     (topic) => !topic.deleted && topic.chatId === place.whereIs(route.address) && topic.name === name,

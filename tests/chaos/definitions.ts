@@ -1,12 +1,11 @@
 import type { Policies } from '../../src/domain/policy.ts';
 import type { ScheduleInput } from '../../src/domain/schedule/schedule.ts';
 import type { ActionSpec } from '../../src/domain/task.ts';
-import type { Chance } from './chance.ts';
+import { iso } from '../invariants/rows.ts';
+import type { Chance } from '../support/chance.ts';
+import { hour, minute } from '../support/fakes.ts';
 
 /** What people ask for: any mix of schedules, policies and actions that could be meant. */
-
-const minute = 60_000;
-const hour = 60 * minute;
 
 const zones = ['Europe/Madrid', 'America/New_York', 'Australia/Lord_Howe', 'UTC'] as const;
 
@@ -45,8 +44,6 @@ const rrules = [
 ];
 
 const intervals = ['PT1M', 'PT90S', 'PT7M', 'PT1H', 'PT2H30M', 'P1D', 'P1DT1H', 'P1W', 'P1M'];
-
-const iso = (at: number) => new Date(at).toISOString();
 
 export function someSchedule(chance: Chance, now: number): ScheduleInput {
   const timezone = chance.pick(zones);

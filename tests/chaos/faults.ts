@@ -1,7 +1,7 @@
 import type { Timer, Transport } from '../../src/app/ports/outside.ts';
 import type { Ask, Engine, Script } from '../../src/store/engine/engine.ts';
 import { written } from '../../src/store/engine/sql.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 
 /**
  * What may befall one process: its store fails it, and it dies between any two steps. A dead process touches nothing any
@@ -147,7 +147,6 @@ export function faultyEngine(engine: Engine, { fate, chance }: Watching): Engine
   };
 }
 
-/** How the statement begins that ends an attempt. */
 /** Only the end of an attempt says how long it took. */
 function endsAttempt(ask: Ask): boolean {
   if (ask.does !== 'update' || ask.change.table !== 'attempts') return false;

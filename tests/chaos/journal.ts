@@ -1,11 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Policies } from '../../src/domain/policy.ts';
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
-import type { Tables } from '../../src/store/tables/define.ts';
-import type { StoredRow } from '../support/stored-rows.ts';
-
-type Name = keyof Tables;
-export type Row<N extends Name> = StoredRow<N>;
+import { scheduleOf, type Row } from '../invariants/rows.ts';
 
 /** What the simulation did, and what it saw in the database after each step. */
 export interface Journal {
@@ -226,13 +222,4 @@ function wrongIn(task: Row<'tasks'>, before: Row<'tasks'> | undefined): string[]
 
 function maxRunsOf({ policies }: Row<'tasks'>): number {
   return (JSON.parse(policies) as Policies).max_runs ?? Infinity;
-}
-
-export function scheduleOf(task: Row<'tasks'>): Schedule {
-  const { timezone, once_at: onceAt, cron, rrule, interval, start_at: startAt } = task;
-  if (onceAt !== null) return { kind: 'once', onceAt, timezone };
-  if (cron !== null) return { kind: 'cron', cron, timezone };
-  if (rrule !== null) return { kind: 'rrule', rrule, timezone };
-  const from = task.interval_from === 'completion' ? 'completion' : 'start';
-  return { kind: 'interval', interval: interval ?? '', startAt: startAt ?? 0, from, timezone };
 }

@@ -5,11 +5,10 @@ import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
-import { memoryLog, type MemoryLog } from '../support/fakes.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
+import { memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 import type { Chat } from './chat.ts';
 import { fateOf, faultyEngine, mortalTimer, mortalTransport, type Fate } from './faults.ts';
-import type { SimulatedTime } from './time.ts';
 
 /** One process: from its start on the database to its death. Nothing of it survives but rows, and what it has sent. */
 export interface Life {
@@ -30,7 +29,7 @@ export interface Life {
 
 export interface Outside {
   readonly database: Database;
-  readonly time: SimulatedTime;
+  readonly time: ManualTime;
   readonly chat: Chat;
   readonly ids: Ids;
   readonly chance: Chance;

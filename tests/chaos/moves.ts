@@ -3,9 +3,10 @@ import type { TaskPatch } from '../../src/app/tasks/edit.ts';
 import type { Target, Tasks } from '../../src/app/tasks/tasks.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ScheduleInput } from '../../src/domain/schedule/schedule.ts';
+import { scheduleOf, type Row } from '../invariants/rows.ts';
+import { hour, minute, second } from '../support/fakes.ts';
 import { someAction, somePolicies, someSchedule, someText } from './definitions.ts';
 import { dooms } from './faults.ts';
-import { scheduleOf, type Row } from './journal.ts';
 import {
   actor,
   approve,
@@ -31,9 +32,6 @@ export interface Move {
   play(world: World): Promise<string>;
 }
 
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
 const threads = [
   'telegram:chat:-1001',
   'telegram:chat:-1001',

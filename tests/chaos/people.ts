@@ -1,12 +1,11 @@
 import type { Actor } from '../../src/domain/access.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
+import { hour, minute } from '../support/fakes.ts';
 import { someQuietHours } from './definitions.ts';
 import type { Outcome, World } from './world.ts';
 
 /** What people say and press about what is there already: it is theirs to decide, and nothing else decides it. */
 
-const minute = 60_000;
-const hour = 60 * minute;
 export const actor: Actor = 'telegram:user:1001';
 
 /** Remarks on an answer, which is wrong if nobody should get it. */

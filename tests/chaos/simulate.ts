@@ -1,4 +1,5 @@
-import { chanceOf } from './chance.ts';
+import { chanceOf } from '../support/chance.ts';
+import { minute } from '../support/fakes.ts';
 import { someStart } from './definitions.ts';
 import { breachesOf } from './invariants/all.ts';
 import type { Journal } from './journal.ts';
@@ -15,8 +16,6 @@ export interface Simulated {
 
 export type Figures = Readonly<Record<'tasks' | 'slots' | 'runs' | 'deliveries' | 'kills' | 'faults', number>>;
 
-const minute = 60_000;
-
 /** One seed is one world, and the same seed is always the same world. */
 export async function simulate(seed: number, look: (world: World) => void = () => {}): Promise<Simulated> {
   const start = someStart(chanceOf(seed, 'start'));
@@ -24,9 +23,10 @@ export async function simulate(seed: number, look: (world: World) => void = () =
   try {
     await history(world);
     const restsAt = await calmEnd(world);
-    const found = world.wrong.length === 0 ? breachesOf(world, restsAt) : { breaches: world.wrong, slots: 0 };
-    const breaches = [...new Set(found.breaches)];
-    return { seed, breaches, trace: world.journal.lines, figures: figuresOf(world, found.slots) };
+    const isWrong = world.wrong.length > 0;
+    const { slots, breaches } = isWrong ? { slots: 0, breaches: [] } : breachesOf(world, restsAt);
+    const told = [...world.wrong, ...breaches.map(({ promise, rows }) => `${promise}: ${JSON.stringify(rows)}`)];
+    return { seed, breaches: [...new Set(told)], trace: world.journal.lines, figures: figuresOf(world, slots) };
   } finally {
     look(world);
     world.close();

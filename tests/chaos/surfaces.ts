@@ -1,11 +1,10 @@
 import type { MessageRequest } from '../../src/app/use-cases/messages.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
+import { minute } from '../support/fakes.ts';
 import { actor, judge } from './people.ts';
 import type { Outcome, World } from './world.ts';
 
 /** What clients of the API ask for besides tasks: words in a thread, another place for a task, and its right to run. */
-
-const minute = 60_000;
 
 /** Some words into a thread, again under the same key by a client that heard no answer, or by a nervous one. */
 export async function post(world: World): Promise<string> {

@@ -1,17 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stopBots } from '../e2e/bot.ts';
+import { aFolder } from '../support/place.ts';
 import { aPlace, type Place } from './place.ts';
 
 afterEach(stopBots);
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cronogram-exchange-'));
+  folder = aFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Planned {
   readonly action: string;

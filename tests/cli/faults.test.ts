@@ -1,25 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { stopBots } from '../e2e/bot.ts';
+import { aFolder, aStub } from '../support/place.ts';
 import { aPlace, split, token } from './place.ts';
 import { typed, widest } from './terminal.ts';
 
 afterEach(stopBots);
-
-/** Something on a port that is no Cronogram, or another one. */
-async function aServer(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const asked = (url: string, words = 'task list', environment: Readonly<Record<string, string>> = {}) =>
   typed(split(words), { environment: { CRONOGRAM_API_URL: url, CRONOGRAM_API_TOKEN: token, ...environment } });
@@ -103,7 +90,7 @@ describe('a server that is not there, or another', () => {
   });
 
   it('says plainly when what answers is not Cronogram', async () => {
-    const url = await aServer((_request, answer) => {
+    const url = await aStub((_request, answer) => {
       answer.setHeader('content-type', 'text/html');
       answer.end('<html>Welcome to nginx</html>');
     });
@@ -114,7 +101,7 @@ describe('a server that is not there, or another', () => {
   });
 
   it('says plainly when it is of another version', async () => {
-    const url = await aServer((request, answer) => {
+    const url = await aStub((request, answer) => {
       const body = request.url === '/version' ? { name: 'cronogram', version: '9.9.9' } : { entries: [] };
       answer.setHeader('content-type', 'application/json');
       answer.end(JSON.stringify(body));
@@ -125,7 +112,7 @@ describe('a server that is not there, or another', () => {
   });
 
   it('tells the version of a server that does not know the question', async () => {
-    const url = await aServer((request, answer) => {
+    const url = await aStub((request, answer) => {
       const isKnown = request.url === '/version';
       const refusal = { error: { code: 'not_found', message: 'There is no route GET /v1/status.' } };
       answer.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' });
@@ -137,7 +124,7 @@ describe('a server that is not there, or another', () => {
   });
 
   it('does not mind a field that it does not know', async () => {
-    const url = await aServer((_request, answer) => {
+    const url = await aStub((_request, answer) => {
       answer.setHeader('content-type', 'application/json');
       answer.end(JSON.stringify({ tasks: [], next_cursor: null, brand_new: true }));
     });
@@ -154,7 +141,7 @@ describe('a server that is not there, or another', () => {
     [400, 'invalid_request', 2],
     [500, 'internal', 1],
   ])('ends with the code that a status stands for: %s', async (status, code, exitCode) => {
-    const url = await aServer((_request, answer) => {
+    const url = await aStub((_request, answer) => {
       answer.writeHead(status, { 'content-type': 'application/json' });
       answer.end(JSON.stringify({ error: { code, message: 'It says so.', details: { a: 1 } } }));
     });
@@ -164,7 +151,7 @@ describe('a server that is not there, or another', () => {
   });
 
   it('tells when the connection breaks in the middle of an answer', async () => {
-    const url = await aServer((_request, answer) => {
+    const url = await aStub((_request, answer) => {
       answer.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
       answer.write('{"tasks":');
       answer.destroy();
@@ -174,15 +161,9 @@ describe('a server that is not there, or another', () => {
 });
 
 describe('the token', () => {
-  const folder = () => {
-    const made = mkdtempSync(join(tmpdir(), 'cronogram-cli-'));
-    onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-    return made;
-  };
-
   it('is taken from the flag, the variable, the file that is named, or the file of the server of this folder', async () => {
     const { bot } = await aPlace();
-    const file = join(folder(), 'api-token');
+    const file = join(aFolder(), 'api-token');
     writeFileSync(file, `${token}\n`);
     const url = bot.server.url;
     const { hostname, port } = new URL(url);
@@ -201,7 +182,7 @@ describe('the token', () => {
   it('of this folder is shown to nobody but the server of this folder', async () => {
     const heard: (string | undefined)[] = [];
     const url = (
-      await aServer((request, answer) => {
+      await aStub((request, answer) => {
         heard.push(request.headers.authorization);
         answer.end('{}');
       })
@@ -216,7 +197,7 @@ describe('the token', () => {
     const { bot } = await aPlace();
     const environment = { CRONOGRAM_API_URL: bot.server.url };
     const none = await typed(['task', 'list'], {
-      environment: { ...environment, DATABASE_URL: `file:${folder()}/x.db` },
+      environment: { ...environment, DATABASE_URL: `file:${aFolder()}/x.db` },
     });
     expect(none).toMatchObject({ code: 4 });
     expect(none.err).toContain('CRONOGRAM_API_TOKEN');
@@ -226,7 +207,7 @@ describe('the token', () => {
     expect(wrong).toMatchObject({ code: 4 });
     const odd = await typed(['task', 'list', '--token', 'odd secret\ttoken'], { environment });
     expect(odd).toMatchObject({ code: 2 });
-    const file = join(folder(), 'missing');
+    const file = join(aFolder(), 'missing');
     const unread = await typed(['task', 'list'], { environment: { ...environment, CRONOGRAM_API_TOKEN_FILE: file } });
     expect(unread).toMatchObject({ code: 2 });
     expect(unread.err).toContain('ENOENT');
@@ -235,7 +216,7 @@ describe('the token', () => {
 
   it('is not needed for what needs none', async () => {
     const { bot } = await aPlace();
-    const environment = { CRONOGRAM_API_URL: bot.server.url, DATABASE_URL: `file:${folder()}/x.db` };
+    const environment = { CRONOGRAM_API_URL: bot.server.url, DATABASE_URL: `file:${aFolder()}/x.db` };
     expect((await typed(['version', '--json'], { environment })).json).toEqual({ cli: '1.2.3', server: '0.0.0' });
     expect((await typed(['health'], { environment })).code).toBe(0);
   });

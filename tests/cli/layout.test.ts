@@ -1,12 +1,18 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { cutTo, facts, measureFor, sentence, table, wrapped, shown } from '../../src/cli/layout.ts';
+import { cutTo, facts, measureFor, sentence, table, wrapped, shown, type Cell } from '../../src/cli/layout.ts';
 import { lengthOf } from '../../src/cli/options.ts';
 import { durationText } from '../../src/domain/schedule/time/duration.ts';
 import { widest } from './terminal.ts';
 
 const plain = { columns: 40, hasColours: false };
-const columns = [{ title: 'ID' }, { title: 'TITLE', least: 6 }, { title: 'STATE' }];
+type Row = readonly (string | Cell)[];
+const cell = (at: number) => (row: Row) => row[at] ?? null;
+const columns = [
+  { title: 'ID', of: cell(0) },
+  { title: 'TITLE', least: 6, of: cell(1) },
+  { title: 'STATE', of: cell(2) },
+];
 
 describe('a table', () => {
   it('stands under its titles, and ends its lines where the text ends', async () => {
@@ -38,7 +44,7 @@ describe('a table', () => {
 
   it('never cuts what is to be copied, however narrow the terminal', async () => {
     const id = '01989d4c-6c00-7000-8000-000000000000';
-    const whole = [{ title: 'ID', isWhole: true }, { title: 'TITLE', least: 6 }, { title: 'STATE' }];
+    const whole = columns.map((column) => (column.title === 'ID' ? { ...column, isWhole: true } : column));
     const told = await table({ columns: 30, hasColours: false }, whole, [[id, 'A title that goes on', 'active']]);
     expect(told).toContain(`${id}  A t…  act…`);
   });

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aBot, minute, stopBots } from '../e2e/bot.ts';
+import { aFolder } from '../support/place.ts';
 import { placeAt, split, token, type Place } from './place.ts';
 import { typed, type Said } from './terminal.ts';
 
@@ -10,9 +10,8 @@ afterEach(stopBots);
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cronogram-offline-'));
+  folder = aFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const database = () => join(folder, 'cronogram.db');
 const environment = () => ({ DATABASE_URL: `file:${database()}`, HTTP_PORT: '1', API_TOKEN: token });

@@ -41,22 +41,15 @@ const registries: Readonly<Record<Way, readonly string[]>> = {
   cli: leaves(program()),
 };
 
-/** What the table does not say of the registries, and what it says beyond them. */
+/** Entries of the registries that the table lacks, and entries of the table beyond them. */
 function gaps(table: readonly Row[], all: Readonly<Record<Way, readonly string[]>>): readonly string[] {
-  const named = (way: Way) => new Set(table.flatMap((row) => row[way] ?? []));
-  const unexplained = table.flatMap((row) =>
-    ways.flatMap((way) => {
-      const isThere = (row[way] ?? []).length > 0;
-      const reason = row.without?.[way];
-      if (isThere && reason !== undefined) return [`${row.verb}: ${way} is there and explained away`];
-      return isThere || reason !== undefined ? [] : [`${row.verb}: no ${way}, and no reason`];
-    }),
-  );
-  const unknown = ways.flatMap((way) => [
-    ...all[way].filter((name) => !named(way).has(name)).map((name) => `${way} ${name} is not in the table`),
-    ...[...named(way)].filter((name) => !all[way].includes(name)).map((name) => `${way} ${name} is not there any more`),
-  ]);
-  return [...unexplained, ...unknown];
+  return ways.flatMap((way) => {
+    const named = new Set(table.flatMap(({ [way]: names }) => (typeof names === 'string' ? names.split(', ') : [])));
+    return [
+      ...all[way].filter((name) => !named.has(name)).map((name) => `${way} ${name} is not in the table`),
+      ...[...named].filter((name) => !all[way].includes(name)).map((name) => `${way} ${name} is not there any more`),
+    ];
+  });
 }
 
 describe('the ways in', () => {
@@ -75,7 +68,6 @@ describe('the ways in', () => {
     expect(gaps(rows, { ...registries, button: registries.button.filter((verb) => verb !== 'seen') })).toEqual([
       'button seen is not there any more',
     ]);
-    expect(gaps([...rows, { verb: 'dance', cli: ['help'] }], registries)).toHaveLength(3);
   });
 });
 

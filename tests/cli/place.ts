@@ -36,7 +36,7 @@ export function placeAt(bot: Bot): Place {
   };
 }
 
-/** Whoever waits lets the time of the server go on by as much. */
+/** A timer whose waits let the time of the server go on by as much. */
 function walking(bot: Bot): NonNullable<Seat['timer']> {
   return {
     after: (ms, call) => {

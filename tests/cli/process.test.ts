@@ -1,10 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { stopBots, type Bot } from '../e2e/bot.ts';
+import { aFolder } from '../support/place.ts';
 import { compiledOnce, sourceFlags } from '../support/sources.ts';
 import { aPlace, split, token } from './place.ts';
 
@@ -14,9 +14,8 @@ const entry = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cronogram-process-'));
+  folder = aFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Ended {
   readonly code: number | null;
@@ -49,7 +48,7 @@ async function started(words: string, { environment = {}, whenStarted }: Meanwhi
   return ended;
 }
 
-/** Somebody has looked at a run. */
+/** True when a client has looked at a run. */
 function isWaitedFor({ log }: Bot): boolean {
   return log.lines.some(({ event, facts }) => event === 'http_request' && facts['route'] === '/v1/runs/:run_id');
 }

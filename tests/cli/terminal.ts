@@ -2,10 +2,10 @@ import stringWidth from 'string-width';
 import type { Terminal } from '../../src/cli/layout.ts';
 import { composeCli, type Started } from '../../src/compose/cli.ts';
 
-/** Somebody at the other end of the program. */
+/** The person at the other end of the program. */
 export interface Seat {
   readonly input?: string;
-  /** What they answer to each question, in turn; nobody is there without it. */
+  /** Answers to each question, in turn; without them no person is there. */
   readonly answers?: readonly string[];
   readonly columns?: number;
   readonly hasColours?: boolean;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ordinal, planNag, type OpenAck } from '../../src/domain/ack.ts';
+import { planNag, type OpenAck } from '../../src/domain/ack.ts';
+import { hour, minute } from '../support/fakes.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
 const nine = Date.UTC(2026, 10, 18, 9);
 
 const open = (facts: Partial<OpenAck> = {}): OpenAck => ({
@@ -72,9 +71,4 @@ describe('a reminder of what nobody has confirmed', () => {
     const ahead = open({ result: { is: 'shown', at: nine + hour } });
     expect(planNag(ahead, nine + 10 * minute)).toMatchObject({ is: 'nag', number: 1 });
   });
-});
-
-test('numbers are counted as people do', () => {
-  const numbers = [1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 50, 111];
-  expect(numbers.map(ordinal).join(' ')).toBe('1st 2nd 3rd 4th 11th 12th 13th 21st 22nd 23rd 50th 111th');
 });

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { planDue, type Due } from '../../src/domain/due.ts';
 import { policyOf, type Policies } from '../../src/domain/policy.ts';
 import { parseSchedule, slotsThrough } from '../../src/domain/schedule/schedule.ts';
+import { hour, minute } from '../support/fakes.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
 const nine = Date.UTC(2026, 10, 18, 9);
 
 interface Given {
@@ -38,66 +37,126 @@ function told(plan: ReturnType<typeof planDue>): string[] {
   );
 }
 
-describe('a slot that is due', () => {
-  it('is dispatched, and the next slot is the one after it', () => {
-    const plan = planDue(due(), nine + 50);
-    expect(told(plan)).toEqual(['09:00 schedule dispatched']);
-    expect(plan.nextAt).toBe(nine + hour);
-  });
+const strict = { policies: { grace: 'PT1S', missed: 'skip' } } as const;
+const five = { cron: '*/5 * * * *', policies: { missed: 'skip' } } as const;
+const wide = { cron: '*/5 * * * *', policies: { grace: 'PT1H', overlap: 'allow' } } as const;
+const outage = 3 * hour + 30 * minute;
+const queued = { live: 1, waiting: 1, policies: { overlap: 'queue' } } as const;
 
-  it('still runs at the last millisecond of its grace and is late one millisecond after', () => {
-    expect(told(planDue(due(), nine + 10 * minute))).toEqual(['09:00 schedule dispatched']);
-    expect(told(planDue(due(), nine + 10 * minute + 1))).toEqual(['09:00 catch_up dispatched']);
-  });
+const plans: readonly (readonly [what: string, given: Given, late: number, ...rows: string[]])[] = [
+  ['a slot that is due', {}, 50, '09:00 schedule dispatched'],
+  ['the last millisecond of its grace', {}, 10 * minute, '09:00 schedule dispatched'],
+  ['one millisecond after its grace', {}, 10 * minute + 1, '09:00 catch_up dispatched'],
+  ['a grace of half a gap that is shorter', five, 150_000, '09:00 schedule dispatched'],
+  ['one millisecond after that', five, 150_001, '09:00 schedule missed late'],
+  ['a grace that was chosen', strict, 1000, '09:00 schedule dispatched'],
+  ['one millisecond after a grace that was chosen', strict, 1001, '09:00 schedule missed late'],
+  [
+    'missed slots of which the newest runs once',
+    {},
+    outage,
+    '09:00 schedule missed covered',
+    '10:00 schedule missed covered',
+    '11:00 schedule missed covered',
+    '12:00 catch_up dispatched',
+  ],
+  [
+    'missed slots that a newest one on time covers',
+    {},
+    2 * hour + minute,
+    '09:00 schedule missed covered',
+    '10:00 schedule missed covered',
+    '11:00 schedule dispatched',
+  ],
+  [
+    'missed slots that are skipped',
+    { policies: { missed: 'skip' } },
+    outage,
+    ...[9, 10, 11, 12].map((at) => `${String(at).padStart(2, '0')}:00 schedule missed late`),
+  ],
+  [
+    'missed slots that all run, fewer than the limit',
+    { policies: { missed: 'all', missed_limit: 5 } },
+    hour + 30 * minute,
+    '09:00 catch_up dispatched',
+    '10:00 catch_up pending overlap',
+  ],
+  [
+    'missed slots that all run, up to the limit',
+    { policies: { missed: 'all', missed_limit: 2 } },
+    outage,
+    '09:00 schedule missed beyond_limit',
+    '10:00 schedule missed beyond_limit',
+    '11:00 catch_up dispatched',
+    '12:00 catch_up pending overlap',
+  ],
+  [
+    'a dense task that is no reminder',
+    { ...five, policies: {}, actionKind: 'http' },
+    4 * minute,
+    '09:00 schedule missed late',
+  ],
+  [
+    'a grace that holds for several slots',
+    wide,
+    12 * minute,
+    '09:00 schedule dispatched',
+    '09:05 schedule dispatched',
+    '09:10 schedule dispatched',
+  ],
+  [
+    'several slots in their grace, of which a newer run replaces the older ones',
+    { ...wide, policies: { grace: 'PT1H', overlap: 'replace' } },
+    12 * minute,
+    '09:00 schedule skipped replaced',
+    '09:05 schedule skipped replaced',
+    '09:10 schedule dispatched',
+  ],
+  ['a live run', { live: 1 }, 0, '09:00 schedule skipped overlap'],
+  ['a live run to queue behind', { ...queued, waiting: 0 }, 0, '09:00 schedule pending overlap'],
+  ['a queue that is full', { ...queued, waiting: 10 }, 0, '09:00 schedule skipped queue_full'],
+  ['a live run to replace', { live: 1, policies: { overlap: 'replace' } }, 0, '09:00 schedule pending overlap'],
+  ['live runs to run beside', { live: 3, policies: { overlap: 'allow' } }, 0, '09:00 schedule dispatched'],
+  [
+    'a run by hand that waits, for which no place is kept',
+    { ...queued, policies: { max_runs: 2, overlap: 'queue' }, boundedRuns: 1, reserved: 0 },
+    0,
+    '09:00 schedule pending overlap',
+  ],
+];
 
-  it('has a grace of half its gap when that is shorter than ten minutes', () => {
-    const five = { cron: '*/5 * * * *', policies: { missed: 'skip' } as const };
-    expect(told(planDue(due(five), nine + 150_000))).toEqual(['09:00 schedule dispatched']);
-    expect(told(planDue(due(five), nine + 150_001))).toEqual(['09:00 schedule missed late']);
-  });
+it.each(plans.map(([what, given, late, ...rows]) => ({ what, given, late, rows })))(
+  'plans for $what',
+  ({ given, late, rows }) => {
+    expect(told(planDue(due(given), nine + late))).toEqual(rows);
+  },
+);
 
-  it('keeps a grace that was chosen', () => {
-    const strict = { policies: { grace: 'PT1S', missed: 'skip' } as const };
-    expect(told(planDue(due(strict), nine + 1000))).toEqual(['09:00 schedule dispatched']);
-    expect(told(planDue(due(strict), nine + 1001))).toEqual(['09:00 schedule missed late']);
-  });
+it.each([
+  ['the slot after it', {}, nine + hour],
+  ['nothing after the last run that is allowed', { policies: { max_runs: 3 }, boundedRuns: 2 }, null],
+  ['the slot after one that a live run skipped', { policies: { max_runs: 1 }, live: 1 }, nine + hour],
+  [
+    'the slot after one that found all runs taken by those that wait',
+    { ...queued, policies: { max_runs: 3, overlap: 'queue' }, boundedRuns: 2 },
+    nine + hour,
+  ],
+] satisfies [string, Given, number | null][])('goes on with %s', (_what, given, nextAt) => {
+  expect(planDue(due(given), nine).nextAt).toBe(nextAt);
+});
+
+it.each([
+  [true, { policies: { overlap: 'replace' }, live: 1 }],
+  [false, { policies: { overlap: 'replace' } }],
+  [false, { policies: { overlap: 'queue' }, live: 1 }],
+] satisfies [boolean, Given][])('replaces: %s for %j', (replaces, given) => {
+  expect(planDue(due(given), nine).replaces).toBe(replaces);
 });
 
 describe('slots that were missed', () => {
-  const outage = 3 * hour + 30 * minute;
-
-  it('are run once, by the newest, when the policy is once', () => {
-    expect(told(planDue(due(), nine + outage))).toEqual([
-      '09:00 schedule missed covered',
-      '10:00 schedule missed covered',
-      '11:00 schedule missed covered',
-      '12:00 catch_up dispatched',
-    ]);
-  });
-
-  it('are covered by a newest slot that is still on time', () => {
-    expect(told(planDue(due(), nine + 2 * hour + minute))).toEqual([
-      '09:00 schedule missed covered',
-      '10:00 schedule missed covered',
-      '11:00 schedule dispatched',
-    ]);
-  });
-
-  it('end as missed when the policy is skip', () => {
-    const statuses = planDue(due({ policies: { missed: 'skip' } }), nine + outage).occurrences.map(
-      ({ status }) => status,
-    );
-    expect(statuses).toEqual(['missed', 'missed', 'missed', 'missed']);
-  });
-
-  it('run one after the other when the policy is all, up to the limit, the oldest dropped', () => {
-    const all = due({ policies: { missed: 'all', missed_limit: 2 } });
-    expect(told(planDue(all, nine + outage))).toEqual([
-      '09:00 schedule missed beyond_limit',
-      '10:00 schedule missed beyond_limit',
-      '11:00 catch_up dispatched',
-      '12:00 catch_up pending overlap',
-    ]);
+  it('hold their place in max_runs while they wait', () => {
+    const given = { ...queued, policies: { max_runs: 3, overlap: 'queue' }, boundedRuns: 2 } as const;
+    expect(told(planDue(due(given), nine))).toEqual(['09:00 schedule skipped max_runs']);
   });
 
   it('become one question that is moot after a day when the policy is ask', () => {
@@ -113,154 +172,54 @@ describe('slots that were missed', () => {
   });
 
   it('are worked off in bounded steps when the outage is longer than one step may look at', () => {
-    const now = nine + 100 * 24 * hour;
-    const first = planDue(due(), now);
-    expect(first.gap?.count).toBe(1000);
-    expect(first.occurrences).toEqual([]);
-    expect(first.nextAt).toBe(nine + 1000 * hour);
+    const first = planDue(due(), nine + 100 * 24 * hour);
+    expect([first.gap?.count, first.occurrences, first.nextAt]).toEqual([1000, [], nine + 1000 * hour]);
   });
 
-  it('are skipped by default for dense tasks that are no reminders', () => {
-    const dense = due({ cron: '*/5 * * * *', actionKind: 'http' });
-    expect(told(planDue(dense, nine + 4 * minute))).toEqual(['09:00 schedule missed late']);
-  });
-});
-
-describe('a grace that was chosen long', () => {
-  it('lets every slot within it simply run, as the overlap policy allows', () => {
-    const long = { cron: '*/5 * * * *', policies: { grace: 'PT1H', overlap: 'allow' } as const };
-    expect(told(planDue(due(long), nine + 12 * minute))).toEqual([
-      '09:00 schedule dispatched',
-      '09:05 schedule dispatched',
-      '09:10 schedule dispatched',
-    ]);
-  });
-});
-
-describe('a grace that holds for many slots', () => {
-  const wide = { cron: '*/5 * * * *', policies: { grace: 'P30D', overlap: 'allow', missed: 'skip' } } as const;
-
-  it('lets all of them run, a hundred in each step, however long the outage', () => {
-    let state = due(wide);
-    const now = nine + 1200 * 5 * minute;
-    const runs: number[] = [];
-    while (state.nextAt <= now) {
-      const plan = planDue(state, now);
-      expect(plan.gap).toBeNull();
-      expect(plan.occurrences.length).toBeLessThanOrEqual(100);
-      runs.push(...plan.occurrences.filter(({ status }) => status === 'dispatched').map(({ slotAt }) => slotAt));
-      state = { ...state, nextAt: plan.nextAt ?? now + 1 };
+  /** Plans step by step until nothing is due any more. */
+  function planned(given: Given, now: number) {
+    const plans: ReturnType<typeof planDue>[] = [];
+    for (let nextAt = nine; nextAt <= now;) {
+      const plan = planDue({ ...due(given), nextAt }, now);
+      plans.push(plan);
+      nextAt = plan.nextAt ?? now + 1;
     }
-    expect([runs.length, new Set(runs).size]).toEqual([1201, 1201]);
+    return plans;
+  }
+
+  it('all run within a grace that holds for them, a hundred in each step, however long the outage', () => {
+    const given = { ...wide, policies: { grace: 'P30D', overlap: 'allow', missed: 'skip' } } as const;
+    const steps = planned(given, nine + 1200 * 5 * minute);
+    expect(steps.filter(({ gap, occurrences }) => gap !== null || occurrences.length > 100)).toEqual([]);
+    const runs = steps.flatMap(({ occurrences }) => occurrences.filter(({ status }) => status === 'dispatched'));
+    expect([runs.length, new Set(runs.map(({ slotAt }) => slotAt)).size]).toEqual([1201, 1201]);
   });
 
-  it('starts only the newest of them where a newer run replaces an older one', () => {
-    const replace = { cron: '*/5 * * * *', policies: { grace: 'PT1H', overlap: 'replace' } } as const;
-    expect(told(planDue(due(replace), nine + 12 * minute))).toEqual([
-      '09:00 schedule skipped replaced',
-      '09:05 schedule skipped replaced',
-      '09:10 schedule dispatched',
-    ]);
-  });
-});
-
-describe('an outage longer than one step may look at', () => {
-  it('still runs the last slots that the policy all asks for', () => {
-    const all = { cron: '*/5 * * * *', policies: { missed: 'all', missed_limit: 5 } } as const;
-    let state = due(all);
-    const runs: string[] = [];
-    const now = nine + 1003 * 5 * minute + 4 * minute;
-    for (let step = 0; step < 5 && state.nextAt <= now; step += 1) {
-      const plan = planDue(state, now);
-      runs.push(...told(plan).filter((row) => row.includes('catch_up')));
-      state = { ...state, nextAt: plan.nextAt ?? now + 1 };
-    }
-    expect(runs).toHaveLength(5);
+  it('run as many of the last as the policy all asks for, in an outage longer than one step may look at', () => {
+    const given = { cron: '*/5 * * * *', policies: { missed: 'all', missed_limit: 5 } } as const;
+    const steps = planned(given, nine + 1003 * 5 * minute + 4 * minute);
+    expect(steps.flatMap(told).filter((row) => row.includes('catch_up'))).toHaveLength(5);
   });
 });
 
-describe('overlap', () => {
-  const around = (policies: Policies, live: number, waiting = 0) =>
-    told(planDue(due({ policies, live, waiting }), nine))[0];
-
-  it('skips, queues up to its limit, replaces or allows beside a live run', () => {
-    expect(around({}, 1)).toBe('09:00 schedule skipped overlap');
-    expect(around({ overlap: 'queue' }, 1)).toBe('09:00 schedule pending overlap');
-    expect(around({ overlap: 'queue' }, 1, 10)).toBe('09:00 schedule skipped queue_full');
-    expect(around({ overlap: 'replace' }, 1)).toBe('09:00 schedule pending overlap');
-    expect(around({ overlap: 'allow' }, 3)).toBe('09:00 schedule dispatched');
-  });
-
-  it('asks the live run to stop only when the policy is replace', () => {
-    expect(planDue(due({ policies: { overlap: 'replace' }, live: 1 }), nine).replaces).toBe(true);
-    expect(planDue(due({ policies: { overlap: 'replace' } }), nine).replaces).toBe(false);
-    expect(planDue(due({ policies: { overlap: 'queue' }, live: 1 }), nine).replaces).toBe(false);
-  });
-});
-
-describe('max_runs', () => {
-  it('completes the task with its last allowed run', () => {
-    const plan = planDue(due({ policies: { max_runs: 3 }, boundedRuns: 2 }), nine);
-    expect(told(plan)).toEqual(['09:00 schedule dispatched']);
-    expect(plan.nextAt).toBeNull();
-  });
-
-  it('keeps a place for occurrences that wait, and completes only with what was really dispatched', () => {
-    const plan = planDue(
-      due({ policies: { max_runs: 3, overlap: 'queue' }, boundedRuns: 2, live: 1, waiting: 1 }),
-      nine,
-    );
-    expect(told(plan)).toEqual(['09:00 schedule skipped max_runs']);
-    expect(plan.nextAt).toBe(nine + hour);
-  });
-
-  it('keeps no place for a run by hand that waits', () => {
-    const plan = planDue(
-      due({ policies: { max_runs: 2, overlap: 'queue' }, boundedRuns: 1, live: 1, waiting: 1, reserved: 0 }),
-      nine,
-    );
-    expect(told(plan)).toEqual(['09:00 schedule pending overlap']);
-  });
-
-  it('does not count slots that were skipped', () => {
-    const plan = planDue(due({ policies: { max_runs: 1 }, live: 1 }), nine);
-    expect(told(plan)).toEqual(['09:00 schedule skipped overlap']);
-    expect(plan.nextAt).toBe(nine + hour);
-  });
-});
-
-describe('a schedule that ends', () => {
-  it('completes the task with its last slot', () => {
-    const schedule = parseSchedule({ kind: 'once', once_at: '2026-11-18T09:00:00Z', timezone: 'UTC' }, nine - 1);
-    const policy = policyOf({}, { actionKind: 'message', minGapMs: null });
-    const plan = planDue({ schedule, policy, nextAt: nine, boundedRuns: 0, live: 0, waiting: 0, reserved: 0 }, nine);
-    expect(told(plan)).toEqual(['09:00 schedule dispatched']);
-    expect(plan.nextAt).toBeNull();
-  });
-});
-
-describe('a delay after the last finish', () => {
-  const schedule = parseSchedule(
-    { kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' },
-    nine - hour,
-  );
+describe('other schedules', () => {
   const policy = policyOf({}, { actionKind: 'message', minGapMs: hour });
+  const around = { policy, nextAt: nine, boundedRuns: 0, live: 0, waiting: 0, reserved: 0 };
+  const delay = parseSchedule({ kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' }, nine - hour);
 
-  it('has no slot while its work goes on', () => {
-    const plan = planDue(
-      { schedule, policy, nextAt: nine, boundedRuns: 0, live: 1, waiting: 0, reserved: 0 },
-      nine + 5,
-    );
-    expect(plan.occurrences).toEqual([]);
-    expect(plan.nextAt).toBe(nine + 5 + hour);
+  it('complete the task with their last slot', () => {
+    const schedule = parseSchedule({ kind: 'once', once_at: '2026-11-18T09:00:00Z', timezone: 'UTC' }, nine - 1);
+    const plan = planDue({ ...around, schedule }, nine);
+    expect([told(plan), plan.nextAt]).toEqual([['09:00 schedule dispatched'], null]);
   });
 
-  it('has one slot after an outage, however long', () => {
-    const plan = planDue(
-      { schedule, policy, nextAt: nine, boundedRuns: 0, live: 0, waiting: 0, reserved: 0 },
-      nine + 50 * hour,
-    );
-    expect(told(plan)).toEqual(['09:00 catch_up dispatched']);
+  it('have no slot while the work of a delay after the last finish goes on', () => {
+    const plan = planDue({ ...around, schedule: delay, live: 1 }, nine + 5);
+    expect([plan.occurrences, plan.nextAt]).toEqual([[], nine + 5 + hour]);
+  });
+
+  it('have one slot of such a delay after an outage, however long', () => {
+    expect(told(planDue({ ...around, schedule: delay }, nine + 50 * hour))).toEqual(['09:00 catch_up dispatched']);
   });
 });
 

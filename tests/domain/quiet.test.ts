@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { settingsOf } from '../../src/domain/chat-settings.ts';
+import { quietVerdict, settingsOf } from '../../src/domain/chat-settings.ts';
 import { checkPolicies, policyOf } from '../../src/domain/policy.ts';
-import { quietFault, quietFor, quietUntil, type Quiet } from '../../src/domain/quiet.ts';
+import { quietFault, quietUntil, type Quiet, type QuietInput } from '../../src/domain/quiet.ts';
 
 const night: Quiet = { from: '22:00', to: '07:00', mode: 'hold' };
 const siesta: Quiet = { from: '13:00', to: '15:30', mode: 'silent' };
@@ -55,14 +55,42 @@ describe('quiet hours', () => {
   });
 });
 
-describe('which quiet hours hold', () => {
-  test('those of the task come before those of its chat, and what is urgent has none', () => {
-    expect(quietFor(null, night)).toEqual(night);
-    expect(quietFor({ from: '13:00', to: '15:30', mode: 'silent' }, night)).toEqual(siesta);
-    expect(quietFor({ mode: 'off' }, night)).toBeNull();
-    expect(quietFor(null, null)).toBeNull();
-  });
+interface Given {
+  readonly task?: QuietInput | null;
+  readonly chat?: Quiet | null;
+  readonly zones?: readonly [task: string, chat: string | null];
+}
 
+function verdictAt(at: string, { task = null, chat = night, zones = [madrid, madrid] }: Given = {}): string {
+  const subject = { task: { quiet: task, timezone: zones[0] }, chat: { quiet: chat, timezone: zones[1] } };
+  const is = quietVerdict(subject, Date.parse(at));
+  return is.is === 'held' ? new Date(is.until).toISOString() : is.is;
+}
+
+const tokyo = ['America/New_York', 'Asia/Tokyo'] as const;
+
+test.each([
+  ['is heard by day', '2026-11-18T20:59:59Z', {}, 'heard'],
+  ['waits by night for its end', '2026-11-18T21:00:00Z', {}, '2026-11-19T06:00:00.000Z'],
+  ['comes without a sound', '2026-11-19T02:00:00Z', { chat: { ...night, mode: 'silent' } }, 'silent'],
+  ['is heard where nobody asked for quiet', '2026-11-19T02:00:00Z', { chat: null }, 'heard'],
+  ['is heard where its task is urgent', '2026-11-19T02:00:00Z', { task: { mode: 'off' } }, 'heard'],
+  [
+    'follows the end that its task chose',
+    '2026-11-19T02:00:00Z',
+    { task: { ...night, to: '08:00' } },
+    '2026-11-19T07:00:00.000Z',
+  ],
+  ['follows the begin that its task chose', '2026-11-18T21:30:00Z', { task: { ...night, from: '23:00' } }, 'heard'],
+  // Two in the morning in Tokyo is noon in New York.
+  ['follows the clocks of the chat', '2026-11-18T17:00:00Z', { zones: tokyo }, '2026-11-18T22:00:00.000Z'],
+  ['follows those of its task for its own hours', '2026-11-18T17:00:00Z', { zones: tokyo, task: night }, 'heard'],
+  ['follows those of its task where the chat has none', '2026-11-18T17:00:00Z', { zones: [tokyo[0], null] }, 'heard'],
+] satisfies [string, string, Given, string][])('a result %s', (_how, at, given, verdict) => {
+  expect(verdictAt(at, given)).toBe(verdict);
+});
+
+describe('quiet hours of a policy', () => {
   test('what cannot be is refused with what to write instead', () => {
     expect(quietFault({ mode: 'off' })).toBeNull();
     expect(quietFault({ mode: 'off', from: '22:00' })).toContain('not both');

@@ -4,6 +4,47 @@ import { splitText } from '../../src/domain/delivery.ts';
 /** What a reader sees of a text in which blocks of code stand: the parts, without what only closes and opens them again. */
 const fences = (part: string) => part.split('\n').filter((line) => line.trim().startsWith('```')).length;
 
+describe('splitting a text', () => {
+  it('leaves 4,096 units whole and makes two parts of 4,097', () => {
+    expect(splitText('x'.repeat(4096))).toHaveLength(1);
+    expect(splitText('x'.repeat(4097)).map(({ length }) => length)).toEqual([4096, 1]);
+  });
+
+  it('cuts at a paragraph, else at a line, else at a space', () => {
+    expect(splitText('aaaa bbbb\n\ncccc dddd', 12)).toEqual(['aaaa bbbb', 'cccc dddd']);
+    expect(splitText('aaaa bbbb\ncccc dddd', 12)).toEqual(['aaaa bbbb', 'cccc dddd']);
+    expect(splitText('aaaa bbbb cccc dddd', 12)).toEqual(['aaaa bbbb', 'cccc dddd']);
+  });
+
+  it('never tears an emoji of several code points, nor a surrogate pair', () => {
+    const family = '👨‍👩‍👧‍👦';
+    const parts = splitText(`${'x'.repeat(4090)}${family}${family}`);
+    expect(parts.join('')).toBe(`${'x'.repeat(4090)}${family}${family}`);
+    expect(parts[1]?.startsWith(family)).toBe(true);
+    const pairs = splitText('😀'.repeat(5000));
+    expect(pairs.every((part) => part.length <= 4096 && part.length % 2 === 0)).toBe(true);
+  });
+
+  it('survives a grapheme that is longer than a message', () => {
+    const tower = `x${'\u0301'.repeat(9000)}`;
+    const parts = splitText(tower);
+    expect(parts.join('')).toBe(tower);
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(4096);
+  });
+
+  it('makes no message of nothing but blanks', () => {
+    expect(splitText(`${' '.repeat(5000)}x`)).toEqual(['x']);
+    expect(splitText('   ')).toEqual([]);
+  });
+
+  it('says so where a text has more parts than a chat can bear', () => {
+    const parts = splitText('word '.repeat(60_000));
+    expect(parts).toHaveLength(50);
+    expect(parts.at(-1)).toMatch(/too long for a chat\]$/);
+    expect(parts.at(-1)?.length).toBeLessThanOrEqual(4096);
+  });
+});
+
 describe('a text with blocks of code', () => {
   const code = Array.from({ length: 400 }, (_, line) => `  line ${line} of the listing;`).join('\n');
 

@@ -1,27 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startServer, type Server } from '../../src/compose/server.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { type Server } from '../../src/compose/server.ts';
 import type { MediaKind, MessageShown, World } from '../../src/sandbox/world/world.ts';
-import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
+import { day, hour, manualTime, minute, second, start, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
+import { ada, ben, lab, mallory, noRights, plain } from '../support/sandbox.ts';
+import { bearer, databaseName, drift, serverIn } from '../support/server.ts';
 
-/** A Wednesday, nine in the morning UTC. */
-export const start = Date.UTC(2026, 10, 18, 9, 0, 0);
-export const second = 1000;
-export const minute = 60 * second;
-export const hour = 60 * minute;
-export const day = 24 * hour;
-export const lab = -1001000000001;
-export const noRights = -1001000000002;
-export const plain = -2000003;
-/** The private chats of the people. */
-export const ada = 1001;
-export const ben = 1002;
-export const mallory = 1003;
-const apiToken = 'the-token-of-the-tests';
-const databaseName = 'cronogram.db';
+export { ada, ben, lab, mallory, noRights, plain };
+
+export { day, hour, minute, second, start };
 
 /** The whole server, as it starts without a token: real HTTP, real SQLite, the sandbox as the Telegram, a clock by hand. */
 export interface Bot {
@@ -30,14 +19,14 @@ export interface Bot {
   readonly time: ManualTime;
   readonly log: MemoryLog;
   readonly claims: readonly string[];
-  /** Somebody writes; answers what the bot wrote in that chat meanwhile. */
+  /** Says words as somebody; answers what the bot wrote in that chat meanwhile. */
   say(
     as: string,
     chat: number,
     text: string,
     at?: { readonly thread?: number; readonly replyTo?: number; readonly media?: { readonly kind: MediaKind } },
   ): Promise<MessageShown[]>;
-  /** Somebody presses a button of the message, by its text; answers the toast. */
+  /** Presses a button of the message, by its text; answers the toast. */
   press(
     as: string,
     message: MessageShown,
@@ -92,38 +81,11 @@ export async function aBot(env: Readonly<Record<string, string>> = {}, at = star
   return botOn({ folder, env, time: manualTime(at) });
 }
 
-interface Given {
-  readonly folder: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly time: ManualTime;
-}
-
 /** How long a person takes to read and to move a finger. */
 const humanMs = 2 * second;
 
-async function botOn({ folder, env, time }: Given): Promise<Bot> {
-  const read = readConfig({
-    DATABASE_URL: `file:${join(folder, databaseName)}`,
-    HTTP_PORT: '0',
-    API_TOKEN: apiToken,
-    TELEGRAM_OWNERS: '1001',
-    // A clock by hand does not wait for a process of its own.
-    SECOND_OPINION: '0',
-    ...env,
-  });
-  if ('faults' in read) throw new Error(JSON.stringify(read.faults));
-  const log = memoryLog();
-  const claims: string[] = [];
-  const server = await startServer({
-    config: read.config,
-    world: { clock: time, stopwatch: time, timer: time, ids: countingIds(), log },
-    version: '0.0.0',
-    zoneRules: 'test',
-    onLost: (error) => {
-      throw error;
-    },
-    printClaim: (code) => claims.push(code),
-  });
+async function botOn({ folder, env, time }: Parameters<typeof serverIn>[0]): Promise<Bot> {
+  const { server, log, claims } = await serverIn({ folder, env, time });
   running.set(server, time);
   if (server.sandbox === null) throw new Error('the server did not start in the sandbox');
   const { world, travel } = server.sandbox;
@@ -161,7 +123,7 @@ async function botOn({ folder, env, time }: Given): Promise<Bot> {
       await pass(humanMs);
       return world.callbackAnswer(callbackId);
     },
-    drift: (ms) => drift(time, ms),
+    drift: (ms) => slowly(time, ms),
     now: (message) => {
       const found = world.messages(message.chatId, { limit: 500 }).find((one) => numbersOf(one) === numbersOf(message));
       if (found === undefined) throw new Error('the message is gone');
@@ -213,18 +175,12 @@ async function stopped(server: Server, time: ManualTime): Promise<void> {
     isOver = true;
   });
   for (let turn = 0; turn < 500 && !isOver; turn += 1) await time.yield();
-  while (!isOver) await drift(time, second);
+  while (!isOver) await slowly(time, second);
   await stop;
 }
 
-/** Small steps of time, and after each many turns of the loop, so that what hangs meets its end as on a slow day. */
-async function drift(time: ManualTime, ms: number): Promise<void> {
-  const step = 250;
-  for (let passed = 0; passed < ms; passed += step) {
-    for (let turn = 0; turn < 30; turn += 1) await time.yield();
-    await time.advance(Math.min(step, ms - passed));
-  }
-}
+/** Time goes on so that what hangs meets its end as on a slow day. */
+const slowly = (time: ManualTime, ms: number) => drift(time, ms, { stepMs: 250, turns: 30 });
 
 async function ask(
   url: string,
@@ -232,7 +188,7 @@ async function ask(
 ): Promise<{ status: number; body: Record<string, unknown> }> {
   const answer = await fetch(`${url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' },
+    headers: { ...bearer, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };

@@ -106,7 +106,7 @@ describe('the checklist of a group', () => {
     expect((await bot.press('ben', again, 'Send a test'))?.alert).toBe(true);
   });
 
-  it('costs three calls at most, and asks the platform once in a while', async () => {
+  it('costs three calls at most, and asks Telegram once in a while', async () => {
     const bot = await aTalkingBot(allowed);
     await bot.say('ben', lab, '/help');
     for (const text of ['/start', '/start', '/status']) {

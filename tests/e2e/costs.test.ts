@@ -113,11 +113,11 @@ async function costs(chat: number, isInside: boolean): Promise<string[]> {
   const scene = { bot, chat, result, place: isInside ? { thread: topic } : {} };
   const told: string[] = [];
   for (const step of steps) {
-    // What was known of the chat a moment ago is not known any more.
+    // Facts about the chat that were known a moment ago are not known any more.
     await bot.pass(2 * minute);
     const calls = await callsOf(bot, () => done(scene, step));
     const isRun = step[1].startsWith('/run');
-    // What a run brings is counted for the run and not for the word that asked for it.
+    // Calls of a run are counted for the run and not for the word that asked for it.
     const mine = isRun ? calls.slice(0, 1) : calls;
     expect([step.join(' '), mine.length >= 1 && mine.length <= 3], calls.join()).toEqual([step.join(' '), true]);
     told.push(mine.map((method) => short[method] ?? method).join(' + '));

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import type { Call } from '../../src/sandbox/world/world.ts';
 import { lab, minute, type Bot } from './bot.ts';
 
-/** What a test of the delivery looks at, beside what people see: the calls on the wire and the rows behind them. */
+/** Calls on the wire and the rows behind them, which tests of the delivery look at beside what people see. */
 
 /** No limits of the pace, for scenes that are about something else. */
 export const unhurried = {
@@ -27,7 +27,7 @@ export function methodsSince(bot: Bot, after = 0): readonly string[] {
   return callsSince(bot, after).map(({ method }) => method);
 }
 
-/** Answers of the platform that the bot has brought about by itself: none must be 429. */
+/** Answers of Telegram that the bot has brought about by itself: none must be 429. */
 export function ownFloods(bot: Bot): readonly Call[] {
   return bot.world.calls(0, 100_000).filter(({ status, fault }) => status === 429 && fault === null);
 }

@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import { expect } from 'vitest';
 import { sandboxToken } from '../../src/compose/chat.ts';
 import type { MediaKind, MessageShown } from '../../src/sandbox/world/world.ts';
+import { freePort } from '../support/ports.ts';
 import { aBot, second, type Bot } from './bot.ts';
 import { driftUntil, unhurried } from './deliveries.ts';
 
@@ -50,10 +50,6 @@ export async function hear(
 
 export function labels({ buttons }: MessageShown): string[][] {
   return buttons.map((row) => row.map(({ text }) => text));
-}
-
-export function dataOf(message: MessageShown, label: string): string {
-  return message.buttons.flat().find(({ text }) => text === label)?.data ?? '';
 }
 
 /** Makes a task by a command and its preview; answers the message that is its card now. */
@@ -121,16 +117,4 @@ export async function bring(
   expect(answer.status).toBe(200);
   await bot.pass(2 * second);
   return shown().filter((message) => !before.has(numbers(message)));
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -48,39 +48,6 @@ describe.each(places)('in %s', (_name, chat) => {
     expect(saidIn(bot, chat, topic)).toEqual(Array.from({ length: 11 }, () => 'ping'));
     expect(ownFloods(bot)).toEqual([]);
   });
-
-  it('puts Done and Snooze under each result, and both do what they say', async () => {
-    const bot = await aBot();
-    await opened(bot, chat);
-    await aTask(bot, { text: 'water the plants', thread: threadOf(chat), cron: '5 9 * * *' });
-    await bot.pass(5 * minute + 20 * second);
-    const topic = topicNamed(bot, chat, 'water the plants');
-    const [result] = bot.world.messages(chat, { thread: topic }).filter(({ text }) => text === 'water the plants');
-    if (result === undefined) throw new Error('no result');
-    expect(result.buttons.map((row) => row.map(({ text }) => text))).toEqual([['Done', 'Snooze']]);
-
-    await bot.press('ada', result, 'Snooze');
-    expect(
-      bot
-        .now(result)
-        .buttons.flat()
-        .map(({ text }) => text),
-    ).toContain('10 min');
-    await bot.press('ada', result, '10 min');
-    expect(bot.now(result).text).toMatch(/^water the plants\n\n— Snoozed by Ada/);
-    await bot.pass(10 * minute);
-    const [, again] = bot.world.messages(chat, { thread: topic }).filter(({ text }) => text.startsWith('water'));
-    if (again === undefined) throw new Error('it did not come again');
-    expect(again.text).toBe('water the plants');
-    await bot.press('ada', again, 'Done');
-    expect(bot.now(again).text).toMatch(/— Done by Ada, /);
-    expect(
-      bot
-        .now(again)
-        .buttons.flat()
-        .map(({ text }) => text),
-    ).toEqual(['Not done yet']);
-  });
 });
 
 it('brings what the API starts by hand to the topic of the task, also for a task that was made in a topic', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { aBot, ada, ben, hour, lab, mallory, minute, plain, second, stopBots, type Bot } from './bot.ts';
+import { aBot, ada, ben, hour, lab, minute, plain, second, stopBots, type Bot } from './bot.ts';
 import {
   aTask,
   callsSince,
@@ -14,6 +14,7 @@ import {
   topicNamed,
   unhurried,
 } from './deliveries.ts';
+import { aTalkingBot, made } from './dialogue.ts';
 
 afterEach(stopBots);
 
@@ -68,7 +69,7 @@ describe('a group that has thrown the bot out', () => {
 
   it('is found out by the send when the update is late, and the result is kept for the day it is back', async () => {
     const bot = await running(lab);
-    // The updates wait at the platform meanwhile.
+    // The updates wait at Telegram meanwhile.
     bot.world.fault({ kind: '429', method: 'getUpdates', count: 1, retryAfter: 300 });
     await bot.say('ada', ada, '/help').catch(() => null);
     bot.world.setBotStatus(lab, 'kicked', 'ada');
@@ -83,21 +84,9 @@ describe('a group that has thrown the bot out', () => {
     expect(saidIn(bot, lab, topicNamed(bot, lab, 'ping')).length).toBeGreaterThanOrEqual(2);
     expect(rowsOf(bot, 'result').filter(({ status }) => status !== 'delivered')).toEqual([]);
   });
-
-  it('is told to the owner once a time: thrown out again it is news again', async () => {
-    const bot = await running(lab);
-    for (let times = 0; times < 2; times += 1) {
-      bot.world.setBotStatus(lab, 'kicked', 'ada');
-      await bot.pass(minute);
-      bot.world.setBotStatus(lab, 'administrator', 'ada');
-      await bot.pass(minute);
-    }
-    expect(toOwner(bot, /I cannot reach The Lab any more/)).toHaveLength(2);
-    expect(saidIn(bot, lab, null).filter((text) => /I am back/.test(text))).toHaveLength(2);
-  });
 });
 
-it('is back with the first word from the group, when the platform has forgotten to tell that', async () => {
+it('is back with the first word from the group, when Telegram has forgotten to tell that', async () => {
   const before = await running(lab);
   before.world.setBotStatus(lab, 'kicked', 'ada');
   await before.pass(minute);
@@ -105,7 +94,7 @@ it('is back with the first word from the group, when the platform has forgotten 
   before.world.say({ as: 'ada', chat: ada, text: '/help' });
   await before.drift(3 * second);
   before.world.setBotStatus(lab, 'administrator', 'ada');
-  // After a day the platform keeps no update any more.
+  // After a day Telegram keeps no update any more.
   before.world.clearFault();
   const bot = await before.restart({ awayMs: 26 * hour });
   await bot.pass(minute);
@@ -136,17 +125,6 @@ describe('a person who has blocked the bot', () => {
     expect(answer?.text).toBe('Resumed 1 task.');
     await bot.pass(minute);
     expect(saidIn(bot, ben, topicNamed(bot, ben, 'ping')).at(-1)).toBe('ping');
-  });
-
-  it('is told to nobody where the only owner is the one who blocked it, and does no harm', async () => {
-    const bot = await running(ada);
-    bot.world.setBotStatus(ada, 'kicked', 'ada');
-    await bot.pass(10 * minute);
-    expect(stateOf(bot)[0]).toMatchObject({ state: 'paused', paused_reason: 'chat_gone' });
-    bot.world.setBotStatus(ada, 'member', 'ada');
-    await bot.pass(5 * second);
-    expect(toOwner(bot, /I am back/)).toHaveLength(1);
-    expect(toOwner(bot, /I cannot reach/)).toEqual([]);
   });
 });
 
@@ -197,10 +175,8 @@ describe('a plain group', () => {
 });
 
 describe('a chat that the bot never met', () => {
-  it.each([
-    ['does not exist', -1009999999999],
-    ['is of somebody who has never written', mallory],
-  ])('and that %s has its tasks paused, and the owner is told once', async (_name, chat) => {
+  it('has its tasks paused, and the owner is told once', async () => {
+    const chat = -1009999999999;
     const bot = await aBot(unhurried);
     await opened(bot, ada);
     await aTask(bot, { text: 'ping', thread: threadOf(chat) });
@@ -210,19 +186,6 @@ describe('a chat that the bot never met', () => {
     const tries = callsSince(bot).filter(({ params }) => params['chat_id'] === String(chat));
     expect(tries.length).toBeLessThanOrEqual(4);
   });
-});
-
-it('keeps the word to an owner who has never written until they do', async () => {
-  const bot = await aBot(unhurried);
-  await opened(bot, lab);
-  await aTask(bot, { text: 'ping', thread: threadOf(lab) });
-  await bot.pass(90 * second);
-  bot.world.setBotStatus(lab, 'kicked', 'ada');
-  await bot.pass(30 * minute);
-  expect(bot.world.messages(ada)).toEqual([]);
-  await bot.say('ada', ada, '/start');
-  await bot.pass(10 * second);
-  expect(toOwner(bot, /I cannot reach The Lab any more/)).toHaveLength(1);
 });
 
 it('shows a result of several parts that was cut off by a kick from where it stopped', async () => {
@@ -240,4 +203,24 @@ it('shows a result of several parts that was cut off by a kick from where it sto
   bot.world.setBotStatus(lab, 'administrator', 'ada');
   await bot.pass(minute);
   expect(saidIn(bot, lab, topicNamed(bot, lab, 'long')).map((part) => part[0])).toEqual(['A', 'B', 'C']);
+});
+
+describe('a task whose owner has left the group', () => {
+  it('is not run, which the group is told once, until the owner is back', async () => {
+    const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
+    await bot.say('ada', lab, '/tz UTC');
+    await made(bot, ['ben', lab], 'every hour Water the plants');
+    bot.world.setMember(lab, 'ben', 'left');
+    await bot.pass(3 * hour);
+    const words = () => bot.texts(lab, null).filter((text) => text.startsWith('Not run:'));
+    expect(words()).toEqual([
+      'Not run: #1 Water the plants was left out, because its owner is not in this chat any more. Its runs are left out until that is mended; I tell you this once.',
+    ]);
+    expect(select(bot, 'select distinct status, reason from occurrences')).toEqual([
+      { status: 'skipped', reason: 'grant_revoked' },
+    ]);
+    bot.world.setMember(lab, 'ben', 'member');
+    await bot.pass(hour);
+    expect(saidIn(bot, lab, topicNamed(bot, lab, 'Water the plants'))).toEqual(['Water the plants']);
+  });
 });

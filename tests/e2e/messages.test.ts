@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ada, lab, minute, stopBots, type Bot } from './bot.ts';
+import { lab, minute, stopBots, type Bot } from './bot.ts';
 import { aTask, driftUntil, opened, rowsOf, runNow, threadOf, topicNamed } from './deliveries.ts';
 import { aTalkingBot } from './dialogue.ts';
 
@@ -23,18 +23,15 @@ async function deliveryOf(bot: Bot, path: string) {
   return (body['deliveries'] as readonly Readonly<Record<string, unknown>>[])[0];
 }
 
-describe.each([
-  ['a group', lab],
-  ['the private chat of an owner', ada],
-] as const)('a text that a client puts into %s', (_name, chat) => {
+describe('a text that a client puts into a group', () => {
   it('stands there once, as it was sent, and its run names the message', async () => {
-    const bot = await aPlace(chat);
+    const bot = await aPlace(lab);
     const key = { idempotency_key: 'build-7' };
-    const path = await post(bot, { thread_key: threadOf(chat), text: '*Build* {{ 7 }} is done', ...key });
-    expect(await post(bot, { thread_key: threadOf(chat), text: '*Build* {{ 7 }} is done', ...key })).toBe(path);
+    const path = await post(bot, { thread_key: threadOf(lab), text: '*Build* {{ 7 }} is done', ...key });
+    expect(await post(bot, { thread_key: threadOf(lab), text: '*Build* {{ 7 }} is done', ...key })).toBe(path);
     await bot.pass(minute);
 
-    const message = bot.last(chat);
+    const message = bot.last(lab);
     expect({ text: message.text, silent: message.isSilent }).toEqual({
       text: '*Build* {{ 7 }} is done',
       silent: false,
@@ -42,37 +39,28 @@ describe.each([
     expect(message.buttons ?? []).toEqual([]);
     expect(await deliveryOf(bot, path)).toMatchObject({
       status: 'delivered',
-      chat_id: String(chat),
+      chat_id: String(lab),
       message_id: message.messageId,
-      thread_key: threadOf(chat),
+      thread_key: threadOf(lab),
     });
   });
 
   it('stands in the topic of a task when that was named', async () => {
-    const bot = await aPlace(chat);
-    const id = await aTask(bot, { title: 'Plants', text: 'Water them.', thread: threadOf(chat), cron: '0 0 1 1 *' });
+    const bot = await aPlace(lab);
+    const id = await aTask(bot, { title: 'Plants', text: 'Water them.', thread: threadOf(lab), cron: '0 0 1 1 *' });
     await runNow(bot, id);
     await bot.pass(minute);
-    const topic = topicNamed(bot, chat, 'Plants');
+    const topic = topicNamed(bot, lab, 'Plants');
     const path = await post(bot, {
-      thread_key: `${threadOf(chat)}:topic:${topic}`,
+      thread_key: `${threadOf(lab)}:topic:${topic}`,
       text: 'Rain is coming',
       delivery_mode: 'silent',
     });
     await bot.pass(minute);
 
-    expect(bot.last(chat, topic)).toMatchObject({ text: 'Rain is coming', isSilent: true });
+    expect(bot.last(lab, topic)).toMatchObject({ text: 'Rain is coming', isSilent: true });
     expect(await deliveryOf(bot, path)).toMatchObject({ status: 'delivered', message_thread_id: topic });
   });
-});
-
-it('a text whose topic is gone is shown nowhere, and its run says so', async () => {
-  const bot = await aPlace(lab);
-  const path = await post(bot, { thread_key: `${threadOf(lab)}:topic:4711`, text: 'Is anybody there?' });
-  await bot.pass(minute);
-
-  expect(await deliveryOf(bot, path)).toMatchObject({ status: 'failed', thread_key: `${threadOf(lab)}:topic:4711` });
-  expect(bot.texts(lab)).not.toContain('Is anybody there?');
 });
 
 it('a text whose answer was lost is found, and stands there once', async () => {
@@ -83,13 +71,4 @@ it('a text whose answer was lost is found, and stands there once', async () => {
 
   expect(bot.texts(lab).filter((text) => text === 'Once')).toHaveLength(1);
   expect(await deliveryOf(bot, path)).toMatchObject({ message_id: bot.last(lab).messageId });
-});
-
-it('a chat that sent the bot away looks like one that does not exist', async () => {
-  const bot = await aPlace(lab);
-  bot.world.setBotStatus(lab, 'left', 'ada');
-  await bot.pass(minute);
-
-  const { status, body } = await bot.api('POST', '/v1/messages', { thread_key: threadOf(lab), text: 'Hello' });
-  expect({ status, body }).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
 });

@@ -9,7 +9,7 @@ export interface Story {
   /** The chat in which most of it happens. */
   readonly chat: number;
   readonly zone: string;
-  /** What was told so far, with the hours beside it. */
+  /** Lines that were told so far, with the hours beside them. */
   readonly told: string[];
   /** How much of the transcript that is. */
   readonly seen: { lines: number };
@@ -42,7 +42,7 @@ export async function until(story: Story, wall: string): Promise<void> {
 export async function awayUntil(story: Story, wall: string): Promise<Story> {
   const awayMs = instantOf(story.zone, wall) - nowIn(story);
   const later = { ...story, bot: await story.bot.restart({ awayMs }) };
-  // What was missed is told a little later, and bit by bit.
+  // Missed runs are told a little later, and bit by bit.
   await later.bot.pass(5 * 60_000);
   await later.bot.drift(20_000);
   await later.bot.pass(instantOf(story.zone, wall) + 10 * 60_000 - nowIn(later));
@@ -50,7 +50,7 @@ export async function awayUntil(story: Story, wall: string): Promise<Story> {
   return later;
 }
 
-/** Everything that was said until now, and the hour. */
+/** Adds the lines that were said until now, and the hour. */
 function heading(story: Story, what = ''): void {
   const { told, zone } = story;
   told.push(...newLines(story));

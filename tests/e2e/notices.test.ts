@@ -1,20 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { aBot, ada, hour, lab, minute, second, stopBots, type Bot } from './bot.ts';
-import {
-  aTask,
-  callsSince,
-  mark,
-  methodsSince,
-  opened,
-  ownFloods,
-  rowsOf,
-  runNow,
-  saidIn,
-  select,
-  threadOf,
-  topicNamed,
-  unhurried,
-} from './deliveries.ts';
+import { aTask, opened, saidIn, select, threadOf, topicNamed, unhurried } from './deliveries.ts';
 
 afterEach(stopBots);
 
@@ -55,73 +41,6 @@ describe('a task that fails', () => {
     await bot.pass(2 * hour);
     expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(1);
     expect(select(bot, `select failures from tasks`)).toEqual([{ failures: 3 }]);
-  });
-
-  it('is run again by Retry, shows its error, and is paused, each by its button', async () => {
-    const { bot, taskId } = await failing({}, '1 9 * * *');
-    await bot.pass(80 * second);
-    const [notice] = buttonsOf(bot, lab, /^Failed:/);
-    if (notice === undefined) throw new Error('no notice');
-    const topic = topicNamed(bot, lab, 'job');
-    await bot.press('ada', notice.message, 'Show error');
-    expect(saidIn(bot, lab, topic).at(-1)).toContain('echo fails attempt 1');
-    await bot.press('ada', notice.message, 'Retry');
-    await bot.pass(5 * second);
-    // What a person asked for is told whatever was told before.
-    expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(2);
-    await bot.press('ada', notice.message, 'Pause');
-    const { body } = await bot.api('GET', `/v1/tasks/${taskId}`);
-    expect(body['task']).toMatchObject({ state: 'paused' });
-    const { body: history } = await bot.api('GET', `/v1/tasks/${taskId}/runs`);
-    expect((history['task_runs'] as { status: string }[]).map(({ status }) => status)).toEqual(['failed', 'failed']);
-  });
-
-  it('tells no other error until it works again, and tells that', async () => {
-    const bot = await aBot(unhurried);
-    await opened(bot, lab);
-    const taskId = await aTask(bot, { title: 'job', text: 'hello {{ context.name }}' });
-    await bot.pass(3 * minute + 10 * second);
-    expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(1);
-    await bot.api('PATCH', `/v1/tasks/${taskId}`, { instructions: '{% if true %} {% endif %}' });
-    await bot.pass(3 * minute);
-    expect(buttonsOf(bot, lab, /^Failed:/)).toHaveLength(1);
-    await bot.api('PATCH', `/v1/tasks/${taskId}`, { instructions: 'hello you' });
-    await bot.pass(2 * minute);
-    const said = saidIn(bot, lab, topicNamed(bot, lab, 'job'));
-    expect(said.filter((text) => text.startsWith('Works again: #1 job'))).toHaveLength(1);
-    expect(said.filter((text) => text === 'hello you')).toHaveLength(2);
-    const recovery = said.find((text) => text.startsWith('Works again'));
-    expect(recovery).toContain('6 times');
-    // The steady state is one call again.
-    const after = mark(bot);
-    await bot.pass(3 * minute);
-    expect(methodsSince(bot, after)).toEqual(['sendMessage', 'sendMessage', 'sendMessage']);
-  });
-
-  it('is paused after too many failures in a row, which is told with Resume, Show error and Edit', async () => {
-    const { bot, taskId } = await failing({ policies: { auto_pause: 3 } });
-    await bot.pass(10 * minute);
-    const said = saidIn(bot, lab, topicNamed(bot, lab, 'job'));
-    expect(said.map((text) => text.split(':')[0])).toEqual(['Failed', 'Paused']);
-    expect(said[1]).toContain('3 runs in a row failed');
-    const [notice] = buttonsOf(bot, lab, /^Paused: #1 job/);
-    expect(notice?.labels).toEqual(['Resume', 'Show error', 'Edit']);
-    const card = bot.world.messages(lab).find(({ isPinned }) => isPinned);
-    expect(card?.text).toMatch(/^#1 job\nPaused on/);
-    if (notice === undefined) throw new Error('no notice');
-    await bot.press('ada', notice.message, 'Show error');
-    expect(saidIn(bot, lab, topicNamed(bot, lab, 'job')).at(-1)).toContain('echo fails attempt 1');
-    await bot.press('ada', notice.message, 'Resume');
-    const { body } = await bot.api('GET', `/v1/tasks/${taskId}`);
-    expect(body['task']).toMatchObject({ state: 'active' });
-  });
-
-  it('says so in a private chat as well', async () => {
-    const bot = await aBot(echoing);
-    await opened(bot, ada);
-    await aTask(bot, { title: 'job', thread: threadOf(ada), cron: '1 9 * * *', more: { action: broken } });
-    await bot.pass(2 * minute);
-    expect(saidIn(bot, ada, topicNamed(bot, ada, 'job'))[0]).toMatch(/^Failed: #1 job/);
   });
 });
 
@@ -171,21 +90,5 @@ describe('a time in which nobody was there', () => {
     const again = await first.restart({ awayMs: 10 * second });
     await again.drift(minute);
     expect(saidIn(again, lab, null).filter((text) => /I was not there/.test(text))).toHaveLength(1);
-  });
-
-  it('is no news to a chat where nothing was missed and it was short', async () => {
-    const bot = await afterAway(30 * second);
-    expect(saidIn(bot, lab, null).filter((text) => /I was not there/.test(text))).toEqual([]);
-  });
-
-  it('does not make the bot send what it sent already', async () => {
-    const bot = await afterAway(3 * hour);
-    const results = rowsOf(bot, 'result');
-    expect(results.every(({ status, sends }) => status === 'delivered' && sends === 1)).toBe(true);
-    expect(callsSince(bot).filter(({ status }) => status !== 200)).toEqual([]);
-    expect(ownFloods(bot)).toEqual([]);
-    const taskIds = select<{ id: string }>(bot, `select id from tasks where title = 'often' order by id`);
-    await runNow(bot, taskIds[0]?.id ?? '');
-    await bot.pass(5 * second);
   });
 });

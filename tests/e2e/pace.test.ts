@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { aBot, ada, ben, hour, lab, minute, noRights, second, start, stopBots, type Bot } from './bot.ts';
+import { aBot, ada, ben, lab, minute, noRights, second, start, stopBots, type Bot } from './bot.ts';
 import {
   aTask,
   callsSince,
@@ -52,32 +52,6 @@ describe('a chat that is told to wait', () => {
     expect(saidIn(bot, lab, topicNamed(bot, lab, 'ping'))).toEqual(['ping', 'ping', 'ping']);
     expect(ownFloods(bot)).toEqual([]);
   });
-
-  it('is not given up on, however often that happens, and costs no attempt of the result', async () => {
-    const bot = await aBot(unhurried);
-    await opened(bot, lab);
-    await aTask(bot, { text: 'ping', cron: '1,2 9 * * *' });
-    await bot.pass(90 * second);
-    bot.world.fault({ kind: '429', method: 'sendMessage', chat: lab, count: 12, retryAfter: 30 });
-    await bot.pass(10 * minute);
-    expect(saidIn(bot, lab, topicNamed(bot, lab, 'ping'))).toEqual(['ping', 'ping']);
-    expect(rowsOf(bot, 'result').at(-1)).toMatchObject({ status: 'delivered', sends: 1 });
-  });
-
-  it('waits as well when the telling came from its topic, its card or a look for evidence', async () => {
-    for (const method of ['createForumTopic', 'pinChatMessage', 'editMessageText']) {
-      const bot = await aBot(unhurried);
-      await opened(bot, lab);
-      bot.world.fault({ kind: '429', method, chat: lab, count: 1, retryAfter: 40 });
-      if (method === 'editMessageText') bot.world.fault({ kind: 'reset_after', method: 'sendMessage', count: 1 });
-      await aTask(bot, { text: 'ping', cron: '1 9 * * *' });
-      await bot.pass(4 * minute);
-      const told = callsSince(bot).find(({ status }) => status === 429)?.at ?? 0;
-      expect(told).toBeGreaterThan(start);
-      expect(instants(bot, lab).filter((at) => at > told && at < told + 40 * second)).toEqual([]);
-      expect(saidIn(bot, lab, topicNamed(bot, lab, 'ping'))).toEqual(['ping']);
-    }
-  });
 });
 
 it('holds all chats when several are told to wait within a second', async () => {
@@ -94,7 +68,7 @@ it('holds all chats when several are told to wait within a second', async () => 
   const told = callsSince(bot).filter(({ status }) => status === 429);
   expect(told).toHaveLength(3);
   const after = mark(bot);
-  // Somebody in a fourth chat is answered when the hold is over.
+  // A fourth chat is answered when the hold is over.
   await bot.say('ada', ada, '/help');
   expect(methodsSince(bot, after)).toEqual([]);
   const restarted = await bot.restart();
@@ -153,32 +127,4 @@ describe('a great backlog of one group', () => {
     expect(saidIn(bot, ada, topicNamed(bot, ada, 'elsewhere'))).toEqual(['elsewhere']);
     expect(ownFloods(bot)).toEqual([]);
   });
-
-  it('keeps the limits over restarts in the middle of it', async () => {
-    const { bot: before } = await withBacklog();
-    const after = mark(before);
-    await before.pass(75 * second);
-    let bot = await before.restart();
-    await bot.pass(5 * second);
-    bot = await bot.restart();
-    await bot.pass(7 * minute);
-    const times = instants(bot, lab, after);
-    expect(mostWithin(times, minute)).toBeLessThanOrEqual(20);
-    expect(mostWithin(times, second)).toBe(1);
-    expect(ownFloods(bot)).toEqual([]);
-    expect(rowsOf(bot, 'result').filter(({ status }) => status !== 'delivered')).toEqual([]);
-  });
-});
-
-it('drops a result that is too old when its turn comes, where the task says so, with a row', async () => {
-  const bot = await aBot();
-  await opened(bot, lab);
-  await aTask(bot, { text: 'ping', cron: '1,2 9 * * *', more: { policies: { max_age: 'PT5M' } } });
-  await bot.pass(90 * second);
-  bot.world.fault({ kind: '429', method: 'sendMessage', chat: lab, count: 1, retryAfter: 600 });
-  await bot.pass(hour);
-  expect(saidIn(bot, lab, topicNamed(bot, lab, 'ping'))).toEqual(['ping']);
-  const row = rowsOf(bot, 'result').at(-1);
-  expect(row?.status).toBe('failed');
-  expect(row?.error).toContain('too old');
 });

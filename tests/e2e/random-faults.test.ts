@@ -53,7 +53,7 @@ function trouble(roll: Dice): Fault {
 
 const titles = ['red', 'green', 'blue'];
 
-/** What people do to the places in which results are to appear. */
+/** Deeds of people on the chats in which results are to appear. */
 const deeds: readonly ((bot: Bot, roll: Dice) => unknown)[] = [
   (bot, roll) => {
     const chat = roll.pick([lab, ada]);
@@ -72,7 +72,7 @@ const deeds: readonly ((bot: Bot, roll: Dice) => unknown)[] = [
   ({ world }) => world.say({ as: 'ada', chat: lab, text: '/resume all' }),
 ];
 
-/** Somebody could not do what the dice say, as it is with people. */
+/** A deed that the dice ask for may be impossible, as with people. */
 function attempt(deed: () => unknown): void {
   try {
     deed();
@@ -126,7 +126,7 @@ async function pressAll(bot: Bot, { chat, words, button }: { chat: number; words
   }
 }
 
-/** What is processed late comes at a moment that nobody could foresee, and may take the room of another call. */
+/** Calls that are processed late come at moments that nobody could foresee, and may take the turn of another call. */
 function isBesideLate(bot: Bot, at: number, chat: string): boolean {
   return bot.world
     .calls(0, 100_000)
@@ -155,7 +155,7 @@ function expectNothingOpen(bot: Bot): void {
 }
 
 /** A few for every run of the suite; hundreds find nothing more as the code stands. */
-const lives = 3;
+const lives = 2;
 const seeds = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
 
 it.each(seeds(1, lives))(

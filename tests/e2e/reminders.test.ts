@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MessageShown } from '../../src/sandbox/world/world.ts';
-import { ada, day, hour, lab, minute, stopBots, type Bot } from './bot.ts';
+import { ada, hour, lab, minute, stopBots, type Bot } from './bot.ts';
 import {
   aTask,
   callsSince,
@@ -10,7 +10,6 @@ import {
   rowsOf,
   runNow,
   saidIn,
-  select,
   threadOf,
   topicNamed,
 } from './deliveries.ts';
@@ -38,54 +37,27 @@ const withWords = (bot: Bot, chat: number, words: RegExp): MessageShown => {
   return last;
 };
 
-describe.each([
-  ['a group', lab],
-  ['a private chat', ada],
-] as const)('a reminder that asks for Done, in %s', (_name, chat) => {
+describe('a reminder that asks for Done', () => {
   it('stays open in its topic, one word at a time, until somebody presses Done', async () => {
-    const { bot, topic } = await aReminder(chat);
-    expect(said(bot, chat, topic)).toEqual(['Take the pill']);
+    const { bot, topic } = await aReminder(lab);
+    expect(said(bot, lab, topic)).toEqual(['Take the pill']);
     await bot.pass(10 * minute);
-    expect(said(bot, chat, topic)).toEqual([
-      'Take the pill',
-      'Still open since 09:30: #1 Take the pill (1st reminder)',
-    ]);
+    expect(said(bot, lab, topic)).toEqual(['Take the pill', 'Still open since 09:30: #1 Take the pill (1st reminder)']);
     await bot.pass(10 * minute);
-    expect(said(bot, chat, topic)).toEqual([
-      'Take the pill',
-      'Still open since 09:30: #1 Take the pill (2nd reminder)',
-    ]);
+    expect(said(bot, lab, topic)).toEqual(['Take the pill', 'Still open since 09:30: #1 Take the pill (2nd reminder)']);
 
-    const nag = withWords(bot, chat, /^Still open/);
+    const nag = withWords(bot, lab, /^Still open/);
     expect(labels(nag)).toEqual([['Done', 'Snooze']]);
     const before = mark(bot);
     expect(await bot.press('ada', nag, 'Done')).toEqual({ text: 'Done', alert: false });
     expect(methodsSince(bot, before).toSorted()).toEqual(['answerCallbackQuery', 'deleteMessage', 'editMessageText']);
-    expect(said(bot, chat, topic)).toEqual(['Take the pill\n\n— Done by Ada, 09:50']);
-    expect(labels(withWords(bot, chat, /^Take the pill/))).toEqual([['Not done yet']]);
+    expect(said(bot, lab, topic)).toEqual(['Take the pill\n\n— Done by Ada, 09:50']);
+    expect(labels(withWords(bot, lab, /^Take the pill/))).toEqual([['Not done yet']]);
     await bot.pass(5 * hour);
-    expect(said(bot, chat, topic)).toHaveLength(1);
-    expect((await ask(bot, ['ada', chat], '/history', { thread: topic })).text).toContain(', done by Ada 09:50');
-    const why = (await ask(bot, ['ada', chat], '/why', { thread: topic })).text;
+    expect(said(bot, lab, topic)).toHaveLength(1);
+    expect((await ask(bot, ['ada', lab], '/history', { thread: topic })).text).toContain(', done by Ada 09:50');
+    const why = (await ask(bot, ['ada', lab], '/why', { thread: topic })).text;
     expect(why).toMatch(/: ran on time; delivered; done by Ada at 09:50, after 2 reminders\.$/m);
-  });
-
-  it('is answered by Snooze, and asks again when it comes again', async () => {
-    const { bot, topic } = await aReminder(chat);
-    await bot.pass(10 * minute);
-    const nag = withWords(bot, chat, /^Still open/);
-    await bot.press('ada', nag, 'Snooze');
-    const before = mark(bot);
-    expect(await bot.press('ada', bot.now(nag), '1 h')).toMatchObject({ alert: false });
-    expect(methodsSince(bot, before).toSorted()).toEqual(['answerCallbackQuery', 'deleteMessage', 'editMessageText']);
-    expect(withWords(bot, chat, /^Take the pill/).text).toMatch(/\n\n— Snoozed by Ada/);
-    expect(said(bot, chat, topic).filter((text) => text.startsWith('Still open'))).toEqual([]);
-    await bot.pass(hour + 12 * minute);
-    expect(said(bot, chat, topic).filter((text) => text.startsWith('Still open'))).toHaveLength(1);
-    expect(select(bot, 'select status from acks order by created_at')).toEqual([
-      { status: 'superseded' },
-      { status: 'open' },
-    ]);
   });
 });
 
@@ -125,35 +97,6 @@ describe('a reminder that nobody answers', () => {
     expect(bot.now(word).buttons).toEqual([]);
     expect(said(bot, lab, topic)[0]).toMatch(/— Done by Ben, 10:2\d$/);
   });
-
-  it('is told in the group where the admin has blocked the bot meanwhile, and the topic does not say otherwise', async () => {
-    const { bot, topic } = await aReminder(lab);
-    await bot.say('ada', ada, '/start');
-    bot.world.setBotStatus(ada, 'kicked', 'ada');
-    await bot.pass(50 * minute);
-    expect(withWords(bot, lab, /^Not done:/).threadId ?? null).toBeNull();
-    expect(said(bot, lab, topic).at(-1)).toContain('I stop asking, and have told the group.');
-  });
-
-  it('is told beside the topic in a private chat', async () => {
-    const { bot, topic } = await aReminder(ada);
-    await bot.pass(50 * minute);
-    expect(said(bot, ada, topic).at(-1)).toBe(
-      'Nobody has said Done, after 3 reminders. I stop asking; Done can still be pressed above.',
-    );
-    expect(labels(withWords(bot, ada, /^Not done:/))).toEqual([['Done']]);
-  });
-});
-
-it('whoever comes second is told who was first', async () => {
-  const { bot } = await aReminder(lab, {});
-  await bot.press('ben', withWords(bot, lab, /^Take the pill/), 'Done');
-  const result = withWords(bot, lab, /^Take the pill/);
-  expect(result.text).toBe('Take the pill\n\n— Done by Ben, 09:30');
-  const [row] = select<{ task_id: string; occurrence_id: string }>(bot, 'select task_id, occurrence_id from acks');
-  expect(row).toBeDefined();
-  expect(await bot.press('ada', result, 'Not done yet')).toMatchObject({ alert: false });
-  expect(bot.now(result).text).toBe('Take the pill');
 });
 
 it('a result of which nobody knew whether it had arrived shows who has done it meanwhile', async () => {
@@ -178,12 +121,4 @@ it('a result of which nobody knew whether it had arrived shows who has done it m
   await bot.pass(minute);
   expect(results()).toHaveLength(2);
   expect(results()[1]).toMatch(/^Take the pill\n\n— Done by Ada, 09:0\d$/);
-});
-
-it('a day later, the next run asks in place of the one before', async () => {
-  const { bot, topic } = await aReminder(lab, { policies: { ack: { nag_every: 'PT23H' } } });
-  await bot.pass(day - hour);
-  expect(said(bot, lab, topic).at(-1)).toMatch(/^Still open since Wed 18 Nov 09:30/);
-  await bot.pass(hour);
-  expect(said(bot, lab, topic)).toEqual(['Take the pill', 'Take the pill']);
 });

@@ -6,14 +6,15 @@ import {
   mark,
   methodsSince,
   opened,
-  ownFloods,
   rowsOf,
   runNow,
   saidIn,
+  select,
   threadOf,
   topicNamed,
   unhurried,
 } from './deliveries.ts';
+import { ask, aTalkingBot, madeWithTopic } from './dialogue.ts';
 
 afterEach(stopBots);
 
@@ -30,7 +31,7 @@ async function withTopic(chat: number, text = 'ping') {
   return { bot, topic: topicNamed(bot, chat, text) };
 }
 
-/** What stands in General, or in a private chat outside of topics, since the setting up. */
+/** Words in General, or in a private chat outside of topics, since the setting up. */
 function told(bot: Bot, chat: number, words: RegExp): string[] {
   return saidIn(bot, chat, null).filter((text) => words.test(text));
 }
@@ -60,25 +61,6 @@ describe.each(places)('a topic that a person deleted, in %s', (_name, chat) => {
     expect(methodsSince(bot, steady)).toEqual(['sendMessage', 'sendMessage', 'sendMessage']);
     expect(saidIn(bot, chat, null).join()).not.toContain('ping');
   });
-});
-
-it('makes five topics that were deleted between two runs again, each once', async () => {
-  const bot = await aBot();
-  await opened(bot, lab);
-  const names = ['one', 'two', 'three', 'four', 'five'];
-  for (const text of names) await aTask(bot, { text, cron: '*/10 * * * *' });
-  await bot.pass(12 * minute);
-  for (const name of names) bot.world.deleteTopic(lab, topicNamed(bot, lab, name));
-  await bot.pass(10 * minute);
-  for (const name of names) {
-    const said = saidIn(bot, lab, topicNamed(bot, lab, name));
-    expect(said).toEqual([name, expect.stringContaining('Somebody deleted')]);
-  }
-  expect(bot.world.topics(lab)).toHaveLength(10);
-  expect(ownFloods(bot)).toEqual([]);
-  await bot.pass(10 * minute);
-  expect(bot.world.topics(lab)).toHaveLength(10);
-  for (const name of names) expect(saidIn(bot, lab, topicNamed(bot, lab, name)).at(-1)).toBe(name);
 });
 
 it('makes a topic again that was deleted between the parts of a long result, and shows the rest there', async () => {
@@ -205,25 +187,6 @@ describe('what a person must mend', () => {
     expect(told(bot, lab, /A result waits: #2 new/)).toHaveLength(1);
   });
 
-  it('is looked at by itself every ten minutes, without a word more', async () => {
-    const bot = await aBot(unhurried);
-    await opened(bot, noRights);
-    await aTask(bot, { text: 'ping', thread: threadOf(noRights), cron: '1 9 * * *' });
-    await bot.pass(35 * minute);
-    expect(methodsSince(bot).filter((method) => method === 'createForumTopic')).toHaveLength(4);
-    expect(told(bot, noRights, /A result waits/)).toHaveLength(1);
-    bot.world.setBotRights(noRights, { can_manage_topics: true });
-    await bot.pass(second);
-    expect(saidIn(bot, noRights, topicNamed(bot, noRights, 'ping'))[0]).toBe('ping');
-    bot.world.deleteTopic(noRights, topicNamed(bot, noRights, 'ping'));
-    bot.world.setBotRights(noRights, { can_manage_topics: false });
-    const [task] = await tasksOf(bot);
-    await runNow(bot, task ?? '');
-    await bot.pass(minute);
-    // It was mended in between, so it is news again.
-    expect(told(bot, noRights, /A result waits/)).toHaveLength(2);
-  });
-
   it('is no right to pin: the card stays unpinned, and the chat hears of it once for all its tasks', async () => {
     const bot = await aBot(unhurried);
     await opened(bot, lab);
@@ -281,14 +244,60 @@ describe('the door of a topic', () => {
     await bot.pass(2 * minute);
     expect(saidIn(bot, lab, topic).filter((text) => text === 'ping')).toHaveLength(3);
   });
+});
 
-  it('is left as it is in a private chat, which has none', async () => {
-    const { bot } = await withTopic(ada);
-    const [taskId = ''] = await tasksOf(bot);
-    const before = mark(bot);
-    await bot.api('DELETE', `/v1/tasks/${taskId}`);
-    await bot.pass(3 * minute);
-    expect(methodsSince(bot, before)).toEqual(['editMessageText']);
-    expect(rowsOf(bot).filter(({ status }) => status === 'blocked')).toEqual([]);
+const topicsOf = (bot: Bot, chat: number) => bot.world.topics(chat).filter(({ isDeleted }) => !isDeleted);
+const open = `select id, kind, status, cause, error from deliveries where status not in ('delivered', 'failed')`;
+
+describe('a topic that is deleted while a result is on its way into it', () => {
+  it.each(['late', 'answer_lost', 'reset_before', 'reset_after', '429', '500'] as const)(
+    'loses no later one, and holds up nothing, when its send is met by: %s',
+    async (kind) => {
+      const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
+      await bot.say('ada', lab, '/tz UTC');
+      await madeWithTopic(bot, ['ada', lab], 'every day at 12 Lunch');
+      const question = await ask(bot, ['ada', lab], '/topic delete #1');
+      const { id } = select<{ id: string }>(bot, 'select id from tasks')[0] ?? { id: '' };
+      bot.world.fault({ kind, method: 'sendMessage', count: 1, delayMs: 5 * second });
+      await runNow(bot, id);
+      await bot.drift(second);
+      bot.world.press({ as: 'ada', chat: lab, messageId: question.messageId, button: 'Delete the topic' });
+      await bot.drift(2 * minute);
+      bot.world.clearFault();
+      await bot.pass(5 * minute);
+      expect(select(bot, open)).toEqual([]);
+      await runNow(bot, id);
+      await bot.pass(5 * minute);
+      expect(select(bot, open)).toEqual([]);
+      const [topic, ...others] = topicsOf(bot, lab).filter(({ name }) => name === 'Lunch');
+      expect(others).toEqual([]);
+      const shown = saidIn(bot, lab, topic?.threadId ?? -1).filter((text) => text === 'Lunch');
+      const runs = select(bot, `select id from deliveries where kind = 'result' and status = 'delivered'`);
+      expect([shown.length >= 1, runs.length]).toEqual([true, 3]);
+      expect(bot.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+describe('a group in which the bot lost its right to manage topics', () => {
+  it('keeps the topic that was to be deleted, says so, and loses nothing', async () => {
+    const bot = await aTalkingBot({ TELEGRAM_CHATS: `${lab},${noRights}` });
+    await opened(bot, lab);
+    await madeWithTopic(bot, ['ada', lab], 'every day at 12 Lunch');
+    const question = await ask(bot, ['ada', lab], '/topic delete #1');
+    bot.world.setBotRights(lab, { can_manage_topics: false });
+    await bot.press('ada', question, 'Delete the topic');
+    await bot.pass(minute);
+    const { id } = select<{ id: string }>(bot, 'select id from tasks')[0] ?? { id: '' };
+    await runNow(bot, id);
+    await bot.pass(minute);
+    bot.world.setBotRights(lab, { can_manage_topics: true });
+    await bot.pass(15 * minute);
+    expect(select(bot, open)).toEqual([]);
+    expect(select(bot, `select status from deliveries where kind = 'result'`)).toEqual([
+      { status: 'delivered' },
+      { status: 'delivered' },
+    ]);
   });
 });

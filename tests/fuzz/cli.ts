@@ -4,9 +4,9 @@ import { createProgram } from '../../src/cli/program.ts';
 import type { Host } from '../../src/cli/session.ts';
 import { remoteVerbs } from '../../src/cli/verbs/all.ts';
 import { serveHttp } from '../../src/http/server.ts';
-import { chanceOf, type Chance } from '../chaos/chance.ts';
 import { token } from '../http/door.ts';
 import { appOver } from '../http/pipeline-door.ts';
+import { chanceOf, type Chance } from '../support/chance.ts';
 import { aPipeline, minute, type Pipeline } from '../support/pipeline.ts';
 import { patience, type Outcome } from './outcome.ts';
 import { hostileTexts } from './values.ts';
@@ -143,7 +143,7 @@ function programOf(pipeline: Pipeline, port: number, heard: (text: string) => vo
     }),
     offline: () => Promise.reject(new Error('No case goes there.')),
   };
-  return createProgram(host, remoteVerbs);
+  return createProgram(host, { remote: remoteVerbs, local: [] });
 }
 
 interface Verb {

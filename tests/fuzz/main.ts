@@ -16,7 +16,7 @@ const { values } = parseArgs({
 const least = Math.ceil((Number(values.cases) * 6) / 10_000);
 
 const fuzzes = [
-  { fuzz: fuzzHttp, expected: kinds.http },
+  { fuzz: fuzzHttp, expected: [...kinds.http, ...kinds.seldomHttp] },
   { fuzz: fuzzCli, expected: kinds.cli },
 ];
 

@@ -21,7 +21,9 @@ export async function patience<T>(work: Promise<T>): Promise<T | null> {
 
 /** What is refused at the first look proves little: every kind of answer has to be among those that come. */
 export const kinds = {
-  http: [200, 201, 202, 400, 401, 404, 405, 409, 413, 415, 422],
+  http: [200, 201, 202, 400, 401, 404, 405, 409, 415],
+  /** Among a hundred thousand cases only. */
+  seldomHttp: [413, 422],
   cli: [0, 2, 3],
 } as const;
 

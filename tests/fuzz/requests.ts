@@ -1,6 +1,6 @@
 import type { Operation } from '../../src/api/operation.ts';
-import type { Chance } from '../chaos/chance.ts';
 import { token } from '../http/door.ts';
+import type { Chance } from '../support/chance.ts';
 import { broken, bytesOf, fitting, hostile, hostileTexts, schemaOf } from './values.ts';
 
 /** What is there to be named by a request. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Chance } from '../chaos/chance.ts';
+import type { Chance } from '../support/chance.ts';
 
 /** Values that a schema asks for, and values that nobody asked for. */
 

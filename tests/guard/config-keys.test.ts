@@ -1,7 +1,26 @@
 import { expect, it } from 'vitest';
 import { CONFIG_KEYS } from '../../src/config/config.ts';
-import { exampleKeys, keyFaults } from './config-keys.ts';
 import { readText } from './source.ts';
+
+/** Variables of .env.example and of the schema that the other does not have. */
+function keyFaults(example: string, keys: readonly string[]): readonly string[] {
+  const shown = exampleKeys(example);
+  return [
+    ...keys.filter((key) => !shown.includes(key)).map((key) => `${key} is missing from .env.example`),
+    ...shown.filter((key) => !keys.includes(key)).map((key) => `${key} is read by nobody`),
+    ...shown.filter((key, index) => shown.indexOf(key) !== index).map((key) => `${key} is shown twice`),
+  ];
+}
+
+/**
+ * A variable stands at the start of a line, set or commented out. SECRET_<NAME> and <NAME>_FILE are families and no
+ * keys: an example of them may be shown.
+ */
+function exampleKeys(example: string): readonly string[] {
+  return [...example.matchAll(/^#? ?([A-Z][A-Z0-9_]*)=/gm)]
+    .map((match) => match[1] ?? '')
+    .filter((key) => !key.startsWith('SECRET_') && !key.endsWith('_FILE'));
+}
 
 // A guard that reads nothing finds nothing. Raise it to about three quarters of the truth as the list grows.
 const keysMin = 10;

@@ -8,12 +8,12 @@ interface Given {
 }
 
 export interface Answers extends Asking {
-  /** Everything that was said and asked. */
+  /** All that was said and asked. */
   readonly heard: string[];
 }
 
 /**
- * Somebody who answers as told. A choice of null is somebody who waits: the question ends when what is waited for has come.
+ * A person who answers as told. A choice of null is a person who waits: the question ends when what is waited for has come.
  */
 export function answers(given: Given): Answers {
   const left = {

@@ -2,9 +2,15 @@ import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, 
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { BackupMade } from '../../src/host/restore.ts';
 import { killHard, storeChild } from '../support/child.ts';
-import { databaseAt, hostPlace, openedAt } from './place.ts';
+import { databaseAt, expectRefused, hostPlace, openedAt } from './place.ts';
+
+interface BackupMade {
+  readonly file: string;
+  readonly bytes: number;
+  readonly pruned: number;
+  readonly not_included: readonly string[];
+}
 
 describe('backup', () => {
   it('makes a whole copy that says what it holds, and what it does not', async () => {
@@ -59,10 +65,7 @@ describe('backup', () => {
     await databaseAt(database, 1);
     const there = join(folder, 'there.db');
     writeFileSync(there, 'mine');
-    expect((await type('backup', there)).fault).toMatchObject({
-      exitCode: 4,
-      message: expect.stringContaining('exists already') as string,
-    });
+    expectRefused(await type('backup', there), 4, 'exists already');
     expect(readFileSync(there, 'utf8')).toBe('mine');
     expect((await type('backup', join(folder, 'no', 'such.db'))).fault).toMatchObject({ exitCode: 3 });
     expect((await type('backup', '--keep', 'all')).fault).toMatchObject({ exitCode: 2 });

@@ -1,24 +1,16 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
 import type { Diagnosis } from '../../src/host/doctor/doctor.ts';
+import type { Finding } from '../../src/host/doctor/finding.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { manualTime } from '../support/fakes.ts';
+import { freePort } from '../support/ports.ts';
 import { aSandbox } from '../support/sandbox.ts';
 import { hostPlace, type PlaceOptions } from './place.ts';
 
-/** A free port, so that a server of whoever runs the tests is no part of them. */
-export async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
-}
-
+/** On a free port, so that a server of whoever runs the tests is no part of them. */
 export async function aPlace({ environment = {}, ...options }: PlaceOptions = {}) {
-  const place = hostPlace({ ...options, environment: { HTTP_PORT: await freePort(), ...environment } });
+  const place = hostPlace({ ...options, environment: { HTTP_PORT: String(await freePort()), ...environment } });
   const look = async (...words: string[]) => {
     const { out, exitCode } = await place.type('doctor', ...words, '--json');
     const diagnosis = JSON.parse(out) as Diagnosis;
@@ -28,15 +20,8 @@ export async function aPlace({ environment = {}, ...options }: PlaceOptions = {}
   return { ...place, look };
 }
 
-/** Something that answers in the place of Telegram. */
-export async function aStub(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+export function expectFinding(finding: Finding | undefined, level: Finding['level'], words: string): void {
+  expect(finding).toMatchObject({ level, text: expect.stringContaining(words) as string });
 }
 
 type Time = Clock & Stopwatch & Timer;

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { aStub } from '../support/place.ts';
 import { sandboxToken } from '../support/sandbox.ts';
-import { aPlace, aStub, steppedTime, withTelegram } from './doctor-place.ts';
+import { aPlace, expectFinding, steppedTime, withTelegram } from './doctor-place.ts';
 import { openedAt } from './place.ts';
 
 describe('Telegram', () => {
@@ -108,20 +109,14 @@ describe('Telegram', () => {
     await stepped.begins(3000);
     await stepped.advance(3000);
     const { found } = await looking;
-    expect(found('updates')[0]).toMatchObject({
-      level: 'fail',
-      text: expect.stringContaining('Another program') as string,
-    });
+    expectFinding(found('updates')[0], 'fail', 'Another program');
   });
 
   it('that gives updates to a webhook nobody here set is worth a word', async () => {
     const { look, telegram } = await withTelegram();
     await fetch(`${telegram.apiRoot}/bot${telegram.token}/setWebhook?url=https://evil.example/path-with-secret`);
     const { found, out } = await look();
-    expect(found('updates')[0]).toMatchObject({
-      level: 'warn',
-      text: expect.stringContaining('evil.example') as string,
-    });
+    expectFinding(found('updates')[0], 'warn', 'evil.example');
     expect(out).not.toContain('path-with-secret');
   });
 

@@ -5,11 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readEnvText } from '../../src/config/config.ts';
 import { terminalAsking, type Asking } from '../../src/host/init/asking.ts';
 import { changedEnv, writeEnvText } from '../../src/host/init/env-file.ts';
-import type { InitDone } from '../../src/host/init/init.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { aSandbox, sandboxToken } from '../support/sandbox.ts';
 import { answers, type Answers } from './answers.ts';
-import { hostPlace, openedAt, type PlaceOptions } from './place.ts';
+import { expectRefused, hostPlace, openedAt, type PlaceOptions } from './place.ts';
 
 const systemTime = { ...systemClock, ...systemStopwatch, ...systemTimer };
 const otherToken = sandboxToken.replace('AAF', 'BBF');
@@ -30,6 +29,11 @@ async function aPlace(options: PlaceOptions = {}) {
     text: () => readFileSync(file, 'utf8'),
     read: () => readEnvText(readFileSync(file, 'utf8')),
   };
+}
+
+interface InitDone {
+  readonly next: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 describe('init without anybody to ask', () => {
@@ -111,10 +115,7 @@ describe('init without anybody to ask', () => {
     const { type, file, text, read } = await aPlace();
     const before = `TELEGRAM_BOT_TOKEN=${otherToken}\n`;
     writeFileSync(file, before);
-    expect((await type('init', '--token', sandboxToken)).fault).toMatchObject({
-      exitCode: 4,
-      message: expect.stringContaining('--force') as string,
-    });
+    expectRefused(await type('init', '--token', sandboxToken), 4, '--force');
     expect(text()).toBe(before);
     expect((await type('init', '--token', sandboxToken, '--force')).exitCode).toBe(0);
     expect(read().config.TELEGRAM_BOT_TOKEN).toBe(sandboxToken);
@@ -247,10 +248,7 @@ describe('init with somebody to ask', () => {
     const left = await aPlace({ asking });
     const running = left.type('init');
     keys.write('\u0003');
-    expect((await running).fault).toMatchObject({
-      exitCode: 1,
-      message: expect.stringContaining('nothing was changed') as string,
-    });
+    expectRefused(await running, 1, 'nothing was changed');
     expect(existsSync(left.file)).toBe(false);
   });
 

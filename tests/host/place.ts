@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { openHere, type Here, type System } from '../../src/host/here.ts';
 import type { Asking } from '../../src/host/init/asking.ts';
@@ -11,12 +10,13 @@ import { systemClock, systemStopwatch, systemTimer } from '../../src/system/cloc
 import { aTask, buildersOf } from '../support/builders.ts';
 import { countingIds } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
+import { aFolder } from '../support/place.ts';
 
 export interface Ended {
   readonly out: string;
   readonly err: string;
   readonly exitCode: number;
-  /** What was told beside the result, on one line; null when all went well. */
+  /** The text beside the result, on one line; null when all went well. */
   readonly fault: { readonly exitCode: number; readonly message: string } | null;
 }
 
@@ -33,20 +33,18 @@ export interface HostPlace {
 export interface PlaceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly asking?: Asking;
-  /** What somebody types each time that a line is asked for. */
+  /** Lines that a person types, one for each question. */
   readonly answers?: readonly string[];
   readonly timer?: Here['timer'];
   readonly system?: Partial<System>;
-  /** What comes in. */
+  /** The input. */
   readonly input?: string;
   readonly columns?: number;
 }
 
 /** A working folder of its own, and the verbs of the host in it. */
 export function hostPlace(options: PlaceOptions = {}): HostPlace {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-host-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return placeIn(folder, options);
+  return placeIn(aFolder(), options);
 }
 
 export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
@@ -72,7 +70,8 @@ export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
     const interrupted = new AbortController().signal;
     const times = { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer };
     const host = { ...times, terminal, interrupted, version: '1.2.3', surroundings: unused, offline: unused };
-    const program = createProgram(host, [hostVerbs({ here: async () => here, start: async () => 0 })]);
+    const local = hostVerbs({ here: async () => here, start: async () => 0 });
+    const program = createProgram(host, { remote: () => [], local });
     const exitCode = await program.run(words);
     const message = (words.includes('--json') ? out : err).replaceAll(/\s+/g, ' ');
     return { out, err, exitCode, fault: exitCode === 0 ? null : { exitCode, message } };
@@ -89,12 +88,16 @@ export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
   };
 }
 
-/** Whoever asks where nobody is has a fault. */
+/** A question where no person is there is a fault. */
 const nobody: Asking = new Proxy({} as Asking, {
   get: (_target, name) => () => {
     throw new Error(`nobody is there for ${String(name)}`);
   },
 });
+
+export function expectRefused({ fault }: Ended, exitCode: number, words: string): void {
+  expect(fault).toMatchObject({ exitCode, message: expect.stringContaining(words) as string });
+}
 
 export const openings = {
   holder: { pid: process.pid, host: 'here', since: 0 },

@@ -15,12 +15,11 @@ import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RestoreDone } from '../../src/host/restore.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import type { RestoreStep } from '../../src/store/files/restoration.ts';
 import { killHard, storeChild } from '../support/child.ts';
 import { sourceFlags } from '../support/sources.ts';
-import { databaseAt, hostPlace, openedAt, type HostPlace } from './place.ts';
+import { databaseAt, expectRefused, hostPlace, openedAt, type HostPlace } from './place.ts';
 
 function tasksIn(file: string): number {
   const connection = new Database(file, { readonly: true });
@@ -52,10 +51,14 @@ async function moreTasks(database: string): Promise<void> {
   expect(tasksIn(database)).toBe(5);
 }
 
+interface Restored {
+  readonly kept: string | null;
+}
+
 describe('restore', () => {
   it('puts the copy in the place of the database, keeps that one aside, and leaves nothing else', async () => {
     const { copy, database, json } = await aPlace();
-    const done = await json<RestoreDone>('restore', 'latest', '--yes');
+    const done = await json<Restored>('restore', 'latest', '--yes');
     expect(done).toMatchObject({ restored: copy, database, tasks: 2, last_slot_at: null });
     expect([tasksIn(database), tasksIn(done.kept ?? '')]).toEqual([2, 5]);
     expect(basename(done.kept ?? '')).toMatch(/^cronogram\.db\.before-restore-\d{8}-\d{6}$/);
@@ -86,7 +89,7 @@ describe('restore', () => {
     // As it stands after a power cut: the log is there, and nobody has the database open.
     writeFileSync(database, main);
     writeFileSync(`${database}-wal`, log);
-    const { kept } = await json<RestoreDone>('restore', 'latest', '--yes');
+    const { kept } = await json<Restored>('restore', 'latest', '--yes');
     const old = new Database(kept ?? '', { readonly: true });
     onTestFinished(() => void old.close());
     expect(old.prepare('select distinct title from tasks').pluck().all()).toEqual(['only in the log']);
@@ -115,7 +118,7 @@ describe('restore', () => {
   it('works where there is no database yet', async () => {
     const { copy } = await aPlace();
     const empty = hostPlace();
-    const done = await empty.json<RestoreDone>('restore', copy, '--yes');
+    const done = await empty.json<Restored>('restore', copy, '--yes');
     expect([done.kept, tasksIn(empty.database)]).toEqual([null, 2]);
   });
 
@@ -139,7 +142,7 @@ describe('restore', () => {
     const { database, json } = await aPlace();
     writeFileSync(database, 'x'.repeat(20_000));
     writeFileSync(`${database}-wal`, 'the log of it');
-    const { kept } = await json<RestoreDone>('restore', 'latest', '--yes');
+    const { kept } = await json<Restored>('restore', 'latest', '--yes');
     expect(tasksIn(database)).toBe(2);
     expect(readFileSync(kept ?? '', 'utf8')).toBe('x'.repeat(20_000));
     expect(readFileSync(`${kept}-wal`, 'utf8')).toBe('the log of it');
@@ -149,8 +152,8 @@ describe('restore', () => {
   it('does it twice within a second', async () => {
     const { json } = await aPlace();
     const kept = [
-      await json<RestoreDone>('restore', 'latest', '--yes'),
-      await json<RestoreDone>('restore', 'latest', '--yes'),
+      await json<Restored>('restore', 'latest', '--yes'),
+      await json<Restored>('restore', 'latest', '--yes'),
     ];
     expect(new Set(kept.map((done) => done.kept)).size).toBe(2);
   });
@@ -235,10 +238,7 @@ describe('restore is refused', () => {
 
   it('without a word of consent: nobody is there to ask, or says no', async () => {
     const { database, type } = await aPlace();
-    expect((await type('restore', 'latest')).fault).toMatchObject({
-      exitCode: 2,
-      message: expect.stringContaining('--yes') as string,
-    });
+    expectRefused(await type('restore', 'latest'), 2, '--yes');
     const asked = await aPlace({ answers: ['n'] });
     const { exitCode, err } = await asked.type('restore', 'latest');
     expect([exitCode, err.includes('Nothing was changed.')]).toEqual([1, true]);
@@ -290,7 +290,7 @@ describe('a restore that is killed', () => {
 describe('the list of copies', () => {
   it('shows the newest first, and what was set aside', async () => {
     const { copy, database, folder, type, json } = await aPlace();
-    const { kept } = await json<RestoreDone>('restore', 'latest', '--yes');
+    const { kept } = await json<Restored>('restore', 'latest', '--yes');
     writeFileSync(`${database}.before-0002_x.backup`, 'x');
     writeFileSync(`${database}.before-lunch`, 'x');
     const { copies } = await json<{ copies: { file: string; kind: string }[] }>('restore', '--list');

@@ -4,10 +4,14 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stopMaxMs } from '../../src/domain/limits.ts';
 import type { Ran, System } from '../../src/host/here.ts';
-import type { Installed, Standing, Uninstalled } from '../../src/host/service/service.ts';
 import { unitText, type UnitFacts, oddLines } from '../../src/host/service/unit.ts';
 import { manualTime } from '../support/fakes.ts';
-import { databaseAt, hostPlace, openedAt, type PlaceOptions } from './place.ts';
+import { databaseAt, expectRefused, hostPlace, openedAt, type PlaceOptions } from './place.ts';
+
+interface Installed {
+  readonly state: string;
+  readonly warnings: readonly string[];
+}
 
 const facts: UnitFacts = {
   scope: 'system',
@@ -66,7 +70,7 @@ describe('the unit', () => {
   const verify = (text: string, ...words: string[]) => {
     const { folder } = hostPlace();
     const file = join(folder, 'cronogram.service');
-    // What it starts must be there for the check.
+    // The program that it starts must be there for the check.
     writeFileSync(file, text.replaceAll('/usr/bin/node', '/bin/true'));
     const env = { PATH: '/usr/bin:/bin', XDG_RUNTIME_DIR: folder };
     const { stdout, stderr } = spawnSync('systemd-analyze', [...words, file], { env, encoding: 'utf8' });
@@ -184,24 +188,15 @@ describe('service install', () => {
 
   it('refuses a configuration that is wrong, root, and a program that is not built', async () => {
     const { type, folder, unit } = aPlace({ system: { ownerName: () => 'root' } });
-    expect((await type('service', 'install', '--system')).fault).toMatchObject({
-      exitCode: 2,
-      message: expect.stringContaining('--run-as') as string,
-    });
+    expectRefused(await type('service', 'install', '--system'), 2, '--run-as');
     expect((await type('service', 'install', '--system', '--run-as', 'root')).fault).toMatchObject({ exitCode: 4 });
     expect((await type('service', 'install', '--run-as', 'ada')).fault).toMatchObject({ exitCode: 2 });
     expect((await type('service', 'install', '--user', '--system')).fault).toMatchObject({ exitCode: 2 });
     expect((await type('service', 'install', '--name', '../x')).fault).toMatchObject({ exitCode: 2 });
     writeFileSync(join(folder, '.env'), 'HTTP_PORT=none\n');
-    expect((await type('service', 'install')).fault).toMatchObject({
-      exitCode: 4,
-      message: expect.stringContaining('HTTP_PORT') as string,
-    });
+    expectRefused(await type('service', 'install'), 4, 'HTTP_PORT');
     const unbuilt = aPlace({ system: { program: '/no/such/program' } });
-    expect((await unbuilt.type('service', 'install')).fault).toMatchObject({
-      exitCode: 4,
-      message: expect.stringContaining('npm run build') as string,
-    });
+    expectRefused(await unbuilt.type('service', 'install'), 4, 'npm run build');
     expect(existsSync(unit)).toBe(false);
   });
 
@@ -213,10 +208,7 @@ describe('service install', () => {
       err: 'Failed to connect to bus: No medium found',
     });
     const { type } = aPlace({ system: { run } });
-    expect((await type('service', 'install')).fault).toMatchObject({
-      exitCode: 4,
-      message: expect.stringContaining('--system') as string,
-    });
+    expectRefused(await type('service', 'install'), 4, '--system');
     const odd = aPlace();
     writeFileSync(join(odd.folder, '.env'), `DATABASE_URL=file:${odd.database}\nHTTP_PORT=8787 # mine\n`);
     expect((await odd.json<Installed>('service', 'install')).warnings).toEqual([
@@ -230,7 +222,7 @@ describe('service status', () => {
     const { type, json, systemd } = aPlace();
     expect((await type('service', 'status')).fault).toMatchObject({ exitCode: 3 });
     await type('service', 'install');
-    expect(await json<Standing>('service', 'status')).toMatchObject({
+    expect(await json('service', 'status')).toMatchObject({
       is_running: true,
       pid: 77,
       starts_at_boot: true,
@@ -248,7 +240,7 @@ describe('service uninstall', () => {
     const { type, json, unit, database, systemd } = aPlace();
     await databaseAt(database, 1);
     await type('service', 'install');
-    const done = await json<Uninstalled>('service', 'uninstall');
+    const done = await json('service', 'uninstall');
     expect(done).toMatchObject({ removed: unit, is_data_removed: false });
     expect(systemd.calls.slice(-2)).toEqual([
       'systemctl --user disable --now cronogram',

@@ -176,10 +176,6 @@ describe('an answer', () => {
       },
     ]);
   });
-
-  it('lists what is coming', async () => {
-    expect((await aDoor().ask('GET', '/v1/tasks/task-1/next?count=3')).json.next).toEqual(['2026-11-18T10:00:00.000Z']);
-  });
 });
 
 describe('an error', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { aDoor } from './door.ts';
 import { aPlace, said, thread } from './verb-place.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' };
@@ -70,18 +69,5 @@ describe('POST /v1/tasks/:task_id/attach', () => {
     const path = `/v1/tasks/${(await chatless({ ask })).task_id}/attach`;
     expect(said(await ask('POST', path, { thread_key: 'telegram:chat:-5' }))).toBe('404 not_found');
     expect(said(await ask('POST', path, { thread_key: thread }))).toBe('200');
-  });
-
-  it('hands on the thread, the key and the id of the request', async () => {
-    const door = aDoor();
-    const headers = { 'idempotency-key': 'k', 'x-request-id': 'trace-1' };
-    await door.ask('POST', '/v1/tasks/task-1/attach', { thread_key: thread }, headers);
-    const keyed: unknown = expect.objectContaining({ scope: 'attachTask', key: 'k' });
-    expect(door.asked).toEqual([
-      {
-        name: 'attach',
-        given: [{ taskId: 'task-1', actor: 'api:token:default', idempotencyKey: keyed, traceId: 'trace-1' }, thread],
-      },
-    ]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { hour } from '../support/fakes.ts';
 import { aPlace, iso, said } from './verb-place.ts';
-
-const hour = 3_600_000;
 
 describe.each(['pause', 'resume', 'cancel'])('POST /v1/tasks/%s', (verb) => {
   const path = `/v1/tasks/${verb}`;

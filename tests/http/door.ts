@@ -214,7 +214,7 @@ export const truth: Truth = {
 export interface Door {
   readonly app: ReturnType<typeof createHttpApp>;
   readonly log: MemoryLog;
-  /** What the use cases were asked, by name. */
+  /** Calls of the use cases, by name. */
   readonly asked: { readonly name: string; readonly given: readonly unknown[] }[];
   ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Asked>;
 }

@@ -1,19 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemWorld } from '../../src/compose/assembly.ts';
 import { startServer, type Server } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { hour } from '../support/fakes.ts';
+import { aFolder } from '../support/place.ts';
 
 interface Told {
   readonly downtimes: readonly { readonly from: string; readonly to: string; readonly counts: object | null }[];
 }
 
 const token = 'a-token-that-nobody-guesses';
-
-const hour = 3_600_000;
 
 /** A server on real time, whose clock is ahead by what it was away. */
 async function aServer(folder: string, awayMs = 0): Promise<Server> {
@@ -42,8 +40,7 @@ async function downtimes({ url }: Server): Promise<Told['downtimes']> {
 }
 
 test('a server that comes back tells how long it was away and what that cost', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-downtime-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = aFolder();
   const first = await aServer(folder);
   expect(await downtimes(first)).toEqual([]);
   await first.stop();

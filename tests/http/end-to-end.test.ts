@@ -189,7 +189,7 @@ describe('an Idempotency-Key', () => {
     const { make, ask } = await aPlace();
     const answers = await Promise.all(Array.from({ length: 8 }, () => make({}, 'key-1')));
     const made = answers.filter(({ status }) => status === 201);
-    // Those that come while the first is at work are told to come again.
+    // Requests that come while the first is at work are told to come again.
     const early = answers.filter(({ status }) => status !== 201).map(({ json }) => json.error.code);
     expect([made.length + early.length, new Set(early).size <= 1]).toEqual([8, true]);
     for (const code of early) expect(code).toBe('request_in_progress');

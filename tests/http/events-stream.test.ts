@@ -188,7 +188,7 @@ describe('the stream of events', () => {
   });
 });
 
-/** What is written to it does not arrive before it leaves. */
+/** A client whose writes do not arrive before it leaves. */
 function aStuckClient() {
   let leave = () => {};
   const left = new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import type { Description, Schema } from '../../src/http/docs/openapi.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a value, place by place, by the part of JSON Schema that the description uses. */
+/** Faults of a value, place by place, by the part of JSON Schema that the description uses. */
 export function faultsOf(value: unknown, schema: Schema, { components }: Description): readonly string[] {
   const check = (one: unknown, by: Schema, place: string): string[] => {
     if (by.$ref !== undefined) {

@@ -16,7 +16,7 @@ import { manualTime, type MemoryLog } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { aDoor, bearer, truth, type Door } from './door.ts';
 
-/** What a client was sent, as the standard of server-sent events reads it. */
+/** An event that a client was sent, as the standard of server-sent events reads it. */
 export interface Seen {
   readonly id: string;
   readonly kind: string;
@@ -147,7 +147,7 @@ function clientOf(answer: IncomingMessage, stopAfter: number): Client {
   };
   answer.setEncoding('utf8');
   answer.on('data', (chunk: string) => {
-    // What arrives after a client has left is not read by it.
+    // Bytes that arrive after a client has left are not read by it.
     if (isLeft) return;
     rest += chunk;
     all += chunk;

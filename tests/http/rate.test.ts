@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBucket, guessesMax } from '../../src/http/token.ts';
-import { manualTime } from '../support/fakes.ts';
+import { manualTime, hour } from '../support/fakes.ts';
 import { aDoor } from './door.ts';
-
-const hour = 3_600_000;
 
 describe('a bucket', () => {
   it('gives a burst, and then as much as has come in', async () => {

@@ -19,8 +19,6 @@ describe('a create', () => {
     ['instructions that are no text', { ...creation, instructions: 5 }, 'invalid_request', 'instructions'],
     ['no schedule', { instructions: 'x' }, 'invalid_schedule', 'schedule'],
     ['both a schedule and words', { ...creation, when: 'every day at 9', timezone: 'UTC' }, 'invalid_request', 'when'],
-    ['words without a zone', { when: 'every day at 9 up' }, 'invalid_request', 'timezone'],
-    ['a zone beside a schedule', { ...creation, timezone: 'UTC' }, 'invalid_request', 'timezone'],
     ['a schedule that is a text', { ...creation, schedule: 'daily' }, 'invalid_schedule', 'schedule'],
     ['an unknown kind', { ...creation, schedule: { kind: 'daily' } }, 'invalid_schedule', 'schedule.kind'],
     [
@@ -74,9 +72,6 @@ describe('a create', () => {
   });
 
   it.each([
-    ['a body that is not JSON', '{', 400, 'invalid_request'],
-    ['a body that is a list', '[]', 400, 'invalid_request'],
-    ['a body that is null', 'null', 400, 'invalid_request'],
     ['a prototype in the body', '{"__proto__":{"polluted":true}}', 400, 'invalid_request'],
     ['a prototype in the context', creating('{"__proto__":{"polluted":true}}'), 400, 'invalid_request'],
     ['a number beyond all numbers', creating('{"a":1e999}'), 400, 'invalid_request'],

@@ -7,7 +7,7 @@ import { appOver } from './pipeline-door.ts';
 
 type Told = Omit<Asked, 'json'> & { readonly json: Asked['json'] & Answers };
 
-/** What the verbs answer besides a task. */
+/** Fields that the verbs answer besides a task. */
 type Answers = PartsOf<'updateTask'>['answer'] &
   PartsOf<'undoTask'>['answer'] &
   PartsOf<'cancelRun'>['answer'] &

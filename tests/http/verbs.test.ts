@@ -98,15 +98,6 @@ describe('skipping over HTTP', () => {
     expect((await ask('POST', `${path}/unskip`)).json.entry_id).toBeNull();
   });
 
-  it('with the same Idempotency-Key skips once, and refuses another count under it', async () => {
-    const { ask, make } = await aPlace();
-    const path = await make();
-    const key = { 'idempotency-key': 'k' };
-    for (let turn = 0; turn < 2; turn += 1)
-      expect((await ask('POST', `${path}/skip`, { count: 2 }, key)).json.task.next_run_at).toBe(iso(3 * hour));
-    expect(said(await ask('POST', `${path}/skip`, { count: 1 }, key))).toBe('422 idempotency_mismatch');
-  });
-
   it('is refused for a task that has no coming run', async () => {
     const { ask, make } = await aPlace();
     const path = await make();
@@ -168,15 +159,12 @@ describe('runs over HTTP', () => {
     const first = (await ask('POST', `${path}/run-now`)).json.task_run;
     expect(said(await ask('POST', `/v1/runs/${first.run_id}/retry`))).toBe('409 run_in_progress');
     await p.settle();
-    const key = { 'idempotency-key': 'k' };
-    const retried = await ask('POST', `/v1/runs/${first.run_id}/retry`, {}, key);
+    const retried = await ask('POST', `/v1/runs/${first.run_id}/retry`);
     expect(retried.json.task_run).toMatchObject({
       source: 'retry',
       status: 'dispatched',
       replay_of: first.task_run_id,
     });
-    const again = await ask('POST', `/v1/runs/${first.run_id}/retry`, undefined, key);
-    expect(again.json.task_run.task_run_id).toBe(retried.json.task_run.task_run_id);
     const busy = await ask('POST', `/v1/runs/${first.run_id}/replay`);
     expect([said(busy), busy.json.error.details]).toEqual([
       '409 run_in_progress',

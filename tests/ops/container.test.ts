@@ -7,7 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { CONFIG_KEYS, readConfig } from '../../src/config/config.ts';
 import { stopMaxMs } from '../../src/domain/limits.ts';
-import { aFolder, startProgram } from './program.ts';
+import { aFolder } from '../support/place.ts';
+import { startProgram } from './program.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const text = (name: string) => readFileSync(join(root, name), 'utf8');

@@ -1,12 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHeartbeat } from '../../src/app/operations/readiness.ts';
 import type { Meter } from '../../src/app/ports/metering.ts';
-import { createKnock } from '../../src/system/knock.ts';
-import { manualTime, memoryLog } from '../support/fakes.ts';
+import { createHeartbeatPing } from '../../src/system/heartbeat-ping.ts';
+import { manualTime, memoryLog, minute } from '../support/fakes.ts';
+import { aStub } from '../support/place.ts';
 
-const minute = 60_000;
 /** After the start; those that follow are a minute apart. */
 const first = 5000;
 const secretPath = '/ping/the-secret-id-of-the-check';
@@ -14,18 +12,13 @@ const secretPath = '/ping/the-secret-id-of-the-check';
 /** A watcher outside, which answers as the test says. */
 async function aWatcher(status: () => number | 'hang' | 'cut') {
   const asked: { method: string; url: string }[] = [];
-  const server: Server = createServer((incoming, outgoing) => {
+  const url = await aStub((incoming, outgoing) => {
     asked.push({ method: incoming.method ?? '', url: incoming.url ?? '' });
     const now = status();
     if (now === 'cut') outgoing.destroy();
     else if (now !== 'hang') outgoing.writeHead(now, { location: '/elsewhere' }).end('OK');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${secretPath}` };
+  return { asked, url: `${url}${secretPath}` };
 }
 
 function aHeart(url: string, ready: () => boolean) {
@@ -37,7 +30,7 @@ function aHeart(url: string, ready: () => boolean) {
     took: () => undefined,
   };
   const heart = createHeartbeat({
-    knock: createKnock({ url, timer: time }),
+    ping: createHeartbeatPing({ url, timer: time }),
     ready: async () => ({ ok: ready() }),
     timer: time,
     log,

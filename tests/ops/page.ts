@@ -1,8 +1,5 @@
 import type { Bot } from '../e2e/bot.ts';
-
-/** The token of the servers that tests/e2e/bot.ts starts. */
-const token = 'the-token-of-the-tests';
-const bearer = { authorization: `Bearer ${token}` };
+import { bearer } from '../support/server.ts';
 
 export async function pageOf(url: string): Promise<{ readonly answer: Response; readonly text: string }> {
   const answer = await fetch(`${url}/metrics`, { headers: bearer });

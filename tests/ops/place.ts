@@ -1,16 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { startServer } from '../../src/compose/server.ts';
-import { readConfig } from '../../src/config/config.ts';
-import { countingIds, manualTime, memoryLog } from '../support/fakes.ts';
+import { manualTime, minute, second, start } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
-import { start } from '../support/pipeline.ts';
+import { aFolder } from '../support/place.ts';
+import { bearer, databaseName, drift, serverIn } from '../support/server.ts';
 import type { BotApi } from './bot-api.ts';
-
-const second = 1000;
-const minute = 60 * second;
 
 export interface Probe {
   readonly status: number;
@@ -19,39 +13,16 @@ export interface Probe {
 
 /** A whole server that talks to the Telegram of the test. */
 export async function aServer(telegram: BotApi, env: Readonly<Record<string, string>> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-ready-'));
+  const folder = aFolder();
   const time = manualTime(start);
-  const log = memoryLog();
-  await freshSqliteFile(join(folder, 'c.db'));
-  const read = readConfig({
-    DATABASE_URL: `file:${join(folder, 'c.db')}`,
-    HTTP_PORT: '0',
-    API_TOKEN: 'the-token-of-the-tests',
-    TELEGRAM_OWNERS: '1001',
-    // A clock by hand does not wait for a process of its own.
-    SECOND_OPINION: '0',
+  await freshSqliteFile(join(folder, databaseName));
+  const telegramOf = {
     TELEGRAM_BOT_TOKEN: '123456789:the-token-of-the-bot-of-the-tests',
     TELEGRAM_API_ROOT: telegram.root,
-    ...env,
-  });
-  if ('faults' in read) throw new Error(JSON.stringify(read.faults));
-  const server = await startServer({
-    config: read.config,
-    world: { clock: time, stopwatch: time, timer: time, ids: countingIds(), log },
-    version: '0',
-    zoneRules: 'test',
-    onLost: (error) => {
-      throw error;
-    },
-    printClaim: () => undefined,
-  });
-  let isStopped = false;
-  const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += second) {
-      await time.advance(Math.min(second, ms - passed));
-      for (let turn = 0; turn < 20; turn += 1) await time.yield();
-    }
   };
+  const { server, log } = await serverIn({ folder, env: { ...telegramOf, ...env }, time });
+  let isStopped = false;
+  const pass = (ms: number) => drift(time, ms);
   const stop = async () => {
     let isOver = false;
     const stopping = server.stop().finally(() => (isOver = true));
@@ -62,10 +33,9 @@ export async function aServer(telegram: BotApi, env: Readonly<Record<string, str
   onTestFinished(async () => {
     if (!isStopped) await stop();
     await telegram.close();
-    rmSync(folder, { recursive: true });
   });
   const probe = async (path: string): Promise<Probe> => {
-    const answer = await fetch(server.url + path, { headers: { authorization: 'Bearer the-token-of-the-tests' } });
+    const answer = await fetch(server.url + path, { headers: bearer });
     return { status: answer.status, body: (await answer.json()) as Probe['body'] };
   };
   /** Time goes on until readiness is so, or for ten minutes. */

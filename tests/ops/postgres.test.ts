@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
+import { minute } from '../support/fakes.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { openBotApi } from './bot-api.ts';
 import { createTask, metricsOf } from './page.ts';
 import { aServer } from './place.ts';
-
-const minute = 60_000;
 
 it('a server on Postgres measures as one on SQLite does, and how its connections are used besides', async () => {
   const telegram = await openBotApi();

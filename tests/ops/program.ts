@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { AtEnd } from '../support/place.ts';
 import { compiledOnce, sourceFlags } from '../support/sources.ts';
 
 /** A server as a process of its own, from the sources. */
@@ -22,16 +20,6 @@ export interface Program {
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const patienceMs = 25_000;
-
-/** What ends with a test. Tests that run side by side have one each. */
-export type AtEnd = (end: () => Promise<void> | void) => void;
-
-/** An empty folder for one test. */
-export function aFolder(atEnd: AtEnd): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-ops-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** `folder` is where it works, so that no `.env` of this checkout is read. */
 export function startProgram(folder: string, env: Readonly<Record<string, string>>, atEnd: AtEnd): Program {

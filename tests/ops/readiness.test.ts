@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import DatabaseFile from 'better-sqlite3';
@@ -11,18 +9,17 @@ import { createLoops } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
-import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
+import { countingIds, faultyTransport, manualTime, memoryLog, minute, second } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
 import { actor, settings, start } from '../support/pipeline.ts';
+import { aFolder } from '../support/place.ts';
+import { drift } from '../support/server.ts';
 import { openBotApi } from './bot-api.ts';
 import { aServer, type Probe } from './place.ts';
 
-const second = 1000;
-const minute = 60 * second;
-
 /** The rooms, their loops and the door over a real database, whose methods a test may put its own in the place of. */
 async function aPlace(own: (store: Store) => Partial<Store> = () => ({}), phase = createPhase()) {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-ready-'));
+  const folder = aFolder();
   const file = join(folder, 'c.db');
   await freshSqliteFile(file);
   const database = openSqlite(file);
@@ -43,19 +40,12 @@ async function aPlace(own: (store: Store) => Partial<Store> = () => ({}), phase 
     await time.advance(minute);
     await stopped;
     await real.close();
-    rmSync(folder, { recursive: true });
   });
   const probe = async (path: string): Promise<Probe> => {
     const answer = await app.request(path);
     return { status: answer.status, body: (await answer.json()) as Probe['body'] };
   };
-  /** Small steps, with many turns in between, so that loops do what is due at each. */
-  const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += second) {
-      await time.advance(Math.min(second, ms - passed));
-      for (let turn = 0; turn < 20; turn += 1) await time.yield();
-    }
-  };
+  const pass = (ms: number) => drift(time, ms);
   return { database, file, rooms, time, log, probe, pass, phase };
 }
 

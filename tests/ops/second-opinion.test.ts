@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { aFolder, startProgram } from './program.ts';
+import { aFolder } from '../support/place.ts';
+import { startProgram } from './program.ts';
 
 const token = 'the-token-of-the-tests';
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

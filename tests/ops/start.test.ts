@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { aFolder, startProgram } from './program.ts';
+import { aFolder } from '../support/place.ts';
+import { startProgram } from './program.ts';
 
 describe.concurrent('a start', () => {
   it('wonders about a setting that nobody reads, and goes on without it', async ({ onTestFinished: atEnd }) => {

@@ -1,7 +1,8 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { aFolder } from '../support/place.ts';
 import { openBotApi } from './bot-api.ts';
-import { aFolder, startProgram } from './program.ts';
+import { startProgram } from './program.ts';
 
 const token = 'the-token-of-the-tests';
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

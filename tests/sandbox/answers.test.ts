@@ -10,14 +10,14 @@ const post = (root: string, path: string, body: string | FormData, type?: string
   });
 
 test('a token that is none, an unknown one, an unknown method and a path outside of the API have their own errors', async () => {
-  const { apiRoot, call } = await openLab();
+  const { apiRoot, outcome } = await openLab();
   const at = async (path: string) => refusal(answerOf(await fetch(`${apiRoot}${path}`)));
   expect(await at('/botnonsense/getMe')).toBe('401 Unauthorized: invalid token specified');
   expect(await at('/bot12345/getMe')).toBe('401 Unauthorized: invalid token specified');
   expect(await at('/bot12345:abc/getMe')).toBe('401 Unauthorized');
   expect(await at('/elsewhere')).toBe('404 Not Found');
   expect(await at(`/bot${token}/getMe`)).toBe('ok');
-  expect(await refusal(call('sendMassage'))).toBe('404 Not Found: method not found');
+  expect(await outcome('sendMassage')).toBe('404 Not Found: method not found');
   const put = await fetch(`${apiRoot}/bot${token}/getMe`, { method: 'PUT' });
   expect(put.status).toBe(405);
 });
@@ -76,8 +76,8 @@ test('a form with parts is read as well', async () => {
 });
 
 test('a number that cannot be read is 0, a parameter that nobody knows is ignored', async () => {
-  const { call } = await openLab();
-  expect(await refusal(call('sendMessage', { chat_id: 'Ada', text: 'x' }))).toBe('400 Bad Request: chat not found');
+  const { call, outcome } = await openLab();
+  expect(await outcome('sendMessage', { chat_id: 'Ada', text: 'x' })).toBe('400 Bad Request: chat not found');
   const thread = await call('sendMessage', { chat_id: lab, text: 'x', message_thread_id: 'General', colour: 'red' });
   expect(thread.ok).toBe(true);
   expect(thread.result).not.toHaveProperty('message_thread_id');
@@ -160,9 +160,9 @@ test('calls are kept to be looked at, without the token and without polls that f
 
 test('a fault of the sandbox itself is an error 500, and leaves nothing behind', async () => {
   const opened: Lab = await openLab();
-  const { sandbox, call, log } = opened;
+  const { sandbox, log, outcome } = opened;
   await sandbox.close();
-  expect(await refusal(call('sendMessage', { chat_id: lab, text: 'x' }))).toBe('500 Internal Server Error');
+  expect(await outcome('sendMessage', { chat_id: lab, text: 'x' })).toBe('500 Internal Server Error');
   expect(log.lines.some(({ level }) => level === 'error')).toBe(true);
   expect(JSON.stringify(log.lines)).not.toContain(token);
 });
@@ -186,6 +186,6 @@ test.each([
   [[{ command: 'x', description: '' }], 'command description must be non-empty'],
   [Array.from({ length: 101 }, (_, n) => ({ command: `c${n}`, description: 'x' })), 'BOT_COMMANDS_TOO_MUCH'],
 ])('commands that Telegram does not take are refused', async (commands, text) => {
-  const { call } = await openLab();
-  expect(await refusal(call('setMyCommands', { commands }))).toBe(`400 Bad Request: ${text}`);
+  const { outcome } = await openLab();
+  expect(await outcome('setMyCommands', { commands })).toBe(`400 Bad Request: ${text}`);
 });

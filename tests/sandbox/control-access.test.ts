@@ -118,7 +118,10 @@ describe('what a request may be', () => {
     ['fault', { kind: 'earthquake', method: '*' }],
     ['fault', { kind: '429', method: 'send message' }],
     ['fault', { kind: '429', method: '*', count: 0 }],
+    ['fault', { kind: '429', method: '*', count: 1.5 }],
+    ['fault', { kind: '429', method: '*', chance: 0 }],
     ['fault', { kind: '429', method: '*', chance: 1.5 }],
+    ['fault', { kind: 'late', method: '*', delay_ms: -1 }],
   ];
 
   test.each(nonsense)('%s %j is refused with a sentence', async (name, body) => {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { mediaKinds } from '../../src/sandbox/world/world.ts';
+import { ben, lab } from '../support/sandbox.ts';
 import { servePages, type ServedPages } from './control-server.ts';
 
-const lab = -1_001_000_000_001;
-const ben = 1002;
 const keyboard = { inline_keyboard: [[{ text: 'Done', callback_data: 'done' }]] };
 
 function whisper({ bot }: ServedPages, receiver: number, text: string) {

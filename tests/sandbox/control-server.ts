@@ -2,7 +2,16 @@ import { createServer, request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { createSandboxPages, type PageNeeds } from '../../src/sandbox/control/control.ts';
+import { createSandboxPages, type SandboxPagesDeps } from '../../src/sandbox/control/control.ts';
+import type {
+  ChatJson,
+  FaultedJson,
+  FaultJson,
+  MessageJson,
+  PressedJson,
+  StateJson,
+  Views,
+} from '../../src/sandbox/control/shapes.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Travel } from '../../src/sandbox/world/world.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
@@ -17,45 +26,18 @@ export interface Told {
   readonly json: Body;
 }
 
-export interface ToldMessage {
-  readonly chat_id: number;
-  readonly message_id: number;
-  readonly text: string;
-  readonly entities: readonly unknown[];
-  readonly document: { readonly file_id: string } | null;
-}
-
-export interface ToldChat {
-  readonly chat_id: number;
-  readonly key: string;
-  readonly is_forum: boolean;
-  readonly migrated_to: number | null;
-  readonly members: readonly unknown[];
-  readonly bot: { readonly status: string; readonly rights: unknown };
-  readonly topics: readonly unknown[];
-  readonly messages: readonly ToldMessage[];
-}
-
 /** Every field that a test reads of any answer; which of them are there is what the test finds out. */
-export interface Body {
-  readonly error: { readonly code: string; readonly message: string };
-  readonly message: ToldMessage;
-  readonly messages: readonly ToldMessage[];
-  readonly answers: readonly ToldMessage[];
-  readonly has_older: boolean;
-  readonly message_id: number;
-  readonly thread_id: number;
-  readonly chat_id: number;
-  readonly people: readonly { readonly key: string }[];
-  readonly chats: readonly ToldChat[];
-  readonly bot: unknown;
-  readonly clock: unknown;
-  readonly links: unknown;
-  readonly fault: { readonly id: string };
-  readonly faults: readonly unknown[];
-  readonly calls: readonly { readonly method: string }[];
-  readonly transcript: string;
-}
+export type Body = Omit<StateJson, 'chats'> &
+  Views['messages'] &
+  Views['calls'] &
+  FaultedJson &
+  PressedJson & {
+    readonly message: MessageJson;
+    readonly thread_id: number;
+    readonly fault: FaultJson;
+    readonly transcript: string;
+    readonly chats: readonly (ChatJson & Views['messages'])[];
+  };
 
 export interface BotAnswer<T> {
   readonly ok: boolean;
@@ -85,7 +67,7 @@ export interface ServedPages {
 }
 
 /** The pages and the Bot API of a new world on a real port. */
-export async function servePages(more: Partial<PageNeeds> = {}): Promise<ServedPages> {
+export async function servePages(more: Partial<SandboxPagesDeps> = {}): Promise<ServedPages> {
   const time = manualTime(startAt);
   const log = memoryLog();
   const limits = { globalPerSecond: null, chatPerSecond: null, groupPerMinute: null };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { lab } from '../support/sandbox.ts';
 import { servePages, slotTravel, startAt, until, type ServedPages } from './control-server.ts';
 
-const lab = -1_001_000_000_001;
 const keys = (rows: readonly { readonly key: string }[]) => rows.map(({ key }) => key);
 
 describe('what people say and press', () => {

@@ -23,41 +23,38 @@ test('an edit shows the new text and when it was made; without buttons it takes 
 
 test('an edit that changes nothing is refused, whatever space stands around the text', async () => {
   const opened = await openLab();
-  const { call } = opened;
+  const { outcome } = opened;
   const entities = [{ type: 'bold', offset: 0, length: 3 }];
   const message_id = await sent(opened, { reply_markup: keyboard, entities });
   const same = { chat_id: lab, message_id, text: 'one\n', entities, reply_markup: keyboard };
-  expect(await refusal(call('editMessageText', same))).toBe(notModified);
-  expect(await refusal(call('editMessageText', { ...same, entities: [] }))).toBe('ok');
-  expect(await refusal(call('editMessageText', same))).toBe('ok');
-  expect(await refusal(call('editMessageReplyMarkup', same))).toBe(notModified);
-  expect(await refusal(call('editMessageReplyMarkup', { chat_id: lab, message_id }))).toBe('ok');
+  expect(await outcome('editMessageText', same)).toBe(notModified);
+  expect(await outcome('editMessageText', { ...same, entities: [] })).toBe('ok');
+  expect(await outcome('editMessageText', same)).toBe('ok');
+  expect(await outcome('editMessageReplyMarkup', same)).toBe(notModified);
+  expect(await outcome('editMessageReplyMarkup', { chat_id: lab, message_id })).toBe('ok');
 });
 
 test('only own messages can be edited, and those that are hidden or gone are not found', async () => {
   const opened = await openLab();
-  const { call, world } = opened;
+  const { call, world, outcome } = opened;
   const said = world.say({ as: 'ada', chat: lab, text: 'mine' });
   const hidden = world.say({ as: 'ada', chat: noRights, text: 'not for the bot' });
-  const edit = (message_id: number, chat_id = lab) =>
-    refusal(call('editMessageText', { chat_id, message_id, text: 'x' }));
+  const edit = (message_id: number, chat_id = lab) => outcome('editMessageText', { chat_id, message_id, text: 'x' });
   expect(await edit(said.messageId)).toBe("400 Bad Request: message can't be edited");
   expect(await edit(99)).toBe('400 Bad Request: message to edit not found');
   expect(await edit(hidden.messageId, noRights)).toBe('400 Bad Request: message to edit not found');
   const keyed = await sent(opened, { reply_markup: { keyboard: [['Yes']] } });
   expect(await edit(keyed)).toBe("400 Bad Request: message can't be edited");
-  expect(await refusal(call('editMessageText', { text: 'x' }))).toBe(
-    '400 Bad Request: message identifier is not specified',
-  );
+  expect(await outcome('editMessageText', { text: 'x' })).toBe('400 Bad Request: message identifier is not specified');
   const caption = call('editMessageCaption', { chat_id: lab, message_id: await sent(opened), caption: 'x' });
   expect(await refusal(caption)).toBe('400 Bad Request: there is no caption in the message to edit');
 });
 
 test('an edit keeps to the limits of a message', async () => {
   const opened = await openLab();
-  const { call } = opened;
+  const { outcome } = opened;
   const message_id = await sent(opened);
-  const edit = (text: string) => refusal(call('editMessageText', { chat_id: lab, message_id, text }));
+  const edit = (text: string) => outcome('editMessageText', { chat_id: lab, message_id, text });
   expect(await edit('')).toBe('400 Bad Request: message text is empty');
   expect(await edit(' ')).toBe('400 Bad Request: text must be non-empty');
   expect(await edit('x'.repeat(4097))).toBe('400 Bad Request: message is too long');
@@ -65,11 +62,11 @@ test('an edit keeps to the limits of a message', async () => {
 
 test('own messages are deleted, those of others only with the right, and the beginning of a topic never', async () => {
   const opened = await openLab();
-  const { call, world } = opened;
+  const { call, world, outcome } = opened;
   const thread = Number((await call('createForumTopic', { chat_id: lab, name: 'x' })).result['message_thread_id']);
   const said = world.say({ as: 'ada', chat: lab, text: 'mine' });
   const own = await sent(opened);
-  const remove = (message_id: number) => refusal(call('deleteMessage', { chat_id: lab, message_id }));
+  const remove = (message_id: number) => outcome('deleteMessage', { chat_id: lab, message_id });
   expect(await remove(thread)).toBe("400 Bad Request: message can't be deleted");
   world.setBotRights(lab, { can_delete_messages: false });
   expect(await remove(said.messageId)).toBe("400 Bad Request: message can't be deleted");
@@ -92,10 +89,10 @@ test('without the right a message is not deleted after two days', async () => {
 
 test('a pinned message is told by a message of its own in the same topic, once', async () => {
   const opened = await openLab();
-  const { call, updates, world } = opened;
+  const { call, updates, world, outcome } = opened;
   const thread = Number((await call('createForumTopic', { chat_id: lab, name: 'x' })).result['message_thread_id']);
   const message_id = await sent(opened, { message_thread_id: thread });
-  const pin = () => refusal(call('pinChatMessage', { chat_id: lab, message_id, disable_notification: true }));
+  const pin = () => outcome('pinChatMessage', { chat_id: lab, message_id, disable_notification: true });
   expect([await pin(), await pin()]).toEqual(['ok', 'ok']);
   expect((await updates()).slice(1)).toMatchObject([
     { message: { message_thread_id: thread, pinned_message: { message_id, text: 'one' } } },
@@ -105,9 +102,9 @@ test('a pinned message is told by a message of its own in the same topic, once',
 });
 
 test('pinning needs the right', async () => {
-  const { call } = await openLab();
+  const { call, outcome } = await openLab();
   const { result } = await call('sendMessage', { chat_id: noRights, text: 'x' });
-  const pin = (message_id: unknown) => refusal(call('pinChatMessage', { chat_id: noRights, message_id }));
+  const pin = (message_id: unknown) => outcome('pinChatMessage', { chat_id: noRights, message_id });
   expect(await pin(result['message_id'])).toBe(
     '400 Bad Request: not enough rights to manage pinned messages in the chat',
   );
@@ -116,7 +113,7 @@ test('pinning needs the right', async () => {
 
 test('a press reaches the bot with its data, is answered once, and not after it has died', async () => {
   const opened = await openLab();
-  const { call, updates, world, time } = opened;
+  const { updates, world, time, outcome } = opened;
   const stale = '400 Bad Request: query is too old and response timeout expired or query ID is invalid';
   const message_id = await sent(opened, { reply_markup: keyboard });
   const { callbackId } = world.press({ as: 'ben', chat: lab, messageId: message_id, button: 'Go' });
@@ -124,7 +121,7 @@ test('a press reaches the bot with its data, is answered once, and not after it 
     { callback_query: { id: callbackId, from: { id: 1002 }, message: { message_id, text: 'one' }, data: 'go' } },
   ]);
   const answer = (callback_query_id: string, more = {}) =>
-    refusal(call('answerCallbackQuery', { callback_query_id, ...more }));
+    outcome('answerCallbackQuery', { callback_query_id, ...more });
   expect(world.callbackAnswer(callbackId)).toBeNull();
   expect(await answer(callbackId, { text: 'x'.repeat(201) })).toBe('400 Bad Request: MESSAGE_TOO_LONG');
   expect(await answer(callbackId, { text: 'Gone', show_alert: true })).toBe('ok');

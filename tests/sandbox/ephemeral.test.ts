@@ -86,11 +86,9 @@ test.each([
 });
 
 test('parameters that cannot be read are refused, never ignored', async () => {
-  const { call } = await openLab();
+  const { outcome } = await openLab();
   for (const ephemeral_message_parameters of ['{', '[]', '7']) {
-    expect(await refusal(call('sendMessage', { chat_id: lab, text: 'x', ephemeral_message_parameters }))).toMatch(
-      /^400 /,
-    );
+    expect(await outcome('sendMessage', { chat_id: lab, text: 'x', ephemeral_message_parameters })).toMatch(/^400 /);
   }
 });
 
@@ -158,7 +156,7 @@ test('its buttons are pressed by its receiver alone, and the query tells of it',
 
 test('only the method for ephemeral messages edits them, and it is strict', async () => {
   const opened = await openLab();
-  const { call, world } = opened;
+  const { call, world, outcome } = opened;
   const { result } = await whisper(opened, lab, { receiver_user_id: ben }, { reply_markup: button });
   const id = { chat_id: lab, receiver_user_id: ben, ephemeral_message_id: result['ephemeral_message_id'] };
   const edit = (params: object) => call('editEphemeralMessageText', { ...id, ...params });
@@ -176,21 +174,21 @@ test('only the method for ephemeral messages edits them, and it is strict', asyn
   expect(await refusal(edit({ text: 'x', receiver_user_id: 0 }))).toMatch(/^400 /);
   expect(world.messages(lab).at(-1)).toMatchObject({ text: 'later', buttons: [[{ text: 'Done' }]] });
 
-  expect(await refusal(call('editMessageText', { chat_id: lab, message_id: 0, text: 'x' }))).toMatch(/not found/);
+  expect(await outcome('editMessageText', { chat_id: lab, message_id: 0, text: 'x' })).toMatch(/not found/);
   for (const message_id of [0, 1]) {
-    expect(await refusal(call('deleteMessage', { chat_id: lab, message_id }))).toMatch(/message to delete not found/);
+    expect(await outcome('deleteMessage', { chat_id: lab, message_id })).toMatch(/message to delete not found/);
   }
 });
 
 test('a photo for one person has no text to edit', async () => {
   const opened = await openLab();
-  const { call, world } = opened;
+  const { call, world, outcome } = opened;
   const said = world.say({ as: 'ben', chat: lab, text: '', media: { kind: 'photo' } });
   const parameters = { receiver_user_id: ben };
   const photo = said.document?.fileId;
   await call('sendPhoto', { chat_id: lab, photo, caption: 'one', ephemeral_message_parameters: parameters });
   const id = { chat_id: lab, receiver_user_id: ben, ephemeral_message_id: 1 };
-  expect(await refusal(call('editEphemeralMessageText', { ...id, text: 'x' }))).toMatch(/there is no text/);
+  expect(await outcome('editEphemeralMessageText', { ...id, text: 'x' })).toMatch(/there is no text/);
   expect(world.messages(lab).at(-1)).toMatchObject({ text: 'one', document: { kind: 'photo' }, onlyFor: 'ben' });
 });
 
@@ -207,7 +205,7 @@ test('where Telegram does not offer them, the parameter is refused and nothing i
 
 test('a command that is marked so is said to the bot alone, and can be answered by its id', async () => {
   const opened = await openLab();
-  const { call, world, updates } = opened;
+  const { call, world, updates, outcome } = opened;
   const commands = [
     { command: 'tasks', description: 'Your tasks', is_ephemeral: true },
     { command: 'new', description: 'A new task' },
@@ -229,7 +227,7 @@ test('a command that is marked so is said to the bot alone, and can be answered 
     whisper(opened, noRights, { receiver_user_id: ben }, { reply_parameters: { ephemeral_message_id: 1 } });
   expect((await answer()).result).toMatchObject({ ephemeral_message_id: 2, reply_to_message: { text: '/tasks' } });
   const reply_parameters = { ephemeral_message_id: 1 };
-  expect(await refusal(call('sendMessage', { chat_id: noRights, text: 'aloud', reply_parameters }))).toBe(
+  expect(await outcome('sendMessage', { chat_id: noRights, text: 'aloud', reply_parameters })).toBe(
     '400 Bad Request: message to be replied not found',
   );
   // Its own message is nothing to answer, nor is one that is not there.

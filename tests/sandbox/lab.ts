@@ -3,17 +3,14 @@ import type { Timer } from '../../src/app/ports/outside.ts';
 import { openSandbox, type Sandbox, serveSandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
+import { ada, ben, lab, mallory, noRights, plain } from '../support/sandbox.ts';
+
+export { ada, ben, lab, mallory, noRights, plain };
 
 export const token = '777000001:test-token';
 export const start = Date.UTC(2026, 5, 1, 12);
 
 /** The chats of the first world. */
-export const lab = -1_001_000_000_001;
-export const noRights = -1_001_000_000_002;
-export const plain = -2_000_003;
-export const ada = 1001;
-export const ben = 1002;
-export const mallory = 1003;
 
 export interface Answer {
   readonly status: number;
@@ -36,6 +33,8 @@ export interface Lab {
   readonly log: MemoryLog;
   readonly apiRoot: string;
   readonly call: (method: string, params?: Readonly<Record<string, unknown>>) => Promise<Answer>;
+  /** Calls, and tells the text of the error or `ok`. */
+  readonly outcome: (method: string, params?: Readonly<Record<string, unknown>>) => Promise<string>;
   /** All updates that are open now; none of them is confirmed. */
   readonly updates: () => Promise<readonly Fields[]>;
   readonly close: () => Promise<void>;
@@ -86,6 +85,7 @@ export async function openLab({ file = ':memory:', time = manualTime(start), lim
     log,
     apiRoot: served.apiRoot,
     call,
+    outcome: (method, params) => refusal(call(method, params)),
     updates,
     close,
     timers,

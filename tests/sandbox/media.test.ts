@@ -99,7 +99,7 @@ test('an id of nobody is refused, and so is a photo as anything else and the oth
   const opened = await openLab();
   const photo = fileIn(await sentByAda(opened, 'photo'), 'photo')?.['file_id'];
   const voice = fileIn(await sentByAda(opened, 'voice'), 'voice')?.['file_id'];
-  const failing = async (method: string, params: object) => refusal(opened.call(method, { chat_id: lab, ...params }));
+  const failing = async (method: string, params: object) => opened.outcome(method, { chat_id: lab, ...params });
   expect(await failing('sendVideo', { video: 'BAACnobody' })).toBe(
     '400 Bad Request: wrong file identifier/HTTP URL specified',
   );
@@ -132,13 +132,13 @@ test('the id of a file outlives its message', async () => {
 
 test('a caption is edited as a caption, and never as a text', async () => {
   const opened = await openLab();
-  const { call, world } = opened;
+  const { call, world, outcome } = opened;
   const voice = fileIn(await sentByAda(opened, 'voice'), 'voice')?.['file_id'];
   const sent = await call('sendVoice', { chat_id: lab, voice, caption: 'one' });
   const place = { chat_id: lab, message_id: sent.result['message_id'] };
   expect((await call('editMessageCaption', { ...place, caption: 'two' })).result['caption']).toBe('two');
-  expect(await refusal(call('editMessageCaption', { ...place, caption: 'two' }))).toMatch(/message is not modified/);
-  expect(await refusal(call('editMessageText', { ...place, text: 'three' }))).toBe(
+  expect(await outcome('editMessageCaption', { ...place, caption: 'two' })).toMatch(/message is not modified/);
+  expect(await outcome('editMessageText', { ...place, text: 'three' })).toBe(
     '400 Bad Request: there is no text in the message to edit',
   );
   expect(world.messages(lab).at(-1)).toMatchObject({ text: 'two', document: { kind: 'voice' } });

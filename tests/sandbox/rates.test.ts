@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ada, lab, noRights, openLab, plain, realLimits, refusal } from './lab.ts';
+import { ada, lab, noRights, openLab, plain, realLimits } from './lab.ts';
 
 test('one message a second goes to a chat, and the refusal says how long to wait', async () => {
   const { call, time } = await openLab({ limits: realLimits });
@@ -20,8 +20,8 @@ test('one message a second goes to a chat, and the refusal says how long to wait
 });
 
 test('20 messages a minute go to a group, counted over any 60 seconds', async () => {
-  const { call, time } = await openLab({ limits: { ...realLimits, chatPerSecond: null } });
-  const send = (chat_id: number) => refusal(call('sendMessage', { chat_id, text: 'x' }));
+  const { time, outcome } = await openLab({ limits: { ...realLimits, chatPerSecond: null } });
+  const send = (chat_id: number) => outcome('sendMessage', { chat_id, text: 'x' });
   for (let n = 0; n < 20; n += 1) {
     expect(await send(lab)).toBe('ok');
     await time.advance(100);
@@ -35,33 +35,35 @@ test('20 messages a minute go to a group, counted over any 60 seconds', async ()
 });
 
 test('a private chat has no limit per minute, and each group has its own', async () => {
-  const { call, world, time } = await openLab({ limits: realLimits });
+  const { world, time, outcome } = await openLab({ limits: realLimits });
   world.say({ as: 'ada', chat: ada, text: 'hi' });
   for (let n = 0; n < 25; n += 1) {
-    expect(await refusal(call('sendMessage', { chat_id: ada, text: 'x' }))).toBe('ok');
+    expect(await outcome('sendMessage', { chat_id: ada, text: 'x' })).toBe('ok');
     await time.advance(1000);
   }
-  expect(await refusal(call('sendMessage', { chat_id: lab, text: 'x' }))).toBe('ok');
-  expect(await refusal(call('sendMessage', { chat_id: noRights, text: 'x' }))).toBe('ok');
+  expect(await outcome('sendMessage', { chat_id: lab, text: 'x' })).toBe('ok');
+  expect(await outcome('sendMessage', { chat_id: noRights, text: 'x' })).toBe('ok');
 });
 
 test('all chats together take 30 a second', async () => {
-  const { call, time } = await openLab({ limits: { globalPerSecond: 3, chatPerSecond: null, groupPerMinute: null } });
+  const { time, outcome } = await openLab({
+    limits: { globalPerSecond: 3, chatPerSecond: null, groupPerMinute: null },
+  });
   const outcomes: string[] = [];
   for (const chat_id of [lab, noRights, plain, lab]) {
-    outcomes.push(await refusal(call('sendMessage', { chat_id, text: 'x' })));
+    outcomes.push(await outcome('sendMessage', { chat_id, text: 'x' }));
   }
   expect(outcomes).toEqual(['ok', 'ok', 'ok', '429 Too Many Requests: retry after 1']);
   await time.advance(1000);
-  expect(await refusal(call('sendMessage', { chat_id: lab, text: 'x' }))).toBe('ok');
+  expect(await outcome('sendMessage', { chat_id: lab, text: 'x' })).toBe('ok');
 });
 
 test('edits and topics are paid for like messages, even an edit that changes nothing; the rest is free', async () => {
-  const { call, world, time } = await openLab({ limits: realLimits });
+  const { call, world, time, outcome } = await openLab({ limits: realLimits });
   const { result } = await call('sendMessage', { chat_id: lab, text: 'x' });
   const message_id = result['message_id'];
-  const edit = () => refusal(call('editMessageText', { chat_id: lab, message_id, text: 'x' }));
-  const topic = () => refusal(call('createForumTopic', { chat_id: lab, name: 'x' }));
+  const edit = () => outcome('editMessageText', { chat_id: lab, message_id, text: 'x' });
+  const topic = () => outcome('createForumTopic', { chat_id: lab, name: 'x' });
   expect(await edit()).toBe('429 Too Many Requests: retry after 1');
   await time.advance(1000);
   expect(await edit()).toContain('message is not modified');
@@ -92,8 +94,8 @@ function pressed(world: Opened['world'], messageId: number) {
 }
 
 test('what was refused is not counted, and a clock that is set does not matter', async () => {
-  const { call, time } = await openLab({ limits: realLimits });
-  const send = (text: string) => refusal(call('sendMessage', { chat_id: lab, text }));
+  const { time, outcome } = await openLab({ limits: realLimits });
+  const send = (text: string) => outcome('sendMessage', { chat_id: lab, text });
   expect(await send('')).toContain('message text is empty');
   expect(await send('x')).toBe('ok');
   time.setWall(time.now() + 3_600_000);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ada, ben, lab, mallory, noRights, openLab, plain, refusal, start } from './lab.ts';
+import { ada, ben, lab, mallory, noRights, openLab, plain, start } from './lab.ts';
 
 const emoji = '😀';
 
@@ -58,15 +58,15 @@ test.each([
     'entity beginning at UTF-16 offset 0 ends in a middle of a UTF-16 symbol at offset 1',
   ],
 ])('a message that Telegram does not take is refused in its words: %j', async (params, text) => {
-  const { call, world } = await openLab();
-  expect(await refusal(call('sendMessage', { chat_id: lab, ...params }))).toBe(`400 Bad Request: ${text}`);
+  const { world, outcome } = await openLab();
+  expect(await outcome('sendMessage', { chat_id: lab, ...params })).toBe(`400 Bad Request: ${text}`);
   expect(world.messages(lab)).toEqual([]);
 });
 
 test('4,096 UTF-16 units are not too long, and are counted without the space around', async () => {
-  const { call } = await openLab();
-  expect(await refusal(call('sendMessage', { chat_id: lab, text: emoji.repeat(2048) }))).toBe('ok');
-  expect(await refusal(call('sendMessage', { chat_id: lab, text: `${'x'.repeat(4096)}\n\n` }))).toBe('ok');
+  const { outcome } = await openLab();
+  expect(await outcome('sendMessage', { chat_id: lab, text: emoji.repeat(2048) })).toBe('ok');
+  expect(await outcome('sendMessage', { chat_id: lab, text: `${'x'.repeat(4096)}\n\n` })).toBe('ok');
 });
 
 test('the text comes back cleaned, with its entities moved along', async () => {
@@ -119,27 +119,24 @@ test.each([
   [{ callback_data: 'go' }, 'can\'t parse inline keyboard button: Can\'t find field "text"'],
   [{ text: 'Go', url: 'nowhere' }, "inline keyboard button URL 'nowhere' is invalid: Wrong HTTP URL"],
 ])('a button that Telegram does not take is refused: %j', async (button, text) => {
-  const { call } = await openLab();
+  const { outcome } = await openLab();
   const reply_markup = { inline_keyboard: [[button]] };
-  expect(await refusal(call('sendMessage', { chat_id: lab, text: 'x', reply_markup }))).toBe(
-    `400 Bad Request: ${text}`,
-  );
+  expect(await outcome('sendMessage', { chat_id: lab, text: 'x', reply_markup })).toBe(`400 Bad Request: ${text}`);
 });
 
 test('64 bytes of data fit a button, 100 buttons fit a message', async () => {
-  const { call } = await openLab();
+  const { outcome } = await openLab();
   const buttons = (count: number) => ({
     inline_keyboard: Array.from({ length: count }, () => [{ text: 'Go', callback_data: 'x'.repeat(64) }]),
   });
-  const send = (count: number) =>
-    refusal(call('sendMessage', { chat_id: lab, text: 'x', reply_markup: buttons(count) }));
+  const send = (count: number) => outcome('sendMessage', { chat_id: lab, text: 'x', reply_markup: buttons(count) });
   expect(await send(100)).toBe('ok');
   expect(await send(101)).toBe('400 Bad Request: reply markup is too long');
 });
 
 test('a bot cannot begin a conversation, nor write to whoever blocked it', async () => {
-  const { call, world } = await openLab();
-  const send = (chat_id: number) => refusal(call('sendMessage', { chat_id, text: 'x' }));
+  const { world, outcome } = await openLab();
+  const send = (chat_id: number) => outcome('sendMessage', { chat_id, text: 'x' });
   expect(await send(mallory)).toBe('400 Bad Request: chat not found');
   expect(await send(ben)).toBe("403 Forbidden: bot can't initiate conversation with a user");
   world.say({ as: 'ben', chat: ben, text: 'hi' });
@@ -156,9 +153,9 @@ test.each([
   [plain, 'kicked', '403 Forbidden: bot was kicked from the group chat'],
   [plain, 'left', '403 Forbidden: bot is not a member of the group chat'],
 ] as const)('in chat %i a bot that was %s cannot write', async (chat_id, status, text) => {
-  const { call, world } = await openLab();
+  const { world, outcome } = await openLab();
   world.setBotStatus(chat_id, status, 'ada');
-  expect(await refusal(call('sendMessage', { chat_id, text: 'x' }))).toBe(text);
+  expect(await outcome('sendMessage', { chat_id, text: 'x' })).toBe(text);
 });
 
 test('an answer shows what it answers, one step deep, and lands in its topic', async () => {
@@ -181,7 +178,7 @@ test('an answer shows what it answers, one step deep, and lands in its topic', a
 });
 
 test('a caption has 1,024 units, and an empty file is none', async () => {
-  const { call, apiRoot } = await openLab();
+  const { apiRoot, outcome } = await openLab();
   const form = (size: number, caption: string) => {
     const body = new FormData();
     body.set('document', new Blob(['x'.repeat(size)]), 'a.txt');
@@ -193,10 +190,8 @@ test('a caption has 1,024 units, and an empty file is none', async () => {
   expect((await form(5, 'x'.repeat(1025))).description).toBe('Bad Request: message caption is too long');
   expect((await form(5, 'x'.repeat(1024))).description).toBeUndefined();
   expect((await form(0, 'x')).description).toBe('Bad Request: file must be non-empty');
-  expect(await refusal(call('sendDocument', { chat_id: lab }))).toBe(
-    '400 Bad Request: there is no document in the request',
-  );
-  expect(await refusal(call('sendDocument', { chat_id: lab, document: 'unknown' }))).toBe(
+  expect(await outcome('sendDocument', { chat_id: lab })).toBe('400 Bad Request: there is no document in the request');
+  expect(await outcome('sendDocument', { chat_id: lab, document: 'unknown' })).toBe(
     '400 Bad Request: wrong file identifier/HTTP URL specified',
   );
 });

@@ -28,9 +28,9 @@ test.each([
   [noRights, 'x', 'not enough rights to create a topic'],
   [lab, ' \n ', 'name must be non-empty'],
 ])('in chat %i a topic %j cannot be made', async (chat_id, name, text) => {
-  const { call, world } = await openLab();
+  const { world, outcome } = await openLab();
   world.say({ as: 'ben', chat: ben, text: 'hi' });
-  expect(await refusal(call('createForumTopic', { chat_id, name }))).toBe(`400 Bad Request: ${text}`);
+  expect(await outcome('createForumTopic', { chat_id, name })).toBe(`400 Bad Request: ${text}`);
 });
 
 test('a name of more than 128 characters is cut, not refused', async () => {
@@ -41,7 +41,7 @@ test('a name of more than 128 characters is cut, not refused', async () => {
 
 test('a private chat has topics as well: without rights, and never closed', async () => {
   const opened = await openLab();
-  const { call, world } = opened;
+  const { call, world, outcome } = opened;
   world.say({ as: 'ada', chat: ada, text: 'hi' });
   const message_thread_id = await madeTopic(opened, 'Plants', ada);
   const sent = await call('sendMessage', { chat_id: ada, message_thread_id, text: 'x' });
@@ -51,10 +51,10 @@ test('a private chat has topics as well: without rights, and never closed', asyn
     reply_to_message: { forum_topic_created: { name: 'Plants' } },
   });
   const place = { chat_id: ada, message_thread_id };
-  expect(await refusal(call('closeForumTopic', place))).toBe('400 Bad Request: the chat is not a supergroup forum');
-  expect(await refusal(call('editForumTopic', { ...place, name: 'Flowers' }))).toBe('ok');
-  expect(await refusal(call('deleteForumTopic', place))).toBe('ok');
-  expect(await refusal(call('sendMessage', { ...place, text: 'x' }))).toBe('400 Bad Request: message thread not found');
+  expect(await outcome('closeForumTopic', place)).toBe('400 Bad Request: the chat is not a supergroup forum');
+  expect(await outcome('editForumTopic', { ...place, name: 'Flowers' })).toBe('ok');
+  expect(await outcome('deleteForumTopic', place)).toBe('ok');
+  expect(await outcome('sendMessage', { ...place, text: 'x' })).toBe('400 Bad Request: message thread not found');
 });
 
 test.each([1, 77])('a message for the topic %i, which is none, is refused', async (message_thread_id) => {
@@ -74,7 +74,7 @@ test('where there are no topics the number of one is ignored', async () => {
 
 test('a deleted topic takes its messages with it, tells nobody, and is not found any more', async () => {
   const opened = await openLab();
-  const { call, world, updates } = opened;
+  const { call, world, updates, outcome } = opened;
   const message_thread_id = await madeTopic(opened);
   const sent = await call('sendMessage', { chat_id: lab, message_thread_id, text: 'x' });
   const before = (await updates()).length;
@@ -83,21 +83,20 @@ test('a deleted topic takes its messages with it, tells nobody, and is not found
   expect(world.messages(lab)).toEqual([]);
   expect(world.topics(lab)).toMatchObject([{ threadId: message_thread_id, isDeleted: true }]);
   const at = { chat_id: lab, message_thread_id };
-  expect(await refusal(call('sendMessage', { ...at, text: 'x' }))).toBe('400 Bad Request: message thread not found');
-  expect(await refusal(call('editForumTopic', { ...at, name: 'y' }))).toBe('400 Bad Request: TOPIC_ID_INVALID');
+  expect(await outcome('sendMessage', { ...at, text: 'x' })).toBe('400 Bad Request: message thread not found');
+  expect(await outcome('editForumTopic', { ...at, name: 'y' })).toBe('400 Bad Request: TOPIC_ID_INVALID');
   const edit = { chat_id: lab, message_id: sent.result['message_id'], text: 'y' };
-  expect(await refusal(call('editMessageText', edit))).toBe('400 Bad Request: message to edit not found');
+  expect(await outcome('editMessageText', edit)).toBe('400 Bad Request: message to edit not found');
 });
 
 test('a closed topic is closed to a plain member, open to who may manage topics, and to its maker', async () => {
   const opened = await openLab();
-  const { call, world } = opened;
+  const { world, outcome } = opened;
   const own = await madeTopic(opened);
   const foreign = world.createTopic(lab, 'ada', 'Ada keeps this');
   world.closeTopic(lab, own);
   world.closeTopic(lab, foreign, 'ada');
-  const send = (message_thread_id: number) =>
-    refusal(call('sendMessage', { chat_id: lab, message_thread_id, text: 'x' }));
+  const send = (message_thread_id: number) => outcome('sendMessage', { chat_id: lab, message_thread_id, text: 'x' });
   expect([await send(own), await send(foreign)]).toEqual(['ok', 'ok']);
   world.setBotRights(lab, { can_manage_topics: false });
   expect([await send(own), await send(foreign)]).toEqual(['ok', '400 Bad Request: TOPIC_CLOSED']);
@@ -105,17 +104,17 @@ test('a closed topic is closed to a plain member, open to who may manage topics,
 
 test('a topic is renamed, closed and reopened once each, and the bot hears of it', async () => {
   const opened = await openLab();
-  const { call, updates, world } = opened;
+  const { updates, world } = opened;
   const at = { chat_id: lab, message_thread_id: await madeTopic(opened) };
-  const outcome = (method: string, more = {}) => refusal(call(method, { ...at, ...more }));
-  expect(await outcome('editForumTopic', { name: 'Plants' })).toBe('400 Bad Request: TOPIC_NOT_MODIFIED');
-  expect(await outcome('editForumTopic', { name: '' })).toBe('ok');
-  expect(await outcome('editForumTopic')).toBe('ok');
-  expect(await outcome('editForumTopic', { name: 'Flowers' })).toBe('ok');
-  expect(await outcome('closeForumTopic')).toBe('ok');
-  expect(await outcome('closeForumTopic')).toBe('400 Bad Request: TOPIC_NOT_MODIFIED');
-  expect(await outcome('reopenForumTopic')).toBe('ok');
-  expect(await outcome('reopenForumTopic')).toBe('400 Bad Request: TOPIC_NOT_MODIFIED');
+  const tried = (method: string, more = {}) => opened.outcome(method, { ...at, ...more });
+  expect(await tried('editForumTopic', { name: 'Plants' })).toBe('400 Bad Request: TOPIC_NOT_MODIFIED');
+  expect(await tried('editForumTopic', { name: '' })).toBe('ok');
+  expect(await tried('editForumTopic')).toBe('ok');
+  expect(await tried('editForumTopic', { name: 'Flowers' })).toBe('ok');
+  expect(await tried('closeForumTopic')).toBe('ok');
+  expect(await tried('closeForumTopic')).toBe('400 Bad Request: TOPIC_NOT_MODIFIED');
+  expect(await tried('reopenForumTopic')).toBe('ok');
+  expect(await tried('reopenForumTopic')).toBe('400 Bad Request: TOPIC_NOT_MODIFIED');
   expect((await updates()).map(({ message }) => Object.keys(message ?? {}).at(-1))).toEqual([
     'forum_topic_created',
     'forum_topic_edited',
@@ -128,20 +127,18 @@ test('a topic is renamed, closed and reopened once each, and the bot hears of it
 
 test('without the right, only own topics are changed', async () => {
   const opened = await openLab();
-  const { call, world } = opened;
+  const { world } = opened;
   const own = await madeTopic(opened);
   const foreign = world.createTopic(lab, 'ada', 'Ada keeps this');
   world.setBotRights(lab, { can_manage_topics: false, can_delete_messages: false });
-  const outcome = (method: string, message_thread_id: number) =>
-    refusal(call(method, { chat_id: lab, message_thread_id, name: 'New name' }));
-  expect(await outcome('editForumTopic', foreign)).toBe('400 Bad Request: not enough rights to edit the topic');
-  expect(await outcome('closeForumTopic', foreign)).toBe(
-    '400 Bad Request: not enough rights to close or open the topic',
-  );
-  expect(await outcome('deleteForumTopic', foreign)).toBe('400 Bad Request: not enough rights to delete the topic');
-  expect(await outcome('editForumTopic', own)).toBe('ok');
-  expect(await outcome('closeForumTopic', own)).toBe('ok');
-  expect(await outcome('deleteForumTopic', own)).toBe('ok');
+  const tried = (method: string, message_thread_id: number) =>
+    opened.outcome(method, { chat_id: lab, message_thread_id, name: 'New name' });
+  expect(await tried('editForumTopic', foreign)).toBe('400 Bad Request: not enough rights to edit the topic');
+  expect(await tried('closeForumTopic', foreign)).toBe('400 Bad Request: not enough rights to close or open the topic');
+  expect(await tried('deleteForumTopic', foreign)).toBe('400 Bad Request: not enough rights to delete the topic');
+  expect(await tried('editForumTopic', own)).toBe('ok');
+  expect(await tried('closeForumTopic', own)).toBe('ok');
+  expect(await tried('deleteForumTopic', own)).toBe('ok');
 });
 
 test('what answers nothing in a topic answers the message that made it', async () => {

@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { aStub } from '../support/place.ts';
 import { ada, ben, lab, openLab, refusal, until, type Fields } from './lab.ts';
 
 interface Push {
@@ -13,7 +13,7 @@ type Respond = (push: Push) => { readonly status: number; readonly headers?: Rec
 async function openBot(respond: Respond = () => ({ status: 200 })) {
   const pushes: Push[] = [];
   const waiting: (() => void)[] = [];
-  const server = createServer((incoming, outgoing) => {
+  const root = await aStub((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
@@ -26,14 +26,7 @@ async function openBot(respond: Respond = () => ({ status: 200 })) {
       else outgoing.writeHead(answer.status, answer.headers).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/hook`, pushes, release: () => waiting.splice(0).forEach((end) => end()) };
+  return { url: `${root}/hook`, pushes, release: () => waiting.splice(0).forEach((end) => end()) };
 }
 
 const textOf = ({ update }: Push): unknown => update['message']?.['text'];
@@ -62,12 +55,12 @@ test('while a webhook is set nobody polls, and whoever polls is ended', async ()
   expect(await refusal(poll)).toBe('409 Conflict: terminated by setWebhook request');
   const second = await openLab();
   await second.call('setWebhook', { url });
-  expect(await refusal(second.call('getUpdates'))).toBe(
+  expect(await second.outcome('getUpdates')).toBe(
     "409 Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
   );
   expect((await second.call('deleteWebhook')).description).toBe('Webhook was deleted');
   expect((await second.call('deleteWebhook')).description).toBe('Webhook is already deleted');
-  expect(await refusal(second.call('getUpdates'))).toBe('ok');
+  expect(await second.outcome('getUpdates')).toBe('ok');
 });
 
 test('what is not confirmed is pushed again, after pauses that grow', async () => {
@@ -131,8 +124,8 @@ test('each chat has one push under way, and chats do not wait for each other', a
 });
 
 test('a webhook that Telegram does not take is refused', async () => {
-  const { call } = await openLab();
-  const set = (params: Readonly<Record<string, unknown>>) => refusal(call('setWebhook', params));
+  const { outcome } = await openLab();
+  const set = (params: Readonly<Record<string, unknown>>) => outcome('setWebhook', params);
   expect(await set({ url: 'nowhere' })).toBe('400 Bad Request: invalid webhook URL specified');
   expect(await set({ url: 'http://example.org/' })).toBe(
     '400 Bad Request: bad webhook: An HTTPS URL must be provided for webhook',
@@ -146,11 +139,11 @@ test('a webhook that Telegram does not take is refused', async () => {
 });
 
 test('it is set once a second at most, and waiting updates are dropped on demand', async () => {
-  const { call, world, time } = await openLab();
+  const { call, world, time, outcome } = await openLab();
   const { url, pushes } = await openBot();
   world.say({ as: 'ada', chat: lab, text: 'forget this' });
   expect((await call('setWebhook', { url, drop_pending_updates: true })).description).toBe('Webhook was set');
-  expect(await refusal(call('setWebhook', { url }))).toBe('429 Too Many Requests: retry after 1');
+  expect(await outcome('setWebhook', { url })).toBe('429 Too Many Requests: retry after 1');
   await time.advance(1000);
   expect((await call('setWebhook', { url })).description).toBe('Webhook is already set');
   expect(world.hasOpenUpdates()).toBe(false);

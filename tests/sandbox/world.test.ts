@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RefusalCode } from '../../src/sandbox/world/world.ts';
 import { manualTime } from '../support/fakes.ts';
+import { aFolder } from '../support/place.ts';
 import { ada, ben, lab, mallory, noRights, openLab, plain, refusal, start } from './lab.ts';
 
 test('the first world has three people, their private chats and four groups', async () => {
@@ -68,7 +67,7 @@ test('an action that is refused leaves nothing behind', async () => {
 });
 
 test('a plain group becomes a supergroup: news on both sides, and the old id points to the new one', async () => {
-  const { world, call, updates } = await openLab();
+  const { world, call, updates, outcome } = await openLab();
   const said = world.say({ as: 'ada', chat: plain, text: '/new' });
   const id = world.migrate(plain);
   expect((await updates()).slice(1)).toMatchObject([
@@ -81,8 +80,8 @@ test('a plain group becomes a supergroup: news on both sides, and the old id poi
     description: 'Bad Request: group chat was upgraded to a supergroup chat',
     parameters: { migrate_to_chat_id: id },
   });
-  expect(await refusal(call('getChatMember', { chat_id: plain, user_id: ada }))).toContain('upgraded');
-  expect(await refusal(call('getChat', { chat_id: plain }))).toBe('ok');
+  expect(await outcome('getChatMember', { chat_id: plain, user_id: ada })).toContain('upgraded');
+  expect(await outcome('getChat', { chat_id: plain })).toBe('ok');
   expect((await call('sendMessage', { chat_id: id, text: 'x' })).result).toMatchObject({ message_id: 2 });
   expect(() => world.say({ as: 'ada', chat: plain, text: 'x' })).toThrow(`chat ${id}`);
   world.setForum(id, true);
@@ -90,7 +89,7 @@ test('a plain group becomes a supergroup: news on both sides, and the old id poi
 });
 
 test('members and their roles are told as the Bot API tells them', async () => {
-  const { world, call } = await openLab();
+  const { world, call, outcome } = await openLab();
   const member = async (user_id: number, chat_id = lab) =>
     (await call('getChatMember', { chat_id, user_id })).result['status'];
   expect([await member(ada), await member(ben), await member(mallory)]).toEqual(['creator', 'member', 'left']);
@@ -106,17 +105,15 @@ test('members and their roles are told as the Bot API tells them', async () => {
     can_pin_messages: true,
   });
   world.setBotStatus(lab, 'left', 'ada');
-  expect(await refusal(call('getChat', { chat_id: lab }))).toBe(
-    '403 Forbidden: bot is not a member of the supergroup chat',
-  );
+  expect(await outcome('getChat', { chat_id: lab })).toBe('403 Forbidden: bot is not a member of the supergroup chat');
 });
 
 test('a right that is given to a plain member makes it an administrator', async () => {
-  const { world, call } = await openLab();
+  const { world, call, outcome } = await openLab();
   world.setBotRights(noRights, { can_manage_topics: true });
-  expect(await refusal(call('createForumTopic', { chat_id: noRights, name: 'x' }))).toBe('ok');
+  expect(await outcome('createForumTopic', { chat_id: noRights, name: 'x' })).toBe('ok');
   const { result } = await call('sendMessage', { chat_id: noRights, text: 'x' });
-  expect(await refusal(call('pinChatMessage', { chat_id: noRights, message_id: result['message_id'] }))).toContain(
+  expect(await outcome('pinChatMessage', { chat_id: noRights, message_id: result['message_id'] })).toContain(
     'not enough rights',
   );
 });
@@ -195,8 +192,7 @@ test('whoever watches hears of each change once it is made, and no more after le
 });
 
 test('the world is found as it was left: messages, ids, topics, open updates, presses, faults and files', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = aFolder();
   const file = join(folder, 'sandbox.db');
   const time = manualTime(start);
   const first = await openLab({ file, time });
@@ -219,7 +215,7 @@ test('the world is found as it was left: messages, ids, topics, open updates, pr
   const second = await openLab({ file, time });
   expect(look(second)).toBe(before);
   expect(await second.updates()).toEqual(open);
-  expect(await refusal(second.call('answerCallbackQuery', { callback_query_id: callbackId }))).toBe('ok');
+  expect(await second.outcome('answerCallbackQuery', { callback_query_id: callbackId })).toBe('ok');
   second.world.clearFault();
   const next = await second.call('sendMessage', { chat_id: lab, message_thread_id: thread, text: 'y' });
   expect(next.result['message_id']).toBe(messageId + 2);

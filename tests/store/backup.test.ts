@@ -10,10 +10,11 @@ import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { fileBackups } from '../../src/store/files/backup.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { day, hour, settings, start } from '../support/pipeline.ts';
-import { temporaryFolder } from '../support/store-worlds.ts';
+import { aFolder } from '../support/place.ts';
+import {} from '../support/store-worlds.ts';
 
 async function aFile() {
-  const file = join(temporaryFolder(), 'data', 'my.cronogram.db');
+  const file = join(aFolder(), 'data', 'my.cronogram.db');
   mkdirSync(dirname(file));
   const database = openSqlite(file);
   await migrateSqlite(database, 0);

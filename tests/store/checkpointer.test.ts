@@ -1,21 +1,11 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { rows } from '../../src/store/engine/engine.ts';
 import { openSqlite, sqliteEngine, createCheckpointer } from '../../src/store/engine/sqlite.ts';
+import { aFolder } from '../support/place.ts';
 
-const folders: string[] = [];
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
-function aFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-log-'));
-  folders.push(folder);
-  return join(folder, 'some.db');
-}
+const aFile = () => join(aFolder(), 'some.db');
 
 describe('the thread that works off the log', () => {
   test('moves what was committed into the file, once enough was written', async () => {

@@ -6,14 +6,15 @@ import { openStore, type Opening } from '../../src/store/engine/open.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { nine } from '../support/builders.ts';
 import { killHard, storeChild } from '../support/child.ts';
+import { aFolder } from '../support/place.ts';
 import { freshPostgres } from '../support/postgres.ts';
-import { temporaryFolder } from '../support/store-worlds.ts';
+import {} from '../support/store-worlds.ts';
 
 function opening(url: string, pid = 4711): Opening {
   return { url, holder: { pid, host: 'garden', since: nine }, onLost: () => {}, onPoolError: () => {} };
 }
 
-const aFile = () => `file:${join(temporaryFolder(), 'place', 'cronogram.db')}`;
+const aFile = () => `file:${join(aFolder(), 'place', 'cronogram.db')}`;
 
 describe('on one SQLite file', () => {
   test('a second process is refused and told who holds the database, until that one lets go', async () => {
@@ -32,7 +33,7 @@ describe('on one SQLite file', () => {
   test('a second process that comes by a link is refused as well', async () => {
     const url = aFile();
     const first = await openStore(opening(url));
-    const link = join(temporaryFolder(), 'linked.db');
+    const link = join(aFolder(), 'linked.db');
     symlinkSync(url.slice('file:'.length), link);
 
     await expect(openStore(opening(`file:${link}`, 4712))).rejects.toThrow(/process 4711 on garden/);

@@ -9,8 +9,9 @@ import { postgresPool, type Client, type Connections } from '../../src/store/eng
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { postgresTables } from '../../src/store/tables/postgres.ts';
 import { sqliteTables } from '../../src/store/tables/sqlite.ts';
+import { aFolder } from '../support/place.ts';
 import { freshPostgres } from '../support/postgres.ts';
-import { temporaryFolder } from '../support/store-worlds.ts';
+import {} from '../support/store-worlds.ts';
 
 interface Column {
   readonly name: string;
@@ -163,7 +164,7 @@ const more: Migration = { name: '0001_more', statements: ['create table more (id
 describe('on SQLite', () => {
   const migrations = readMigrations('sqlite');
   const aFile = () => {
-    const file = join(temporaryFolder(), 'cronogram.db');
+    const file = join(aFolder(), 'cronogram.db');
     return { file, folder: join(file, '..'), connection: openSqlite(file) };
   };
   const tablesOf = (connection: Database.Database) => Object.keys(sqliteShapes(connection)).sort();

@@ -4,8 +4,9 @@ import { migratePostgres, migrateSqlite, readMigrations } from '../../src/store/
 import { postgresPool } from '../../src/store/engine/postgres.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { hour, minute, nine } from '../support/builders.ts';
+import { aFolder } from '../support/place.ts';
 import { freshPostgres } from '../support/postgres.ts';
-import { temporaryFolder } from '../support/store-worlds.ts';
+import {} from '../support/store-worlds.ts';
 
 /** Rows as they were before who did what to a slot was written down, and some of them as the first version left them. */
 interface OldDatabase {
@@ -17,7 +18,7 @@ interface OldDatabase {
 const old = 5;
 
 async function onSqlite(): Promise<OldDatabase> {
-  const connection = openSqlite(join(temporaryFolder(), 'cronogram.db'));
+  const connection = openSqlite(join(aFolder(), 'cronogram.db'));
   onTestFinished(() => void connection.close());
   await migrateSqlite(connection, 0, readMigrations('sqlite').slice(0, old));
   return {

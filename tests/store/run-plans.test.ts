@@ -4,7 +4,8 @@ import type { RunQuery } from '../../src/app/ports/runs.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { aTask, claimAll, nine } from '../support/builders.ts';
-import { temporaryFolder, worldOver } from '../support/store-worlds.ts';
+import { aFolder } from '../support/place.ts';
+import { worldOver } from '../support/store-worlds.ts';
 
 const base = { provider: 'telegram', address: '-100', topic: null };
 
@@ -21,7 +22,7 @@ const queries: Readonly<Record<string, Partial<RunQuery>>> = {
 };
 
 test('no question about runs, and no look for what a thread has under way, reads a whole table or sorts one', async () => {
-  const connection = openSqlite(join(temporaryFolder(), 'cronogram.db'));
+  const connection = openSqlite(join(aFolder(), 'cronogram.db'));
   onTestFinished(() => void connection.close());
   await migrateSqlite(connection, 0);
   const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));

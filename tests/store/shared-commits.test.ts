@@ -3,7 +3,8 @@ import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { rows, type Engine, type Script } from '../../src/store/engine/engine.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { temporaryFolder } from '../support/store-worlds.ts';
+import { aFolder } from '../support/place.ts';
+import {} from '../support/store-worlds.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -15,7 +16,7 @@ interface Place {
 }
 
 function aPlace(): Place {
-  const file = join(temporaryFolder(), 'shared.db');
+  const file = join(aFolder(), 'shared.db');
   const connection = openSqlite(file);
   const beside = new Database(file);
   onTestFinished(() => {
@@ -117,7 +118,7 @@ test('much work takes nobody else along: who comes after it is told in a later c
 });
 
 test('what still waits is committed when the store is closed', async () => {
-  const file = join(temporaryFolder(), 'closing.db');
+  const file = join(aFolder(), 'closing.db');
   const connection = openSqlite(file);
   connection.exec(`create table words (word text primary key, padding text)`);
   const engine = sqliteEngine(connection, turn);

@@ -6,7 +6,8 @@ import type { Task } from '../../src/domain/task.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
-import { temporaryFolder, worldOver, type World } from '../support/store-worlds.ts';
+import { aFolder } from '../support/place.ts';
+import { worldOver, type World } from '../support/store-worlds.ts';
 import { aMessage } from './conformance/chat-builders.ts';
 import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
 
@@ -14,7 +15,7 @@ import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
 async function aWorld(): Promise<
   World & { readonly connection: Database.Database; readonly statements: ReadonlySet<string> }
 > {
-  const file = join(temporaryFolder(), 'cronogram.db');
+  const file = join(aFolder(), 'cronogram.db');
   const connection = openSqlite(file);
   onTestFinished(() => void connection.close());
   await migrateSqlite(connection, 0);
@@ -50,7 +51,7 @@ test('a full disk refuses the claim as a whole, and the same slots are claimed w
 });
 
 test('a full disk keeps no database open: what is committed waits in its log', async () => {
-  const file = join(temporaryFolder(), 'full.db');
+  const file = join(aFolder(), 'full.db');
   const connection = openSqlite(file);
   await migrateSqlite(connection, nine);
   connection.exec(`insert into kv (scope, key, value, updated_at) values ('s', 'k', 'v', 1)`);

@@ -3,10 +3,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { aTask, claimAll, hour, minute, nine } from '../support/builders.ts';
-import { temporaryFolder, worldOver } from '../support/store-worlds.ts';
+import { aFolder } from '../support/place.ts';
+import { worldOver } from '../support/store-worlds.ts';
 
 test('no question about the past reads a whole table', async () => {
-  const connection = openSqlite(join(temporaryFolder(), 'cronogram.db'));
+  const connection = openSqlite(join(aFolder(), 'cronogram.db'));
   onTestFinished(() => void connection.close());
   await migrateSqlite(connection, 0);
   const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));

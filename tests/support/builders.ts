@@ -16,9 +16,9 @@ import { noChange, type NewTask } from '../../src/app/ports/tasks.ts';
 import { occurrenceKey } from '../../src/domain/occurrence.ts';
 import type { NewRun, RunInput } from '../../src/domain/run.ts';
 import type { Task } from '../../src/domain/task.ts';
+import { hour, minute } from './fakes.ts';
 
-export const minute = 60_000;
-export const hour = 60 * minute;
+export { hour, minute };
 /** The first slot of every task built here: a Monday, 09:00 UTC. */
 export const nine = Date.UTC(2027, 0, 4, 9);
 

@@ -14,22 +14,38 @@ import type {
 } from '../../src/app/ports/outside.ts';
 import type { BlockedCause, Shown as Content } from '../../src/domain/shown.ts';
 
+export const second = 1000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+/** A Wednesday, nine in the morning UTC. */
+export const start = Date.UTC(2026, 10, 18, 9, 0, 0);
+
 /** A clock that moves only when told. Timers fire in order while it moves; the wall clock can be set apart from it. */
 export interface ManualTime extends Clock, Stopwatch, Timer {
   /** Moves both clocks and fires what is due on the way; yields between timers so that their work can go on. */
   advance(ms: number): Promise<void>;
   /** Sets the wall clock alone, as an administrator or a wrong NTP server would. */
   setWall(now: number): void;
+  /** How long until the next timer fires, or null. */
+  untilTimer(): number | null;
 }
 
-export function manualTime(start: number): ManualTime {
-  let wall = start;
-  let mono = 0;
-  let order = 0;
+/** A patient clock goes on when nothing waits for a turn any more, so that nothing is left half done when it has moved. */
+export function manualTime(from: number, { isPatient = false } = {}): ManualTime {
+  let [wall, mono, order, yielding] = [from, 0, 0, 0];
   const timers = new Map<number, { readonly at: number; readonly call: () => void }>();
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-  const nextBefore = (end: number) =>
-    [...timers].filter(([, { at }]) => at <= end).sort(([a, x], [b, y]) => x.at - y.at || a - b)[0];
+  const rest = async () => {
+    do await turn();
+    while (isPatient && yielding > 0);
+  };
+  const earliest = () => {
+    let found: readonly [number, { readonly at: number; readonly call: () => void }] | undefined;
+    // Ids count up, so of two timers for one instant the one that was set first stays.
+    for (const entry of timers) if (found === undefined || entry[1].at < found[1].at) found = entry;
+    return found;
+  };
   return {
     now: () => wall,
     elapsed: () => mono,
@@ -38,23 +54,31 @@ export function manualTime(start: number): ManualTime {
       timers.set(id, { at: mono + Math.max(ms, 0), call });
       return () => timers.delete(id);
     },
-    yield: turn,
+    yield: async () => {
+      yielding += 1;
+      await turn();
+      yielding -= 1;
+    },
     advance: async (ms) => {
       const end = mono + ms;
-      for (let due = nextBefore(end); due !== undefined; due = nextBefore(end)) {
+      for (let due = earliest(); due !== undefined && due[1].at <= end; due = earliest()) {
         const [id, { at, call }] = due;
         timers.delete(id);
         wall += at - mono;
         mono = at;
         call();
-        await turn();
+        await rest();
       }
       wall += end - mono;
       mono = end;
-      await turn();
+      await rest();
     },
     setWall: (now) => {
       wall = now;
+    },
+    untilTimer: () => {
+      const due = earliest();
+      return due === undefined ? null : due[1].at - mono;
     },
   };
 }

@@ -12,20 +12,20 @@ import { createStore } from '../../src/store/engine/store.ts';
 import { sha256 } from '../../src/system/ids.ts';
 import {
   countingIds,
+  day,
   faultyTransport,
+  hour,
   manualTime,
   memoryLog,
+  minute,
+  start,
   type FaultyTransport,
   type ManualTime,
   type MemoryLog,
 } from './fakes.ts';
 import { freshSqlite } from './fresh-sqlite.ts';
 
-/** A Wednesday, nine in the morning UTC. */
-export const start = Date.UTC(2026, 10, 18, 9, 0, 0);
-export const minute = 60_000;
-export const hour = 60 * minute;
-export const day = 24 * hour;
+export { day, hour, minute, start };
 export const actor = 'telegram:user:1001';
 export const group = 'telegram:chat:-1001234';
 
@@ -143,6 +143,14 @@ function pipelineOn(database: Database, given: Given): Pipeline {
       (await store.listTaskRuns({ taskId, status: null, limit: 200, cursor: null })).items.toReversed(),
     restart: () => pipelineOn(database, given),
   };
+}
+
+/** A task whose first result has come, so that its topic is there and what follows is about the message alone. */
+export async function withTopic(policies = {}) {
+  const p = await aPipeline();
+  const { id } = await p.create({ schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' }, policies });
+  await p.pass(hour);
+  return { p, id, topic: p.chat.topics[0]?.id ?? 0, messageId: p.chat.shown[0]?.messageId ?? 0 };
 }
 
 /** The door to execution over the store of a pipeline. */

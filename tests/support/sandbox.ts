@@ -1,5 +1,5 @@
 import type { Clock, Stopwatch, Timer } from '../../src/app/ports/outside.ts';
-import { openSandbox, type Sandbox, type SandboxNeeds, serveSandbox } from '../../src/sandbox/sandbox.ts';
+import { openSandbox, type Sandbox, type SandboxDeps, serveSandbox } from '../../src/sandbox/sandbox.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
 import { manualTime, memoryLog, type MemoryLog } from './fakes.ts';
 
@@ -7,6 +7,14 @@ export const sandboxToken = '777000001:AAF-sandbox-token-of-the-tests-0123';
 
 /** A Monday, 09:00 UTC. */
 export const sandboxStart = Date.UTC(2027, 0, 4, 9);
+
+/** The chats and people of every first world; a person and the private chat with that person have one number. */
+export const lab = -1_001_000_000_001;
+export const noRights = -1_001_000_000_002;
+export const plain = -2_000_003;
+export const ada = 1001;
+export const ben = 1002;
+export const mallory = 1003;
 
 export interface ServedWorld {
   readonly sandbox: Sandbox;
@@ -18,7 +26,7 @@ export interface ServedWorld {
   close(): Promise<void>;
 }
 
-export interface SandboxOptions extends Partial<Pick<SandboxNeeds, 'file' | 'limits' | 'token'>> {
+export interface SandboxOptions extends Partial<Pick<SandboxDeps, 'file' | 'limits' | 'token'>> {
   /** All that the sandbox knows of time; by default a clock of its own that stands still. */
   readonly time?: Clock & Stopwatch & Timer;
 }

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
 import type { Store } from '../../src/app/ports/store.ts';
@@ -12,6 +10,7 @@ import { buildersOf, type Builders } from './builders.ts';
 import { countingIds } from './fakes.ts';
 import { freshSqliteFile } from './fresh-sqlite.ts';
 import { pgliteConnections, startPglite } from './pglite.ts';
+import { aFolder } from './place.ts';
 import { freshPostgres } from './postgres.ts';
 import { remembering } from './statements.ts';
 
@@ -49,16 +48,9 @@ export function worldOver(over: Engine, beside: () => Engine): World {
   };
 }
 
-/** A folder of its own, removed when the test has ended. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-store-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 function sqliteWorlds(turn?: () => Promise<void>): OpenWorld {
   return async () => {
-    const file = join(temporaryFolder(), 'cronogram.db');
+    const file = join(aFolder(), 'cronogram.db');
     const connect = () => {
       const connection = openSqlite(file);
       onTestFinished(() => void connection.close());

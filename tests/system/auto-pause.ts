@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { readRows, type Breach } from '../invariants/rows.ts';
+import { slotsOf } from './account.ts';
 import { create, read } from './api.ts';
 import { becomes, readyUrl, start, type StartOptions } from './program.ts';
-import { readRows, type Breach } from './rows.ts';
-import { proveSlots } from './slots-proof.ts';
 import { threadOf } from './telegram.ts';
 
 const autoPause = 3;
@@ -35,6 +35,6 @@ export async function pausedByCrashes(options: StartOptions): Promise<Breach[]> 
   const asked = Date.now();
   const { at } = await boot.stop();
   const rows = await readRows(options.databaseUrl);
-  const breaches = proveSlots(rows, { asked, ended: at }).breaches;
+  const breaches = slotsOf(rows, { asked, ended: at }).breaches;
   return paused ? [...breaches] : [...breaches, { promise: 'failures in a row pause a task', rows: rows.tasks }];
 }

@@ -1,17 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Fault } from '../../src/sandbox/world/world.ts';
+import { isOpen, isResult } from '../invariants/deliveries.ts';
+import { groupBy, readRows, type Breach, type Row, type Rows } from '../invariants/rows.ts';
+import type { Chance } from '../support/chance.ts';
+import { breachesOf } from './account.ts';
 import { create } from './api.ts';
-import { proveDeliveries } from './delivery-proof.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
-import type { Random } from './random.ts';
-import { groupBy, readRows, type Breach, type Row, type Rows } from './rows.ts';
-import { proveSlots } from './slots-proof.ts';
 import { threadOf, type Seen, type Telegram } from './telegram.ts';
-import { proveWork } from './work-proof.ts';
 
 /** A day on which Telegram answers badly, people delete topics, and the server is killed in the middle. */
 export interface ChatPlan extends StartOptions {
-  readonly random: Random;
+  readonly random: Chance;
   readonly tasks: number;
   /** Results of each task, and the seconds between them. */
   readonly slots: number;
@@ -91,9 +90,7 @@ export async function badDay(plan: ChatPlan): Promise<ChatResult> {
     breaches: [
       ...(wasUnderWay && isDone ? [] : [{ promise: 'the results come', rows: open(rows).slice(0, 5) }]),
       ...(code === 0 ? [] : [{ promise: 'a stop by SIGTERM ends with code 0', rows: code }]),
-      ...proveSlots(rows, { asked, ended: at }).breaches,
-      ...proveWork(rows, { kills: [killedAt], log: calm(boots) }),
-      ...proveDeliveries(rows, seen),
+      ...breachesOf(rows, seen, { stop: { asked, ended: at }, kills: [killedAt], log: calm(boots) }),
       ...everyResultOnce(rows, plan),
       ...(plan.settleMs > 0 ? everyTopicHasItsCard(rows, seen) : []),
     ],
@@ -173,8 +170,6 @@ function pressRetry({ world }: Telegram, chat: number, pressed: Set<string>): nu
   return count;
 }
 
-const isResult = ({ kind }: Row<'deliveries'>) => kind === 'result';
-const isOpen = ({ status }: Row<'deliveries'>) => status !== 'delivered' && status !== 'failed';
 const open = (rows: Rows) => rows.deliveries.filter((part) => isResult(part) && isOpen(part));
 
 async function delivered({ databaseUrl }: ChatPlan): Promise<number> {

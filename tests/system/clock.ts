@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readRows, type Breach, type Rows } from '../invariants/rows.ts';
+import { breachesOf } from './account.ts';
 import { call, create, read, runsOf, type WireTask } from './api.ts';
-import { proveDeliveries } from './delivery-proof.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
-import { readRows, type Breach, type Rows } from './rows.ts';
-import { proveSlots } from './slots-proof.ts';
 import { threadOf } from './telegram.ts';
-import { proveWork } from './work-proof.ts';
 
 /**
  * Loaded before the server: the wall clock of that process can be set by whoever started it. Timers and the monotonic
@@ -51,13 +49,11 @@ export async function clockSteps(options: StartOptions): Promise<Breach[]> {
   const asked = Date.now() + dayMs;
   const { code, at } = await boot.stop();
   const rows = await readRows(options.databaseUrl);
-  const history = { kills: [], log: boot.log };
+  const history = { stop: { asked, ended: at + dayMs }, log: boot.log };
   return [
     ...world.breaches,
     ...(code === 0 ? [] : [{ promise: 'a stop by SIGTERM ends with code 0', rows: code }]),
-    ...proveSlots(rows, { asked, ended: at + dayMs }).breaches,
-    ...proveWork(rows, history),
-    ...proveDeliveries(rows, options.telegram.seen()),
+    ...breachesOf(rows, options.telegram.seen(), history),
     ...dayIsRecorded(rows, world),
   ];
 }

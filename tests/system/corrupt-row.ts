@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
+import type { Breach } from '../invariants/rows.ts';
 import { call, create, read, runsOf } from './api.ts';
 import { becomes, readyUrl, start, type StartOptions } from './program.ts';
-import type { Breach } from './rows.ts';
 import { threadOf } from './telegram.ts';
 
 interface Damage {

@@ -1,16 +1,15 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Rows } from '../invariants/rows.ts';
+import { chanceFrom } from '../support/chance.ts';
+import { breachesOf } from './account.ts';
 import { pausedByCrashes } from './auto-pause.ts';
 import { badDay, quickFaults } from './chat.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash, type CrashResult } from './crash.ts';
-import { proveDeliveries } from './delivery-proof.ts';
 import { build, endAll, temporaryPlace } from './program.ts';
-import { randomFrom } from './random.ts';
 import { secondProcess } from './second-process.ts';
-import { proveSlots } from './slots-proof.ts';
 import { openTelegram, type Seen, type SeenMessage, type Telegram } from './telegram.ts';
-import { proveWork } from './work-proof.ts';
 
 const place = temporaryPlace();
 const seed = 4;
@@ -57,37 +56,33 @@ describe('a server that is killed', () => {
   });
 
   test('would be found out: a row that is missing, made twice or left open breaks a promise', () => {
-    const { rows } = result;
-    const history = { kills: [], log: [] };
+    const { rows, seen } = result;
     const end = Math.max(...rows.occurrences.map(({ created_at: at }) => at));
     const stop = { asked: end, ended: end };
-    const promises = (breaches: readonly { promise: string }[]) =>
-      breaches.map(({ promise }) => promise.replace(/ \(\d+\)$/, ''));
+    const promises = (changed: Rows) => breachesOf(changed, seen, { stop }).map(({ promise }) => promise);
     const plain = rows.tasks.filter(
       (task) => task.interval_from !== 'completion' && !task.policies.includes('max_runs'),
     );
     const scheduled = rows.occurrences.findIndex(
       (one) => one.source === 'schedule' && plain.some(({ id }) => id === one.task_id),
     );
-    expect(promises(proveSlots(rows, stop).breaches)).not.toContain('a slot is lost');
+    expect(promises(rows)).not.toContain('a slot is lost');
     const fewer = { ...rows, occurrences: rows.occurrences.toSpliced(scheduled, 1) };
-    expect(promises(proveSlots(fewer, stop).breaches)).toContain('a slot is lost');
+    expect(promises(fewer)).toContain('a slot is lost');
     const [attempt] = rows.attempts;
     const twice = { ...rows, attempts: attempt === undefined ? [] : [...rows.attempts, attempt] };
-    expect(promises(proveWork(twice, history))).toContain('the attempts of a run are not numbered 1..n');
+    expect(promises(twice)).toContain('the attempts of a run are wrong');
     const open = {
       ...rows,
       attempts: rows.attempts.map((one, index) => (index === 0 ? { ...one, status: 'running' } : one)),
     };
-    expect(promises(proveWork(open, history))).toContain('an attempt is still open after a clean stop');
+    expect(promises(open)).toContain('an attempt is left open');
   });
 
   test('would be found out: what is not in its place, there twice, or without a row breaks a promise', () => {
     const { rows, seen } = result;
     const promises = (messages: Seen['messages'], deliveries = rows.deliveries) =>
-      proveDeliveries({ ...rows, deliveries }, { ...seen, messages }).map(({ promise }) =>
-        promise.replace(/ \(\d+\)$/, ''),
-      );
+      breachesOf({ ...rows, deliveries }, { ...seen, messages }, result.history).map(({ promise }) => promise);
     // A part that was sent more than once may stand there twice by right.
     const part = rows.deliveries.find(
       ({ kind, status, sends }) => kind === 'result' && status === 'delivered' && sends === 1,
@@ -104,7 +99,7 @@ describe('a server that is killed', () => {
     expect(promises(changed({ threadId: null }))).toContain(unshown);
     expect(promises([...seen.messages, ...again])).toContain('something is shown that nothing accounts for');
     const without = rows.deliveries.filter((one) => one !== part);
-    expect(promises(seen.messages, without)).toContain('a result has not all of its parts');
+    expect(promises(seen.messages, without)).toContain('a result has other parts than it should');
     const sending = rows.deliveries.map((one) => (one === part ? { ...one, status: 'sending' } : one));
     expect(promises(seen.messages, sending)).toContain('a part is on its way after a clean stop');
   });
@@ -127,7 +122,7 @@ describe.concurrent('a server of its own', { timeout: 120_000 }, () => {
 
   test('brings every result once and to its own topic on a bad day, over a kill', async ({ expect: expects }) => {
     const day = { tasks: 30, slots: 2, everySeconds: 2, deletions: 2, killedAt: 0.5, settleMs: 0 };
-    const plan = { ...(await options('bad-day.db')), ...day, faults: quickFaults, random: randomFrom(seed) };
+    const plan = { ...(await options('bad-day.db')), ...day, faults: quickFaults, random: chanceFrom(seed) };
     const { breaches, rows, seen } = await badDay(plan);
     expects(breaches).toEqual([]);
     const results = rows.deliveries.filter(({ kind, status }) => kind === 'result' && status === 'delivered');

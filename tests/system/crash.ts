@@ -1,13 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { proveDeliveries } from './delivery-proof.ts';
+import { readRows, type Breach, type Rows } from '../invariants/rows.ts';
+import { chanceFrom, type Chance } from '../support/chance.ts';
+import { breachesOf, slotsOf, type History } from './account.ts';
 import { drive, type Ledger } from './driver.ts';
 import { proveLedger } from './ledger-proof.ts';
 import { start, type Boot, type LogLine, type StartOptions } from './program.ts';
-import { randomFrom, type Random } from './random.ts';
-import { readRows, type Breach, type Rows } from './rows.ts';
-import { proveSlots } from './slots-proof.ts';
 import type { Seen } from './telegram.ts';
-import { proveWork } from './work-proof.ts';
 
 export interface CrashPlan extends StartOptions {
   readonly seed: number;
@@ -22,10 +20,10 @@ export interface CrashResult {
   readonly rows: Rows;
   readonly seen: Seen;
   readonly ledger: Ledger;
+  readonly history: History;
   readonly breaches: readonly Breach[];
   readonly slots: number;
   readonly inGaps: number;
-  readonly tasksProved: number;
   readonly kills: number;
   /** From the start of a process to its open door. */
   readonly readyMs: readonly number[];
@@ -35,11 +33,11 @@ export interface CrashResult {
 
 /** Kills the server again and again under load, lets it settle, stops it cleanly, and proves what it left behind. */
 export async function crash(plan: CrashPlan): Promise<CrashResult> {
-  const random = randomFrom(plan.seed);
+  const random = chanceFrom(plan.seed);
   const keeper = keep(plan, random);
   const driver = drive({
     // The requests have a chance of their own, so that a slow machine does not change the times of the kills.
-    random: randomFrom(plan.seed + 1),
+    random: chanceFrom(plan.seed + 1),
     url: () => keeper.url(),
     tasks: plan.tasks,
     name: `crash-${plan.seed}`,
@@ -59,24 +57,27 @@ export async function crash(plan: CrashPlan): Promise<CrashResult> {
   const last = await keeper.stop();
   const rows = await readRows(plan.databaseUrl);
   const seen = plan.telegram.seen();
-  const history = { kills: keeper.kills, log: keeper.log() };
-  const slots = proveSlots(rows, last);
+  const { known } = driver.ledger;
+  const promised = {
+    created: known.map(({ task }) => task.task_id),
+    runsByHand: known.flatMap(({ runsByHand }) => runsByHand),
+  };
+  const history = { stop: last, kills: keeper.kills, log: keeper.log(), promised };
+  const { slots, inGaps } = slotsOf(rows, last);
   const stops = [first, last].filter(({ code }) => code !== 0);
   return {
     rows,
     seen,
     ledger: driver.ledger,
+    history,
     breaches: [
-      ...slots.breaches,
-      ...proveWork(rows, history),
-      ...proveDeliveries(rows, seen),
+      ...breachesOf(rows, seen, history),
       ...proveLedger(rows, driver.ledger),
       ...(stops.length === 0 ? [] : [{ promise: 'a stop by SIGTERM ends with code 0', rows: stops }]),
       ...(left === 0 ? [] : [{ promise: 'a clean stop leaves no attempt open', rows: left }]),
     ],
-    slots: slots.slots,
-    inGaps: slots.inGaps,
-    tasksProved: slots.tasks,
+    slots,
+    inGaps,
     kills: keeper.kills.length,
     readyMs: keeper.readyMs,
     stopMs: Math.max(first.ended - first.asked, last.ended - last.asked),
@@ -107,7 +108,7 @@ interface Keeper {
 }
 
 /** Keeps one server running, as a service manager does: whatever ends is started again at once. */
-function keep(plan: CrashPlan, random: Random): Keeper {
+function keep(plan: CrashPlan, random: Chance): Keeper {
   const boots: Boot[] = [];
   const kills: number[] = [];
   const readyMs: number[] = [];

@@ -1,90 +1,50 @@
-import { groupBy, type Breach, type Row, type Rows } from './rows.ts';
+import type { Account } from '../invariants/account.ts';
+import { isOpen, isResult, isWord, textOf, toThread, type Part } from '../invariants/deliveries.ts';
+import { groupBy, repeated, tell, type Breach } from '../invariants/rows.ts';
 import type { Seen, SeenMessage } from './telegram.ts';
 
 /**
- * "Delivered" means delivered: the parts of each result are there, none is lost, and each one that counts as delivered
- * stands in the chat, in its own topic and under the id that its row says. Nothing stands there twice or elsewhere, unless
- * a row says that nobody could know. The chats themselves are the witness.
+ * "Delivered" means delivered: each part that counts as delivered stands in the chat, in its own topic and under the id
+ * that its row says. Nothing stands there twice or elsewhere, unless a row says that nobody could know. The chats
+ * themselves are the witness.
  */
-export function proveDeliveries(rows: Rows, seen: Seen): Breach[] {
-  const scene = sceneOf(rows, seen);
+export function proveDeliveries(account: Account, seen: Seen): Breach[] {
+  const { rows } = account;
+  const scene: Scene = {
+    ...account,
+    seen,
+    messages: new Map(seen.messages.map((message) => [keyOf(message.chatId, message.messageId), message])),
+    delivered: rows.deliveries.filter((part) => part.status === 'delivered' && isMessage(part)),
+  };
   return [
-    partsAreWhole,
+    nothingIsGivenUp,
     deliveredMeansShown,
     placesAreRight,
     nothingElseIsShown,
-    orderIsKept,
     cardsAreRight,
     nothingHangs,
     paceIsKept,
   ].flatMap((prove) => prove(scene));
 }
 
-type Part = Row<'deliveries'>;
-
-interface Scene {
-  readonly rows: Rows;
+interface Scene extends Account {
   readonly seen: Seen;
   /** By chat and id. */
   readonly messages: ReadonlyMap<string, SeenMessage>;
-  readonly tasks: ReadonlyMap<string, Row<'tasks'>>;
-  readonly address: ReadonlyMap<string, string>;
   /** Parts that became a message of their own. */
   readonly delivered: readonly Part[];
 }
 
-function sceneOf(rows: Rows, seen: Seen): Scene {
-  return {
-    rows,
-    seen,
-    messages: new Map(seen.messages.map((message) => [keyOf(message.chatId, message.messageId), message])),
-    tasks: new Map(rows.tasks.map((task) => [task.id, task])),
-    address: new Map(rows.chats.map(({ id, address }) => [id, address])),
-    delivered: rows.deliveries.filter((part) => part.status === 'delivered' && isMessage(part)),
-  };
-}
-
-const breachesOf = <T>(promise: string, found: readonly T[]): Breach[] =>
-  found.length === 0 ? [] : [{ promise: `${promise} (${found.length})`, rows: found.slice(0, 5) }];
-
 const keyOf = (chat: number | string | null, message: number | null) => `${chat}:${message}`;
-const squeezed = (text: string) => text.replaceAll(/\s+/g, '');
-const textOf = (part: Part) => (JSON.parse(part.content) as { text?: string }).text ?? '';
-const brief = ({ content, ...part }: Part) => ({ ...part, content: content.slice(0, 80) });
-const isResult = ({ kind }: Part) => kind === 'result';
-const isMessage = ({ kind, edits }: Part) => edits === null && kind !== 'pin' && kind !== 'close' && kind !== 'open';
-/** What a run of a task has to say, in the order in which it was said. */
-const isOfTask = ({ kind, goes_to: goesTo }: Part) => goesTo === 'task' && (kind === 'result' || kind === 'notice');
-const isOpen = ({ status }: Part) => status !== 'delivered' && status !== 'failed';
+const isMessage = (part: Part) => isWord(part) || (part.kind === 'card' && part.edits === null);
 const isCertain = ({ evidence, sends }: Part) => evidence === null && sends === 1;
 
-function partsAreWhole({ rows, tasks }: Scene): Breach[] {
-  const providers = new Map(rows.chats.map(({ id, provider }) => [id, provider]));
-  const parts = groupBy(rows.deliveries.filter(isResult), (part) => part.run_id);
-  const delivers = (run: Row<'runs'>) => run.status === 'succeeded' && providers.get(run.chat_id ?? '') === 'telegram';
-  const torn = rows.runs.filter((run) => delivers(run) && !isWhole(run, parts.get(run.id) ?? []));
-  const needless = rows.runs.filter((run) => !delivers(run) && parts.has(run.id));
+function nothingIsGivenUp({ rows, tasks }: Scene): Breach[] {
   const lost = rows.deliveries.filter((part) => {
     if (!isResult(part) || part.status !== 'failed') return false;
     return tasks.get(part.task_id ?? '')?.state !== 'deleted' || part.error !== 'the task was deleted';
   });
-  return [
-    ...breachesOf(
-      'a result has not all of its parts',
-      torn.map(({ input: _input, output: _output, ...run }) => run),
-    ),
-    ...breachesOf('a part was made where nothing is to be delivered', needless),
-    ...breachesOf('a part was given up', lost.map(brief)),
-  ];
-}
-
-/** The parts are numbered 1..n, fit into a message each, and together say what the run brought back. */
-function isWhole(run: Row<'runs'>, parts: readonly Part[]): boolean {
-  const own = parts.toSorted((a, b) => a.part - b.part);
-  const { text } = JSON.parse(run.output ?? '{"text":""}') as { text: string };
-  const numbered = own.every(({ part }, index) => part === index + 1);
-  const fits = own.every((part) => textOf(part).length <= 4096);
-  return own.length > 0 && numbered && fits && squeezed(own.map(textOf).join('')) === squeezed(text);
+  return tell('a part was given up', lost);
 }
 
 function deliveredMeansShown({ delivered, messages }: Scene): Breach[] {
@@ -93,14 +53,7 @@ function deliveredMeansShown({ delivered, messages }: Scene): Breach[] {
     if (message?.from !== 'bot' || message.service !== null) return true;
     return message.threadId !== part.message_thread_id || (isResult(part) && message.text !== textOf(part).trim());
   });
-  const alike = [...groupBy(delivered, (part) => keyOf(part.platform_chat_id, part.message_id)).values()];
-  return [
-    ...breachesOf('a part counts as delivered and was not shown', unshown.map(brief)),
-    ...breachesOf(
-      'two parts became one message',
-      alike.filter((group) => group.length > 1).map((group) => group.map(brief)),
-    ),
-  ];
+  return tell('a part counts as delivered and was not shown', unshown);
 }
 
 /** What is a task's goes to a topic of that task, of which there is one at a time; a word for a thread goes there. */
@@ -108,17 +61,16 @@ function placesAreRight({ delivered, seen, tasks, address }: Scene): Breach[] {
   const names = new Map(seen.topics.map(({ chatId, threadId, name }) => [keyOf(chatId, threadId), name]));
   const misplaced = delivered.filter((part) => {
     if (part.platform_chat_id !== address.get(part.chat_id)) return true;
-    if (part.goes_to === 'thread') return part.message_thread_id !== part.to_topic;
+    if (toThread(part)) return part.message_thread_id !== part.to_topic;
     const name = names.get(keyOf(part.platform_chat_id, part.message_thread_id));
     return name === undefined || name !== tasks.get(part.task_id ?? '')?.title;
   });
   const standing = seen.topics.filter(({ isDeleted, createdBy }) => !isDeleted && createdBy === 'bot');
-  const doubled = [...groupBy(standing, ({ chatId, name }) => `${chatId} ${name}`).values()];
   return [
-    ...breachesOf('a part landed in another place than asked for', misplaced.map(brief)),
-    ...breachesOf(
+    ...tell('a part landed in another place than asked for', misplaced),
+    ...tell(
       'a task has two topics',
-      doubled.filter((group) => group.length > 1),
+      repeated(standing, ({ chatId, name }) => `${chatId} ${name}`),
     ),
   ];
 }
@@ -141,9 +93,9 @@ function nothingElseIsShown(scene: Scene): Breach[] {
     const parts = results.get(key);
     const isExplained =
       parts === undefined ? messages.every((one) => isRepeated(scene, one)) : areDoubted(parts, messages);
-    return isExplained ? [] : [{ messages, parts: (parts ?? []).map(brief) }];
+    return isExplained ? [] : [{ messages, parts }];
   });
-  return breachesOf('something is shown that nothing accounts for', unexplained);
+  return tell('something is shown that nothing accounts for', unexplained);
 }
 
 function areDoubted(parts: readonly Part[], messages: readonly SeenMessage[]): boolean {
@@ -163,23 +115,9 @@ function isRepeated({ rows, seen, address, tasks }: Scene, { chatId, threadId }:
   const topic = seen.topics.find((one) => one.chatId === chatId && one.threadId === threadId);
   return rows.deliveries.some((part) => {
     if (isResult(part) || !isMessage(part) || address.get(part.chat_id) !== String(chatId)) return false;
-    const isThere =
-      part.goes_to === 'thread' ? part.to_topic === threadId : tasks.get(part.task_id ?? '')?.title === topic?.name;
+    const isThere = toThread(part) ? part.to_topic === threadId : tasks.get(part.task_id ?? '')?.title === topic?.name;
     return isThere && (part.sends > 1 || (part.status !== 'delivered' && part.sends > 0));
   });
-}
-
-/** Within a topic, whoever was made first is shown first. */
-function orderIsKept({ delivered }: Scene): Breach[] {
-  const lanes = groupBy(delivered.filter(isOfTask), (part) => part.lane);
-  const swapped = [...lanes.values()].flatMap((parts) => {
-    const sorted = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    return sorted.flatMap((part, index) => {
-      const next = sorted[index + 1];
-      return next !== undefined && (next.message_id ?? 0) < (part.message_id ?? 0) ? [[brief(part), brief(next)]] : [];
-    });
-  });
-  return breachesOf('the parts of a topic came in another order', swapped);
 }
 
 /** Of two clocks the wall clock may be set back, and the one of the ids is not exact for a card. */
@@ -190,7 +128,7 @@ function isEarlier(part: Part, card: Part): boolean {
 /** A card comes after what was there to be said before it, and nothing else is pinned. */
 function cardsAreRight({ seen, delivered }: Scene): Breach[] {
   const said = groupBy(
-    delivered.filter((part) => isOfTask(part) && isCertain(part)),
+    delivered.filter((part) => isWord(part) && !toThread(part) && isCertain(part)),
     (part) => keyOf(part.platform_chat_id, part.message_thread_id),
   );
   const cards = delivered.filter(({ kind }) => kind === 'card');
@@ -202,10 +140,7 @@ function cardsAreRight({ seen, delivered }: Scene): Breach[] {
   const strange = seen.messages.filter(
     ({ isPinned, isGone, chatId, messageId }) => isPinned && !isGone && !known.has(keyOf(chatId, messageId)),
   );
-  return [
-    ...breachesOf('a card came before the result', hasty.map(brief)),
-    ...breachesOf('something is pinned that is no card', strange),
-  ];
+  return [...tell('a card came before the result', hasty), ...tell('something is pinned that is no card', strange)];
 }
 
 /** After a clean stop nothing is on its way, and nothing waits for a person without a reason. */
@@ -217,14 +152,14 @@ function nothingHangs({ rows, seen, tasks }: Scene): Breach[] {
     return part.status === 'blocked' && !isLost;
   });
   return [
-    ...breachesOf('a part is on its way after a clean stop', sending.map(brief)),
-    ...breachesOf('a part waits for a person although nothing is in its way', stuck.map(brief)),
+    ...tell('a part is on its way after a clean stop', sending),
+    ...tell('a part waits for a person although nothing is in its way', stuck),
   ];
 }
 
 /** To be told to wait is a fault of the one who asked too fast, but for the times when Telegram was made to say so. */
 function paceIsKept({ seen }: Scene): Breach[] {
-  return breachesOf(
+  return tell(
     'a call was made too fast',
     seen.calls.filter(({ status, fault }) => status === 429 && fault === null),
   );

@@ -2,13 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readRows, type Breach } from '../invariants/rows.ts';
+import { breachesOf } from './account.ts';
 import { call, create, runsOf, type WireTask } from './api.ts';
-import { proveDeliveries } from './delivery-proof.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
-import { readRows, type Breach } from './rows.ts';
-import { proveSlots } from './slots-proof.ts';
 import { openTelegram, threadOf } from './telegram.ts';
-import { proveWork } from './work-proof.ts';
 
 /** A way to leave a database no room to grow, and to give the room back. */
 interface Squeeze {
@@ -124,13 +122,8 @@ async function fill(options: StartOptions, squeeze: Squeeze): Promise<Breach[]> 
     world.breaches.push({ promise: 'a stop by SIGTERM ends with code 0', rows: { code, errors: boot.errors() } });
   const rows = await readRows(options.databaseUrl);
   // A full disk is told in the log; that is not what is proved here.
-  const history = { kills: [], log: boot.log.filter(({ level }) => level !== 'error') };
-  return [
-    ...world.breaches,
-    ...proveSlots(rows, { asked, ended: at }).breaches,
-    ...proveWork(rows, history),
-    ...proveDeliveries(rows, options.telegram.seen()),
-  ];
+  const log = boot.log.filter(({ level }) => level !== 'error');
+  return [...world.breaches, ...breachesOf(rows, options.telegram.seen(), { stop: { asked, ended: at }, log })];
 }
 
 const statusOf = async (url: string, path: string) => (await call(url, { method: 'GET', path })).status;

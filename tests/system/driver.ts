@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Chance } from '../support/chance.ts';
 import { call, type Answer, type Request, type WireTask } from './api.ts';
 import { wish, type Wish } from './load.ts';
-import type { Random } from './random.ts';
 
 /** What the server has acknowledged about one task; all of it must be found in the database at the end. */
 export interface Known {
@@ -30,7 +30,7 @@ export interface Driver {
 }
 
 export interface DriverNeeds {
-  readonly random: Random;
+  readonly random: Chance;
   /** Resolves once there is a server to ask. */
   readonly url: () => Promise<string>;
   readonly tasks: number;
@@ -118,7 +118,7 @@ export function drive(needs: DriverNeeds): Driver {
 }
 
 interface Turn {
-  readonly random: Random;
+  readonly random: Chance;
   readonly known: Known;
   readonly ask: (request: Request) => Promise<Answer>;
   readonly wrong: { request: Request; answer: Answer }[];

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
+import type { Breach } from '../invariants/rows.ts';
 import { call, create } from './api.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
-import type { Breach } from './rows.ts';
 import { threadOf } from './telegram.ts';
 
 /** What is being sent has ten seconds of grace, and so has what runs; the rest is done in a moment. */

@@ -1,16 +1,14 @@
+import { groupBy, type Breach, type Row, type Rows } from '../invariants/rows.ts';
 import type { Known, Ledger } from './driver.ts';
-import { groupBy, type Breach, type Row, type Rows } from './rows.ts';
 
 /** What the server has acknowledged is in the database, and nothing was done twice for a request that came twice. */
 export function proveLedger(rows: Rows, ledger: Ledger): Breach[] {
   const tasks = new Map(rows.tasks.map((task) => [task.id, task]));
-  const occurrences = new Set(rows.occurrences.filter(({ source }) => source === 'run_now').map(({ id }) => id));
   const titles = groupBy(rows.tasks, (task) => task.title);
   const breaches: Breach[] = [];
   for (const known of ledger.known) {
     const task = tasks.get(known.task.task_id);
-    const missing = known.runsByHand.filter((id) => !occurrences.has(id));
-    const lost = task === undefined ? ['create'] : [...lostOf(known, task), ...missing.map((id) => `run-now ${id}`)];
+    const lost = task === undefined ? [] : lostOf(known, task);
     if (lost.length > 0)
       breaches.push({ promise: 'an acknowledged write is lost', rows: { title: known.wish.title, lost, task } });
     const copies = titles.get(known.wish.title)?.length ?? 0;

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Chance } from '../support/chance.ts';
 import { threadOf } from './telegram.ts';
 
 /** A task that the driver will ask for. The title is unique, so that a task made twice is seen. */
@@ -25,7 +25,7 @@ const long = Array.from({ length: 900 }, (_value, index) => `word${index} ðŸ‘©â€
   .join(' ')
   .slice(0, 12_000);
 
-const actions: readonly ((random: Random) => Readonly<Record<string, unknown>>)[] = [
+const actions: readonly ((random: Chance) => Readonly<Record<string, unknown>>)[] = [
   () => ({ instructions: 'A plain reminder.' }),
   () => ({
     instructions:
@@ -45,7 +45,7 @@ const actions: readonly ((random: Random) => Readonly<Record<string, unknown>>)[
   }),
 ];
 
-const schedules: readonly ((random: Random) => Readonly<Record<string, unknown>>)[] = [
+const schedules: readonly ((random: Chance) => Readonly<Record<string, unknown>>)[] = [
   () => ({ kind: 'interval', interval: 'PT1S', timezone: 'UTC' }),
   () => ({ kind: 'rrule', rrule: 'FREQ=SECONDLY;INTERVAL=2', timezone: 'UTC' }),
   () => ({ kind: 'interval', interval: 'PT1S', from: 'completion', timezone: 'Europe/Madrid' }),
@@ -61,7 +61,7 @@ const schedules: readonly ((random: Random) => Readonly<Record<string, unknown>>
 
 /** The numbers of the lists have no common factor with each other's rounds, so many combinations come up. */
 export function wish(
-  random: Random,
+  random: Chance,
   index: number,
   { name, forums }: { readonly name: string; readonly forums: readonly number[] },
 ): Wish {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Counts } from '../../src/app/ports/pipeline.ts';
 import { createLoop, type Work } from '../../src/system/loop.ts';
-import { manualTime, memoryLog } from '../support/fakes.ts';
+import { manualTime, memoryLog, second } from '../support/fakes.ts';
 
-const second = 1000;
 const none: Counts = { taken: 0, more: false };
 
 interface Given {

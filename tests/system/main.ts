@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Breach } from '../invariants/rows.ts';
+import { chanceFrom } from '../support/chance.ts';
 import { createDatabase, startPostgres } from '../support/postgres-server.ts';
 import { pausedByCrashes } from './auto-pause.ts';
 import { badDay, badFaults } from './chat.ts';
@@ -10,8 +12,6 @@ import { diskFull } from './disk-full.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
 import { image } from './image.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
-import { randomFrom } from './random.ts';
-import type { Breach } from './rows.ts';
 import { secondProcess } from './second-process.ts';
 import { stopUnderLoad } from './stop.ts';
 import { openTelegram, realPace } from './telegram.ts';
@@ -61,11 +61,11 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     return { breaches, figures: skipped.map((what) => `SKIPPED ${what}`) };
   },
   corrupt: async (options) => ({ breaches: await corruptRows(fileIn(options, 'corrupt')), figures: [] }),
-  chat: async (options) => badDay({ ...fileIn(options, 'chat'), ...wholeDay, random: randomFrom(seed) }),
+  chat: async (options) => badDay({ ...fileIn(options, 'chat'), ...wholeDay, random: chanceFrom(seed) }),
   pace: async (options) => {
     const telegram = await openTelegram({ forums: 3, pace: realPace });
     try {
-      return await badDay({ ...fileIn(options, 'pace'), telegram, ...slowDay, random: randomFrom(seed) });
+      return await badDay({ ...fileIn(options, 'pace'), telegram, ...slowDay, random: chanceFrom(seed) });
     } finally {
       await telegram.close();
     }
@@ -109,7 +109,7 @@ async function killing(options: StartOptions, kills: number): Promise<Told> {
     breaches: result.breaches,
     figures: [
       `seed ${seed}, ${result.kills} kills, ${ledger.known.length} tasks, ${ledger.requests} requests (${ledger.repeated} repeated)`,
-      `${result.slots} slots of ${result.tasksProved} tasks, ${result.inGaps} of them in gaps; ${rows.runs.length} runs, ${rows.attempts.length} attempts (${interrupted} interrupted)`,
+      `${result.slots} slots, ${result.inGaps} of them in gaps; ${rows.runs.length} runs, ${rows.attempts.length} attempts (${interrupted} interrupted)`,
       `${rows.deliveries.length} parts: ${countsOf(rows.deliveries.map(({ status }) => status))}`,
       `ready after p50 ${sorted[Math.floor(sorted.length / 2)]} ms, max ${sorted.at(-1)} ms; stop in ${result.stopMs} ms; ${result.refusedStarts} starts refused`,
     ],

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Breach } from '../invariants/rows.ts';
 import { create, runsOf } from './api.ts';
 import { readyUrl, start, type StartOptions } from './program.ts';
-import type { Breach } from './rows.ts';
 
 /** One process at a time: the second is refused by name, the first goes on, and once it is dead the next one starts. */
 export async function secondProcess(options: StartOptions): Promise<Breach[]> {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { readRows, type Breach } from '../invariants/rows.ts';
 import { create } from './api.ts';
 import { becomes, readyUrl, start, type StartOptions } from './program.ts';
-import { readRows, type Breach } from './rows.ts';
 import { threadOf } from './telegram.ts';
 
 /** The grace of the server, and time for what comes after it. */

@@ -3,6 +3,7 @@ import { forumId } from '../../src/sandbox/world/first-world.ts';
 import type { Call, MessageShown, TopicShown, World } from '../../src/sandbox/world/world.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { memoryLog } from '../support/fakes.ts';
+import { lab } from '../support/sandbox.ts';
 
 /** A Telegram in this process, so that whatever is done to the server, the chats stay as they are and can be asked. */
 export interface Telegram {
@@ -108,9 +109,6 @@ function messagesOf(world: World, chat: number): MessageShown[] {
     all.unshift(...page);
   }
 }
-
-/** The group that every world has. */
-const lab = -1_001_000_000_001;
 
 export function threadOf(chat: number = lab, topic?: number): string {
   const base = `telegram:chat:${chat}`;

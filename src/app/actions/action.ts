@@ -3,7 +3,7 @@ import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 
-/** What an action is given. It knows nothing of the trigger, and of the chat only its name. */
+/** The input of an action. It knows nothing of the trigger, and of the chat only its name. */
 export interface Job {
   readonly input: RunInput;
   readonly runId: string;

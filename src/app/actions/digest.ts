@@ -1,4 +1,5 @@
 import { settingsOf, type DateStyle } from '../../domain/chat-settings.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { ChatFacts, ChatNews } from '../ports/chat-facts.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { TruthStore } from '../ports/why.ts';
@@ -8,34 +9,34 @@ import type { Action, Job, Outcome } from './action.ts';
 import { refuseUnknown } from './message.ts';
 
 /** The first digest looks back so far, and so does one whose last one is nowhere to be found. */
-const firstLookMs = 86_400_000;
+const firstLookMs = DAY_MS;
 const shownMax = 15;
 
 /**
  * Tells the chat how its tasks stand. Where there is nothing to tell it tells nothing, unless somebody asked for it just
  * now. It remembers until when it has told.
  */
-export function digestAction(source: DigestSource): Action {
+export function digestAction(read: ReadDigest): Action {
   return {
     kind: 'digest',
     check: (spec) => refuseUnknown(spec, ['kind']),
     // It reads and does nothing.
     repeatable: () => true,
-    run: (job) => digest(source, job),
+    run: (job) => digest(read, job),
   };
 }
 
-async function digest(source: DigestSource, { input, startedAt: now, chatId, taskId }: Job): Promise<Outcome> {
+async function digest(read: ReadDigest, { input, startedAt: now, chatId, taskId }: Job): Promise<Outcome> {
   if (chatId === null || taskId === null) return { is: 'giveUp', error: 'a digest belongs to a task of a chat' };
   const told = input.context?.['told_until'];
   const since = typeof told === 'number' && told < now ? told : now - firstLookMs;
-  const facts = await source.read({ chatId, taskId, since, now });
+  const facts = await read({ chatId, taskId, since, now });
   const text = isNews(facts, since) ? digestText(facts, { since, now, timezone: input.timezone }) : '';
   if (input.byHand === true) return { is: 'done', text: text === '' ? 'There is nothing to tell right now.' : text };
   return { is: 'done', text, context: { ...input.context, told_until: now } };
 }
 
-/** That something is paused still is no news; that it was paused is. */
+/** A pause that lasts is no news; a new one is. */
 function isNews({ coming, failed, succeeded, snoozed, waiting, paused }: DigestFacts, since: number): boolean {
   const lists = [coming, failed, succeeded, snoozed, waiting];
   return lists.some((list) => list.length > 0) || paused.some(({ at }) => at !== null && at >= since);
@@ -131,9 +132,7 @@ export interface DigestQuery {
 }
 
 /** Reads what has become of the tasks of a chat, and what is coming. */
-interface DigestSource {
-  read(query: DigestQuery): Promise<DigestFacts>;
-}
+type ReadDigest = (query: DigestQuery) => Promise<DigestFacts>;
 
 interface DigestDeps {
   readonly store: Pick<ChatFacts & ChatStore & TruthStore, 'chatNews' | 'chatSettings' | 'chatTasks' | 'readPlanned'>;
@@ -143,21 +142,15 @@ interface DigestDeps {
 const rowsMax = 50;
 /** Runs of one task that are counted. */
 const slotsMax = 100;
-const dayMs = 86_400_000;
-
-/** What a digest tells, read from the store. */
-export function createDigestSource({ store }: DigestDeps): DigestSource {
+/** Reads the contents of a digest from the store. */
+export async function readDigest({ store }: DigestDeps, query: DigestQuery): Promise<DigestFacts> {
+  const { chatId, taskId: except, since } = query;
+  const until = await nextDigest({ store }, query);
   return {
-    read: async (query) => {
-      const { chatId, taskId: except, since } = query;
-      const until = await nextDigest({ store }, query);
-      return {
-        ...(await store.chatNews({ chatId, since, except, limit: rowsMax })),
-        ...(await comingUntil({ store }, query, until)),
-        until,
-        dates: settingsOf(await store.chatSettings(chatId)).dates,
-      };
-    },
+    ...(await store.chatNews({ chatId, since, except, limit: rowsMax })),
+    ...(await comingUntil({ store }, query, until)),
+    until,
+    dates: settingsOf(await store.chatSettings(chatId)).dates,
   };
 }
 
@@ -165,7 +158,7 @@ export function createDigestSource({ store }: DigestDeps): DigestSource {
 async function nextDigest({ store }: DigestDeps, { taskId, now }: DigestQuery): Promise<number> {
   const planned = await store.readPlanned(taskId);
   const next = planned === null ? undefined : upcoming(planned, 1)[0];
-  return next !== undefined && next > now ? next : now + dayMs;
+  return next !== undefined && next > now ? next : now + DAY_MS;
 }
 
 async function comingUntil(

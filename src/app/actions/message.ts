@@ -46,10 +46,10 @@ function render(templates: Templates, { input, runId, attempt, startedAt }: Job)
   return { is: 'done', text: shown, ...(media === null ? {} : { media }) };
 }
 
-/** Longer than any id that the platform has given out. */
+/** Longer than any id that Telegram has given out. */
 const fileIdLengthMax = 300;
 
-/** A file that somebody sent to the bot, by the id that the platform gave it for this bot; no other name of a file will do. */
+/** A file that somebody sent to the bot, by the id that Telegram gave it for this bot; no other name of a file will do. */
 function checkMedia(media: unknown): void {
   if (media === undefined || mediaOf(media) !== null) return;
   throw invalid(
@@ -62,7 +62,7 @@ function mediaOf(media: unknown): Media | null {
   const { kind: named, file_id: fileId } = media as { readonly kind?: unknown; readonly file_id?: unknown };
   const kind = mediaKinds.find((one) => one === named);
   if (kind === undefined || typeof fileId !== 'string') return null;
-  // An address on the web would be fetched by the platform, and another file may stand there by then.
+  // An address on the web would be fetched by Telegram, and another file may stand there by then.
   return /^[\w-]+$/.test(fileId) && fileId.length <= fileIdLengthMax ? { kind, fileId } : null;
 }
 

@@ -1,12 +1,13 @@
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
 import { nextSlots } from '../../domain/schedule/schedule.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { memo } from '../operations/memo.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
-import type { Clock, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { Counts, DueTask } from '../ports/pipeline.ts';
 import type { TaskStore } from '../ports/tasks.ts';
-import { auditedTables, type HousekeepingStore, type UpkeepStore } from '../ports/upkeep.ts';
+import { auditedTables, type HousekeepingStore, type MissingSlot, type UpkeepStore } from '../ports/upkeep.ts';
 import { inSteps, type Chore } from './chore.ts';
 import { differenceSentence, standingDifferences } from './slot-review.ts';
 
@@ -38,7 +39,7 @@ export interface Seen {
   readonly missing: readonly Missing[];
 }
 
-interface AuditDeps {
+interface AuditDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
   readonly store: Pick<
     HousekeepingStore,
     'auditPage' | 'sampleTasks' | 'standingTask' | 'slotAccount' | 'tellFindings'
@@ -46,10 +47,6 @@ interface AuditDeps {
     Pick<UpkeepStore, 'readNote' | 'writeNote'> &
     Pick<TaskStore, 'readTask'>;
   readonly bootId: string;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly timer: Timer;
-  readonly log: Log;
   /** The scheduler has more to do than it could take: what is late then is on its way, and no finding. */
   readonly schedulerBehind: () => boolean;
 }
@@ -170,10 +167,7 @@ export function slotName({ taskId, slotAt }: Missing): string {
 /* ---- slots, computed again ---- */
 
 /** A slot for which nothing stands: no row, no gap. */
-export interface Missing {
-  readonly taskId: string;
-  readonly slotAt: number;
-}
+type Missing = Pick<MissingSlot, 'taskId' | 'slotAt'>;
 
 interface AccountPage {
   /** Tasks whose slots have been begun. */
@@ -183,7 +177,6 @@ interface AccountPage {
 
 type AccountStore = Pick<HousekeepingStore, 'sampleTasks' | 'standingTask' | 'slotAccount'>;
 
-const dayMs = 86_400_000;
 /** Multiples of it spread evenly over a stretch, however many there are of them. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
 
@@ -192,7 +185,7 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
  * twice on one day sees the same.
  */
 async function* missingSlots(store: AccountStore, now: number): AsyncGenerator<AccountPage, void> {
-  const part = (Math.floor(now / dayMs) * goldenRatio) % 1;
+  const part = (Math.floor(now / DAY_MS) * goldenRatio) % 1;
   const window = { from: now - limits.slotSampleWindowMs, through: now - limits.overdueMs };
   let slots = 0;
   for (const taskId of await store.sampleTasks({ part, now, limit: limits.slotSampleMax })) {
@@ -242,8 +235,7 @@ async function* accountOf(store: AccountStore, task: DueTask, window: Window): A
 /** A schedule that cannot be computed is the scheduler's to report. */
 function slotsOf(task: DueTask, { from, through }: Window): number[] {
   try {
-    const { startAt, until } = policyFor(task);
-    const bounds = { startAt, until };
+    const bounds = policyFor(task);
     return nextSlots(task.schedule, from, { count: limits.slotAccountPage, upTo: through, bounds });
   } catch {
     return [];

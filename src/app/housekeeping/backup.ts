@@ -1,12 +1,10 @@
 import { errorText } from '../../domain/errors.ts';
 import { backupRetryMs } from '../../domain/limits.ts';
-import type { Backups, Clock, Log } from '../ports/outside.ts';
+import type { Backups, World } from '../ports/outside.ts';
 import type { Chore } from './chore.ts';
 
-interface BackupDeps {
+interface BackupDeps extends Pick<World, 'clock' | 'log'> {
   readonly backups: Backups;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Copies that stay. */
   readonly keep: number;
 }

@@ -8,15 +8,16 @@ import {
   choreRestMs,
   nightStartMs,
 } from '../../domain/limits.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Runner } from '../pipeline/runner.ts';
-import type { Backups, Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import type { Backups, Stopwatch, World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { Store } from '../ports/store.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
-import { createAudit, type Audit } from './audit.ts';
+import { createAudit } from './audit.ts';
 import { createBackup } from './backup.ts';
 import type { Chore, Done } from './chore.ts';
-import { createReconcile, type Reconcile } from './reconcile.ts';
+import { createReconcile } from './reconcile.ts';
 import { createExpiry, createRetention } from './retention.ts';
 
 /** All chores as one piece of work for a loop: each turn is one bounded step of one chore, and the chores take turns. */
@@ -26,12 +27,8 @@ export interface Housekeeper {
   nextAt(now: number): Promise<number | null>;
 }
 
-export interface HousekeeperDeps {
+export interface HousekeeperDeps extends Pick<World, 'clock' | 'stopwatch' | 'bell' | 'log'> {
   readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly bell: Bell;
-  readonly log: Log;
 }
 
 export function createHousekeeper(deps: HousekeeperDeps, chores: readonly Chore[]): Housekeeper {
@@ -140,8 +137,6 @@ function restAfter({ when }: Chore, { taken, more }: Done): number {
   return taken === 0 ? choreRestMs : 0;
 }
 
-const dayMs = 86_400_000;
-
 /**
  * When the work of a night finished last stands in a note, so a restart neither repeats nor forgets a night, and a machine
  * that slept through it catches up soon after. A new database has its first night ahead of it, and so has one whose note
@@ -167,7 +162,7 @@ function createNights({ store }: HousekeeperDeps) {
 /** The first time of night strictly after an instant. */
 function nightAfter(instant: number, afterMs: number): number {
   const offset = nightStartMs + afterMs;
-  return (Math.floor((instant - offset) / dayMs) + 1) * dayMs + offset;
+  return (Math.floor((instant - offset) / DAY_MS) + 1) * DAY_MS + offset;
 }
 
 type Nights = ReturnType<typeof createNights>;
@@ -185,17 +180,11 @@ function createPauses(stopwatch: Stopwatch) {
   };
 }
 
-export interface Housekeeping {
-  readonly housekeeper: Housekeeper;
-  readonly audit: Audit;
-  readonly reconcile: Reconcile;
-}
+export type Housekeeping = ReturnType<typeof createHousekeeping>;
 
-interface HousekeepingDeps extends HousekeeperDeps {
+interface HousekeepingDeps extends HousekeeperDeps, Pick<World, 'timer' | 'ids'> {
   readonly store: Store;
   readonly bootId: string;
-  readonly timer: Timer;
-  readonly ids: Ids;
   readonly runner: Pick<Runner, 'holds'>;
   readonly schedulerBehind: () => boolean;
   readonly retentionDays: number;
@@ -206,8 +195,8 @@ interface HousekeepingDeps extends HousekeeperDeps {
   readonly chores: readonly Chore[];
 }
 
-/** The room that keeps the place in order, with every chore that there is. */
-export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
+/** The room that keeps the house in order, with every chore that there is. */
+export function createHousekeeping(deps: HousekeepingDeps) {
   const audit = createAudit(deps);
   const { backups, backupsKept: keep } = deps;
   return {

@@ -1,11 +1,11 @@
 import type { Actor } from '../../domain/access.ts';
-import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
+import { checks, type Finding } from '../../domain/audit.ts';
 import { errorText } from '../../domain/errors.ts';
 import { reconcileMax } from '../../domain/limits.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import type { Runner } from '../pipeline/runner.ts';
-import type { Bell, Clock, Ids, Log, Timer } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { DueTask, Unreadable } from '../ports/pipeline.ts';
 import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
 import { slotName, type Audit, type Seen } from './audit.ts';
@@ -21,24 +21,15 @@ interface Reconciled {
   readonly fixed: readonly Fixed[];
 }
 
-interface Fixed {
-  readonly check: CheckName;
-  readonly id: string;
-  readonly did: string;
-}
+type Fixed = Seen['faults'][number] & { readonly did: string };
 
 export type Reconcile = (request: ReconcileRequest) => Promise<Reconciled>;
 
-interface ReconcileDeps {
+interface ReconcileDeps extends Pick<World, 'clock' | 'timer' | 'ids' | 'bell' | 'log'> {
   readonly audit: Pick<Audit, 'look'>;
   readonly store: Pick<HousekeepingStore, 'repair' | 'recordMissing'>;
   readonly runner: Pick<Runner, 'holds'>;
   readonly bootId: string;
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly ids: Ids;
-  readonly bell: Bell;
-  readonly log: Log;
 }
 
 /**
@@ -81,9 +72,9 @@ async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGen
 function planned(task: DueTask | Unreadable, now: number): Replanned {
   if ('unreadable' in task) return { pause: `unreadable: ${task.unreadable}` };
   try {
-    const { startAt, until, maxRuns } = policyFor(task);
-    const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
-    return { nextAt: spent ? null : nextSlot(task.schedule, now, { startAt, until }) };
+    const policy = policyFor(task);
+    const spent = policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns;
+    return { nextAt: spent ? null : nextSlot(task.schedule, now, policy) };
   } catch (error) {
     return { pause: `unreadable: ${errorText(error)}` };
   }

@@ -1,14 +1,11 @@
 import { expiredEveryMs, inboxRetentionMs, retentionBatchMax } from '../../domain/limits.ts';
-import type { Clock, Log } from '../ports/outside.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import type { World } from '../ports/outside.ts';
 import { shelves, type HousekeepingStore, type Removed, type Shelf, type UpkeepStore } from '../ports/upkeep.ts';
 import { inSteps, type Chore } from './chore.ts';
 
-const dayMs = 86_400_000;
-
-interface RetentionDeps {
+interface RetentionDeps extends Pick<World, 'clock' | 'log'> {
   readonly store: Pick<HousekeepingStore, 'prune'> & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly retentionDays: number;
 }
 
@@ -41,12 +38,12 @@ export function createRetention(deps: RetentionDeps): Chore {
 
 /** Updates of Telegram are kept for a month at most, whatever the retention. */
 function limitOf(shelf: Shelf, { clock, retentionDays }: RetentionDeps): number {
-  const keptMs = retentionDays * dayMs;
+  const keptMs = retentionDays * DAY_MS;
   return clock.now() - (shelf === 'inbox' ? Math.min(keptMs, inboxRetentionMs) : keptMs);
 }
 
 async function tell({ store, log, retentionDays }: RetentionDeps, removed: Removed, now: number): Promise<void> {
-  const before = new Date(now - retentionDays * dayMs).toISOString();
+  const before = new Date(now - retentionDays * DAY_MS).toISOString();
   const counts = told(removed);
   log.info('retention', { before, ...counts });
   // Records were kept for a shorter time once, and what went then is gone, however long they are kept by now.
@@ -56,10 +53,8 @@ async function tell({ store, log, retentionDays }: RetentionDeps, removed: Remov
   await store.writeNote(retentionNote, JSON.stringify(note), now);
 }
 
-interface ExpiryDeps {
+interface ExpiryDeps extends Pick<World, 'clock' | 'log'> {
   readonly store: Pick<HousekeepingStore, 'dropExpired'>;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Keys, drafts and notes that have said when they end. */

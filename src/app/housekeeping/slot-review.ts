@@ -1,11 +1,11 @@
 import * as limits from '../../domain/limits.ts';
-import { nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
+import { isDelay, nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
 import { toWall } from '../../domain/schedule/time/zone.ts';
 import type { Task } from '../../domain/task.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
-import type { ChatStore } from '../ports/chats.ts';
+import { noticeTo, type ChatStore } from '../ports/chats.ts';
 import type { Meter } from '../ports/metering.ts';
-import type { Bell, Clock, Digest, Ids, Log, Timer } from '../ports/outside.ts';
+import type { Timer, World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import {
   libraries,
@@ -36,20 +36,14 @@ export interface SlotReview {
   readonly chores: readonly [fresh: Chore, night: Chore];
 }
 
-interface ReviewDeps {
+interface ReviewDeps extends Pick<World, 'clock' | 'timer' | 'ids' | 'digest' | 'bell' | 'log'> {
   readonly store: Pick<TaskStore, 'readTask' | 'listTasks'> &
     Pick<UpkeepStore, 'readNote' | 'writeNote'> &
     Pick<HousekeepingStore, 'tellFindings'> &
     Pick<ChatStore, 'listOwners' | 'findChat' | 'tellOnce'>;
   readonly opinion: Pick<SecondOpinion, 'slotsOf'>;
   readonly engine?: SlotEngine;
-  readonly clock: Clock;
-  readonly timer: Timer;
-  readonly ids: Ids;
-  readonly digest: Digest;
-  readonly bell: Bell;
   readonly meter: Meter;
-  readonly log: Log;
 }
 
 export function createSlotReview(deps: ReviewDeps): SlotReview {
@@ -157,11 +151,11 @@ async function questionOf(
   const { schedule } = task;
   const { startAt, until } = policyFor(task);
   // The second slot of a delay hangs on the end of the first run.
-  const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
-  const after = isDelay ? now : Math.max(now, (startAt ?? now) - 1);
+  const hasOneSlot = isDelay(schedule);
+  const after = hasOneSlot ? now : Math.max(now, (startAt ?? now) - 1);
   const horizon = after + limits.slotReviewHorizonMs;
-  const upTo = isDelay ? horizon : Math.min(horizon, until ?? horizon);
-  const count = isDelay ? 1 : limits.slotReviewSlots;
+  const upTo = hasOneSlot ? horizon : Math.min(horizon, until ?? horizon);
+  const count = hasOneSlot ? 1 : limits.slotReviewSlots;
   const ours: number[] = [];
   try {
     for (let slot = engine.nextSlot(schedule, after); slot !== null && slot <= upTo;) {
@@ -195,16 +189,7 @@ async function tellOwners(deps: ReviewDeps, task: Task, difference: SlotDifferen
     const [, address = ''] = /^telegram:user:(\d+)$/.exec(id) ?? [];
     const chat = await store.findChat(address);
     if (chat === null || chat.state === 'gone') continue;
-    const thread = { provider: 'telegram', address, topic: null } as const;
-    const message = {
-      id: ids.next(),
-      kind: 'notice',
-      thread,
-      taskId: null,
-      shown,
-      edits: null,
-      expiresAt: null,
-    } as const;
+    const message = noticeTo({ provider: 'telegram', address, topic: null }, { id: ids.next(), shown });
     const key = `slots_differ:${taskId}:${digest.of(difference.schedule)}`;
     if (await store.tellOnce(key, message, clock.now())) bell.ring('deliverer');
   }

@@ -1,21 +1,18 @@
 import { checks, type CheckName } from '../../domain/audit.ts';
 import { countedMax, scrapeKeptMs, taskTallyKeptMs, taskTallyPage } from '../../domain/limits.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { lastAudit, type AuditFound } from '../housekeeping/audit.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { Workload, WorkloadStore } from '../ports/metering.ts';
-import type { Clock, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { memo } from './memo.ts';
 import { sample, type Sample } from './metrics.ts';
 import type { Ready } from './readiness.ts';
 
 /** The sources of the meter beside its own counts. */
-export interface GaugeDeps {
+interface GaugeDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
   readonly store: WorkloadStore & Pick<UpkeepStore, 'readNote'> & Pick<ChatStore, 'readHolds'>;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly timer: Timer;
-  readonly log: Log;
   readonly loops: readonly { readonly name: string; readonly health: () => { readonly idleMs: number } }[];
   readonly ready: () => Promise<Ready>;
   /** Absent where the database has no connections of its own. */
@@ -31,8 +28,6 @@ export interface ConnectionsUsed {
   /** Requests that wait for a connection. */
   readonly waiting: number;
 }
-
-const dayMs = 86_400_000;
 
 /** Looks at the store at most once a second, however many ask. While the store is away, what needs it is left out. */
 export function createGauges(deps: GaugeDeps): () => Promise<readonly Sample[]> {
@@ -102,7 +97,7 @@ function workSamples(work: Workload, { retentionDays }: GaugeDeps, now: number):
     ]),
     sample('inbox_depth', {}, work.inbox.count),
     sample('inbox_oldest_seconds', {}, age(work.inbox.since)),
-    sample('retention_margin_seconds', {}, (retentionDays * dayMs - oldestMs) / 1000),
+    sample('retention_margin_seconds', {}, (retentionDays * DAY_MS - oldestMs) / 1000),
     sample('database_bytes', {}, work.databaseBytes),
   ];
 }

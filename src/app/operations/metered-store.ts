@@ -1,7 +1,7 @@
 import { policyOf } from '../../domain/policy.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
-import type { Clock } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type {
   Admission,
   Claim,
@@ -15,10 +15,7 @@ import type {
 import type { Store } from '../ports/store.ts';
 import type { CounterLabels, CounterName } from './metrics.ts';
 
-interface MeteredDeps {
-  readonly meter: Meter;
-  readonly clock: Clock;
-}
+type MeteredDeps = Pick<World, 'clock'> & { readonly meter: Meter };
 
 /** The same method, and what it came to is told besides. */
 function tap<A extends readonly unknown[], R>(
@@ -49,12 +46,12 @@ export function meteredStore(store: Store, deps: MeteredDeps): Store {
     ...slotMethods(store, deps),
     ...runMethods(store, deps),
     ...partMethods(store, deps),
-    receiveUpdates: tap(store.receiveUpdates, counted('telegram_updates_total', { state: 'received' })),
-    endUpdate: tap(store.endUpdate, (isWritten, { status }) => {
+    receiveUpdates: tap(store.receiveUpdates.bind(store), counted('telegram_updates_total', { state: 'received' })),
+    endUpdate: tap(store.endUpdate.bind(store), (isWritten, { status }) => {
       if (isWritten) meter.count('telegram_updates_total', { state: status === 'failed' ? 'failed' : 'handled' });
     }),
-    letRunsGo: tap(store.letRunsGo, counted('rescues_total', { room: 'runner' })),
-    letPartsGo: tap(store.letPartsGo, counted('rescues_total', { room: 'deliverer' })),
+    letRunsGo: tap(store.letRunsGo.bind(store), counted('rescues_total', { room: 'runner' })),
+    letPartsGo: tap(store.letPartsGo.bind(store), counted('rescues_total', { room: 'deliverer' })),
   };
 }
 
@@ -80,7 +77,7 @@ function slotMethods(store: Store, { meter, clock }: MeteredDeps): SlotMethods {
       }
       return counts;
     },
-    expireQuestions: tap(store.expireQuestions, ({ taken }) => {
+    expireQuestions: tap(store.expireQuestions.bind(store), ({ taken }) => {
       if (taken > 0) meter.count('occurrences_total', { status: 'skipped', reason: 'ask_expired' }, taken);
     }),
   };
@@ -106,7 +103,7 @@ type RunMethods = Pick<RunStore, 'addRun' | 'startRuns' | 'finishRuns'>;
 
 function runMethods(store: Store, { meter, clock }: MeteredDeps): RunMethods {
   return {
-    addRun: tap(store.addRun, ({ created }) => {
+    addRun: tap(store.addRun.bind(store), ({ created }) => {
       if (!created) meter.count('requests_deduplicated_total', { via: 'run' });
     }),
     startRuns: async (at, bootId, plan) => {
@@ -124,7 +121,7 @@ function runMethods(store: Store, { meter, clock }: MeteredDeps): RunMethods {
       for (const one of started.started) countStart(meter, one, now);
       return started;
     },
-    finishRuns: tap(store.finishRuns, ({ written, autoPaused }, ends) => {
+    finishRuns: tap(store.finishRuns.bind(store), ({ written, autoPaused }, ends) => {
       // Which of a batch came too late is not told; one that was alone is known.
       if (written > 0) for (const end of ends) countEnd(meter, end);
       if (written < ends.length) meter.count('late_results_total', {}, ends.length - written);
@@ -181,11 +178,11 @@ const inHandMax = 20_000;
 function partMethods(store: OutboxStore, { meter }: MeteredDeps): Pick<OutboxStore, 'claimParts' | 'endParts'> {
   const inHand = new Map<string, Known>();
   return {
-    claimParts: tap(store.claimParts, (parts) => {
+    claimParts: tap(store.claimParts.bind(store), (parts) => {
       if (inHand.size > inHandMax) inHand.clear();
       for (const { id, kind, createdAt } of parts) inHand.set(id, { kind, createdAt });
     }),
-    endParts: tap(store.endParts, (_written, ends) => {
+    endParts: tap(store.endParts.bind(store), (_written, ends) => {
       for (const end of ends) {
         countPart(meter, end, inHand.get(end.id));
         inHand.delete(end.id);

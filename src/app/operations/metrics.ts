@@ -1,5 +1,5 @@
 /**
- * Everything that is measured, in one list: the meter is made from it, so that nothing can be counted that is not described.
+ * All metrics, in one list: the meter is made from it, so that nothing can be counted that is not described.
  *
  * A label is always a word of a closed set: a status, a kind, a room, a route pattern. Ids of tasks, chats and people, titles
  * and texts are never labels: each would be a series of its own that the watcher keeps for ever, and none is its business.

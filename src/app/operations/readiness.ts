@@ -1,7 +1,7 @@
 import { errorText } from '../../domain/errors.ts';
 import { readinessKeptMs, readinessWaitMs, heartbeatEveryMs } from '../../domain/limits.ts';
 import type { Meter } from '../ports/metering.ts';
-import type { Clock, Stopwatch, Timer, Log } from '../ports/outside.ts';
+import type { Timer, World } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { memo } from './memo.ts';
 
@@ -16,10 +16,8 @@ export interface Watched {
   readonly health: () => { readonly ok: boolean; readonly error: string | null };
 }
 
-interface ReadinessDeps {
+interface ReadinessDeps extends Pick<World, 'clock' | 'stopwatch'> {
   readonly store: Pick<UpkeepStore, 'ping'>;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
   readonly timer: Pick<Timer, 'after'>;
 }
 
@@ -57,29 +55,24 @@ export function shownToAll({ ok, ...parts }: Ready): Ready {
   return { ok, ...(Object.fromEntries(shown) as Readonly<Record<string, unknown>>) };
 }
 
-/**
- * A sign of life for a watcher outside, who raises the alarm when it stays away: the one failure that nothing in here can
- * tell of. It is sent while the product is ready, once a minute; one that fails is not repeated before the next minute.
- */
-export interface Heartbeat {
-  start(): void;
-  stop(): void;
-}
+/** Calls the address of the watcher; null when it answered well, or why it did not. The words never hold the address. */
+export type HeartbeatPing = () => Promise<string | null>;
 
-/** Asks the watcher's address; null when it answered well, or why it did not. The words never hold the address. */
-export type Knock = () => Promise<string | null>;
-
-interface HeartbeatDeps {
-  readonly knock: Knock;
+interface HeartbeatDeps extends Pick<World, 'timer' | 'log'> {
+  readonly ping: HeartbeatPing;
   readonly ready: () => Promise<Ready>;
-  readonly timer: Timer;
-  readonly log: Log;
   readonly meter: Meter;
 }
 
 type Beat = 'sent' | 'failed' | 'withheld';
 
-export function createHeartbeat({ knock, ready, timer, log, meter }: HeartbeatDeps): Heartbeat {
+/**
+ * A sign of life for a watcher outside, who raises the alarm when it stays away: the one failure that nothing in here can
+ * tell of. It is sent while the product is ready, once a minute; one that fails is not repeated before the next minute.
+ */
+export type Heartbeat = ReturnType<typeof createHeartbeat>;
+
+export function createHeartbeat({ ping, ready, timer, log, meter }: HeartbeatDeps) {
   let before: Beat | null = null;
   let callOff = () => {};
   let stopped = false;
@@ -87,7 +80,7 @@ export function createHeartbeat({ knock, ready, timer, log, meter }: HeartbeatDe
   const beat = async (): Promise<readonly [Beat, string | null]> => {
     const { ok } = await ready();
     if (!ok || stopped) return ['withheld', null];
-    const error = await knock();
+    const error = await ping();
     return error === null ? ['sent', null] : ['failed', error];
   };
 
@@ -112,10 +105,10 @@ export function createHeartbeat({ knock, ready, timer, log, meter }: HeartbeatDe
 
   return {
     // The first look is a little later: a start takes a moment, and is nothing to be told of.
-    start: () => {
+    start: (): void => {
       if (!stopped) callOff = timer.after(firstMs, () => void turn());
     },
-    stop: () => {
+    stop: (): void => {
       stopped = true;
       callOff();
     },

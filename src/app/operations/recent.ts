@@ -1,4 +1,4 @@
-/** What was noted lately. It forgets the oldest beyond a number, and what is older than its time, so that no life of the process fills the memory. */
+/** Notes of late. They forget the oldest beyond a number, and those older than their time, so that no life of the process fills the memory. */
 export interface Recent<T> {
   get(key: string): T | undefined;
   has(key: string): boolean;
@@ -17,7 +17,7 @@ export function createRecent<T>(max: number, kept?: Kept): Recent<T> {
     const found = noted.get(key);
     if (found === undefined || kept === undefined) return found?.value;
     const ageMs = kept.now() - found.at;
-    // What was noted in the future was noted by a clock that has been set back since, so its age is not known.
+    // A note from the future was made by a clock that has been set back since, so its age is not known.
     if (ageMs >= 0 && ageMs < kept.ms) return found.value;
     noted.delete(key);
     return undefined;

@@ -1,10 +1,11 @@
 import { isActor, type Actor } from '../../domain/access.ts';
-import { AppError } from '../../domain/errors.ts';
+import { invalid } from '../../domain/errors.ts';
 import { usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
 import type { ChatFacts, ServerFacts, ChatUsage } from '../ports/chat-facts.ts';
-import type { Clock } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
+import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import type { Ready } from './readiness.ts';
 
@@ -19,9 +20,8 @@ export interface ServerStatus {
   readonly audit: { readonly at: number; readonly findings: number } | null;
 }
 
-interface StatusDeps {
+interface StatusDeps extends Pick<World, 'clock'> {
   readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<UpkeepStore, 'readNote'>;
-  readonly clock: Clock;
   readonly version: string;
   readonly ready: () => Promise<Ready>;
 }
@@ -80,18 +80,16 @@ export interface Usage extends ChatUsage {
   readonly quota: { readonly chat: Used | null; readonly user: Used | null };
 }
 
-interface UsageDeps {
+interface UsageDeps extends Pick<World, 'clock'> {
   readonly store: UsageStore;
-  readonly clock: Clock;
-  /** Tasks that can still run, at most. */
-  readonly quota: { readonly chat: number; readonly user: number };
+  readonly quota: Quota;
 }
 
 export function createUsage({ store, clock, quota }: UsageDeps): (request: UsageRequest) => Promise<Usage> {
   return async ({ threadKey, userKey, ...stretch }) => {
     const to = stretch.to ?? clock.now() + 1;
     const from = stretch.from ?? to - usageDefaultMs;
-    if (from >= to) throw bad('from', 'from: it must lie before to.');
+    if (from >= to) throw invalid('from', 'from: it must lie before to.');
     const thread = threadKey === null ? null : parseThreadKey(threadKey);
     const ownerId = userKey === null ? null : actorOf(userKey);
     const usage = await store.usageOf({ thread, ownerId, from, to });
@@ -106,9 +104,5 @@ function used(count: number | null, limit: number): Used | null {
 
 function actorOf(userKey: string): Actor {
   if (isActor(userKey)) return userKey;
-  throw bad('user_key', 'user_key: it looks like telegram:user:1234, or system:api.');
-}
-
-function bad(field: string, message: string): AppError {
-  return new AppError('invalid_request', message, { details: { field } });
+  throw invalid('user_key', 'user_key: it looks like telegram:user:1234, or system:api.');
 }

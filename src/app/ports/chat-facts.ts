@@ -1,6 +1,6 @@
 import type { Chat, User } from './chats.ts';
 
-/** What a chat, and the whole server, amount to: for those who ask how things stand. Nothing of it decides anything. */
+/** Sums over a chat, and over the whole server, for those who ask how things stand. They decide nothing. */
 
 export interface ChatUsage {
   readonly runs: number;
@@ -8,7 +8,7 @@ export interface ChatUsage {
   readonly messages: number;
   /** There are more than were counted. */
   readonly isCapped: boolean;
-  /** What the runs consumed, by kind. */
+  /** Consumption of the runs, by kind. */
   readonly spent: readonly { readonly kind: string; readonly quantity: number }[];
 }
 
@@ -26,7 +26,7 @@ interface Named {
   readonly title: string;
 }
 
-/** What has become of the tasks of a chat since an instant, and what of them waits. */
+/** News of the tasks of a chat since an instant, and those of them that wait. */
 export interface ChatNews {
   readonly failed: readonly (Named & { readonly count: number; readonly error: string | null })[];
   readonly succeeded: readonly (Named & { readonly count: number; readonly done: number })[];
@@ -65,7 +65,7 @@ export interface SentMessage {
 
 export interface ChatFacts {
   chatNews(query: NewsQuery): Promise<ChatNews>;
-  /** What its admins have chosen; nothing for a chat that nobody knows. */
+  /** Choices of its admins; none for a chat that is not known. */
   chatSettings(chatId: string): Promise<Readonly<Record<string, unknown>>>;
   /** Chats in which somebody has asked for something and that nobody has approved, the newest first. */
   waitingChats(limit: number): Promise<readonly Chat[]>;

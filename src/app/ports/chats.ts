@@ -3,10 +3,11 @@ import type { TaskVerb } from '../../domain/event.ts';
 import type { Shown } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { Planned } from './why.ts';
 
-/** What the conversation with people asks of the store: updates, chats, people, drafts, and what was shown where. */
+/** The store as the conversation with people sees it: updates, chats, people, drafts, and what was shown where. */
 
-/** An update of the platform as it is stored, before the next one is asked for. */
+/** An update of Telegram as it is stored, before the next one is asked for. */
 export interface NewUpdate {
   readonly id: number;
   /** JSON as it came. */
@@ -23,14 +24,14 @@ export interface StoredUpdate {
   readonly receivedAt: number;
 }
 
-/** Who alone sees a message in a group, where the platform can do that; everybody does where it cannot. */
+/** The one person who sees a message in a group, where Telegram can do that; where it cannot, all see it. */
 export interface OnlyFor {
   readonly userId: number;
-  /** The press that it answers. */
+  /** The callback that it answers. */
   readonly callbackId?: string;
   /** The message of this kind that is changed. */
   readonly ephemeralId?: number;
-  /** The platform allows it only so long after the word or the press of the person; later everybody sees it. */
+  /** Telegram allows it only so long after the message or the callback of the person; later all see it. */
   readonly until: number;
 }
 
@@ -46,7 +47,7 @@ export interface NewMessage {
   readonly shown: Shown;
   /** The message of ours that is changed instead of sending a new one. */
   readonly edits: number | null;
-  /** Nobody wants an answer that comes too late. */
+  /** From then on the answer comes too late to be of use. */
   readonly expiresAt: number | null;
   readonly onlyFor?: OnlyFor;
   /** It goes out then; at once without it. */
@@ -55,7 +56,12 @@ export interface NewMessage {
   readonly silent?: true;
 }
 
-/** What handling an update brought: it commits together with the update being done. */
+/** A new message to a thread that belongs to no task and is never too late. */
+export function noticeTo(thread: Thread, { id, shown }: Pick<NewMessage, 'id' | 'shown'>): NewMessage {
+  return { id, kind: 'notice', thread, taskId: null, shown, edits: null, expiresAt: null };
+}
+
+/** The outcome of handling an update: it commits together with the update being done. */
 export interface UpdateEnd {
   readonly id: number;
   readonly status: 'done' | 'failed';
@@ -120,12 +126,17 @@ export interface User {
   readonly timezone: string | null;
 }
 
-/** What the platform last said about a person in a chat. */
+/** The last word of Telegram about a person in a chat. */
 export interface Member {
   readonly chatId: string;
   readonly userId: Actor;
   readonly status: 'admin' | 'member' | 'out';
   readonly checkedAt: number;
+}
+
+/** An owner whose task is due soon, and of whom it is not known for sure that they are still there. */
+export interface StaleMember extends Pick<Member, 'chatId' | 'userId'> {
+  readonly address: string;
 }
 
 export interface ChatTasks {
@@ -143,23 +154,13 @@ export interface ChatTasksQuery {
   readonly limit: number;
 }
 
-/** A task, with what decides when it runs beside its schedule. */
-export interface PlannedTask {
-  readonly task: Task;
-  readonly ahead: {
-    readonly skipped: readonly number[];
-    readonly waiting: number;
-    readonly awaitsEnd: boolean;
-  };
-}
-
 /** Asks for the latest change that somebody made in a chat and that can be taken back. */
 export interface LastChangeQuery {
   readonly chatId: string;
   readonly actor: Actor;
   readonly verbs: readonly TaskVerb[];
   readonly since: number;
-  /** What the actor took back since then is the answer itself: asking again about the same word finds the same change. */
+  /** A change that the actor took back since then is the answer itself: asking again about the same word finds the same change. */
   readonly askedAt: number;
 }
 
@@ -192,7 +193,7 @@ export interface WaitingResults {
   readonly thread: Thread;
 }
 
-/** What a task brought in quiet hours. */
+/** Results of a task in quiet hours. */
 export interface HeldTask {
   readonly number: number;
   readonly title: string;
@@ -202,7 +203,7 @@ export interface HeldTask {
   readonly messageId: number | null;
 }
 
-/** What one of our messages is about. */
+/** The subject of one of our messages. */
 export interface MessageAbout {
   readonly deliveryId: string;
   readonly taskId: string | null;
@@ -210,13 +211,13 @@ export interface MessageAbout {
   readonly occurrenceId: string | null;
 }
 
-/** A button of a result was pressed on a message: it has arrived, whatever is known of its send. */
+/** A callback of a button below a result: its message has arrived, whatever is known of its send. */
 export interface FoundByPress {
   readonly address: string;
   readonly topic: number;
   readonly messageId: number;
   readonly occurrenceId: string;
-  /** What the message shows. */
+  /** The text of the message. */
   readonly text: string;
   readonly at: number;
 }
@@ -275,11 +276,7 @@ export interface ChatStore {
    */
   noteMember(member: Member): Promise<void>;
   /** Owners of tasks due before `until` in group chats, whose membership was last checked before `staleAt`. */
-  staleMembers(
-    until: number,
-    staleAt: number,
-    limit: number,
-  ): Promise<readonly { readonly chatId: string; readonly address: string; readonly userId: Actor }[]>;
+  staleMembers(until: number, staleAt: number, limit: number): Promise<readonly StaleMember[]>;
 
   /* ---- drafts and tasks, as a chat sees them ---- */
   readDraft(id: string): Promise<Draft | null>;
@@ -295,7 +292,7 @@ export interface ChatStore {
   /** The instants to which tasks are snoozed, by the id of the task; those that are not are left out. */
   snoozesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Tasks of the chat that may run before the instant, soonest first, with what decides when. */
-  plannedBefore(chatId: string, until: number, limit: number): Promise<readonly PlannedTask[]>;
+  plannedBefore(chatId: string, until: number, limit: number): Promise<readonly Planned[]>;
   /** Tasks of the chat that are snoozed to an instant before that one, soonest first. */
   snoozedBefore(
     chatId: string,
@@ -305,7 +302,7 @@ export interface ChatStore {
   lastChange(query: LastChangeQuery): Promise<LastChange | null>;
 
   /* ---- what is known of the messages of a chat ---- */
-  /** What the message of ours is about; null when it is none of ours, or nobody remembers. */
+  /** The subject of a message; null when it is none of ours, or no longer known. */
   messageAt(address: string, messageId: number): Promise<MessageAbout | null>;
   /**
    * The highest message id known to have existed before that instant, by an update or a send of ours; null when none is.
@@ -322,11 +319,11 @@ export interface ChatStore {
     name: string,
     since: number,
   ): Promise<readonly { readonly topicId: number; readonly at: number }[]>;
-  /** A press on the message settles it; false when there was nothing to settle, or it is another message. */
+  /** A callback from the message settles it; false when there was nothing to settle, or it is another message. */
   foundByPress(found: FoundByPress): Promise<boolean>;
   /** A person settles what nobody knows: it arrived, or it is sent again. False when it is settled already. */
   settleByHand(deliveryId: string, arrived: boolean, at: number): Promise<boolean>;
-  /** What waits for a person in this chat (null: in all) is looked at again now; `inDoubt` also makes topics that may exist. */
+  /** Looks now at all that waits for a person in this chat (null: in all); `inDoubt` also makes topics that may exist. */
   retryBlocked(
     filter: { readonly chatId: string | null; readonly taskId: string | null; readonly inDoubt: boolean },
     at: number,
@@ -335,10 +332,10 @@ export interface ChatStore {
   /** Results of the chat that wait since before the instant, as far as they are counted; null when none do. */
   waitingResults(chatId: string, before: number): Promise<WaitingResults | null>;
 
-  /** What waited in the chat for quiet hours that end then, by task, oldest first; without what was dropped. */
+  /** Results that waited in the chat for quiet hours that end then, by task, oldest first; without those that were dropped. */
   heldParts(chatId: string, until: number): Promise<readonly HeldTask[]>;
 
-  /* ---- holds: the platform said when to come back ---- */
+  /* ---- holds: Telegram said when to come back ---- */
   readHolds(now: number): Promise<readonly { readonly chatId: string | null; readonly until: number }[]>;
   writeHold(chatId: string | null, until: number, now: number): Promise<void>;
   /** Sends, edits and topic creations per chat of the last minute, for a budget that a restart does not forget. */

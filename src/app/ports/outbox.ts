@@ -1,21 +1,19 @@
 import type { DeliveryKind, DeliveryStatus } from '../../domain/delivery.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
-import type { BlockedCause, Shown } from '../../domain/shown.ts';
+import type { BlockedCause } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { NewMessage, OnlyFor } from './chats.ts';
-import type { ResultTask, Route, SentIds } from './outside.ts';
+import type { NewMessage } from './chats.ts';
+import type { Part, SentIds } from './outside.ts';
 import type { Batch } from './pipeline.ts';
 
-/** What the deliverer asks of the store: parts that are ready to go out, and what became of them. */
+/** The store as the deliverer sees it: parts that are ready to go out, and their ends. */
 
-export interface OutboxPart {
+export interface OutboxPart extends Part {
   readonly id: string;
   readonly fence: number;
   readonly status: DeliveryStatus;
-  readonly runId: string | null;
   /** The request that asked for its run; null where a schedule did, and for what has no run. */
   readonly traceId: string | null;
-  readonly taskId: string | null;
   readonly chatId: string;
   readonly part: number;
   readonly sends: number;
@@ -27,20 +25,10 @@ export interface OutboxPart {
   readonly expiresAt: number | null;
   readonly unknown: UnknownPolicy;
   readonly kind: DeliveryKind;
-  readonly shown: Shown;
-  /** The message of ours that it changes or removes; null for a new one. */
-  readonly edits: number | null;
-  /** It comes without a sound. */
-  readonly silent: boolean;
-  /** Null for what is no result of a task. */
-  readonly resultOf: ResultTask | null;
-  /** The one person who sees it, where the platform can do that. */
-  readonly onlyFor: OnlyFor | null;
   /** An earlier send of it got no answer, and no evidence has settled what became of it. */
   readonly isResent: boolean;
   /** When the oldest of those sends left; null when there is none. */
   readonly doubtSince: number | null;
-  readonly route: Route;
   readonly topic: TopicView | null;
   /** Where the task was asked for, for words about its topic; null when it has no task. */
   readonly home: Thread | null;

@@ -1,7 +1,8 @@
 import type { Actor } from '../../domain/access.ts';
 import type { DeliveryDeed } from '../../domain/delivery.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
-import type { TaskState } from '../../domain/task.ts';
+import type { Task } from '../../domain/task.ts';
+import type { Thread } from '../../domain/thread.ts';
 import type { OnlyFor } from './chats.ts';
 
 /** The wall clock, for instants that mean something to people and survive a restart. */
@@ -66,12 +67,6 @@ export interface Backups {
 
 /* ---- the chat: what a delivery needs of it ---- */
 
-export interface Route {
-  readonly provider: string;
-  readonly address: string;
-  readonly topic: number | null;
-}
-
 export interface SentIds {
   readonly chatId: string;
   readonly threadId: number | null;
@@ -82,34 +77,37 @@ export interface SentIds {
 }
 
 /** The task of a result, as far as the buttons below it need that, as it stood when the part was claimed. */
-export interface ResultTask {
-  readonly id: string;
-  readonly state: TaskState;
+export interface ResultTask extends Pick<Task, 'id' | 'state'> {
   readonly action: { readonly kind: string };
   readonly policies: { readonly ack?: unknown };
 }
 
-/** One part on its way: the content, and where it must arrive. */
-export interface Outgoing {
-  readonly deliveryId: string;
+/** One part: the content, and where it must arrive. */
+export interface Part {
   readonly taskId: string | null;
   readonly runId: string | null;
-  readonly route: Route;
+  readonly route: Thread;
   readonly shown: Shown;
-  /** The message that is changed, or removed; null for a new one. */
+  /** The message of ours that it changes or removes; null for a new one. */
   readonly edits: number | null;
-  /** Without a sound. */
+  /** It comes without a sound. */
   readonly silent: boolean;
+  /** The one person who sees it, where Telegram can do that. */
   readonly onlyFor: OnlyFor | null;
   /** Null for what is no result of a task. */
   readonly resultOf: ResultTask | null;
+}
+
+/** A part on its way. */
+export interface Outgoing extends Part {
+  readonly deliveryId: string;
   /** An earlier send of it may have arrived, so somebody may have answered it. */
   readonly wasSent: boolean;
 }
 
 /** Why a call did not bring what it was made for, by what helps. Of all but `lost` it is known that nothing was done. */
 export type CallFault = { readonly error: string } &
-  /** The platform said how long to leave the chat alone. */
+  /** Telegram said how long to leave the chat alone. */
   (
     | { readonly is: 'wait'; readonly ms: number }
     /** The chat has another address now. */
@@ -120,11 +118,11 @@ export type CallFault = { readonly error: string } &
     | { readonly is: 'topicGone' }
     /** There is nothing left to show, or the message to change is gone. */
     | { readonly is: 'moot' }
-    /** The same call would be refused again. The code is the platform's own. */
+    /** The same call would be refused again. The code is Telegram's own. */
     | { readonly is: 'refused'; readonly code?: number }
     /** It left and got no answer. */
     | { readonly is: 'lost' }
-    /** It never left, or the platform was in trouble of its own. */
+    /** It never left, or Telegram was in trouble of its own. */
     | { readonly is: 'unreached' }
   );
 
@@ -148,7 +146,7 @@ export interface Look {
 }
 
 /**
- * What the platform allows, for the calls that a transport makes of its own within `settle` and `remove`: looks, and what
+ * The calls that Telegram allows, for those that a transport makes of its own within `settle` and `remove`: looks, and what
  * is taken back. The one call of `send`, `act` and `createTopic` is paid for before it is asked for.
  */
 export interface Budget {
@@ -158,11 +156,11 @@ export interface Budget {
    * nobody should wait: then the call is not made.
    */
   take(address: string): Promise<boolean>;
-  /** The platform said within such a call how long to leave the chat alone. */
+  /** Telegram said within such a call how long to leave the chat alone. */
   hold(address: string, ms: number): Promise<void>;
 }
 
-/** A chat platform. Nothing throws for what the platform or the network does. */
+/** A chat platform such as Telegram. No fault of the platform or of the network throws. */
 export interface Transport {
   /** Sends a new message, or changes one of ours. */
   send(part: Outgoing): Promise<Sent>;
@@ -170,17 +168,17 @@ export interface Transport {
   act(part: Outgoing, deed: DeliveryDeed): Promise<Sent>;
   /** Looks for traces of a part whose send got no answer. */
   settle(part: Outgoing, look: Look): Promise<Evidence>;
-  createTopic(route: Route, name: string): Promise<TopicMade>;
+  createTopic(route: Thread, name: string): Promise<TopicMade>;
   /** Looks for a topic whose creation got no answer; null while there is no trace of it. */
-  findTopic(route: Route, name: string, askedAt: number): Promise<number | null>;
+  findTopic(route: Thread, name: string, askedAt: number): Promise<number | null>;
   /** Takes back a message that landed in the wrong place. */
   remove(ids: SentIds): Promise<void>;
 }
 
-/** What the platform says about a person in a chat. `out` is also who was never there. After a fault holds what was known before. */
+/** The word of Telegram about a person in a chat. `out` is also a person who was never there. After a fault the last word holds. */
 export type Membership = { readonly is: 'known'; readonly status: 'admin' | 'member' | 'out' } | CallFault;
 
-/** Questions to the platform. Nothing throws for what the platform or the network does. */
+/** Questions to Telegram. No fault of Telegram or of the network throws. */
 export interface Platform {
   member(address: string, userId: Actor): Promise<Membership>;
 }

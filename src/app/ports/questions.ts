@@ -1,9 +1,11 @@
 import type { Actor } from '../../domain/access.ts';
-import type { AckStatus, OpenAck } from '../../domain/ack.ts';
+import type { OpenAck } from '../../domain/ack.ts';
 import type { Shown } from '../../domain/shown.ts';
+import type { Stamp } from '../../domain/task.ts';
 import type { Batch, Counts } from './pipeline.ts';
+import type { SlotAck } from './runs.ts';
 
-/** What confirmations and reminders ask of the store. */
+/** The store as confirmations and reminders see it. */
 
 /** An open one whose instant has come, under its lock. */
 export interface DueAck extends OpenAck {
@@ -32,20 +34,14 @@ export interface ResultShown {
   readonly shown: Shown;
 }
 
-export interface NotedDone {
-  readonly by: Actor;
-  readonly at: number;
+export interface NotedDone extends Stamp {
   readonly isFirst: boolean;
   /** Null where it never arrived, or nothing is known of it any more. */
   readonly result: ResultShown | null;
 }
 
 /** How it stands with one occurrence, for whoever draws a reminder of it. */
-export interface AckView {
-  readonly status: AckStatus;
-  readonly nags: number;
-  readonly doneAt: number | null;
-  readonly doneBy: Actor | null;
+export interface AckView extends SlotAck {
   readonly result: ResultShown | null;
   readonly chatTitle: string | null;
 }
@@ -55,7 +51,7 @@ export interface AckStore {
   noteDone(done: DoneNote): Promise<NotedDone>;
   /** Takes that back. False when it is not done. */
   takeBackDone(back: DoneNote): Promise<boolean>;
-  /** Who has said Done to it; null when nobody has. */
+  /** The confirmation of it; null when nobody was asked and nobody has said anything. */
   readAck(occurrenceId: string): Promise<AckView | null>;
   /** Locks open ones whose instant has come, and writes what `plan` decided: each reminder with the removal of the last. */
   claimNags(at: Batch, plan: (due: readonly DueAck[]) => readonly NagDecision[]): Promise<Counts>;
@@ -72,13 +68,11 @@ export interface OpenQuestion {
   readonly decideBy: number;
 }
 
-/** What becomes of the slots that were missed: the latest of them runs, all of them do, or none. */
+/** The fate of the slots that were missed: the latest of them runs, all of them do, or none. */
 export type MissedAnswer = 'latest' | 'all' | 'none';
 
 /** How somebody has decided about such slots. */
-export interface AnsweredQuestion {
-  readonly by: Actor;
-  readonly at: number;
+export interface AnsweredQuestion extends Stamp {
   readonly choice: MissedAnswer;
 }
 
@@ -87,4 +81,24 @@ export interface QuestionStore {
   readQuestion(taskId: string): Promise<OpenQuestion | null>;
   /** The last answer since the instant; null when there was none. */
   lastAnswer(taskId: string, since: number): Promise<AnsweredQuestion | null>;
+}
+
+/** Results that are shown only when somebody has looked at them before: their task says `approval: required`. */
+
+export interface Approval {
+  readonly runId: string;
+  readonly actor: Actor;
+  /** False discards the result. */
+  readonly isGiven: boolean;
+}
+
+/** The decision, of now or of before; or nobody made one in time, or there is nothing to decide about. */
+export type Approved =
+  | (Stamp & { readonly is: 'decided'; readonly isGiven: boolean; readonly isFirst: boolean })
+  | { readonly is: 'expired' }
+  | { readonly is: 'none' };
+
+export interface ApprovalStore {
+  /** Lets the parts of the run go to the topic of its task, or ends them; the first decision counts. */
+  decideApproval(approval: Approval & { readonly at: number }): Promise<Approved>;
 }

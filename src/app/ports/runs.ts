@@ -5,7 +5,7 @@ import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/oc
 import type { AttemptStatus, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
 
-/** What is shown of runs, and how they are asked for and called off. The runner sees more of them, in pipeline.ts. */
+/** Runs as they are shown, asked for and called off. The runner sees more of them, in pipeline.ts. */
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -34,7 +34,7 @@ export interface Delivery {
   readonly cause: string | null;
   /** The end of the quiet hours for which it waits, or has waited. */
   readonly heldUntil: number | null;
-  /** Who has approved or discarded it; null where nobody has. */
+  /** The approval or discard; null where nobody has decided. */
   readonly decision: { readonly isGiven: boolean; readonly by: Actor; readonly at: number } | null;
 }
 
@@ -89,24 +89,18 @@ export interface RunView {
 }
 
 /** A run that has ended, with what it was given. */
-export interface EndedRun {
-  readonly id: string;
-  readonly status: RunStatus;
-  readonly taskId: string | null;
+export interface EndedRun extends Pick<RunView, 'id' | 'status' | 'taskId' | 'occurrenceId'> {
   readonly taskVersion: number | null;
-  readonly occurrenceId: string | null;
   readonly input: RunInput;
 }
 
-export interface TaskRunQuery {
+export interface TaskRunQuery extends PageQuery {
   readonly taskId: string;
   readonly status: OccurrenceStatus | null;
-  readonly limit: number;
-  readonly cursor: string | null;
 }
 
 /** Every condition that is given must hold. */
-export interface RunQuery {
+export interface RunQuery extends PageQuery {
   /** `live` is every status that is not final. */
   readonly status: RunStatus | 'live' | null;
   readonly taskId: string | null;
@@ -114,13 +108,11 @@ export interface RunQuery {
   readonly source: string | null;
   readonly subject: string | null;
   readonly tags: readonly string[];
-  /** What the run was given, or the error with which it ended. */
+  /** A text within the input of the run, or within the error with which it ended. */
   readonly text: string | null;
   /** When it was made, both ends included. */
   readonly from: number | null;
   readonly to: number | null;
-  readonly limit: number;
-  readonly cursor: string | null;
 }
 
 export interface CancelRequest {
@@ -138,7 +130,7 @@ export interface CancelRunsRequest extends Omit<CancelRequest, 'runId'> {
 /** A place into which something may be said. */
 export interface OpenThread {
   readonly chatId: string;
-  /** Whoever let the bot in; null where nobody had to. */
+  /** The admin who let the bot in; null where nobody had to. */
   readonly approvedBy: Actor | null;
 }
 
@@ -160,6 +152,12 @@ export interface RunViewStore {
   cancelRuns(request: CancelRunsRequest): Promise<number>;
   /** The chat of a thread, made when it is new; null where the bot was sent away, or is no more. */
   openThread(thread: Thread, newId: string, at: number): Promise<OpenThread | null>;
+}
+
+/** The part of a list that is asked for; without a cursor it is the first. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | null;
 }
 
 /** One page of a list, and where the next one begins; null on the last. */

@@ -1,14 +1,13 @@
 import type { UsageStore } from '../operations/status.ts';
-import type { ApprovalStore } from '../use-cases/approvals.ts';
 import type { AnswerStore } from '../use-cases/kept-answers.ts';
 import type { ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { WorkloadStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
-import type { AckStore, QuestionStore } from './questions.ts';
+import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
-import type { HousekeepingStore, UpkeepStore } from './upkeep.ts';
+import type { DowntimeStore, HousekeepingStore, UpkeepStore } from './upkeep.ts';
 import type { TruthStore } from './why.ts';
 
 /** All of it: what one database gives to all rooms. */
@@ -21,6 +20,7 @@ export interface Store
     UpkeepStore,
     WorkloadStore,
     TruthStore,
+    DowntimeStore,
     HousekeepingStore,
     ChatStore,
     ChatFacts,

@@ -1,16 +1,17 @@
 import type { Actor } from '../../domain/access.ts';
 import type { TaskVerb } from '../../domain/event.ts';
 import type { Grant } from '../../domain/grant.ts';
-import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
-import type { NewRun, RunStatus } from '../../domain/run.ts';
+import type { Reason } from '../../domain/occurrence.ts';
+import type { NewRun } from '../../domain/run.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
-import type { Definition, Task, TaskState } from '../../domain/task.ts';
+import type { Counters, Definition, Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
 import type { Claim, DueTask, NewOccurrence, Quarantine, Resume, Unreadable } from './pipeline.ts';
-import type { RunViewStore, Page } from './runs.ts';
+import type { Page, PageQuery, RunView, RunViewStore, TaskRun } from './runs.ts';
+import type { Deed } from './why.ts';
 
-/** What the use cases around tasks ask of the store, and what they get to see of it. */
+/** The store as the use cases around tasks see it. */
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -20,7 +21,11 @@ export interface Quota {
   readonly user: number;
 }
 
-export interface NewTask extends Definition, Pick<ChangeRequest, 'endPause'> {
+export interface NewTask
+  extends
+    Definition,
+    Pick<TaskFields, 'minGapMs' | 'autoPause' | 'context'>,
+    Pick<ChangeRequest, 'actor' | 'at' | 'once' | 'traceId' | 'quota' | 'endPause'> {
   readonly id: string;
   readonly grant: { readonly id: string; readonly scopes: readonly string[] };
   readonly home: Thread;
@@ -28,17 +33,8 @@ export interface NewTask extends Definition, Pick<ChangeRequest, 'endPause'> {
   readonly owner: Actor | null;
   /** Used when nobody has approved the thread. */
   readonly ownerIfNone: Actor;
-  readonly actor: Actor;
-  readonly at: number;
   readonly nextAt: number;
-  readonly minGapMs: number | null;
-  readonly autoPause: number;
-  readonly context: Facts;
   readonly onExisting: 'fail' | 'upsert' | 'add';
-  readonly quota: Quota;
-  readonly once: Once | null;
-  /** The request in whose course it is made, as its client named it. */
-  readonly traceId?: string | null | undefined;
   /** A new id for the chat, used when the thread is seen for the first time. */
   readonly newChatId: string;
   /** Told to whoever makes it, and kept with its key. */
@@ -46,28 +42,16 @@ export interface NewTask extends Definition, Pick<ChangeRequest, 'endPause'> {
 }
 
 /** A row of the audit, as a decision about the task sees it. */
-export interface AuditRow {
-  readonly id: string;
-  readonly at: number;
+export interface AuditRow extends Omit<Deed, 'taskId' | 'traceId'> {
   readonly actor: Actor;
   readonly verb: TaskVerb;
-  readonly stateBefore: TaskState | null;
-  readonly stateAfter: TaskState | null;
-  readonly before: Facts | null;
-  readonly after: Facts | null;
-}
-
-interface LiveRun {
-  readonly id: string;
-  readonly status: RunStatus;
-  readonly occurrenceId: string | null;
 }
 
 /** A task under its lock, with what a decision about it needs. */
 export interface TaskScene {
   readonly task: Task;
   readonly due: DueTask | null;
-  readonly live: readonly LiveRun[];
+  readonly live: readonly Pick<RunView, 'id' | 'status' | 'occurrenceId'>[];
   readonly waiting: number;
   /** Slots from the asked instant on that already have a row. */
   readonly taken: ReadonlySet<number>;
@@ -78,15 +62,11 @@ export interface TaskScene {
   /** The instant of the open snooze. */
   readonly snoozedTo: number | null;
   /** Retries and replays of the occurrence that was asked about, newest first. */
-  readonly replays: readonly {
-    readonly id: string;
-    readonly source: OccurrenceSource;
-    readonly status: OccurrenceStatus;
-  }[];
-  /** What was done to it lately, newest first, when that was asked for. */
+  readonly replays: readonly Pick<TaskRun, 'id' | 'source' | 'status'>[];
+  /** Its latest rows of the audit, newest first, when they were asked for. */
   readonly recent: readonly AuditRow[];
   readonly grant: Grant | null;
-  /** What stands in the way of another place, when that was asked for. */
+  /** Obstacles to another place, when they were asked for. */
   readonly place?: PlaceView;
 }
 
@@ -119,17 +99,13 @@ export type GrantChange =
   | { readonly is: 'given'; readonly id: string; readonly scopes: readonly string[]; readonly expiresAt: number | null }
   | { readonly is: 'revoked'; readonly id: string };
 
-export interface TaskFields extends Definition {
-  readonly state: TaskState;
-  readonly nextAt: number | null;
-  readonly minGapMs: number | null;
+export interface TaskFields
+  extends
+    Definition,
+    Pick<Task, 'state' | 'nextAt' | 'minGapMs' | 'pausedReason' | 'resumeAt' | 'context'>,
+    Pick<Counters, 'boundedRuns' | 'consecutiveFailures'> {
   readonly autoPause: number;
-  readonly pausedReason: string | null;
-  readonly resumeAt: number | null;
   readonly skipsUntil: number | null;
-  readonly context: Facts;
-  readonly boundedRuns: number;
-  readonly consecutiveFailures: number;
 }
 
 /** The change of one task: slots that were due are claimed first, then the fields are set. */
@@ -152,7 +128,7 @@ export interface TaskChange {
   /** Answers open questions: the slots run after all, or they do not. */
   readonly answer: { readonly run: readonly string[]; readonly skip: readonly string[] } | null;
   readonly audit: { readonly verb: TaskVerb; readonly before: Facts | null; readonly after: Facts | null } | null;
-  /** What else the verb tells of what it did, kept as JSON with its key. */
+  /** More that the verb tells of its deed, kept as JSON with its key. */
   readonly told: unknown;
 }
 
@@ -183,7 +159,7 @@ export interface ChangeRequest {
   readonly traceId?: string | null | undefined;
   /** Held when a task that was completed or deleted gets something to do again. */
   readonly quota: Quota;
-  /** What else the decision wants to see: what was done lately, or what was done again of an occurrence. */
+  /** More that the decision wants to see: the latest rows of the audit, or the repeats of an occurrence. */
   readonly look?: Look;
   /** How the task goes on first where its pause is over and nobody has noticed yet; its `nextAt` is that end. */
   readonly endPause?: (due: DueTask | Unreadable) => Resume | Quarantine;
@@ -212,7 +188,7 @@ export interface TaskVersion {
   readonly definition: Definition;
 }
 
-/** What the tasks of a thread amount to. */
+/** Counts of the tasks of a thread, and of their work. */
 export interface ThreadCounts {
   readonly active: number;
   readonly paused: number;
@@ -232,7 +208,7 @@ export interface Unbinding {
 /** `before`: that was done already; `creating`: the topic is being made; `none`: it was never the task's. */
 export type Unbound = 'unbound' | 'before' | 'creating' | 'none';
 
-export interface TaskQuery {
+export interface TaskQuery extends PageQuery {
   readonly thread: Thread | null;
   /** Absent where it does not matter whose they are. */
   readonly ownerId?: string | null;
@@ -240,14 +216,12 @@ export interface TaskQuery {
   readonly text: string | null;
   readonly tag: string | null;
   readonly subject: string | null;
-  readonly limit: number;
-  readonly cursor: string | null;
 }
 
-/** What the use cases around tasks need. Definitions are written by nobody else. */
+/** The only store that writes definitions. */
 export interface TaskStore extends RunViewStore {
   createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange): Promise<Created>;
-  /** What an earlier request with this key made; a key that was used for something else is refused. */
+  /** The task that an earlier request with this key made; a key that was used for something else is refused. */
   madeUnder(once: Once, now: number): Promise<Created | null>;
   changeTask(request: ChangeRequest, plan: (scene: TaskScene) => TaskChange): Promise<ChangedAndTold>;
   readTask(taskId: string): Promise<Task | null>;
@@ -271,16 +245,11 @@ export interface Created {
 
 /** The rights under which tasks run, as whoever keeps them in order sees them. They change only with their tasks. */
 
-export interface GrantView {
-  readonly id: string;
+export interface GrantView extends Omit<Grant, 'chatId'> {
   /** The tasks that run under it; none once another one has taken its place. */
   readonly taskIds: readonly string[];
-  readonly ownerId: Actor;
   /** The base thread of the chat in which it holds. */
   readonly thread: Thread;
-  readonly scopes: readonly string[];
-  readonly expiresAt: number | null;
-  readonly revokedAt: number | null;
   /** A person or a token, or why the product took it away by itself. */
   readonly revokedBy: string | null;
   readonly createdAt: number;
@@ -289,24 +258,17 @@ export interface GrantView {
 
 export type GrantState = 'active' | 'revoked' | 'expired';
 
-export interface GrantQuery {
+export interface GrantQuery extends PageQuery {
   /** A base thread stands for its whole chat, a topic for the tasks that were asked for in it. */
   readonly thread: Thread | null;
   readonly ownerId: string | null;
   readonly taskId: string | null;
   readonly state: GrantState | null;
   readonly now: number;
-  readonly limit: number;
-  readonly cursor: string | null;
-}
-
-export interface GrantPage {
-  readonly items: readonly GrantView[];
-  readonly next: string | null;
 }
 
 export interface GrantStore {
   /** Newest first. */
-  listGrants(query: GrantQuery): Promise<GrantPage>;
+  listGrants(query: GrantQuery): Promise<Page<GrantView>>;
   readGrant(grantId: string): Promise<GrantView | null>;
 }

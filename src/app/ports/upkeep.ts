@@ -1,5 +1,7 @@
 import type { Actor } from '../../domain/access.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { NewMessage } from './chats.ts';
 import type { DueTask, Unreadable } from './pipeline.ts';
 import type { Twice } from './why.ts';
 
@@ -135,3 +137,69 @@ export interface UpkeepStore {
   /** Throws when the store cannot commit. */
   ping(now: number): Promise<void>;
 }
+
+/** The cost of one downtime, in slots. */
+export interface DowntimeCounts {
+  readonly missed: number;
+  readonly late: number;
+  readonly asked: number;
+  readonly skipped: number;
+}
+
+export interface OpenDowntime {
+  readonly id: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Downtime extends OpenDowntime {
+  /** Null until every slot of that time was decided about. */
+  readonly counts: DowntimeCounts | null;
+  readonly reportedAt: number | null;
+}
+
+/** How many slots of one task came to what in a downtime. */
+export interface Cost {
+  /** The base thread of its chat. */
+  readonly thread: Thread;
+  /** The chat was refused, or can be reached no more. */
+  readonly isMute: boolean;
+  readonly number: number;
+  readonly title: string;
+  readonly became: keyof DowntimeCounts;
+  readonly count: number;
+}
+
+export interface ToldDowntime {
+  readonly id: string;
+  readonly counts: DowntimeCounts;
+  readonly at: number;
+  /** One for each chat that is told. */
+  readonly messages: readonly NewMessage[];
+}
+
+export interface DowntimeStore {
+  /**
+   * Opens the row of the time since the last sign of life, if there was one, or makes the one that is open still reach to
+   * now; and gives the next sign. In one step.
+   */
+  openDowntime(id: string, now: number): Promise<Opened>;
+  /** Gives a sign of life. */
+  markAlive(now: number): Promise<void>;
+  /** The one without a report. */
+  lastDowntime(): Promise<OpenDowntime | null>;
+  /** Whether every slot up to the instant has been decided about. */
+  isDecided(upTo: number): Promise<boolean>;
+  /** Counts the slots of a downtime by their fate, as far as their tasks are still there. */
+  costOf(downtime: OpenDowntime): Promise<readonly Cost[]>;
+  /** Writes the report, its event and the words about it, once. */
+  reportDowntime(told: ToldDowntime): Promise<void>;
+  listDowntimes(limit: number): Promise<readonly Downtime[]>;
+}
+
+export type Opened =
+  | { readonly is: 'opened'; readonly downtime: OpenDowntime }
+  /** No sign of an earlier life. */
+  | { readonly is: 'first' }
+  /** The last sign lies in the future: the clock was set back, and nobody knows for how long nobody was there. */
+  | { readonly is: 'clockBack'; readonly aliveAt: number };

@@ -1,15 +1,13 @@
-import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
-import type { RunStatus } from '../../domain/run.ts';
+import type { Reason } from '../../domain/occurrence.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { NewMessage } from './chats.ts';
-import type { Attempt, Delivery, SlotAck } from './runs.ts';
+import type { Attempt, Delivery, Page, PageQuery, RunView, TaskRun } from './runs.ts';
 
-/** What the truth is read from. No method walks more than its page, whatever the age of the task. */
+/** Records from which the truth is read. No method walks more than its page, whatever the age of the task. */
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Who did what, and when. */
+/** A deed: its actor, its verb and its instant. */
 export interface Doing {
   readonly id: string;
   readonly at: number;
@@ -28,45 +26,33 @@ export interface Deed extends Doing {
   readonly traceId: string | null;
 }
 
-/** What a task was told to do from an instant on. */
+/** The definition of a task from an instant on. */
 export interface InForce {
   readonly version: number;
   readonly at: number;
   readonly definition: Pick<Definition, 'schedule' | 'policies' | 'action'>;
 }
 
-/** What there is to tell of a message. */
+/** A message, as far as an answer tells of it. */
 export type SlotDelivery = Omit<Delivery, 'platformChatId' | 'messageThreadId'>;
 
-export interface SlotRun {
-  readonly id: string;
+export interface SlotRun extends Pick<RunView, 'id' | 'status' | 'createdAt' | 'startedAt'> {
   /** The chat of its task at that time, which may have another one by now; null when nobody remembers. */
   readonly place: Pick<Thread, 'provider' | 'address'> | null;
-  readonly status: RunStatus;
-  readonly createdAt: number;
-  readonly startedAt: number | null;
   readonly readyAt: number;
   readonly attempts: readonly Pick<Attempt, 'status' | 'error'>[];
   readonly deliveries: readonly SlotDelivery[];
 }
 
-export interface SlotRow {
-  readonly id: string;
-  readonly slotAt: number;
-  readonly source: OccurrenceSource;
-  readonly status: OccurrenceStatus;
-  readonly reason: Reason | null;
+export interface SlotRow extends Omit<
+  TaskRun,
+  'taskId' | 'runId' | 'updatedAt' | 'traceId' | 'attempts' | 'deliveries'
+> {
   readonly decideBy: number | null;
-  readonly replayOf: string | null;
   /** The instant of the occurrence that is done again. */
   readonly replayOfSlot: number | null;
-  readonly lateMs: number;
-  readonly error: string | null;
-  readonly createdAt: number;
   readonly run: SlotRun | null;
-  /** Null where nobody was asked and nobody has said anything. */
-  readonly ack: SlotAck | null;
-  /** What a person did that led to its reason. */
+  /** The deed of a person that led to its reason. */
   readonly deed: Doing | null;
   /** Where somebody asked for it: that they did. */
   readonly asker: Doing | null;
@@ -103,7 +89,7 @@ export interface Twice {
   readonly to: number;
 }
 
-/** What stands in the way of what is planned. */
+/** Work and wishes that stand in the way of the plan. */
 export interface Ahead {
   /** Slots to come that a person has skipped in advance, oldest first. */
   readonly skipped: readonly number[];
@@ -165,93 +151,21 @@ export interface EventPage {
   readonly next: string;
 }
 
-export interface AuditQuery {
+export interface AuditQuery extends PageQuery {
   readonly taskId: string | null;
-  readonly limit: number;
-  readonly cursor: string | null;
 }
 
-export interface DeedPage {
-  readonly items: readonly Deed[];
-  readonly next: string | null;
-}
-
-/** What one downtime cost, in slots. */
-export interface DowntimeCounts {
-  readonly missed: number;
-  readonly late: number;
-  readonly asked: number;
-  readonly skipped: number;
-}
-
-export interface OpenDowntime {
-  readonly id: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface Downtime extends OpenDowntime {
-  /** Null until every slot of that time was decided about. */
-  readonly counts: DowntimeCounts | null;
-  readonly reportedAt: number | null;
-}
-
-/** How many slots of one task came to what in a downtime. */
-export interface Cost {
-  /** The base thread of its chat. */
-  readonly thread: Thread;
-  /** The chat was refused, or can be reached no more. */
-  readonly isMute: boolean;
-  readonly number: number;
-  readonly title: string;
-  readonly became: keyof DowntimeCounts;
-  readonly count: number;
-}
-
-export interface ToldDowntime {
-  readonly id: string;
-  readonly counts: DowntimeCounts;
-  readonly at: number;
-  /** One for each chat that is told. */
-  readonly messages: readonly NewMessage[];
-}
-
-export interface DowntimeStore {
-  /**
-   * Opens the row of the time since the last sign of life, if there was one, or makes the one that is open still reach to
-   * now; and gives the next sign. In one step.
-   */
-  openDowntime(id: string, now: number): Promise<Opened>;
-  /** Gives a sign of life. */
-  markAlive(now: number): Promise<void>;
-  /** The one without a report. */
-  lastDowntime(): Promise<OpenDowntime | null>;
-  /** Whether every slot up to the instant has been decided about. */
-  isDecided(upTo: number): Promise<boolean>;
-  /** What became of the slots of a downtime, of those whose task is still there. */
-  costOf(downtime: OpenDowntime): Promise<readonly Cost[]>;
-  /** Writes the report, its event and the words about it, once. */
-  reportDowntime(told: ToldDowntime): Promise<void>;
-  listDowntimes(limit: number): Promise<readonly Downtime[]>;
-}
-
-export type Opened =
-  | { readonly is: 'opened'; readonly downtime: OpenDowntime }
-  /** No sign of an earlier life. */
-  | { readonly is: 'first' }
-  /** The last sign lies in the future: the clock was set back, and nobody knows for how long nobody was there. */
-  | { readonly is: 'clockBack'; readonly aliveAt: number };
-
+/** A task, with what decides when it runs beside its schedule. */
 export interface Planned {
   readonly task: Task;
   readonly ahead: Ahead;
 }
 
-export interface TruthStore extends DowntimeStore {
+export interface TruthStore {
   /** Null when there never was such a task. */
   readTruth(query: TruthQuery): Promise<TruthRows | null>;
   /** A task and what stands in the way of its plan. Null when there never was such a task. */
   readPlanned(taskId: string): Promise<Planned | null>;
   readEvents(query: EventQuery): Promise<EventPage>;
-  readAudit(query: AuditQuery): Promise<DeedPage>;
+  readAudit(query: AuditQuery): Promise<Page<Deed>>;
 }

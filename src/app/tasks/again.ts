@@ -7,7 +7,7 @@ import type { ClaimMaker } from '../pipeline/claims.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import type { EndedRun } from '../ports/runs.ts';
 import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
-import { admitted, freeSlot, runInProgress, type ByHand } from './by-hand.ts';
+import { admitted, freeSlot, onTime, runInProgress, type ByHand } from './by-hand.ts';
 import { refuseDeleted } from './verbs.ts';
 
 /** A run of a task that has ended, and how it is to be done again. */
@@ -50,7 +50,7 @@ export function planAgain(
   const id = maker.ids.next();
   const request = againRequest(scene, { kind, of, now, slotAt, occurrenceId: id });
   const run = verdict.status === 'dispatched' ? maker.runs.prepare({ ...request, traceId }, now) : null;
-  const planned = { id, slotAt, source: kind, ...verdict, decideBy: null, runId: run?.id ?? null, lateMs: 0 };
+  const planned = { ...onTime, id, slotAt, source: kind, ...verdict, runId: run?.id ?? null };
   return {
     ...noChange,
     manual: { occurrence: { ...planned, replayOf: of.occurrenceId }, run },
@@ -93,10 +93,10 @@ function againRequest({ task }: TaskScene, { kind, of, now, slotAt, occurrenceId
     ownerId: task.ownerId,
     input: {
       ...input,
-      // Whatever it was given then, what it brings is shown where the task is now.
+      // Its result, whatever it was given then, is shown where the task is now.
       number: task.number,
       delivers: isDeliverable(task.home),
-      // What failed goes on from where the task stands now; what is replayed sees what it saw, and leaves no trace there.
+      // A retry goes on from where the task stands now; a replay sees what the run saw, and leaves no trace there.
       context: kind === 'retry' ? task.context : input.context,
       follows: undefined,
       again: { kind, outgoingKey: key, askedAt: now },

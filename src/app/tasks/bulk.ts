@@ -7,12 +7,7 @@ import type { Changed, TaskQuery, TaskStore, ThreadCounts } from '../ports/tasks
 import type { Tasks, Target } from './tasks.ts';
 
 /** Every condition that is given must hold. */
-export interface Chosen {
-  readonly thread?: Thread | null;
-  readonly ownerId?: string | null;
-  readonly subject?: string | null;
-  readonly tag?: string | null;
-}
+export type Chosen = Partial<Pick<TaskQuery, 'thread' | 'ownerId' | 'subject' | 'tag'>>;
 
 interface By extends Omit<Target, 'taskId'> {
   /** Only counts what would be changed. */
@@ -39,7 +34,7 @@ interface Deed {
 
 const anyTask = async (tasks: readonly Task[]) => tasks;
 
-/** What is done to many tasks at once: to each by the same verb as alone, with its own row in the audit. */
+/** Verbs on many tasks at once: on each by the same verb as alone, with its own row in the audit. */
 export type Bulk = ReturnType<typeof createBulk>;
 
 export function createBulk({ store, tasks, timer }: BulkDeps) {
@@ -78,7 +73,7 @@ export function createBulk({ store, tasks, timer }: BulkDeps) {
         },
         does: tasks.cancel,
       }),
-    /** What a purge would remove. */
+    /** Counts the tasks that a purge would remove. */
     count: (thread: Thread): Promise<ThreadCounts> => store.countThread(thread),
     /** Deletes every task of the thread; each can be restored for a day. Answers what was there. */
     purge: async (thread: Thread, by: By): Promise<ThreadCounts> => {

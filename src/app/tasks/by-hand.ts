@@ -1,9 +1,9 @@
 import type { PlannedOccurrence } from '../../domain/due.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, invalid } from '../../domain/errors.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { isSlot, wallText } from '../../domain/schedule/schedule.ts';
+import { isDelay, isSlot, wallText } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import type { ClaimMaker } from '../pipeline/claims.ts';
 import { policyFor, requestOf, type RunnableTask } from '../pipeline/run-requests.ts';
@@ -11,9 +11,10 @@ import type { Ids } from '../ports/outside.ts';
 import { type TaskScene, noChange, type TaskChange } from '../ports/tasks.ts';
 import { refuseDeleted } from './verbs.ts';
 
-/** What every occurrence has in common that a person asks for beside the schedule. */
+/** Slots that a person decides about alone have no question to them and cannot be late. */
+export const onTime = { decideBy: null, runId: null, lateMs: 0 } as const;
 
-/** When it is asked for, and in the course of which request. */
+/** When an occurrence is asked for beside the schedule, and in the course of which request. */
 export interface ByHand {
   readonly now: number;
   readonly traceId?: string | null | undefined;
@@ -29,8 +30,7 @@ export function freeSlot({ task, taken }: TaskScene, from: number): number {
 
 /** A delay after the last finish has one slot to come; any other instant would do as well as it. */
 function isSlotOf({ schedule, nextAt }: Pick<Task, 'schedule' | 'nextAt'>, instant: number): boolean {
-  const delay = schedule.kind === 'interval' && schedule.from === 'completion';
-  if (delay) return instant === nextAt;
+  if (isDelay(schedule)) return instant === nextAt;
   try {
     return isSlot(schedule, instant);
   } catch {
@@ -73,7 +73,7 @@ export function planRunNow(maker: ClaimMaker, scene: TaskScene, { now, traceId }
   return {
     ...noChange,
     manual: {
-      occurrence: { id, slotAt, source: 'run_now', status, reason, decideBy: null, runId: run?.id ?? null, lateMs: 0 },
+      occurrence: { ...onTime, id, slotAt, source: 'run_now', status, reason, runId: run?.id ?? null },
       run,
     },
     endWaiting: replaces ? 'replaced' : null,
@@ -105,16 +105,7 @@ export function planSnooze(ids: Ids, scene: TaskScene, { until, now }: { until: 
     ...noChange,
     endSnooze: snoozedTo === null ? null : 'replaced',
     manual: {
-      occurrence: {
-        id: ids.next(),
-        slotAt,
-        source: 'snooze',
-        status: 'pending',
-        reason: null,
-        decideBy: null,
-        runId: null,
-        lateMs: 0,
-      },
+      occurrence: { ...onTime, id: ids.next(), slotAt, source: 'snooze', status: 'pending', reason: null },
       run: null,
     },
     audit: {
@@ -128,7 +119,5 @@ export function planSnooze(ids: Ids, scene: TaskScene, { until, now }: { until: 
 function refuseOutside({ task }: TaskScene, until: number, now: number): void {
   if (until > now && until - now <= limits.snoozeMaxMs) return;
   const latest = wallText(now + limits.snoozeMaxMs, task.schedule.timezone);
-  throw new AppError('invalid_request', `A snooze ends in the future, by ${latest} at the latest.`, {
-    details: { field: 'until' },
-  });
+  throw invalid('until', `A snooze ends in the future, by ${latest} at the latest.`);
 }

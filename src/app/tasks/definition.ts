@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import {
@@ -16,7 +16,7 @@ import {
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
 import { readAsked } from '../../domain/when/asked.ts';
 
-/** What a client may say about a task; its shape was checked by the adapter that read it. */
+/** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
 export interface TaskInput {
   readonly title?: string | undefined;
   readonly instructions: string;
@@ -42,9 +42,7 @@ export function inFields(input: TaskInput | TaskInWords, now: number): TaskInput
   const { when, timezone, instructions, policies, ...fields } = input;
   const read = readAsked(when, { timezone, now });
   if (instructions !== undefined && read.text !== '') {
-    throw new AppError('invalid_request', 'when: a text stands behind the time, and in instructions too. Keep one.', {
-      details: { field: 'when' },
-    });
+    throw invalid('when', 'when: a text stands behind the time, and in instructions too. Keep one.');
   }
   return {
     ...fields,
@@ -61,7 +59,7 @@ export interface Checked {
   readonly warnings: readonly Warning[];
 }
 
-/** What the rules need of the kinds of action: a kind that is unknown, or whose check fails, is refused. */
+/** The rules need no executor of an action: a kind that is unknown, or whose check fails, is refused. */
 export interface ActionRules {
   require(kind: string): { check(spec: ActionSpec, instructions: string): void };
 }
@@ -71,7 +69,7 @@ export interface Rules {
   readonly minIntervalMs: number;
 }
 
-/** Everything that can be said against a new task is said here, before anything is written. */
+/** Refusals of a new task come from here, before anything is written. */
 export function defineTask(rules: Rules, input: TaskInput, now: number): Checked {
   const action = input.action ?? { kind: 'message' };
   const title = (input.title ?? titleFrom(input.instructions)).trim();
@@ -103,10 +101,9 @@ export function checkTiming(
   const gap = minGapMs(schedule);
   const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
   checkJitter(policy, gap);
-  const bounds = { startAt: policy.startAt, until: policy.until };
-  const [refusal] = refusals(schedule, { now, minIntervalMs: rules.minIntervalMs, bounds });
+  const [refusal] = refusals(schedule, { now, minIntervalMs: rules.minIntervalMs, bounds: policy });
   if (refusal !== undefined) throw refused(refusal);
-  return { policy, minGapMs: gap, warnings: warnings(schedule, { now, bounds }) };
+  return { policy, minGapMs: gap, warnings: warnings(schedule, { now, bounds: policy }) };
 }
 
 function refused({ reason, message }: Refusal): AppError {
@@ -115,7 +112,7 @@ function refused({ reason, message }: Refusal): AppError {
 
 /** The first slot of a task that was checked; a schedule without one was refused before. */
 export function firstSlot(schedule: Schedule, policy: Policy, now: number): number {
-  const first = nextSlot(schedule, now, { startAt: policy.startAt, until: policy.until });
+  const first = nextSlot(schedule, now, policy);
   if (first !== null) return first;
   throw new AppError(
     'schedule_exhausted',

@@ -10,7 +10,7 @@ import {
   type ScheduleInput,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
-import { checkLabels, checkSize, type ActionSpec, type Definition, type Task } from '../../domain/task.ts';
+import { checkLabels, checkSize, type Definition, type Task } from '../../domain/task.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
 import { checkContent, checkTiming, type Checked, type Rules, type TaskInput } from './definition.ts';
 import {
@@ -24,17 +24,10 @@ import {
 } from './verbs.ts';
 
 /** The fields a person named; the others stay. Null in a policy takes it back to its default. */
-export interface TaskPatch {
-  readonly title?: string | undefined;
-  readonly instructions?: string | undefined;
-  readonly action?: ActionSpec | undefined;
-  readonly schedule?: ScheduleInput | undefined;
+export type TaskPatch = { readonly [K in Exclude<keyof TaskInput, 'policies'>]?: TaskInput[K] | undefined } & {
   readonly policies?: { readonly [K in keyof Policies]?: Policies[K] | null } | undefined;
-  readonly subject?: string | null | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly enabled?: boolean | undefined;
-}
+};
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Fields = Mutable<Partial<TaskFields>>;
@@ -42,7 +35,7 @@ type Fields = Mutable<Partial<TaskFields>>;
 export interface Edited {
   readonly change: TaskChange;
   readonly warnings: readonly Warning[];
-  /** What the change did to each field that was named and did change. */
+  /** Each field that was named and did change, before and after. */
   readonly changes: Changes;
 }
 
@@ -68,7 +61,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): 
   const kept = retimed ? keptSkips(scene, { merged, policy, now }) : scene.taken;
   const turned = nextState(verbScene, { scene, merged, policy, retimed, kept, wanted: patch.enabled, now });
   const changes = changesOf(task, merged);
-  // What was skipped were slots of the old timing.
+  // Slots that were skipped belong to the old timing.
   const lost = scene.skipped.filter((slot) => !kept.has(slot));
   if (isMoot(task, changes, turned.set)) {
     return { change: { ...noChange, claims }, warnings: [], changes };
@@ -99,8 +92,7 @@ function keptSkips(
 ): ReadonlySet<number> {
   const zoned = { ...merged.schedule, timezone: task.schedule.timezone };
   if (isUnreadable(task) || !sameSchedule(zoned, task.schedule)) return new Set();
-  const bounds = { startAt: policy.startAt, until: policy.until };
-  const kept = new Set(skipped.filter((slot) => nextSlot(merged.schedule, slot - 1, bounds) === slot));
+  const kept = new Set(skipped.filter((slot) => nextSlot(merged.schedule, slot - 1, policy) === slot));
   return nextOpenSlot({ ...merged, minGapMs: task.minGapMs }, now, kept) === null ? new Set() : kept;
 }
 
@@ -117,7 +109,7 @@ function refuseUnreadable(task: Task, patch: TaskPatch): void {
   if (isUnreadable(task) && patch.schedule === undefined) throw unreadableRow(task);
 }
 
-/** Whoever may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
+/** A person who may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
 function scopesFor(old: Task, fresh: Definition): readonly string[] | null {
   const same = old.action.kind === fresh.action.kind && !isUnreadable(old);
   return same ? null : [actionScope(fresh.action.kind)];
@@ -137,7 +129,7 @@ function mergePatch(task: Task, patch: TaskPatch, now: number): Told {
 }
 
 /**
- * What means the same as what is there is no change. An anchor that nobody named is taken from the old schedule before the
+ * A schedule that means the same as the old one is no change. An anchor that nobody named is taken from the old schedule before the
  * two are compared, or sending a definition again would move its slots, and a COUNT would never come to its end.
  */
 function newSchedule(old: Schedule, input: ScheduleInput, now: number): Schedule {
@@ -246,7 +238,7 @@ function hasSomethingLeft({ merged, policy, scene, retimed, now }: Turning): boo
   // With another timing the count of runs starts again.
   const counted = retimed ? 0 : scene.task.counters.boundedRuns;
   const spent = policy.maxRuns !== null && counted >= policy.maxRuns;
-  return !spent && nextSlot(merged.schedule, now, { startAt: policy.startAt, until: policy.until }) !== null;
+  return !spent && nextSlot(merged.schedule, now, policy) !== null;
 }
 
 function nextOf(turning: Turning): number {
@@ -284,7 +276,7 @@ function changesOf(before: Told, after: Told): Changes {
   return Object.fromEntries(changed.map((field) => [field, { before: before[field], after: after[field] }]));
 }
 
-/** What is sent again as it stands is no change; a row that could not be read is written anew all the same. */
+/** A definition that is sent again as it stands is no change; a row that could not be read is written anew all the same. */
 function isMoot(task: Task, changes: Changes, turned: Fields = {}): boolean {
   return Object.keys({ ...changes, ...turned }).length === 0 && !isUnreadable(task);
 }
@@ -312,7 +304,7 @@ export function replaceDefinition(
   const fresh = checked.definition;
   const schedule = newSchedule(task.schedule, input, now);
   const retimed = timingChanged(task, { ...fresh, schedule }) || task.policies.max_runs !== fresh.policies.max_runs;
-  const nextAt = nextSlot(schedule, now, { startAt: checked.policy.startAt, until: checked.policy.until });
+  const nextAt = nextSlot(schedule, now, checked.policy);
   const moves = retimed && nextAt !== null;
   const changes = changesOf(task, { ...fresh, schedule, context: context ?? task.context });
   if (isMoot(task, changes)) return { ...noChange, claims: claimed.claims };

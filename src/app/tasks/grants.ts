@@ -1,5 +1,5 @@
 import { apiPrincipal } from '../../domain/access.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, invalid } from '../../domain/errors.ts';
 import { actionScope, allows } from '../../domain/grant.ts';
 import { scopeLengthMax, scopesMax } from '../../domain/limits.ts';
 import { isDeliverable, threadKeyOf, type Thread } from '../../domain/thread.ts';
@@ -30,7 +30,7 @@ export function planGrant({ scene, claims, now }: VerbScene, id: string, wish: G
   checkScopes(scopes, needed);
   const { expiresAt } = wish;
   if (expiresAt !== null && expiresAt <= now) {
-    throw bad('expires_at', 'A grant expires in the future. To take it away now, revoke it.');
+    throw invalid('expires_at', 'A grant expires in the future. To take it away now, revoke it.');
   }
   const until = expiresAt === null ? null : new Date(expiresAt).toISOString();
   return {
@@ -48,15 +48,12 @@ export function planGrant({ scene, claims, now }: VerbScene, id: string, wish: G
 const scopeShape = /^[a-z]+:[\w.-]*\*?$/;
 
 function checkScopes(scopes: readonly string[], needed: string): void {
-  if (scopes.length === 0 || scopes.length > scopesMax) throw bad('scopes', `A grant has 1 to ${scopesMax} scopes.`);
+  if (scopes.length === 0 || scopes.length > scopesMax)
+    throw invalid('scopes', `A grant has 1 to ${scopesMax} scopes.`);
   const misshapen = scopes.some((scope) => scope.length > scopeLengthMax || !scopeShape.test(scope));
-  if (misshapen) throw bad('scopes', 'A scope looks like action:message, or action:* for all actions.');
+  if (misshapen) throw invalid('scopes', 'A scope looks like action:message, or action:* for all actions.');
   if (allows(scopes, needed)) return;
-  throw bad('scopes', `This task needs ${needed}; under these scopes each of its runs would be skipped.`);
-}
-
-function bad(field: string, message: string): AppError {
-  return new AppError('invalid_request', message, { details: { field } });
+  throw invalid('scopes', `This task needs ${needed}; under these scopes each of its runs would be skipped.`);
 }
 
 /** From then on its slots are skipped, and a run that has not begun does not begin; what runs goes on to its end. */
@@ -107,7 +104,7 @@ export function planAttach(ids: Ids, scene: TaskScene, home: Thread): TaskChange
 function refuseTied(scene: TaskScene): void {
   const { task, place } = scene;
   if (scene.live.length > 0) throw runInProgress(scene);
-  // What was in a chat that can be reached no more cannot be taken away there, and nothing of it will arrive.
+  // Messages in a chat that can be reached no more cannot be taken away there, and nothing more will arrive there.
   if (place?.isGone === true) return;
   if (task.topicState === 'creating' || place?.isTopicInDoubt === true) {
     throw tied(

@@ -1,8 +1,10 @@
 import { AppError } from '../../domain/errors.ts';
+import { isDelay } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Ids } from '../ports/outside.ts';
 import type { Claim } from '../ports/pipeline.ts';
 import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
+import { onTime } from './by-hand.ts';
 import { type VerbScene, nextOpenSlot, refuseDeleted } from './verbs.ts';
 
 export interface Skip {
@@ -38,14 +40,12 @@ export function planSkip(ids: Ids, { scene, claims, nextAt }: VerbScene, { count
     taskId: scene.task.id,
     expectNextAt: nextAt,
     occurrences: slots.map((slotAt) => ({
+      ...onTime,
       id: ids.next(),
       slotAt,
       source: 'schedule',
       status: 'skipped',
       reason: 'skip',
-      decideBy: null,
-      runId: null,
-      lateMs: 0,
     })),
     runs: [],
     gap: null,
@@ -63,7 +63,7 @@ export function planSkip(ids: Ids, { scene, claims, nextAt }: VerbScene, { count
 
 /** For a delay after the last finish the end of a run decides when the next one is, and would pass over what was skipped. */
 function refuseUnknownNext({ task: { schedule }, live }: TaskScene): void {
-  if (live.length === 0 || schedule.kind !== 'interval' || schedule.from !== 'completion') return;
+  if (live.length === 0 || !isDelay(schedule)) return;
   throw new AppError(
     'nothing_to_skip',
     'This task is running, and its next run is known only when this one has ended. Skip it then.',
@@ -86,19 +86,18 @@ function comingSlots(task: Task, first: number, { count, taken }: Coming): { slo
   return { slots, next };
 }
 
-/** What comes before them stays as it is: only the rows of these keep them from running. */
+/** Slots before them stay as they are: only the rows of these keep them from running. */
 function slotsWithin(
   task: Task,
   nextAt: number,
   { count, taken, within }: Coming & { readonly within: Within },
 ): { slots: number[]; next: number | null } {
-  const { schedule } = task;
-  const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
-  let slot = nextAt >= within.from || isDelay ? nextAt : nextOpenSlot(task, within.from - 1, taken);
+  const hasOneSlot = isDelay(task.schedule);
+  let slot = nextAt >= within.from || hasOneSlot ? nextAt : nextOpenSlot(task, within.from - 1, taken);
   const slots: number[] = [];
   while (slot !== null && slot >= within.from && slot < within.to && slots.length < count) {
     slots.push(slot);
-    slot = isDelay ? null : nextOpenSlot(task, slot, taken);
+    slot = hasOneSlot ? null : nextOpenSlot(task, slot, taken);
   }
   const [first] = slots;
   if (first === undefined) {

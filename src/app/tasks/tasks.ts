@@ -19,7 +19,7 @@ import {
   type TaskScene,
   type TaskVersion,
 } from '../ports/tasks.ts';
-import { filled } from '../use-cases/runs.ts';
+import { filled, noRun } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planRunNow, planSnooze } from './by-hand.ts';
 import { createTask, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
@@ -40,7 +40,7 @@ import {
   type VerbScene,
 } from './verbs.ts';
 
-/** Who does something to which task; the same key again has no second effect, and is told of the first. */
+/** A task, and who acts on it; the same key again has no second effect, and is told of the first. */
 export interface Target extends By {
   readonly taskId: string;
 }
@@ -56,7 +56,7 @@ interface TasksDeps extends CreateDeps {
   readonly store: CreateDeps['store'] & GrantStore;
 }
 
-/** Everything that can be done to a task, whoever asks. No other module writes a definition. */
+/** Verbs on a task, whoever asks. No other module writes a definition. */
 export type Tasks = ReturnType<typeof createTasks>;
 
 export function createTasks(deps: TasksDeps) {
@@ -115,10 +115,6 @@ async function readRun({ store }: TasksDeps, runId: string): Promise<RunView> {
   const run = await store.readRun(runId);
   if (run === null) throw noRun();
   return run;
-}
-
-function noRun(): AppError {
-  return new AppError('not_found', 'There is no such run.');
 }
 
 interface Deed {
@@ -187,7 +183,7 @@ function tellOutside({ renamed, retimed }: TasksDeps, { task, replayed }: Change
 }
 
 export interface Skipped extends Changed {
-  /** What was skipped by it, earliest first. */
+  /** The slots that it skipped, earliest first. */
   readonly slots: readonly number[];
 }
 

@@ -13,7 +13,7 @@ import { editTask, toldFields, type TaskPatch, type Told } from './edit.ts';
 import { planSkip, planUnskip, slotsTold } from './skip.ts';
 import { planDelete, planPause, planRestore, planResume, type VerbScene, notFound } from './verbs.ts';
 
-/** What an entry of the audit did, taken back. What has an effect outside, such as a run, cannot be. */
+/** Verbs whose change can be taken back. An effect outside, such as a run, cannot. */
 export const undoable: ReadonlySet<TaskVerb> = new Set([
   'edit',
   'upsert',
@@ -26,7 +26,7 @@ export const undoable: ReadonlySet<TaskVerb> = new Set([
   'snooze',
 ]);
 
-/** What is not taken back but followed by something else. */
+/** Changes that are not taken back but followed by another one. */
 const lasting: Readonly<Partial<Record<TaskVerb, string>>> = {
   attach: 'A task that was attached to a chat stays there. While it has no topic, attach it to another chat instead.',
   grant: 'A grant cannot be undone. Revoke it, or give the task another one.',
@@ -54,7 +54,7 @@ export function planUndo(undoing: Undoing, entryId: string | null): Undone {
   const entry = entryToUndo(scene.recent, { entryId, now, isDeleted: scene.task.state === 'deleted' });
   if (undoneIn(scene.recent).has(entry.id)) return { change: noChange, entry, moot: 'before' };
   const change = reversed(undoing, entry);
-  // What the change did is gone already: the slot has passed, the snooze has run, somebody else took it back.
+  // The effect of the change is gone already: the slot has passed, the snooze has run, somebody else took it back.
   if (change.audit === null) return { change, entry, moot: 'over' };
   return {
     entry,

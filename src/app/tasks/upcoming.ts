@@ -1,21 +1,21 @@
-import { policyOf, type Policy } from '../../domain/policy.ts';
-import { nextSlots } from '../../domain/schedule/schedule.ts';
+import type { Policy } from '../../domain/policy.ts';
+import { isDelay, nextSlots } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
+import { policyFor } from '../pipeline/run-requests.ts';
 import type { TaskRun, TaskRunQuery, Page } from '../ports/runs.ts';
 import type { Planned } from '../ports/why.ts';
 
 /**
- * What is coming for a task: the next slot as it is planned, or the first one after a pause that ends by itself, then those
+ * The coming slots of a task: the next one as it is planned, or the first one after a pause that ends by itself, then those
  * that follow, within its bounds and without those that were skipped in advance.
  */
 export function upcoming({ task, ahead }: Planned, count: number): readonly number[] {
-  const policy = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
+  const policy = policyFor(task);
   const taken = task.counters.boundedRuns + ahead.waiting;
   const left = policy.maxRuns === null ? count : Math.min(count, Math.max(0, policy.maxRuns - taken));
-  const isDelay = task.schedule.kind === 'interval' && task.schedule.from === 'completion';
   if (left === 0) return [];
   // A delay after the last finish knows only its next slot, and not even that one while its work goes on.
-  if (isDelay) return ahead.awaitsEnd ? [] : comingOf(task, policy, 1);
+  if (isDelay(task.schedule)) return ahead.awaitsEnd ? [] : comingOf(task, policy, 1);
   const skipped = new Set(ahead.skipped);
   return comingOf(task, policy, left + skipped.size)
     .filter((slot) => !skipped.has(slot))
@@ -24,20 +24,17 @@ export function upcoming({ task, ahead }: Planned, count: number): readonly numb
 
 /** The same from a later instant on, for one that comes so often that its slots are not all looked at before that. */
 export function upcomingAfter({ task, ahead }: Planned, after: number, count: number): readonly number[] {
-  const { startAt, until } = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
   const skipped = new Set(ahead.skipped);
-  return nextSlots(task.schedule, after, { count: count + skipped.size, bounds: { startAt, until } })
+  return nextSlots(task.schedule, after, { count: count + skipped.size, bounds: policyFor(task) })
     .filter((slot) => !skipped.has(slot))
     .slice(0, count);
 }
 
-function comingOf({ nextAt, resumeAt, schedule }: Task, { startAt, until }: Policy, count: number): number[] {
-  const bounds = { startAt, until };
+function comingOf({ nextAt, resumeAt, schedule }: Task, bounds: Policy, count: number): number[] {
   if (nextAt !== null) return [nextAt, ...nextSlots(schedule, nextAt, { count: count - 1, bounds })];
   if (resumeAt === null) return [];
   // A delay begins anew at the end of a pause; any other schedule may have a slot at that very instant.
-  const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
-  return nextSlots(schedule, isDelay ? resumeAt : resumeAt - 1, { count, bounds });
+  return nextSlots(schedule, isDelay(schedule) ? resumeAt : resumeAt - 1, { count, bounds });
 }
 
 /** As many as one word can skip, so that the nearest are among them. */

@@ -1,6 +1,5 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
-import { policyOf } from '../../domain/policy.ts';
 import { wallText, nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { claimOf, type ClaimMaker } from '../pipeline/claims.ts';
@@ -53,9 +52,7 @@ function repause(task: Task, until: number | null): TaskChange {
 function refusePauseUntil({ schedule }: Task, until: number, now: number): void {
   if (until > now && until - now <= limits.pauseMaxMs) return;
   const latest = wallText(now + limits.pauseMaxMs, schedule.timezone);
-  throw new AppError('invalid_request', `A pause ends in the future, by ${latest} at the latest.`, {
-    details: { field: 'until' },
-  });
+  throw invalid('until', `A pause ends in the future, by ${latest} at the latest.`);
 }
 
 /** Going on never replays: the next slot is the first one after now that nobody skipped. */
@@ -79,7 +76,7 @@ export function planResume({ scene, claims, now }: VerbScene): TaskChange {
 }
 
 function openNext({ task, taken }: TaskScene, now: number): number | null {
-  const { maxRuns } = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: task.minGapMs });
+  const { maxRuns } = policyFor(task);
   const spent = maxRuns !== null && task.counters.boundedRuns >= maxRuns;
   return spent ? null : nextOpenSlot(task, now, taken);
 }
@@ -177,9 +174,9 @@ export function nextOpenSlot(
   after: number,
   taken: ReadonlySet<number>,
 ): number | null {
-  const { startAt, until } = policyFor(task);
-  let next = nextSlot(task.schedule, after, { startAt, until });
-  while (next !== null && taken.has(next)) next = nextSlot(task.schedule, next, { startAt, until });
+  const bounds = policyFor(task);
+  let next = nextSlot(task.schedule, after, bounds);
+  while (next !== null && taken.has(next)) next = nextSlot(task.schedule, next, bounds);
   return next;
 }
 
@@ -230,7 +227,7 @@ function readableClaim(maker: ClaimMaker, due: DueTask, now: number): Claim | nu
   }
 }
 
-/** What more than one verb refuses or tells, in the same words. */
+/** Refusals and facts that several verbs share. */
 
 export function refuseDeleted({ task }: TaskScene): void {
   if (task.state === 'deleted') throw notFound();

@@ -1,17 +1,26 @@
 import { planNag } from '../../domain/ack.ts';
 import type { Ids, World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
-import type { AckStore, DoneNote, DueAck, NagDecision, NotedDone } from '../ports/questions.ts';
+import type {
+  AckStore,
+  Approval,
+  ApprovalStore,
+  Approved,
+  DoneNote,
+  DueAck,
+  NagDecision,
+  NotedDone,
+} from '../ports/questions.ts';
 
 type AcksDeps = Pick<World, 'clock' | 'bell'> & { readonly store: Pick<AckStore, 'noteDone' | 'takeBackDone'> };
 
-/** What somebody said to a result: that it is done. */
+/** A result that a person has confirmed. */
 type DoneRequest = Omit<DoneNote, 'at'>;
 
 /** `isFirst` is false when somebody had said so before; then `by` and `at` tell who and when. */
 export type Done = NotedDone;
 
-/** Who has confirmed what. */
+/** Confirmations of results. */
 export type Acks = ReturnType<typeof createAcks>;
 
 export function createAcks({ store, clock, bell }: AcksDeps) {
@@ -61,4 +70,19 @@ function decisionOf(ids: Ids, due: DueAck, now: number): NagDecision {
     case 'drop':
       return { occurrenceId, ...plan };
   }
+}
+
+type ApprovalsDeps = Pick<World, 'clock' | 'bell'> & { readonly store: ApprovalStore };
+
+/** Decisions about results that wait for one. */
+export type Approvals = ReturnType<typeof createApprovals>;
+
+export function createApprovals({ store, clock, bell }: ApprovalsDeps) {
+  return {
+    decide: async (approval: Approval): Promise<Approved> => {
+      const approved = await store.decideApproval({ ...approval, at: clock.now() });
+      bell.ring('deliverer');
+      return approved;
+    },
+  };
 }

@@ -11,7 +11,7 @@ export interface Once {
 }
 
 export interface AnswerStore {
-  /** What was told first under the key; null when nothing was. Another payload under the same key is refused. */
+  /** The first answer under the key; null when nothing was. Another payload under the same key is refused. */
   keptAnswer(once: Once, now: number): Promise<string | null>;
   /** Keeps what is told now, beside what was done, unless something was told before. */
   keepAnswer(once: Once, answer: string, now: number): Promise<void>;

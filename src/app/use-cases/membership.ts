@@ -1,4 +1,3 @@
-import type { Actor } from '../../domain/access.ts';
 import {
   membershipAheadMs,
   membershipEveryMs,
@@ -8,19 +7,17 @@ import {
   membershipPageMax,
 } from '../../domain/limits.ts';
 import type { Chore } from '../housekeeping/chore.ts';
-import type { ChatStore } from '../ports/chats.ts';
-import type { Platform, Stopwatch, World } from '../ports/outside.ts';
+import { createRecent } from '../operations/recent.ts';
+import type { ChatStore, StaleMember } from '../ports/chats.ts';
+import type { Platform, World } from '../ports/outside.ts';
 
 type MembershipDeps = Pick<World, 'stopwatch' | 'log'> & {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
   readonly platform: Platform;
 };
 
-/** An owner whose task is due soon, and of whom it is not known for sure that they are still there. */
-interface Doubt {
-  readonly chatId: string;
-  readonly address: string;
-  readonly userId: Actor;
+function keyOf({ chatId, userId }: StaleMember): string {
+  return `${chatId} ${userId}`;
 }
 
 /** Questions of one step are a second apart from those of the next. */
@@ -34,17 +31,18 @@ const paceMs = 1000;
  */
 export function createMembership(deps: MembershipDeps): Chore {
   const { store } = deps;
-  const unanswered = createUnanswered(deps.stopwatch);
+  // People about whom there was no answer lately are asked about again soon enough for the same slot.
+  const unanswered = createRecent<true>(restingMax, { ms: membershipFreshMs / 2, now: () => deps.stopwatch.elapsed() });
   return {
     name: 'membership',
     when: { every: membershipEveryMs },
     step: async (now) => {
       const stale = await store.staleMembers(now + membershipAheadMs, now - membershipFreshMs, membershipPageMax);
-      const open = stale.filter((doubt) => !unanswered.rests(doubt));
+      const open = stale.filter((doubt) => !unanswered.has(keyOf(doubt)));
       const asked = open.slice(0, membershipLookupsMax);
       for (const doubt of asked) {
-        if (await ask(deps, doubt, now)) unanswered.forget(doubt);
-        else unanswered.note(doubt);
+        if (await ask(deps, doubt, now)) unanswered.drop(keyOf(doubt));
+        else unanswered.put(keyOf(doubt), true);
       }
       return { taken: asked.length, more: false, ...(open.length > asked.length ? { afterMs: paceMs } : {}) };
     },
@@ -52,7 +50,7 @@ export function createMembership(deps: MembershipDeps): Chore {
 }
 
 /** False when Telegram gave no answer. */
-async function ask({ store, platform, log }: MembershipDeps, doubt: Doubt, now: number): Promise<boolean> {
+async function ask({ store, platform, log }: MembershipDeps, doubt: StaleMember, now: number): Promise<boolean> {
   const { chatId, address, userId } = doubt;
   const answer = await platform.member(address, userId);
   if (answer.is === 'known') {
@@ -68,21 +66,3 @@ async function ask({ store, platform, log }: MembershipDeps, doubt: Doubt, now: 
 
 /** More people than this are forgotten and asked about again, which costs a question each. */
 const restingMax = 10_000;
-
-/** People about whom there was no answer lately. They are asked about again soon enough for the same slot. */
-function createUnanswered(stopwatch: Stopwatch) {
-  const until = new Map<string, number>();
-  const key = ({ chatId, userId }: Doubt) => `${chatId} ${userId}`;
-  return {
-    rests: (doubt: Doubt): boolean => (until.get(key(doubt)) ?? 0) > stopwatch.elapsed(),
-    note: (doubt: Doubt): void => {
-      if (until.size >= restingMax) until.clear();
-      until.set(key(doubt), stopwatch.elapsed() + restMs);
-    },
-    forget: (doubt: Doubt): void => {
-      until.delete(key(doubt));
-    },
-  };
-}
-
-const restMs = membershipFreshMs / 2;

@@ -1,5 +1,5 @@
 import { apiPrincipal } from '../../domain/access.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { threadLane, type DeliveryMode, type RunInput, type RunRequest } from '../../domain/run.ts';
 import { isDeliverable, parseThreadKey, type Thread } from '../../domain/thread.ts';
@@ -12,7 +12,7 @@ import type { TaskStore } from '../ports/tasks.ts';
 export interface MessageRequest {
   readonly threadKey: string;
   readonly text: string;
-  /** Who asks; each source has keys of its own. */
+  /** The name of the client; each source has keys of its own. */
   readonly source: string;
   readonly userKey?: string | undefined;
   readonly mode: DeliveryMode;
@@ -91,10 +91,6 @@ function checkSource(source: string): void {
   if (sourceShape.test(source) && source !== 'task') return;
   const message = 'source: it has 1 to 32 of a-z, 0-9, "_", "." and "-", begins with a letter, and is not "task".';
   throw invalid('source', message);
-}
-
-function invalid(field: string, message: string): AppError {
-  return new AppError('invalid_request', message, { details: { field } });
 }
 
 /** A chat that sent the bot away looks like one that does not exist. */

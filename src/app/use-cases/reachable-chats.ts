@@ -1,9 +1,9 @@
 import type { Shown } from '../../domain/shown.ts';
-import type { ChatStore, Chat, NewMessage } from '../ports/chats.ts';
+import { noticeTo, type Chat, type ChatStore, type NewMessage } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 
 /**
- * Chats that can be reached no more, and those that can be reached again. Both may be told several times, by the platform
+ * Chats that can be reached no more, and those that can be reached again. Both may be told several times, by Telegram
  * and by sends that fail; each has one effect.
  */
 export type Chats = ReturnType<typeof createChats>;
@@ -13,15 +13,8 @@ type ChatsDeps = Pick<World, 'clock' | 'ids' | 'bell' | 'log'> & {
 };
 
 export function createChats({ store, clock, ids, bell, log }: ChatsDeps) {
-  const word = (to: Chat, shown: Shown): NewMessage => ({
-    id: ids.next(),
-    kind: 'notice',
-    thread: { provider: 'telegram', address: to.address, topic: null },
-    taskId: null,
-    shown,
-    edits: null,
-    expiresAt: null,
-  });
+  const word = ({ address }: Chat, shown: Shown): NewMessage =>
+    noticeTo({ provider: 'telegram', address, topic: null }, { id: ids.next(), shown });
   return {
     /** Its tasks are paused, and the owners are told. */
     gone: async (chatId: string, cause: string): Promise<void> => {
@@ -37,7 +30,7 @@ export function createChats({ store, clock, ids, bell, log }: ChatsDeps) {
       bell.ring('deliverer');
       bell.ring('scheduler');
     },
-    /** What was held back goes out; its tasks stay paused until a person resumes them, and the chat is told so. */
+    /** Results that were held back go out; its tasks stay paused until a person resumes them, and the chat is told so. */
     back: async (chatId: string): Promise<void> => {
       const at = clock.now();
       const paused = await store.chatBack({

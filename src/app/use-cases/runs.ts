@@ -22,7 +22,7 @@ type RunsDeps = Pick<World, 'clock' | 'timer' | 'bell'> & {
   readonly store: Pick<TaskStore, 'listRuns' | 'readRun' | 'liveRunsOf' | 'cancelRuns'>;
 };
 
-/** What runs and has run, whatever asked for it. */
+/** Runs of the present and the past, whatever asked for them. */
 export type Runs = ReturnType<typeof createRuns>;
 
 export function createRuns(deps: RunsDeps) {
@@ -36,7 +36,7 @@ export function createRuns(deps: RunsDeps) {
 /** How a run has ended; one that lives is refused with its status. */
 async function result({ store }: RunsDeps, runId: string): Promise<RunView> {
   const run = await store.readRun(runId);
-  if (run === null) throw new AppError('not_found', 'There is no such run.');
+  if (run === null) throw noRun();
   if (!liveStatuses.includes(run.status)) return run;
   const details = { run_id: runId, status: run.status };
   throw new AppError('not_finished', 'This run has not ended yet. Ask again later, or cancel it.', { details });
@@ -44,6 +44,10 @@ async function result({ store }: RunsDeps, runId: string): Promise<RunView> {
 
 function list({ store, timer }: RunsDeps, query: RunQuery): Promise<Page<RunView>> {
   return filled(timer, query, { most: runLooksMax, look: (part) => store.listRuns(part) });
+}
+
+export function noRun(): AppError {
+  return new AppError('not_found', 'There is no such run.');
 }
 
 interface Looks<Q, T> {
@@ -82,7 +86,7 @@ async function cancelThread({ store, clock, timer, bell }: RunsDeps, threadKey: 
     if (runIds.length < cancelBatchMax) break;
     await timer.yield();
   }
-  // What waited behind them has its turn, and those that run are told by their runner.
+  // Runs that waited behind them have their turn, and those that run are told by their runner.
   if (cancelled > 0) for (const room of ['runner', 'scheduler', 'deliverer'] as const) bell.ring(room);
   return { cancelled, left };
 }

@@ -2,7 +2,7 @@ import type { OccurrenceSource } from '../../domain/occurrence.ts';
 import type { SlotAck } from '../ports/runs.ts';
 import type { GapRow, SlotDelivery } from '../ports/why.ts';
 
-/** What became, or becomes, of a slot. */
+/** The fate of a slot. */
 export type Decision =
   | 'ran'
   | 'late'
@@ -35,12 +35,21 @@ export interface Evidence {
   readonly ack?: SlotAck;
   /** The retried or replayed occurrence. */
   readonly replayOf?: string;
-  /** Who did it, when, and in which row of the audit. */
+  /** The row of the audit that tells who did it, and when. */
   readonly deed?: { readonly id: string; readonly at: number; readonly actor: string; readonly verb: string };
   readonly gap?: Pick<GapRow, 'id' | 'count'>;
   /** The version of the task that was in force. */
   readonly version?: number;
   readonly error?: string;
+}
+
+/** An instant, and whether it is a slot. */
+export function point(at: number, isSlot: boolean): Pick<Answer, 'at' | 'from' | 'to' | 'slot'> {
+  return { at, from: null, to: null, slot: isSlot ? at : null };
+}
+
+export function stretchOf(from: number | null, to: number | null): Pick<Answer, 'at' | 'from' | 'to' | 'slot'> {
+  return { at: null, from, to, slot: null };
 }
 
 /** One truthful answer. A point has `at`; a stretch of time has `from` and `to`, null where it has no end. */

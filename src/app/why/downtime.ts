@@ -1,9 +1,9 @@
 import { downtimeChatsMax, downtimeToldMs, downtimeToldTasksMax, signOfLifeMs } from '../../domain/limits.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
 import type { Chore } from '../housekeeping/chore.ts';
-import type { NewMessage } from '../ports/chats.ts';
-import type { Bell, Clock, Ids, Log } from '../ports/outside.ts';
-import type { Cost, DowntimeCounts, DowntimeStore, OpenDowntime } from '../ports/why.ts';
+import { noticeTo, type NewMessage } from '../ports/chats.ts';
+import type { Ids, World } from '../ports/outside.ts';
+import type { Cost, DowntimeCounts, DowntimeStore, OpenDowntime } from '../ports/upkeep.ts';
 
 /**
  * The times in which nobody was there, and what they cost. A process leaves a sign of life every half minute. The next
@@ -12,50 +12,36 @@ import type { Cost, DowntimeCounts, DowntimeStore, OpenDowntime } from '../ports
  *
  * A process that dies before it has reported leaves its row open, and the next start makes that row reach to itself.
  */
-export interface Downtimes {
-  /** At the start, before the scheduler. It does not throw. */
-  open(): Promise<void>;
-  /** At a clean stop, last of all. */
-  close(): Promise<void>;
-  readonly chores: readonly Chore[];
-}
+export type Downtimes = ReturnType<typeof createDowntimes>;
 
-interface DowntimeDeps {
+interface DowntimeDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'bell'> {
   readonly store: DowntimeStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly bell: Bell;
 }
 
-export function createDowntimes(deps: DowntimeDeps): Downtimes {
+export function createDowntimes(deps: DowntimeDeps) {
   const { store, clock, log } = deps;
-  const door = createOpening(deps);
+  const opening = createOpening(deps);
   return {
-    open: () => door.open().catch((error: unknown) => log.warn('downtime_not_opened', { error: String(error) })),
-    // A store that is away by now knows when it was last reached, which is as good.
+    /** At the start, before the scheduler. It does not throw. */
+    open: () => opening.open().catch((error: unknown) => log.warn('downtime_not_opened', { error: String(error) })),
+    /** At a clean stop, last of all. A store that is away by now knows when it was last reached, which is as good. */
     close: () =>
       store.markAlive(clock.now()).catch((error: unknown) => log.warn('sign_of_life_failed', { error: String(error) })),
-    chores: [signOfLife(deps, door), reporter(deps)],
+    chores: [signOfLife(deps, opening), reporter(deps)],
   };
-}
-
-interface Opening {
-  open(): Promise<void>;
-  readonly isOpen: () => boolean;
 }
 
 /**
  * A start is not held up by a store that cannot commit. The sign of life of the process before stays until the row could be
  * opened, with the instant and the id of this start: whatever it schedules meanwhile has an id after that.
  */
-function createOpening({ store, clock, ids, log }: DowntimeDeps): Opening {
+function createOpening({ store, clock, ids, log }: DowntimeDeps) {
   const id = ids.next();
   let startedAt: number | null = null;
   let isOpen = false;
   return {
     isOpen: () => isOpen,
-    open: async () => {
+    open: async (): Promise<void> => {
       startedAt ??= clock.now();
       const opened = await store.openDowntime(id, startedAt);
       isOpen = true;
@@ -68,12 +54,12 @@ function createOpening({ store, clock, ids, log }: DowntimeDeps): Opening {
   };
 }
 
-function signOfLife({ store }: DowntimeDeps, door: Opening): Chore {
+function signOfLife({ store }: DowntimeDeps, opening: ReturnType<typeof createOpening>): Chore {
   return {
     name: 'sign_of_life',
     when: { every: signOfLifeMs },
     step: async (now) => {
-      if (!door.isOpen()) await door.open();
+      if (!opening.isOpen()) await opening.open();
       await store.markAlive(now);
       return { taken: 1, more: false };
     },
@@ -109,7 +95,7 @@ type Tally = { -readonly [K in keyof DowntimeCounts]: number };
 
 const noCounts: DowntimeCounts = { missed: 0, late: 0, asked: 0, skipped: 0 };
 
-/** What a downtime cost the tasks of one chat. */
+/** The cost of a downtime to the tasks of one chat. */
 interface Chat extends Tally, Pick<Cost, 'thread' | 'isMute'> {
   /** By number. */
   readonly tasks: Map<number, string>;
@@ -150,14 +136,7 @@ function wordsOf(ids: Ids, { from, to }: OpenDowntime, chats: readonly Chat[]): 
         .slice(0, downtimeToldTasksMax)
         .map(([number, title]) => ({ number, title }));
       const moreTasks = tasks.size - named.length;
-      return {
-        id: ids.next(),
-        kind: 'notice',
-        thread,
-        taskId: null,
-        shown: { view: 'downtime', from, to, missed, late, asked, skipped, tasks: named, moreTasks },
-        edits: null,
-        expiresAt: null,
-      };
+      const shown = { view: 'downtime', from, to, missed, late, asked, skipped, tasks: named, moreTasks } as const;
+      return noticeTo(thread, { id: ids.next(), shown });
     });
 }

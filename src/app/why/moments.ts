@@ -110,6 +110,6 @@ function thousandthsOf(instant: number): number {
 }
 
 function offsetText(offsetMs: number): string {
-  const minutes = Math.abs(offsetMs) / 60_000;
+  const minutes = Math.abs(offsetMs) / MINUTE_MS;
   return `${offsetMs < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60), 2)}:${pad(Math.floor(minutes % 60), 2)}`;
 }

@@ -1,10 +1,11 @@
 import { describe } from '../../domain/schedule/schedule.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { GapRow } from '../ports/why.ts';
-import type { Answer, Decision } from './answers.ts';
+import { point, stretchOf, type Answer, type Decision } from './answers.ts';
 import { answerSlot } from './slot-answers.ts';
 import type { Stretch } from './standing.ts';
 import { standingText, evidenceOf } from './stretch-answers.ts';
-import { isAhead, lastAllowed, namedSlots, rulingAt, stretchAt, type Timeline } from './timeline.ts';
+import { isAhead, lastAllowed, namedSlots, rulingAt, stretchAt, versionAt, type Timeline } from './timeline.ts';
 
 /** An instant that is no slot: the slots on either side of it are what the person who asks was looking for. */
 export function answerNoSlot(timeline: Timeline, at: number): Answer {
@@ -15,15 +16,11 @@ export function answerNoSlot(timeline: Timeline, at: number): Answer {
   const around = aroundText(timeline, at);
   const schedule = scheduleText(timeline, at);
   const aside = stretch === null ? '' : `; ${standingText(timeline, stretch, at)}`;
-  const version = rulingAt(timeline, at)?.version ?? null;
   return {
-    at,
-    from: null,
-    to: null,
-    slot: null,
+    ...point(at, false),
     decision: 'no_slot',
     cause: end?.cause ?? 'no_slot',
-    evidence: version === null ? {} : { version },
+    evidence: versionAt(timeline, at),
     line: `${moments.exact(at)}: ${end?.text ?? `not a time of this task${schedule}${aside}`}${around}${untilEndText(timeline, at)}.`,
   };
 }
@@ -140,7 +137,7 @@ export function answerOpen(timeline: Timeline, slot: number): Answer {
     const text = `no run; ${standingText(timeline, quarantine, slot)}, before this run was taken up`;
     return { ...open(timeline, slot, ['missed', 'unreadable', text]), evidence: evidenceOf(quarantine) };
   }
-  if ((rulingAt(timeline, slot)?.version ?? null) === null) {
+  if (versionAt(timeline, slot).version === undefined) {
     const text = 'no record, and which schedule was in force then was not kept';
     return open(timeline, slot, ['unrecorded', 'no_version', text]);
   }
@@ -168,32 +165,25 @@ function nextPause({ stretches, rows }: Timeline, slot: number): Stretch | null 
 function removedText({ keptFrom, now, retentionMs }: Timeline): string {
   return keptFrom > now - retentionMs
     ? 'while records were kept for a shorter time than now'
-    : `after ${Math.round(retentionMs / 86_400_000)} days`;
+    : `after ${Math.round(retentionMs / DAY_MS)} days`;
 }
 
 function open(timeline: Timeline, slot: number, [decision, cause, text]: readonly [Decision, string, string]): Answer {
-  const version = rulingAt(timeline, slot)?.version ?? null;
   return {
-    at: slot,
-    from: null,
-    to: null,
-    slot,
+    ...point(slot, true),
     decision,
     cause,
-    evidence: version === null ? {} : { version },
+    evidence: versionAt(timeline, slot),
     line: `${timeline.moments.full(slot)}: ${text}.`,
   };
 }
 
-/** What is older than the records, apart from the few rows that are kept longer. */
+/** Time older than the records, apart from the few rows that are kept longer. */
 export function answerRemoved(timeline: Timeline, from: number, to: number): Answer {
   const { moments } = timeline;
   const isPoint = from === to;
   return {
-    at: isPoint ? from : null,
-    from: isPoint ? null : from,
-    to: isPoint ? null : to,
-    slot: null,
+    ...(isPoint ? point(from, false) : stretchOf(from, to)),
     decision: 'unrecorded',
     cause: 'retention',
     evidence: {},

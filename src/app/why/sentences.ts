@@ -7,7 +7,7 @@ import type { GapRow, SlotRow } from '../ports/why.ts';
 import { minuteOf } from './moments.ts';
 import { rulingAt, type Timeline } from './timeline.ts';
 
-/** What a sentence about one slot, or about the slots of one gap, is made from. */
+/** The facts for a sentence about one slot, or about the slots of one gap. */
 export interface Case extends Pick<SlotRow, 'slotAt' | 'status' | 'source' | 'decideBy' | 'deed' | 'asker'> {
   readonly timeline: Timeline;
   /** When it was decided about. */
@@ -133,7 +133,7 @@ function untilAnswer(one: Case): string {
   return one.decideBy === null ? '' : `, until ${one.timeline.about.beside(one.decideBy, one.slotAt)}`;
 }
 
-/** What asked for it, when that was not the schedule alone. */
+/** Words for the origin of a slot, when that was not the schedule alone. */
 export const askedFor: Readonly<Record<OccurrenceSource, (one: Case) => string>> = {
   schedule: () => '',
   catch_up: ({ asker }) =>
@@ -153,7 +153,7 @@ function doneBy({ asker }: Case): string {
   return asker === null ? '' : ` by ${actorText(asker.actor)}`;
 }
 
-/** Who did something, as a line names them. People have no names yet, so their id stands for them. */
+/** An actor, as a line names them. People have no names yet, so their id stands for them. */
 export function actorText(actor: string): string {
   if (actor === 'system') return 'the system';
   if (actor === 'system:api') return 'the API';

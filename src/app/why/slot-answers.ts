@@ -3,19 +3,16 @@ import { counted, spanText } from '../../domain/schedule/words/words.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
 import type { SlotAck } from '../ports/runs.ts';
 import type { SlotRow, SlotRun, SlotDelivery } from '../ports/why.ts';
-import type { Answer, Decision, Evidence } from './answers.ts';
+import { point, type Answer, type Decision, type Evidence } from './answers.ts';
 import { askedFor, on, onExactly, sentenceFor, type Case, actorText, errorText } from './sentences.ts';
-import { rulingAt, type Timeline } from './timeline.ts';
+import { versionAt, type Timeline } from './timeline.ts';
 
 /** The truth about one slot that has its row. */
 export function answerSlot(timeline: Timeline, row: SlotRow): Answer {
   const one: Case = { ...row, timeline, decidedAt: row.createdAt };
   const { decision, cause, text } = tell(one, row);
   return {
-    at: row.slotAt,
-    from: null,
-    to: null,
-    slot: row.slotAt,
+    ...point(row.slotAt, true),
     decision,
     cause,
     evidence: evidenceOf(timeline, row),
@@ -110,7 +107,7 @@ function tellDone(one: Case, row: SlotRow): Told {
   };
 }
 
-/** What comes within a second is on time; the evidence knows the milliseconds. */
+/** A start within a second is on time; the evidence knows the milliseconds. */
 function afterText(startedAfter: number): string {
   return startedAfter < noticeableMs ? ' on time' : `, ${spanText(startedAfter)} after its time`;
 }
@@ -120,7 +117,7 @@ function isAgain({ timeline: { rows } }: Case, { source }: SlotRow): boolean {
   return source === 'snooze' && rows.task.counters.runs > 1;
 }
 
-/** What put it off is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
+/** The cause of the delay is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
 function waitText({ run }: SlotRow): string {
   const jitter = run !== null && run.attempts.length <= 1 && run.readyAt > run.createdAt;
   return jitter ? ', put off by the policy jitter' : ', as it had to wait';
@@ -144,7 +141,7 @@ function failureText(one: Case, row: SlotRow): string {
 
 function endText(one: Case, row: SlotRow): string {
   const asked = askedFor[row.source](one);
-  // What nobody made up for was not made up for, whatever was meant to happen to it.
+  // A catch-up that ended like this made up for nothing, whatever was meant to happen.
   const by = row.source === 'catch_up' ? '' : asked + againText(one, row.replayOfSlot);
   if (row.reason === 'skip' && row.slotAt > one.timeline.now) return aheadText(one);
   if (row.reason === null) return `${row.status}${by}${errorText(row.error)}`;
@@ -171,25 +168,24 @@ function startedAfterMs({ run, slotAt }: SlotRow): number | null {
 function evidenceOf(timeline: Timeline, row: SlotRow): Evidence {
   const { run } = row;
   const deed = row.deed ?? row.asker;
-  const version = rulingAt(timeline, row.slotAt)?.version ?? null;
   const startedAfter = startedAfterMs(row);
   return {
     taskRunId: row.id,
-    ...(run === null ? {} : { runId: run.id }),
     source: row.source,
     lateMs: row.lateMs,
     ...(startedAfter === null ? {} : { startedAfterMs: startedAfter }),
-    ...(run === null ? {} : { attempts: { count: run.attempts.length, lastError: lastError(row) } }),
-    ...(run === null ? {} : { deliveries: run.deliveries }),
+    ...(run === null ? {} : runEvidence(run, row)),
     ...(row.ack === null ? {} : { ack: row.ack }),
     ...(row.replayOf === null ? {} : { replayOf: row.replayOf }),
     ...(deed === null ? {} : { deed }),
-    ...(version === null ? {} : { version }),
+    ...versionAt(timeline, row.slotAt),
     ...(row.error === null ? {} : { error: row.error }),
   };
 }
 
-/** What became of what a run brought: whether people were shown it, and whether they have confirmed it. */
+function runEvidence({ id, attempts, deliveries }: SlotRun, row: SlotRow): Evidence {
+  return { runId: id, attempts: { count: attempts.length, lastError: lastError(row) }, deliveries };
+}
 
 /** The end of a line about a run: whether the result arrived, which is another question than whether the work was done. */
 function deliveryText(one: Case, run: Pick<SlotRun, 'deliveries' | 'place'> | null): string {

@@ -45,7 +45,7 @@ export function held<T extends { readonly at: number }>(made: readonly T[]): (Sp
 interface Segment extends Span {
   readonly state: TaskState | null;
   readonly begun: Change | null;
-  /** What was done next, and found the task as it was then. */
+  /** The change that came next, and found the task as it was then. */
   readonly ended: Change | null;
 }
 
@@ -58,7 +58,7 @@ export function stretchesOf(rows: TruthRows, keptFrom: number): readonly Stretch
     ...nothing,
     is: 'not_created',
     first: Number.NEGATIVE_INFINITY,
-    // What was done to it before it was made was done after the clock had been set back.
+    // A change from before its creation was made after the clock had been set back.
     last: Math.min(task.created.at, beginning),
     ended: first?.verb === 'create' ? first : null,
   };
@@ -114,7 +114,7 @@ function completedOf({ lastSlotAt }: TruthRows, stretch: Omit<Stretch, 'is'>, en
   return from > last ? [] : [{ ...stretch, is: 'completed', first: from, lastSlot }];
 }
 
-/** Nobody completes a task, so what a segment began with may be another state than what the next change found. */
+/** A task completes by itself, so the state at the begin of a segment may differ from the one that the next change found. */
 function foundAt({ task, reachesNow }: TruthRows, { state, ended }: Segment): TaskState | null {
   if (ended === null && !reachesNow) return state;
   const later = ended === null ? task.state : ended.stateBefore;

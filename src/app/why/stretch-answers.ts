@@ -1,9 +1,9 @@
 import type { Deed, GapRow } from '../ports/why.ts';
-import type { Answer, Evidence } from './answers.ts';
+import { point, stretchOf, type Answer, type Evidence } from './answers.ts';
 import { minuteOf, type Moments } from './moments.ts';
 import { caseOfGap, sentenceFor, actorText, errorText } from './sentences.ts';
 import type { Stretch } from './standing.ts';
-import { rulingAt, type Timeline } from './timeline.ts';
+import { versionAt, type Timeline } from './timeline.ts';
 
 /** The truth about slots that share one record, or have none. */
 
@@ -17,15 +17,11 @@ export function answerGap(timeline: Timeline, gap: GapRow): Answer {
     reason === 'paused'
       ? `${runs} left out, as the task was paused by then (${about.beside(createdAt, toAt)})`
       : `${runs} missed in one outage; ${sentenceFor(reason, caseOfGap(timeline, gap))}`;
-  const version = rulingAt(timeline, fromAt)?.version ?? null;
   return {
-    at: null,
-    from: fromAt,
-    to: toAt,
-    slot: null,
+    ...stretchOf(fromAt, toAt),
     decision: 'gap',
     cause: reason,
-    evidence: { gap: { id, count }, ...(version === null ? {} : { version }) },
+    evidence: { gap: { id, count }, ...versionAt(timeline, fromAt) },
     line: `${span}: ${told}.`,
   };
 }
@@ -41,10 +37,7 @@ export function answerStretch(timeline: Timeline, stretch: Stretch): Answer {
   const ends = to === null ? ' on' : `${from === null ? 'Until' : ' to'} ${moments.full(to)}`;
   const verb = to !== null && to <= timeline.now ? 'nothing was due' : 'nothing is due';
   return {
-    at: null,
-    from,
-    to,
-    slot: null,
+    ...stretchOf(from, to),
     decision: stretch.is,
     cause: causeOf(timeline, stretch),
     evidence: evidenceOf(stretch),
@@ -63,10 +56,7 @@ export function answerStanding(timeline: Timeline, stretch: Stretch, { at, isSlo
   const isAhead = at > timeline.now;
   const verb = isSlot ? (isAhead ? 'no run planned' : 'no run') : isAhead ? 'nothing is due' : 'nothing was due';
   return {
-    at,
-    from: null,
-    to: null,
-    slot: isSlot ? at : null,
+    ...point(at, isSlot),
     decision: stretch.is,
     cause: causeOf(timeline, stretch),
     evidence: evidenceOf(stretch),
@@ -125,7 +115,7 @@ export function standingText(timeline: Timeline, stretch: Stretch, at: number | 
   }
 }
 
-/** What was done in the very minute that is asked about is told to the second, or one would not know which came first. */
+/** A deed in the very minute that is asked about is told to the second, or one would not know which came first. */
 function momentsFor({ moments, about }: Timeline, instant: number, at: number | null): Moments {
   return at !== null && minuteOf(at) === minuteOf(instant) ? moments : about;
 }

@@ -1,7 +1,8 @@
 import { policyOf, type Policy } from '../../domain/policy.ts';
-import { isTimezone, minGapMs, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
+import { isDelay, isTimezone, minGapMs, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { GapRow, InForce, TruthRows } from '../ports/why.ts';
+import type { Evidence } from './answers.ts';
 import { coarse, momentsIn, type Moments } from './moments.ts';
 import { held, stretchesOf, type Span, type Stretch } from './standing.ts';
 
@@ -14,7 +15,7 @@ export interface Ruling extends Span {
   readonly minGapMs: number | null;
 }
 
-/** What is known of a task around a stretch of time, in the form in which questions are answered. */
+/** The records of a task around a stretch of time, in the form in which questions are answered. */
 export interface Timeline {
   readonly rows: TruthRows;
   readonly now: number;
@@ -85,6 +86,12 @@ export function rulingAt({ rulings }: Timeline, instant: number): Ruling | null 
   return rulings.find(({ first, last }) => first <= instant && instant <= last) ?? null;
 }
 
+/** As evidence; nothing where no version that was in force is known. */
+export function versionAt(timeline: Timeline, instant: number): Pick<Evidence, 'version'> {
+  const version = rulingAt(timeline, instant)?.version ?? null;
+  return version === null ? {} : { version };
+}
+
 export function stretchAt({ stretches }: Timeline, instant: number): Stretch | null {
   return stretches.find(({ first, last }) => first <= instant && instant <= last) ?? null;
 }
@@ -114,13 +121,12 @@ function slotsIn(
   { first, last, count }: Wanted,
 ): number[] {
   // A delay after the last finish has no slots but those that were taken up, and the one to come once that is known.
-  if (schedule.kind === 'interval' && schedule.from === 'completion') {
+  if (isDelay(schedule)) {
     if (ahead.awaitsEnd) return [];
     return task.nextAt !== null && first <= task.nextAt && task.nextAt <= last ? [task.nextAt] : [];
   }
   try {
-    const bounds = { startAt: policy.startAt, until: policy.until };
-    return nextSlots(schedule, first - 1, { count, bounds, upTo: last });
+    return nextSlots(schedule, first - 1, { count, bounds: policy, upTo: last });
   } catch {
     return [];
   }
@@ -146,7 +152,7 @@ export function openSlots(timeline: Timeline, span: Span, max: number): number[]
   return slots.slice(0, max);
 }
 
-/** What is to come begins with the next slot that is planned. */
+/** The future begins with the next slot that is planned. */
 export function isAhead({ rows: { task }, now }: Timeline, slot: number): boolean {
   return slot <= now || task.nextAt === null || slot >= task.nextAt;
 }
@@ -175,7 +181,7 @@ export function overlap(a: Span, b: Span): Span | null {
   return first > last ? null : { first, last };
 }
 
-/** What is left of a span when others are taken out of it, oldest first. */
+/** The rest of a span when others are taken out of it, oldest first. */
 function without(span: Span, others: readonly Span[]): Span[] {
   const left: Span[] = [];
   let { first } = span;

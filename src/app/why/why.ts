@@ -1,7 +1,7 @@
-import { AppError } from '../../domain/errors.ts';
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
-import type { Clock } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
+import { notFound } from '../tasks/verbs.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
 import { answerSlot } from './slot-answers.ts';
@@ -18,14 +18,6 @@ import {
   timelineOf,
   type Timeline,
 } from './timeline.ts';
-
-/** The truth about a task at any instant: one honest answer for every slot, read from the records and never guessed. */
-export interface Why {
-  /** Answers for one instant. To the minute, it stands for the whole minute; to the second, for the second. */
-  at(taskId: string, instant: number): Promise<WhyAnswers>;
-  /** Answers for a stretch of time, oldest first, a page at a time. */
-  range(request: RangeRequest): Promise<WhyPage>;
-}
 
 export interface WhyAnswers {
   readonly timezone: string;
@@ -54,27 +46,31 @@ export interface WhyPage extends WhyAnswers {
   readonly next: Place | null;
 }
 
-interface Needs {
+interface WhyDeps extends Pick<World, 'clock'> {
   readonly store: Pick<TruthStore, 'readTruth'>;
-  readonly clock: Clock;
   /** How long the records of slots are kept. */
   readonly retentionMs: number;
 }
 
-export function createWhy(needs: Needs): Why {
+/** The truth about a task at any instant: one honest answer for every slot, read from the records and never guessed. */
+export type Why = ReturnType<typeof createWhy>;
+
+export function createWhy({ store, clock, retentionMs }: WhyDeps) {
   const timeline = async (query: TruthQuery): Promise<Timeline> => {
-    const rows: TruthRows | null = await needs.store.readTruth(query);
-    if (rows === null) throw new AppError('not_found', 'There is no such task.');
-    return timelineOf(rows, needs.clock.now(), needs.retentionMs);
+    const rows = await store.readTruth(query);
+    if (rows === null) throw notFound();
+    return timelineOf(rows, clock.now(), retentionMs);
   };
   return {
-    at: async (taskId, instant) => {
+    /** Answers for one instant. To the minute, it stands for the whole minute; to the second, for the second. */
+    at: async (taskId: string, instant: number): Promise<WhyAnswers> => {
       const last = instant + spanMs(instant) - 1;
       const known = await timeline({ taskId, from: instant, to: last, limit: pointsMax });
       const answers = answersAt(known, { first: instant, last });
       return { timezone: zoneIn(known), answers, summary: summaryOf(answers) };
     },
-    range: async (request) => {
+    /** Answers for a stretch of time, oldest first, a page at a time. */
+    range: async (request: RangeRequest): Promise<WhyPage> => {
       const { taskId, to, limit } = request;
       const from = request.after === null ? request.from : Math.max(request.from, request.after.at);
       // A page begins at the place where the one before it ended, so what stands there is read once more.
@@ -88,12 +84,12 @@ function zoneIn({ rows }: Timeline): string {
   return rows.task.schedule.timezone;
 }
 
-/** What one instant can stand for holds at most a row for each second, and a few by hand. */
+/** The minute for which one instant can stand holds at most a row for each second, and a few by hand. */
 const pointsMax = 200;
 
 /** People name a minute and mean whatever happened in it. */
 function spanMs(instant: number): number {
-  if (instant % 60_000 === 0) return 60_000;
+  if (instant % MINUTE_MS === 0) return MINUTE_MS;
   return instant % 1000 === 0 ? 1000 : 1;
 }
 
@@ -135,7 +131,7 @@ function entryOfOpen(timeline: Timeline, slot: number): Entry[] {
   return [{ key: `open ${slot}`, at: slot, make: () => answerOpen(timeline, slot) }];
 }
 
-/** What begins at the same instant stands in this order. */
+/** Entries that begin at the same instant stand in this order. */
 const ranks = { removed: 0, stretch: 1, gap: 2, slot: 3 } as const;
 
 interface Placed extends Place {
@@ -157,38 +153,28 @@ function pageOf(timeline: Timeline, request: RangeRequest): Omit<WhyPage, 'timez
 function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
   const { rows } = timeline;
   const whole: Span = { first: request.from, last: request.to };
-  const begin = (first: number) => Math.max(first, request.from);
   const span: Span = {
     first: Math.max(request.from, request.after?.at ?? request.from),
     last: lastRead(rows, request),
   };
   const removed = overlap(whole, { first: rows.task.created.at + 1, last: timeline.keptFrom - 1 });
+  const entry = (first: number, kind: keyof typeof ranks, make: () => Answer): Placed => {
+    return { at: Math.max(first, request.from), rank: ranks[kind], make };
+  };
+  const isTold = (stretch: Stretch) =>
+    overlap(stretch, whole) !== null && !(request.isBrief === true && isBlink(timeline, stretch));
   return [
-    ...(removed === null
-      ? []
-      : [
-          {
-            at: removed.first,
-            rank: ranks.removed,
-            make: () => answerRemoved(timeline, removed.first, removed.last + 1),
-          },
-        ]),
+    ...(removed === null ? [] : [removed]).map(({ first, last }) =>
+      entry(first, 'removed', () => answerRemoved(timeline, first, last + 1)),
+    ),
     ...timeline.stretches
-      .filter(
-        (stretch) => overlap(stretch, whole) !== null && !(request.isBrief === true && isBlink(timeline, stretch)),
-      )
-      .map((stretch) => ({
-        at: begin(stretch.first),
-        rank: ranks.stretch,
-        make: () => answerStretch(timeline, stretch),
-      })),
-    ...rows.gaps.map((gap) => ({ at: begin(gap.fromAt), rank: ranks.gap, make: () => answerGap(timeline, gap) })),
-    ...rows.slots.map((row) => ({ at: row.slotAt, rank: ranks.slot, make: () => answerSlot(timeline, row) })),
-    ...openSlots(timeline, span, request.limit + 2).map((slot) => ({
-      at: slot,
-      rank: ranks.slot,
-      make: () => answerOpen(timeline, slot),
-    })),
+      .filter(isTold)
+      .map((stretch) => entry(stretch.first, 'stretch', () => answerStretch(timeline, stretch))),
+    ...rows.gaps.map((gap) => entry(gap.fromAt, 'gap', () => answerGap(timeline, gap))),
+    ...rows.slots.map((row) => entry(row.slotAt, 'slot', () => answerSlot(timeline, row))),
+    ...openSlots(timeline, span, request.limit + 2).map((slot) =>
+      entry(slot, 'slot', () => answerOpen(timeline, slot)),
+    ),
   ];
 }
 

@@ -1,45 +1,30 @@
 import type { Command } from 'commander';
-import { addCompletion } from '../completion.ts';
-import type { Part } from '../program.ts';
-import { addDoingVerbs, addMessageVerbs } from './doing.ts';
-import { addEventVerbs } from './events.ts';
-import { addExchangeVerbs } from './exchanging.ts';
-import { addGrantVerbs } from './grants.ts';
-import { addLookingVerbs } from './looking.ts';
-import { addMakingVerbs, addScheduleVerbs } from './making.ts';
-import { addOperationVerbs } from './operations.ts';
-import { addRunVerb, addRunVerbs } from './running.ts';
-import { addSandboxVerbs } from './sandbox.ts';
-import { addBulkVerbs } from './switching.ts';
-import { addThreadVerbs } from './threads.ts';
-
-function group(program: Command, name: string, summary: string): Command {
-  return program
-    .command(name)
-    .helpCommand(false)
-    .summary(summary)
-    .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
-}
+import { completionVerbs } from '../completion.ts';
+import type { Group } from '../session.ts';
+import { doingVerbs, messageVerbs } from './doing.ts';
+import { eventVerbs } from './events.ts';
+import { exchangeVerbs } from './exchanging.ts';
+import { grantVerbs } from './grants.ts';
+import { lookingVerbs } from './looking.ts';
+import { makingVerbs, scheduleVerbs } from './making.ts';
+import { operationVerbs } from './operations.ts';
+import { runVerb, runVerbs } from './running.ts';
+import { sandboxVerbs } from './sandbox.ts';
+import { bulkVerbs, threadVerbs } from './switching.ts';
 
 /** Verbs that ask a server, in the order in which help tells of them. */
-export const remoteVerbs: readonly Part[] = [
-  (program, add) => {
-    const task = group(program, 'task', 'make, look at, change and run tasks');
-    addMakingVerbs(task, add);
-    addLookingVerbs(task, add);
-    addRunVerb(task, add);
-    addBulkVerbs(task, add);
-    addDoingVerbs(task, add);
+export const remoteVerbs = (program: Command): readonly Group[] => [
+  {
+    name: 'task',
+    summary: 'make, look at, change and run tasks',
+    verbs: [...makingVerbs, ...lookingVerbs, runVerb, ...bulkVerbs, ...doingVerbs],
   },
-  (program, add) => addRunVerbs(group(program, 'run', 'look at runs, wait for them, do them again'), add),
-  (program, add) => addScheduleVerbs(group(program, 'schedule', 'try schedules out'), add),
-  (program, add) => addThreadVerbs(group(program, 'thread', 'do something to all tasks of a thread'), add),
-  (program, add) => addMessageVerbs(group(program, 'message', 'put texts into threads'), add),
-  (program, add) => addGrantVerbs(group(program, 'grant', 'the rights under which tasks run'), add),
-  addOperationVerbs,
-  addEventVerbs,
-  addExchangeVerbs,
-  (program, add) =>
-    addSandboxVerbs(group(program, 'sandbox', 'the Telegram that is built in: write, press, jump'), add),
-  addCompletion,
+  { name: 'run', summary: 'look at runs, wait for them, do them again', verbs: runVerbs },
+  { name: 'schedule', summary: 'try schedules out', verbs: scheduleVerbs },
+  { name: 'thread', summary: 'do something to all tasks of a thread', verbs: threadVerbs },
+  { name: 'message', summary: 'put texts into threads', verbs: messageVerbs },
+  { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
+  { verbs: [...operationVerbs, ...eventVerbs, ...exchangeVerbs] },
+  { name: 'sandbox', summary: 'the Telegram that is built in: write, press, jump', verbs: sandboxVerbs },
+  { verbs: completionVerbs(program) },
 ];

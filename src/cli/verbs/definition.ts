@@ -2,39 +2,13 @@ import { formAt, policyTable } from '../../domain/policy.ts';
 import { durationText } from '../../domain/schedule/time/duration.ts';
 import type { Asked } from '../client.ts';
 import { usage } from '../faults.ts';
+import { sendable, type ScheduleSent } from '../naming.ts';
 import { given, lengthOf, objectOf } from '../options.ts';
-import type { Session, Flag } from '../session.ts';
+import type { Flag, Options, Session } from '../session.ts';
 import { hostZone, instantOf } from './moments.ts';
 
-/** A task, as it is typed in flags. */
-export interface DefinitionOptions {
-  readonly title?: string;
-  readonly text?: string;
-  readonly instructions?: string;
-  readonly onceAt?: string;
-  readonly cron?: string;
-  readonly rrule?: string;
-  readonly every?: string;
-  readonly when?: string;
-  readonly startAt?: string;
-  readonly from?: 'start' | 'completion';
-  readonly timezone?: string;
-  readonly tag?: readonly string[];
-  readonly subject?: string;
-  readonly policy?: readonly string[];
-  readonly missed?: string;
-  readonly overlap?: string;
-  readonly timeout?: string;
-  readonly until?: string;
-  readonly maxRuns?: string;
-  readonly actionJson?: string;
-  readonly contextJson?: string;
-}
-
-export const definitionFlags: readonly Flag[] = [
-  { flags: '--title <title>', about: 'its name (default: the beginning of the text)' },
-  { flags: '--text <text>', about: 'what it says when it runs; - reads it from the input' },
-  { flags: '--instructions <text>', about: 'the same as --text, as the API calls it' },
+/** When a task runs, in flags. */
+export const scheduleFlags = [
   { flags: '--when <words>', about: 'when it runs, in plain words: "every weekday at 9:00"' },
   { flags: '--once-at <instant>', about: 'once: 2027-01-31T09:00, on the clock of the zone or with an offset' },
   { flags: '--cron <fields>', about: 'five fields: "0 9 * * 1-5"' },
@@ -47,14 +21,18 @@ export const definitionFlags: readonly Flag[] = [
     choices: ['start', 'completion'],
   },
   { flags: '--timezone <zone>', about: 'IANA name, such as Europe/Madrid' },
+] as const satisfies readonly Flag[];
+
+/** A whole task, in flags. */
+export const definitionFlags = [
+  { flags: '--title <title>', about: 'its name (default: the beginning of the text)' },
+  { flags: '--text <text>', about: 'what it says when it runs; - reads it from the input' },
+  { flags: '--instructions <text>', about: 'the same as --text, as the API calls it' },
+  ...scheduleFlags,
   { flags: '--tag <tag>', about: 'a tag; may be given several times', isList: true },
   { flags: '--subject <subject>', about: 'what it is about' },
   { flags: '--missed <what>', about: 'slots that nobody was there for', choices: policyTable.missed.of },
-  {
-    flags: '--overlap <what>',
-    about: 'a slot while the last run still runs',
-    choices: policyTable.overlap.of,
-  },
+  { flags: '--overlap <what>', about: 'a slot while the last run still runs', choices: policyTable.overlap.of },
   { flags: '--timeout <length>', about: 'how long an attempt may take: 30s, 5m' },
   { flags: '--until <when>', about: 'no run after this' },
   { flags: '--max-runs <count>', about: 'so many runs and no more' },
@@ -65,13 +43,15 @@ export const definitionFlags: readonly Flag[] = [
   },
   { flags: '--action-json <json>', about: 'what a run does, if not to say the text' },
   { flags: '--context-json <json>', about: 'what the first run knows' },
-];
+] as const satisfies readonly Flag[];
 
-type Schedule = NonNullable<NonNullable<Asked<'createTask'>['body']>['schedule']>;
+export type ScheduleOptions = Options<typeof scheduleFlags>;
+export type DefinitionOptions = Options<typeof definitionFlags>;
+
 type Policies = NonNullable<NonNullable<Asked<'updateTask'>['body']>['policies']>;
 
 export interface ReadSchedule {
-  readonly schedule: Schedule;
+  readonly schedule: ScheduleSent;
   /** The text behind a when in plain words. */
   readonly text: string | null;
   /** The policies that such words ask for. */
@@ -84,7 +64,7 @@ const wayFlags = '--when, --once-at, --cron, --rrule or --every';
 /** Null where no schedule was typed. `zone` is the one that holds where none is named; null where it must be. */
 export async function readSchedule(
   session: Session,
-  options: DefinitionOptions,
+  options: ScheduleOptions,
   zone: string | null,
 ): Promise<ReadSchedule | null> {
   const typed = ways.filter((way) => options[way] !== undefined);
@@ -99,11 +79,11 @@ export async function readSchedule(
   return { schedule: inFields(options, timezone), text: null, policies: {} };
 }
 
-function inFields({ onceAt, cron, rrule, every = '', startAt, from }: DefinitionOptions, timezone: string): Schedule {
+function inFields({ onceAt, cron, rrule, every = '', startAt, from }: ScheduleOptions, timezone: string): ScheduleSent {
   if (onceAt !== undefined) return { kind: 'once', once_at: onceAt, timezone };
   if (cron !== undefined) return { kind: 'cron', cron, timezone };
   if (rrule !== undefined) return { kind: 'rrule', rrule, timezone };
-  return { kind: 'interval', interval: calendarLength(every), timezone, ...given({ start_at: startAt, from }) };
+  return { kind: 'interval', interval: calendarLength(every), timezone, start_at: startAt, from };
 }
 
 /** Days and longer are days of the calendar, so that they are not turned into hours. */
@@ -116,18 +96,7 @@ function calendarLength(text: string): string {
 async function inWords({ client }: Session, when: string, timezone: string): Promise<ReadSchedule> {
   const answer = await client.call('previewSchedule', { body: { when, timezone, count: 1 } });
   const { schedule, text, policies = {} } = answer;
-  const { kind, timezone: zone } = schedule;
-  const known = Object.fromEntries(
-    (['once_at', 'cron', 'rrule', 'interval', 'start_at', 'from'] as const).flatMap((field) =>
-      schedule[field] === null ? [] : [[field, schedule[field]]],
-    ),
-  );
-  // The server has just written it; only the type does not know which fields belong to which kind.
-  return {
-    schedule: { kind, timezone: zone, ...known } as Schedule,
-    text: text?.trim() === '' ? null : (text?.trim() ?? null),
-    policies,
-  };
+  return { schedule: sendable(schedule), text: text?.trim() || null, policies };
 }
 
 /** Where one value says most of it: the field that it stands for. */
@@ -197,7 +166,7 @@ function recordOf(value: unknown): object {
 export function readFields({ title, tag, subject, actionJson, contextJson }: DefinitionOptions) {
   const action = actionJson === undefined ? undefined : actionOf(actionJson);
   const context = contextJson === undefined ? undefined : objectOf('--context-json', contextJson);
-  return given({ title, tags: tag === undefined ? undefined : [...tag], subject, action, context });
+  return { title, tags: tag?.slice(), subject, action, context };
 }
 
 function actionOf(text: string): { [field: string]: unknown; kind: string } {

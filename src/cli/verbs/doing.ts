@@ -1,27 +1,23 @@
-import type { Command } from 'commander';
 import { durationText } from '../../domain/schedule/time/duration.ts';
 import type { AnswerOf } from '../client.ts';
 import { usage } from '../faults.ts';
 import { facts, sentence } from '../layout.ts';
-import { taskIdOf, taskNamed } from '../naming.ts';
-import { given, lengthOf, wholeOf } from '../options.ts';
-import type { Session, AddVerb, Flag, Told } from '../session.ts';
+import { paramsOf, taskNamed } from '../naming.ts';
+import { lengthOf } from '../options.ts';
+import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { timesIn } from '../times.ts';
 import { named, namedLast, standing } from '../views/task.ts';
+import { countFlag } from './looking.ts';
 import { dayOrInstantOf } from './moments.ts';
 
-export const keyFlag: Flag = {
+export const keyFlag = {
   flags: '--idempotency-key <key>',
   about: 'the same key and request again have no second effect, for a day',
-};
-
-export interface KeyOptions {
-  readonly idempotencyKey?: string;
-}
+} as const satisfies Flag;
 
 const keyShape = /^[\u0021-\u007E]{1,200}$/;
 
-export function keyHeader({ idempotencyKey }: KeyOptions) {
+export function keyHeader({ idempotencyKey }: Options<readonly [typeof keyFlag]>) {
   if (idempotencyKey !== undefined && !keyShape.test(idempotencyKey)) {
     throw usage('--idempotency-key has 1 to 200 printable ASCII characters without spaces.');
   }
@@ -47,86 +43,47 @@ export async function changedTold(session: Session, answer: Changed, deed: strin
 }
 
 /** The verbs that do something to a task besides changing its definition. */
-export function addDoingVerbs(task: Command, add: AddVerb): void {
-  addSwitches(task, add);
-  addSkipping(task, add);
-  addSnooze(task, add);
-  addUndoing(task, add);
-  addCalls(task, add);
-  add<KeyOptions>(task, {
-    usage: 'attach <task> <thread_key>',
-    summary: 'give a task a chat, where its results go to a topic of its own',
-    examples: ['cronogram task attach 3 telegram:chat:-1001234'],
-    flags: [keyFlag],
-    does: async (session, [name = '', thread = ''], key) => {
-      const asked = {
-        params: { task_id: await taskIdOf(session, name) },
-        body: { thread_key: thread },
-        ...keyHeader(key),
-      };
-      const answer = await session.client.call('attachTask', asked);
-      return changedTold(session, answer, `Attached to ${answer.task.creator_thread_key}:`);
-    },
-  });
-  add(task, {
-    usage: 'delete <task>',
-    summary: 'delete a task; for a day it can be restored',
-    examples: ['cronogram task delete 3'],
-    does: async (session, [name = '']) => {
-      const found = await taskNamed(session, name);
-      const answer = await session.client.call('deleteTask', { params: { task_id: found.task_id } });
-      const text = await sentence(session.terminal, `Deleted ${namedLast(found)}`);
-      return { json: answer, text, note: `To bring it back within a day:\n  cronogram task restore ${found.task_id}` };
-    },
-  });
-}
-
-function addSwitches(task: Command, add: AddVerb): void {
-  for (const [verb, enabled] of [
-    ['enable', true],
-    ['disable', false],
-  ] as const) {
-    add(task, {
-      usage: `${verb} <task>`,
-      summary: enabled
-        ? 'let a task run by its schedule (the same as resume)'
-        : 'keep a task from running by its schedule',
-      examples: [`cronogram task ${verb} 3`],
-      does: async (session, [name = '']) => {
-        const params = { task_id: await taskIdOf(session, name) };
-        const answer = await session.client.call('updateTask', { params, body: { enabled } });
-        return changedTold(session, answer, enabled ? 'Enabled' : 'Disabled');
+export const doingVerbs = [
+  ...(['enable', 'disable'] as const).map((name) =>
+    verb({
+      usage: `${name} <task>`,
+      summary:
+        name === 'enable'
+          ? 'let a task run by its schedule (the same as resume)'
+          : 'keep a task from running by its schedule',
+      examples: [`cronogram task ${name} 3`],
+      does: async (session, [task = '']) => {
+        const body = { enabled: name === 'enable' };
+        const answer = await session.client.call('updateTask', { params: await paramsOf(session, task), body });
+        return changedTold(session, answer, name === 'enable' ? 'Enabled' : 'Disabled');
       },
-    });
-  }
-}
-
-function addSkipping(task: Command, add: AddVerb): void {
-  add<KeyOptions & { readonly count?: string }>(task, {
+    }),
+  ),
+  verb({
     usage: 'skip <task>',
     summary: 'skip the next run of a task, or several',
     examples: ['cronogram task skip 3 --count 2'],
-    flags: [{ flags: '--count <count>', about: 'how many runs, 1 to 100' }, keyFlag],
-    does: async (session, [name = ''], { count, ...key }) => {
-      const runs = count === undefined ? 1 : wholeOf('--count', count, { min: 1, max: 100 });
-      const params = { task_id: await taskIdOf(session, name) };
-      const answer = await session.client.call('skipTask', { params, body: { count: runs }, ...keyHeader(key) });
-      return changedTold(session, answer, runs === 1 ? 'Skipped the next run of' : `Skipped the next ${runs} runs of`);
+    flags: [countFlag, keyFlag],
+    does: async (session, [name = ''], { count = 1, ...key }) => {
+      const params = await paramsOf(session, name);
+      const answer = await session.client.call('skipTask', { params, body: { count }, ...keyHeader(key) });
+      return changedTold(
+        session,
+        answer,
+        count === 1 ? 'Skipped the next run of' : `Skipped the next ${count} runs of`,
+      );
     },
-  });
-  add(task, {
+  }),
+  verb({
     usage: 'unskip <task>',
     summary: 'take back what was skipped in advance',
     examples: ['cronogram task unskip 3'],
     does: async (session, [name = '']) => {
-      const answer = await session.client.call('unskipTask', { params: { task_id: await taskIdOf(session, name) } });
+      const answer = await session.client.call('unskipTask', { params: await paramsOf(session, name) });
       return changedTold(session, answer, 'Took back the skipped runs of');
     },
-  });
-}
-
-function addSnooze(task: Command, add: AddVerb): void {
-  add<KeyOptions>(task, {
+  }),
+  verb({
     usage: 'snooze <task> <when>',
     summary: 'run a task once more later, beside its schedule',
     about:
@@ -151,22 +108,19 @@ function addSnooze(task: Command, add: AddVerb): void {
           : `for ${when}`;
       return { json: answer, text: await sentence(session.terminal, `Snoozed ${named(answer.task)} ${words}.`) };
     },
-  });
-}
-
-function addUndoing(task: Command, add: AddVerb): void {
-  add<{ readonly entry?: string }>(task, {
+  }),
+  verb({
     usage: 'undo <task>',
     summary: 'take back the latest change of a task, within a day',
     examples: ['cronogram task undo 3'],
     flags: [{ flags: '--entry <id>', about: 'another change, by its entry in the audit' }],
     does: async (session, [name = ''], { entry }) => {
-      const params = { task_id: await taskIdOf(session, name) };
-      const answer = await session.client.call('undoTask', { params, body: given({ entry_id: entry }) });
+      const params = await paramsOf(session, name);
+      const answer = await session.client.call('undoTask', { params, body: { entry_id: entry } });
       return changedTold(session, answer, `Took back "${answer.undone.verb}" of`);
     },
-  });
-  add(task, {
+  }),
+  verb({
     usage: 'restore <task_id>',
     summary: 'bring a deleted task back, within a day',
     about: 'A deleted task has no number any more: name it by its whole id.',
@@ -175,33 +129,49 @@ function addUndoing(task: Command, add: AddVerb): void {
       const answer = await session.client.call('restoreTask', { params: { task_id: id } });
       return changedTold(session, answer, 'Restored');
     },
-  });
-}
-
-function addCalls(task: Command, add: AddVerb): void {
-  add<{ readonly run?: string }>(task, {
+  }),
+  verb({
     usage: 'answer <task>',
     summary: 'say whether missed slots run after all (policy missed=ask)',
     examples: ['cronogram task answer 3 --run latest'],
     flags: [{ flags: '--run <which>', about: 'which of the missed slots run', choices: ['latest', 'all', 'none'] }],
     does: async (session, [name = ''], { run }) => {
-      if (run !== 'latest' && run !== 'all' && run !== 'none')
-        throw usage('Say which slots run: --run latest, --run all or --run none.');
-      const params = { task_id: await taskIdOf(session, name) };
+      if (run === undefined) throw usage('Say which slots run: --run latest, --run all or --run none.');
+      const params = await paramsOf(session, name);
       const answer = await session.client.call('answerTask', { params, body: { answer: run } });
       return changedTold(session, answer, `Answered (${run}) for`);
     },
-  });
-}
+  }),
+  verb({
+    usage: 'attach <task> <thread_key>',
+    summary: 'give a task a chat, where its results go to a topic of its own',
+    examples: ['cronogram task attach 3 telegram:chat:-1001234'],
+    flags: [keyFlag],
+    does: async (session, [name = '', thread = ''], key) => {
+      const params = await paramsOf(session, name);
+      const answer = await session.client.call('attachTask', {
+        params,
+        body: { thread_key: thread },
+        ...keyHeader(key),
+      });
+      return changedTold(session, answer, `Attached to ${answer.task.creator_thread_key}:`);
+    },
+  }),
+  verb({
+    usage: 'delete <task>',
+    summary: 'delete a task; for a day it can be restored',
+    examples: ['cronogram task delete 3'],
+    does: async (session, [name = '']) => {
+      const found = await taskNamed(session, name);
+      const answer = await session.client.call('deleteTask', { params: { task_id: found.task_id } });
+      const text = await sentence(session.terminal, `Deleted ${namedLast(found)}`);
+      return { json: answer, text, note: `To bring it back within a day:\n  cronogram task restore ${found.task_id}` };
+    },
+  }),
+];
 
-interface SendOptions extends KeyOptions {
-  readonly mode?: 'normal' | 'silent' | 'urgent';
-  readonly source?: string;
-  readonly user?: string;
-}
-
-export function addMessageVerbs(message: Command, add: AddVerb): void {
-  add<SendOptions>(message, {
+export const messageVerbs = [
+  verb({
     usage: 'send [text]',
     summary: 'put a text into the thread that --thread-key names',
     about: 'The text is shown as it stands. Without one, or with -, it is read from the input.',
@@ -215,19 +185,15 @@ export function addMessageVerbs(message: Command, add: AddVerb): void {
       { flags: '--user <key>', about: 'for whom it is; kept with the run' },
       keyFlag,
     ],
-    does: async (session, [typed], { mode, source, user, ...key }) => {
+    does: async (session, [typed], { mode, source = 'cli', user, ...key }) => {
       const isPiped = typed === undefined && !session.terminal.canAsk;
       const text = typed === '-' || isPiped ? (await session.terminal.read()).trimEnd() : typed;
       if (text === undefined || text === '')
         throw usage('Say what is to be sent: as the last word, or - to read it from the input.');
-      const body = {
-        thread_key: session.threadKey,
-        text,
-        source: source ?? 'cli',
-        ...given({ user_key: user, delivery_mode: mode }),
-      };
+      const { threadKey } = session;
+      const body = { thread_key: threadKey, text, source, user_key: user, delivery_mode: mode };
       const answer = await session.client.call('postMessage', { body, ...keyHeader(key) });
-      const words = `Taken up for ${session.threadKey}: run ${answer.run_id} (${answer.status}).`;
+      const words = `Taken up for ${threadKey}: run ${answer.run_id} (${answer.status}).`;
       return {
         json: answer,
         text: await sentence(session.terminal, words),
@@ -236,5 +202,5 @@ export function addMessageVerbs(message: Command, add: AddVerb): void {
           : `Wait for it with:\n  cronogram run wait ${answer.run_id}`,
       };
     },
-  });
-}
+  }),
+];

@@ -1,62 +1,43 @@
-import type { Command } from 'commander';
-import type { AnswerOf } from '../client.ts';
+import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage } from '../faults.ts';
-import { sentence, table, shown, toned } from '../layout.ts';
-import { taskIdOf } from '../naming.ts';
-import { given, wholeOf } from '../options.ts';
-import { pause, type AddVerb, type Session, type Told } from '../session.ts';
+import { sentence, table, shown, toned, type Column } from '../layout.ts';
+import { chosenTask } from '../naming.ts';
+import { pause, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { timesIn, type Times } from '../times.ts';
 import { hostZone } from './moments.ts';
 
 type Event = AnswerOf<'listEvents'>['events'][number];
 
-interface EventsOptions {
-  readonly follow?: true;
-  readonly after?: string;
-  readonly task?: string;
-  readonly kind?: string;
-  readonly limit?: string;
-}
+const flags = [
+  { flags: '-f, --follow', about: 'go on and tell what comes' },
+  { flags: '--after <cursor>', about: 'begin behind this event; latest: behind the newest' },
+  { flags: '--task <task>', about: 'of one task' },
+  { flags: '--kind <kind>', about: 'of this kind, such as run.failed; "run." for all that begin so' },
+  { flags: '--limit <count>', about: 'rows at once, 1 to 500', whole: { min: 1, max: 500 } },
+] as const satisfies readonly Flag[];
 
-export function addEventVerbs(program: Command, add: AddVerb): void {
-  add<EventsOptions>(program, {
-    usage: 'events',
-    summary: 'tell what happened, in the order in which it became true',
-    about: 'With --follow: what happens from now on, until Ctrl-C; with --json one event in a line.',
-    examples: ['cronogram events --follow --kind run.', 'cronogram events --after latest --json'],
-    flags: [
-      { flags: '-f, --follow', about: 'go on and tell what comes' },
-      { flags: '--after <cursor>', about: 'begin behind this event; latest: behind the newest' },
-      { flags: '--task <task>', about: 'of one task' },
-      { flags: '--kind <kind>', about: 'of this kind, such as run.failed; "run." for all that begin so' },
-      { flags: '--limit <count>', about: 'rows at once, 1 to 500' },
-    ],
-    does: events,
-  });
-}
-
-async function events(session: Session, _args: readonly string[], options: EventsOptions): Promise<Told | null> {
-  const { follow, after, task, kind, limit } = options;
-  const taskId = task === undefined ? undefined : await taskIdOf(session, task);
-  const query = given({ task_id: taskId, kind });
+async function events(
+  session: Session,
+  _args: readonly string[],
+  { follow, after, task, kind, limit }: Options<typeof flags>,
+): Promise<Told | null> {
+  const query = { task_id: await chosenTask(session, task), kind };
   if (follow === true) {
     if (session.isOffline) throw usage('--follow needs a running server: with --offline nothing happens.');
     if (limit !== undefined) throw usage('--limit does not go with --follow, which tells everything.');
     await followed(session, query, after ?? 'latest');
     return null;
   }
-  const rows = limit === undefined ? undefined : String(wholeOf('--limit', limit, { min: 1, max: 500 }));
-  const answer = await session.client.call('listEvents', { query: { ...query, ...given({ after, limit: rows }) } });
+  const answer = await session.client.call('listEvents', { query: { ...query, after, limit: limit?.toString() } });
   if (answer.events.length === 0) return { json: answer, text: 'No events.\n' };
   const times = timesIn(hostZone(), session.clock.now());
-  const columns = [
-    { title: `AT (${times.zone})`, least: 16 },
-    { title: 'KIND' },
-    { title: 'TASK', least: 13 },
-    { title: 'DATA', least: 8 },
+  const columns: readonly Column<Event>[] = [
+    { title: `AT (${times.zone})`, least: 16, of: (event) => times.at(event.at) },
+    { title: 'KIND', of: (event) => event.kind },
+    { title: 'TASK', least: 13, of: (event) => event.task_id },
+    { title: 'DATA', least: 8, of: dataText },
   ];
-  const cells = answer.events.map((event) => [times.at(event.at), event.kind, event.task_id ?? '', dataText(event)]);
-  const text = await table(session.terminal, columns, cells);
+  const text = await table(session.terminal, columns, answer.events);
   return { json: answer, text, note: `Go on with --after ${answer.next_cursor}` };
 }
 
@@ -64,7 +45,7 @@ function dataText({ data }: Event): string {
   return data === null ? '' : JSON.stringify(data);
 }
 
-type Query = Pick<EventsOptions, 'kind'> & { readonly task_id?: string };
+type Query = NonNullable<Asked<'listEvents'>['query']>;
 
 const comeBackMs = 2000;
 
@@ -133,3 +114,14 @@ function pieceOf(text: string): Piece {
   const value = (name: string) => fields.findLast((field) => field?.[1] === name)?.[2] ?? null;
   return { id: value('id'), data: value('data') };
 }
+
+export const eventVerbs = [
+  verb({
+    usage: 'events',
+    summary: 'tell what happened, in the order in which it became true',
+    about: 'With --follow: what happens from now on, until Ctrl-C; with --json one event in a line.',
+    examples: ['cronogram events --follow --kind run.', 'cronogram events --after latest --json'],
+    flags,
+    does: events,
+  }),
+];

@@ -1,43 +1,12 @@
-import type { Command } from 'commander';
-import type { Step } from '../exchange/plan.ts';
+import type { Step } from '../exchange.ts';
 import { CliFault, exitCodes } from '../faults.ts';
-import { sentence, table } from '../layout.ts';
+import { sentence, table, type Column } from '../layout.ts';
 import { allTasks, type Task } from '../naming.ts';
-import type { Session, AddVerb, Told } from '../session.ts';
+import { confirmed, verb, yesFlag, type Session, type Told } from '../session.ts';
 import { counted } from '../times.ts';
-import { confirmed } from './confirming.ts';
 
-/** Tasks to a file and back. What reads and writes YAML is loaded here and nowhere else. */
-export function addExchangeVerbs(program: Command, add: AddVerb): void {
-  add<{ readonly output?: string }>(program, {
-    usage: 'export',
-    summary: 'write tasks as YAML, to read them in elsewhere or again',
-    about:
-      'All tasks that can still run; those of one thread with --thread-key. A file is for its owner alone (mode 600).',
-    examples: ['cronogram export -o tasks.yaml', 'cronogram export --thread-key cli:default'],
-    flags: [{ flags: '-o, --output <file>', about: 'write to this file' }],
-    does: exportTasks,
-  });
-  add<ImportOptions>(program, {
-    usage: 'import <file>',
-    summary: 'make and change tasks as a file says, after showing a plan',
-    about:
-      'A task is found by its id, else by its thread, title and subject; the same file again changes nothing. Tasks that the file does not name stay. - reads from the input. With --thread-key all tasks go to that thread.',
-    examples: ['cronogram import tasks.yaml --dry-run', 'cronogram import tasks.yaml --yes'],
-    flags: [
-      { flags: '--dry-run', about: 'only show the plan' },
-      { flags: '-y, --yes', about: 'do not ask' },
-    ],
-    does: importTasks,
-  });
-}
-
-async function exportTasks(
-  session: Session,
-  _args: readonly string[],
-  { output }: { readonly output?: string },
-): Promise<Told> {
-  const { entryOf, fileText, writeTasks } = await import('../exchange/file.ts');
+async function exportTasks(session: Session, output: string | undefined): Promise<Told> {
+  const { entryOf, fileText, writeTasks } = await import('../exchange.ts');
   const all = await allTasks(session, session.namedThread);
   const entries = all.filter(({ state }) => state !== 'completed').map(entryOf);
   const left = all.length - entries.length;
@@ -54,32 +23,28 @@ async function exportTasks(
   };
 }
 
-interface ImportOptions {
-  readonly dryRun?: true;
-  readonly yes?: true;
+interface Wish {
+  readonly file: string;
+  readonly isDry: boolean;
+  readonly yes: boolean;
 }
 
-async function importTasks(
-  session: Session,
-  [file = '']: readonly string[],
-  { dryRun, yes }: ImportOptions,
-): Promise<Told> {
-  const { entriesIn, readTasks } = await import('../exchange/file.ts');
-  const { planOf } = await import('../exchange/plan.ts');
+async function importTasks(session: Session, { file, isDry, yes }: Wish): Promise<Told> {
+  const { entriesIn, planOf, readTasks } = await import('../exchange.ts');
   const isPiped = file === '-';
   const text = isPiped ? await session.terminal.read() : readTasks(file);
   const steps = await planOf(session, entriesIn(text, isPiped ? 'The input' : file));
   const shown = await planText(session, steps);
   const isNothing = steps.every(({ does }) => does === 'skip');
-  if (dryRun === true || isNothing) {
+  if (isDry || isNothing) {
     return {
       json: { applied: false, plan: steps.map(wireStep) },
       text: shown,
       ...(isNothing ? {} : { note: 'Nothing was changed.' }),
     };
   }
-  if (yes !== true && session.terminal.canAsk) session.terminal.err(shown);
-  await confirmed(session, { question: `${summary(steps)} Do it?`, yes: yes === true });
+  if (!yes && session.terminal.canAsk) session.terminal.err(shown);
+  await confirmed(session, { question: `${summary(steps)} Do it?`, yes });
   return apply(session, steps);
 }
 
@@ -91,7 +56,7 @@ interface Done {
 
 /** One task that is refused does not keep the others out. */
 async function apply(session: Session, steps: readonly Step[]): Promise<Told> {
-  const { carryOut } = await import('../exchange/plan.ts');
+  const { carryOut } = await import('../exchange.ts');
   const done: Done[] = [];
   for (const step of steps) {
     try {
@@ -130,21 +95,37 @@ async function planText(session: Session, steps: readonly Step[]): Promise<strin
   const told = steps.filter(({ does }) => does !== 'skip');
   const total = await sentence(session.terminal, summary(steps));
   if (told.length === 0) return total;
-  const columns = [
-    { title: 'PLAN' },
-    { title: 'TITLE', least: 12 },
-    { title: 'THREAD', least: 12 },
-    { title: 'CHANGES', least: 8 },
+  const columns: readonly Column<Step>[] = [
+    { title: 'PLAN', of: ({ does }) => ({ text: does, tone: does === 'create' ? 'good' : 'warn' }) },
+    { title: 'TITLE', least: 12, of: ({ title }) => title },
+    { title: 'THREAD', least: 12, of: ({ thread }) => thread },
+    { title: 'CHANGES', least: 8, of: ({ changes }) => Object.keys(changes).join(', ') },
   ];
-  const rows = told.map(({ does, title, thread, changes }) => [
-    { text: does, tone: does === 'create' ? ('good' as const) : ('warn' as const) },
-    title,
-    thread,
-    Object.keys(changes).join(', '),
-  ]);
-  return (await table(session.terminal, columns, rows)) + total;
+  return (await table(session.terminal, columns, told)) + total;
 }
 
 function wireStep({ does, title, thread, task, changes }: Step) {
   return { action: does, title, thread_key: thread, task_id: task?.task_id ?? null, changes: Object.keys(changes) };
 }
+
+/** Tasks to a file and back. The code that reads and writes YAML is loaded here and nowhere else. */
+export const exchangeVerbs = [
+  verb({
+    usage: 'export',
+    summary: 'write tasks as YAML, to read them in elsewhere or again',
+    about:
+      'All tasks that can still run; those of one thread with --thread-key. A file is for its owner alone (mode 600).',
+    examples: ['cronogram export -o tasks.yaml', 'cronogram export --thread-key cli:default'],
+    flags: [{ flags: '-o, --output <file>', about: 'write to this file' }],
+    does: (session, _args, { output }) => exportTasks(session, output),
+  }),
+  verb({
+    usage: 'import <file>',
+    summary: 'make and change tasks as a file says, after showing a plan',
+    about:
+      'A task is found by its id, else by its thread, title and subject; the same file again changes nothing. Tasks that the file does not name stay. - reads from the input. With --thread-key all tasks go to that thread.',
+    examples: ['cronogram import tasks.yaml --dry-run', 'cronogram import tasks.yaml --yes'],
+    flags: [{ flags: '--dry-run', about: 'only show the plan' }, yesFlag],
+    does: (session, [file = ''], { dryRun = false, yes = false }) => importTasks(session, { file, isDry: dryRun, yes }),
+  }),
+];

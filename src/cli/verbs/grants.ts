@@ -1,92 +1,13 @@
-import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
-import { facts, sentence } from '../layout.ts';
-import { taskIdOf } from '../naming.ts';
-import { given } from '../options.ts';
-import type { Session, AddVerb, Told } from '../session.ts';
+import { facts, sentence, type Column } from '../layout.ts';
+import { chosenTask, paramsOf } from '../naming.ts';
+import { verb, type Session } from '../session.ts';
 import { timesIn } from '../times.ts';
-import { listTold, pageFlags, pageOf, type PageOptions } from './looking.ts';
+import { listTold, pageFlags, pageOf } from './looking.ts';
 import { hostZone, instantOf } from './moments.ts';
 
 type Grant = AnswerOf<'listGrants'>['grants'][number];
 type State = 'active' | 'revoked' | 'expired';
-
-interface ListOptions extends PageOptions {
-  readonly task?: string;
-  readonly owner?: string;
-  readonly state?: State;
-}
-
-export function addGrantVerbs(grant: Command, add: AddVerb): void {
-  add<ListOptions>(grant, {
-    usage: 'list',
-    summary: 'list the rights under which tasks run',
-    about: 'Those of all threads; of one with --thread-key.',
-    examples: ['cronogram grant list --task 3'],
-    flags: [
-      { flags: '--task <task>', about: 'of one task' },
-      { flags: '--owner <user_key>', about: 'of one owner, such as telegram:user:1001' },
-      { flags: '--state <state>', about: 'how they stand', choices: ['active', 'revoked', 'expired'] },
-      ...pageFlags,
-    ],
-    does: list,
-  });
-  add<{ readonly expires?: string; readonly scope?: readonly string[] }>(grant, {
-    usage: 'create <task>',
-    summary: 'give a task a fresh grant; the one that it had is revoked',
-    examples: ['cronogram grant create 3 --expires "2027-12-31 00:00"'],
-    flags: [
-      { flags: '--expires <when>', about: 'from then on its slots are skipped' },
-      { flags: '--scope <scope>', about: 'such as action:message; may be given several times', isList: true },
-    ],
-    does: async (session, [name = ''], { expires, scope }) => {
-      const expiresAt = expires === undefined ? undefined : await instantOf(session, expires, hostZone());
-      const scopes = scope === undefined ? undefined : [...scope];
-      const body = { task_id: await taskIdOf(session, name), ...given({ expires_at: expiresAt, scopes }) };
-      const answer = await session.client.call('createGrant', { body });
-      return { json: answer, text: await grantText(session, answer.grant) };
-    },
-  });
-  add(grant, {
-    usage: 'revoke <grant_id>',
-    summary: 'revoke a grant for good: the slots of its task are skipped',
-    examples: ['cronogram grant revoke 01989d4c-6c00-7000-8000-000000000000'],
-    does: async (session, [id = '']) => {
-      const answer = await session.client.call('revokeGrant', { params: { grant_id: id } });
-      const words = answer.entry_id === null ? 'was revoked already' : 'is revoked';
-      return { json: answer, text: await sentence(session.terminal, `Grant ${id} ${words}.`) };
-    },
-  });
-}
-
-async function list(
-  session: Session,
-  _args: readonly string[],
-  { task, owner, state, ...page }: ListOptions,
-): Promise<Told> {
-  const taskId = task === undefined ? undefined : await taskIdOf(session, task);
-  const query = {
-    ...given({ task_id: taskId, owner, state, thread_key: session.namedThread ?? undefined }),
-    ...pageOf(page),
-  };
-  const answer = await session.client.call('listGrants', { query });
-  const times = timesIn(hostZone(), session.clock.now());
-  const columns = [
-    { title: 'GRANT', isWhole: true },
-    { title: 'STATE' },
-    { title: 'OWNER', least: 8 },
-    { title: 'SCOPES', least: 8 },
-    { title: `ENDS (${times.zone})`, least: 8 },
-  ];
-  const rows = answer.grants.map((one) => [
-    one.grant_id,
-    stateOf(one, session.clock.now()),
-    one.owner_user_key,
-    one.scopes.join(' '),
-    one.expires_at === null ? 'never' : times.at(one.expires_at),
-  ]);
-  return listTold(session, { json: answer, none: 'No grants.', columns, rows });
-}
 
 function stateOf({ revoked_at: revoked, expires_at: expires }: Grant, now: number): State {
   if (revoked !== null) return 'revoked';
@@ -105,3 +26,56 @@ function grantText({ terminal, clock }: Session, grant: Grant): Promise<string> 
     ['ends', grant.expires_at === null ? 'never' : times.full(grant.expires_at)],
   ]);
 }
+
+export const grantVerbs = [
+  verb({
+    usage: 'list',
+    summary: 'list the rights under which tasks run',
+    about: 'Those of all threads; of one with --thread-key.',
+    examples: ['cronogram grant list --task 3'],
+    flags: [
+      { flags: '--task <task>', about: 'of one task' },
+      { flags: '--owner <user_key>', about: 'of one owner, such as telegram:user:1001' },
+      { flags: '--state <state>', about: 'how they stand', choices: ['active', 'revoked', 'expired'] },
+      ...pageFlags,
+    ],
+    does: async (session, _args, { task, owner, state, ...page }) => {
+      const chosen = { task_id: await chosenTask(session, task), thread_key: session.namedThread };
+      const answer = await session.client.call('listGrants', { query: { ...chosen, owner, state, ...pageOf(page) } });
+      const times = timesIn(hostZone(), session.clock.now());
+      const columns: readonly Column<Grant>[] = [
+        { title: 'GRANT', isWhole: true, of: (one) => one.grant_id },
+        { title: 'STATE', of: (one) => stateOf(one, session.clock.now()) },
+        { title: 'OWNER', least: 8, of: (one) => one.owner_user_key },
+        { title: 'SCOPES', least: 8, of: (one) => one.scopes.join(' ') },
+        { title: `ENDS (${times.zone})`, least: 8, of: ({ expires_at: at }) => (at === null ? 'never' : times.at(at)) },
+      ];
+      return listTold(session, { json: answer, none: 'No grants.', rows: answer.grants, columns });
+    },
+  }),
+  verb({
+    usage: 'create <task>',
+    summary: 'give a task a fresh grant; the one that it had is revoked',
+    examples: ['cronogram grant create 3 --expires "2027-12-31 00:00"'],
+    flags: [
+      { flags: '--expires <when>', about: 'from then on its slots are skipped' },
+      { flags: '--scope <scope>', about: 'such as action:message; may be given several times', isList: true },
+    ],
+    does: async (session, [name = ''], { expires, scope }) => {
+      const expiresAt = expires === undefined ? undefined : await instantOf(session, expires, hostZone());
+      const body = { ...(await paramsOf(session, name)), expires_at: expiresAt, scopes: scope?.slice() };
+      const answer = await session.client.call('createGrant', { body });
+      return { json: answer, text: await grantText(session, answer.grant) };
+    },
+  }),
+  verb({
+    usage: 'revoke <grant_id>',
+    summary: 'revoke a grant for good: the slots of its task are skipped',
+    examples: ['cronogram grant revoke 01989d4c-6c00-7000-8000-000000000000'],
+    does: async (session, [id = '']) => {
+      const answer = await session.client.call('revokeGrant', { params: { grant_id: id } });
+      const words = answer.entry_id === null ? 'was revoked already' : 'is revoked';
+      return { json: answer, text: await sentence(session.terminal, `Grant ${id} ${words}.`) };
+    },
+  }),
+];

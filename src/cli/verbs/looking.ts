@@ -1,114 +1,61 @@
-import type { Command } from 'commander';
-import type { AnswerOf } from '../client.ts';
-import { facts, sentence, table, type Cell } from '../layout.ts';
-import { shortIds, taskIdOf, taskNamed } from '../naming.ts';
-import { given, wholeOf } from '../options.ts';
-import type { Session, AddVerb, Flag, Told } from '../session.ts';
-import { timesIn, durationWords, type Times } from '../times.ts';
-import { attemptsTable, deliveriesTable, runCell } from '../views/run.ts';
+import type { AnswerOf, Asked } from '../client.ts';
+import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
+import { paramsOf, shortIds, taskNamed } from '../naming.ts';
+import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
+import { timesIn, type Times } from '../times.ts';
+import { attemptsTable, deliveriesTable, runCell, tookWords } from '../views/run.ts';
 import { named, policyWords, scheduleWords, taskCard, taskTable } from '../views/task.ts';
 import { withTime } from './moments.ts';
 
-export const pageFlags: readonly Flag[] = [
-  { flags: '--limit <count>', about: 'rows at once, 1 to 200' },
+export const limitFlag = {
+  flags: '--limit <count>',
+  about: 'rows at once, 1 to 200',
+  whole: { min: 1, max: 200 },
+} as const satisfies Flag;
+
+export const pageFlags = [
+  limitFlag,
   { flags: '--cursor <cursor>', about: 'go on where a page ended' },
-];
+] as const satisfies readonly Flag[];
 
-export interface PageOptions {
-  readonly limit?: string;
-  readonly cursor?: string;
+export function pageOf({ limit, cursor }: Options<typeof pageFlags>) {
+  return { limit: limit?.toString(), cursor };
 }
 
-export function pageOf({ limit, cursor }: PageOptions) {
-  const rows = limit === undefined ? undefined : String(wholeOf('--limit', limit, { min: 1, max: 200 }));
-  return given({ limit: rows, cursor });
-}
+export const countFlag = {
+  flags: '--count <count>',
+  about: 'how many runs, 1 to 100',
+  whole: { min: 1, max: 100 },
+} as const satisfies Flag;
 
 /** How to see the rest. */
 function more(cursor: string | null): { readonly note?: string } {
   return cursor === null ? {} : { note: `There is more: add --cursor ${cursor}` };
 }
 
-interface Listed {
+interface Listed<Row> {
   readonly json: object & { readonly next_cursor?: string | null };
   /** The sentence where there are no rows. */
   readonly none: string;
-  readonly columns: Parameters<typeof table>[1];
-  readonly rows: Parameters<typeof table>[2];
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
 }
 
 /** Rows as a table, and how to see the rest. */
-export async function listTold({ terminal }: Session, { json, none, columns, rows }: Listed): Promise<Told> {
+export async function listTold<Row>({ terminal }: Session, { json, none, rows, columns }: Listed<Row>): Promise<Told> {
   const text = rows.length === 0 ? await sentence(terminal, none) : await table(terminal, columns, rows);
   return { json, text, ...more(json.next_cursor ?? null) };
-}
-
-/** The verbs that look at a task and leave it as it is. */
-export function addLookingVerbs(task: Command, add: AddVerb): void {
-  addList(task, add);
-  add(task, {
-    usage: 'get <task>',
-    summary: 'show everything about a task',
-    examples: ['cronogram task get 3'],
-    does: async (session, [name = '']) => {
-      const { task: found } = await session.client.call('getTask', {
-        params: { task_id: await taskIdOf(session, name) },
-      });
-      return { json: { task: found }, text: await taskCard(session, found) };
-    },
-  });
-  addHistory(task, add);
-  addNext(task, add);
-  addWhy(task, add);
-  addVersions(task, add);
-}
-
-interface ListOptions extends PageOptions {
-  readonly state?: 'all' | 'enabled' | 'disabled';
-  readonly query?: string;
-  readonly tag?: string;
-  readonly subject?: string;
-  readonly all?: true;
-}
-
-function addList(task: Command, add: AddVerb): void {
-  add<ListOptions>(task, {
-    usage: 'list',
-    summary: 'list tasks, newest first',
-    about: 'All tasks; those of one thread with --thread-key.',
-    examples: ['cronogram task list --state enabled', 'cronogram task list --tag team --json'],
-    flags: [
-      { flags: '--state <state>', about: 'which tasks', choices: ['all', 'enabled', 'disabled'] },
-      { flags: '-q, --query <text>', about: 'text in the title or the instructions' },
-      { flags: '--tag <tag>', about: 'with this tag' },
-      { flags: '--subject <subject>', about: 'with this subject' },
-      ...pageFlags,
-      { flags: '--all', about: 'every page' },
-    ],
-    does: async (session, _args, options) => {
-      const { tasks, next_cursor: next } = await listed(session, options);
-      const json = { tasks, next_cursor: next };
-      if (tasks.length === 0)
-        return {
-          json,
-          text: 'No tasks.\n',
-          note: 'Make one:\n  cronogram task create --when "every weekday at 9" --text "Stand up"',
-        };
-      const note = next === null ? {} : { note: `There is more: add --all, or --cursor ${next}` };
-      return { json, text: await taskTable(session, tasks, session.namedThread !== null), ...note };
-    },
-  });
 }
 
 /** More than this is for a program, which can read pages by itself. */
 const pagesMax = 500;
 
-async function listed(session: Session, { all, state, query: q, tag, subject, ...page }: ListOptions) {
-  const query = { ...given({ state, q, tag, subject, thread_key: session.namedThread ?? undefined }), ...pageOf(page) };
+/** The page that was asked for, and with `all` those behind it. */
+async function listed(session: Session, query: NonNullable<Asked<'listTasks'>['query']>, all: boolean) {
   const first = await session.client.call('listTasks', { query });
   const tasks = [...first.tasks];
   let cursor = first.next_cursor;
-  for (let pages = 1; all === true && cursor !== null && pages < pagesMax; pages += 1) {
+  for (let pages = 1; all && cursor !== null && pages < pagesMax; pages += 1) {
     const next: AnswerOf<'listTasks'> = await session.client.call('listTasks', { query: { ...query, cursor } });
     tasks.push(...next.tasks);
     cursor = next.next_cursor;
@@ -116,7 +63,8 @@ async function listed(session: Session, { all, state, query: q, tag, subject, ..
   return { tasks, next_cursor: cursor };
 }
 
-type TaskRunStatus = AnswerOf<'listTaskRuns'>['task_runs'][number]['status'];
+type TaskRuns = AnswerOf<'listTaskRuns'>['task_runs'];
+type TaskRunStatus = TaskRuns[number]['status'];
 const statuses: readonly TaskRunStatus[] = [
   'pending',
   'dispatched',
@@ -127,53 +75,21 @@ const statuses: readonly TaskRunStatus[] = [
   'cancelled',
 ];
 
-function addHistory(task: Command, add: AddVerb): void {
-  add<PageOptions & { readonly status?: TaskRunStatus }>(task, {
-    usage: 'history <task>',
-    summary: 'list what ran, and what did not and why',
-    examples: ['cronogram task history 3 --status failed'],
-    flags: [{ flags: '--status <status>', about: 'runs that ended so', choices: statuses }, ...pageFlags],
-    does: async (session, [name = ''], { status, ...page }) => {
-      const found = await taskNamed(session, name);
-      const answer = await session.client.call('listTaskRuns', {
-        params: { task_id: found.task_id },
-        query: { ...given({ status }), ...pageOf(page) },
-      });
-      return listTold(session, {
-        json: answer,
-        none: emptyWords(named(found), status),
-        ...historyTable(timesIn(found.schedule.timezone, session.clock.now()), answer.task_runs),
-      });
-    },
-  });
-}
-
 function emptyWords(name: string, status: TaskRunStatus | undefined): string {
   return status === undefined ? `${name} has not run yet.` : `No run of ${name} has the status ${status}.`;
 }
 
-function historyTable(times: Times, runs: AnswerOf<'listTaskRuns'>['task_runs']) {
-  const columns = [
-    { title: `SLOT (${times.zone})`, least: 16 },
-    { title: 'STATUS' },
-    { title: 'SENT' },
-    { title: 'TOOK' },
-    { title: 'RUN' },
-    { title: 'WHY', least: 8 },
-  ];
+function historyColumns(times: Times, runs: TaskRuns): readonly Column<TaskRuns[number]>[] {
   const short = shortIds(runs.flatMap((run) => run.run_id ?? []));
-  const rows = runs.map((run) => {
-    const took = run.attempts.at(-1)?.duration_ms ?? null;
-    return [
-      times.at(run.scheduled_for),
-      runCell(run.status),
-      sentWords(run.deliveries),
-      took === null ? '' : durationWords(took),
-      run.run_id === null ? '' : short(run.run_id),
-      run.error_message ?? run.reason?.replaceAll('_', ' ') ?? '',
-    ];
-  });
-  return { columns, rows };
+  const took = (run: TaskRuns[number]) => run.attempts.at(-1)?.duration_ms ?? null;
+  return [
+    { title: `SLOT (${times.zone})`, least: 16, of: (run) => times.at(run.scheduled_for) },
+    { title: 'STATUS', of: (run) => runCell(run.status) },
+    { title: 'SENT', of: (run) => sentWords(run.deliveries) },
+    { title: 'TOOK', of: (run) => tookWords(took(run)) },
+    { title: 'RUN', of: (run) => run.run_id && short(run.run_id) },
+    { title: 'WHY', least: 8, of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null },
+  ];
 }
 
 /** Parts that arrived, of how many. */
@@ -183,75 +99,6 @@ export function sentWords(deliveries: AnswerOf<'getRun'>['deliveries']): Cell | 
   if (delivered === deliveries.length) return { text: delivered === 1 ? 'yes' : `${delivered}`, tone: 'good' };
   const stuck = deliveries.some(({ status }) => ['blocked', 'failed', 'unknown'].includes(status));
   return { text: `${delivered} of ${deliveries.length}`, tone: stuck ? 'bad' : 'warn' };
-}
-
-function addNext(task: Command, add: AddVerb): void {
-  add<{ readonly count?: string }>(task, {
-    usage: 'next <task>',
-    summary: 'tell when a task runs next',
-    examples: ['cronogram task next 3 --count 10'],
-    flags: [{ flags: '--count <count>', about: 'how many runs, 1 to 100' }],
-    does: async (session, [name = ''], { count }) => {
-      const found = await taskNamed(session, name);
-      const wanted = count === undefined ? undefined : String(wholeOf('--count', count, { min: 1, max: 100 }));
-      const answer = await session.client.call('listNextRuns', {
-        params: { task_id: found.task_id },
-        query: given({ count: wanted }),
-      });
-      const times = timesIn(found.schedule.timezone, session.clock.now());
-      const lines = answer.next.map((instant) => times.full(instant));
-      const none = `${named(found)} has no next run: it is ${found.state}.`;
-      return { json: answer, text: await sentence(session.terminal, lines.length === 0 ? none : lines.join('\n')) };
-    },
-  });
-}
-
-interface WhyOptions extends PageOptions {
-  readonly from?: string;
-  readonly to?: string;
-}
-
-function addWhy(task: Command, add: AddVerb): void {
-  add<WhyOptions>(task, {
-    usage: 'why <task> [at]',
-    summary: 'tell why a task ran, or did not, at an instant or of late',
-    about:
-      'An instant without an offset is read on the clock of the task, to the minute. Without one: the last 24 hours. With --from and --to a day alone is its first minute.',
-    examples: ['cronogram task why 3 2027-01-31T09:00', 'cronogram task why 3 --from 2027-01-01 --to 2027-02-01'],
-    flags: [
-      { flags: '--from <instant>', about: 'the beginning of a stretch of time' },
-      { flags: '--to <instant>', about: 'its end (default: now)' },
-      ...pageFlags,
-    ],
-    does: async (session, [name = '', at], { from, to, ...page }) => {
-      const answer = await session.client.call('whyTask', {
-        params: { task_id: await taskIdOf(session, name) },
-        query: {
-          ...given({ at, from: withTime(from), to: withTime(to) }),
-          ...pageOf(page),
-        },
-      });
-      const lines = await Promise.all(answer.answers.map(({ line }) => sentence(session.terminal, line)));
-      return {
-        json: answer,
-        text: lines.length === 0 ? 'Nothing was due in that time.\n' : lines.join(''),
-        ...more(answer.next_cursor),
-      };
-    },
-  });
-}
-
-function addVersions(task: Command, add: AddVerb): void {
-  add(task, {
-    usage: 'versions <task>',
-    summary: 'list what a task was told to do over time',
-    examples: ['cronogram task versions 3'],
-    does: async (session, [name = '']) => {
-      const found = await taskNamed(session, name);
-      const answer = await session.client.call('listTaskVersions', { params: { task_id: found.task_id } });
-      return { json: answer, text: await versionsText(session, found.schedule.timezone, answer) };
-    },
-  });
 }
 
 async function versionsText(
@@ -291,3 +138,110 @@ export async function runText(session: Session, run: AnswerOf<'getRun'>, timezon
   const deliveries = run.deliveries.length === 0 ? '' : `\n${await deliveriesTable(session, run.deliveries)}`;
   return `${head}${attempts}${deliveries}`;
 }
+
+/** The verbs that look at a task and leave it as it is. */
+export const lookingVerbs = [
+  verb({
+    usage: 'list',
+    summary: 'list tasks, newest first',
+    about: 'All tasks; those of one thread with --thread-key.',
+    examples: ['cronogram task list --state enabled', 'cronogram task list --tag team --json'],
+    flags: [
+      { flags: '--state <state>', about: 'which tasks', choices: ['all', 'enabled', 'disabled'] },
+      { flags: '-q, --query <text>', about: 'text in the title or the instructions' },
+      { flags: '--tag <tag>', about: 'with this tag' },
+      { flags: '--subject <subject>', about: 'with this subject' },
+      ...pageFlags,
+      { flags: '--all', about: 'every page' },
+    ],
+    does: async (session, _args, { all = false, state, query: q, tag, subject, ...page }) => {
+      const query = { state, q, tag, subject, thread_key: session.namedThread, ...pageOf(page) };
+      const json = await listed(session, query, all);
+      const { tasks, next_cursor: next } = json;
+      if (tasks.length === 0)
+        return {
+          json,
+          text: 'No tasks.\n',
+          note: 'Make one:\n  cronogram task create --when "every weekday at 9" --text "Stand up"',
+        };
+      const note = next === null ? {} : { note: `There is more: add --all, or --cursor ${next}` };
+      return { json, text: await taskTable(session, tasks, session.namedThread !== undefined), ...note };
+    },
+  }),
+  verb({
+    usage: 'get <task>',
+    summary: 'show everything about a task',
+    examples: ['cronogram task get 3'],
+    does: async (session, [name = '']) => {
+      const answer = await session.client.call('getTask', { params: await paramsOf(session, name) });
+      return { json: answer, text: await taskCard(session, answer.task) };
+    },
+  }),
+  verb({
+    usage: 'history <task>',
+    summary: 'list what ran, and what did not and why',
+    examples: ['cronogram task history 3 --status failed'],
+    flags: [{ flags: '--status <status>', about: 'runs that ended so', choices: statuses }, ...pageFlags],
+    does: async (session, [name = ''], { status, ...page }) => {
+      const found = await taskNamed(session, name);
+      const answer = await session.client.call('listTaskRuns', {
+        params: { task_id: found.task_id },
+        query: { status, ...pageOf(page) },
+      });
+      const { task_runs: rows } = answer;
+      const columns = historyColumns(timesIn(found.schedule.timezone, session.clock.now()), rows);
+      return listTold(session, { json: answer, none: emptyWords(named(found), status), rows, columns });
+    },
+  }),
+  verb({
+    usage: 'next <task>',
+    summary: 'tell when a task runs next',
+    examples: ['cronogram task next 3 --count 10'],
+    flags: [countFlag],
+    does: async (session, [name = ''], { count }) => {
+      const found = await taskNamed(session, name);
+      const answer = await session.client.call('listNextRuns', {
+        params: { task_id: found.task_id },
+        query: { count: count?.toString() },
+      });
+      const times = timesIn(found.schedule.timezone, session.clock.now());
+      const lines = answer.next.map((instant) => times.full(instant));
+      const none = `${named(found)} has no next run: it is ${found.state}.`;
+      return { json: answer, text: await sentence(session.terminal, lines.length === 0 ? none : lines.join('\n')) };
+    },
+  }),
+  verb({
+    usage: 'why <task> [at]',
+    summary: 'tell why a task ran, or did not, at an instant or of late',
+    about:
+      'An instant without an offset is read on the clock of the task, to the minute. Without one: the last 24 hours. With --from and --to a day alone is its first minute.',
+    examples: ['cronogram task why 3 2027-01-31T09:00', 'cronogram task why 3 --from 2027-01-01 --to 2027-02-01'],
+    flags: [
+      { flags: '--from <instant>', about: 'the beginning of a stretch of time' },
+      { flags: '--to <instant>', about: 'its end (default: now)' },
+      ...pageFlags,
+    ],
+    does: async (session, [name = '', at], { from, to, ...page }) => {
+      const answer = await session.client.call('whyTask', {
+        params: await paramsOf(session, name),
+        query: { at, from: withTime(from), to: withTime(to), ...pageOf(page) },
+      });
+      const lines = await Promise.all(answer.answers.map(({ line }) => sentence(session.terminal, line)));
+      return {
+        json: answer,
+        text: lines.length === 0 ? 'Nothing was due in that time.\n' : lines.join(''),
+        ...more(answer.next_cursor),
+      };
+    },
+  }),
+  verb({
+    usage: 'versions <task>',
+    summary: 'list what a task was told to do over time',
+    examples: ['cronogram task versions 3'],
+    does: async (session, [name = '']) => {
+      const found = await taskNamed(session, name);
+      const answer = await session.client.call('listTaskVersions', { params: { task_id: found.task_id } });
+      return { json: answer, text: await versionsText(session, found.schedule.timezone, answer) };
+    },
+  }),
+];

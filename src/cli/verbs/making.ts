@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import type { AnswerOf, Asked } from '../client.ts';
 import { usage } from '../faults.ts';
 import { facts, sentence } from '../layout.ts';
 import { taskNamed } from '../naming.ts';
-import { given, wholeOf } from '../options.ts';
-import type { Session, AddVerb, Told } from '../session.ts';
+import { given } from '../options.ts';
+import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { timesIn } from '../times.ts';
 import { named, namedLast, scheduleWords, standing, warningText } from '../views/task.ts';
 import {
@@ -13,60 +12,28 @@ import {
   readPolicies,
   readSchedule,
   readText,
-  type DefinitionOptions,
+  scheduleFlags,
   type ReadSchedule,
 } from './definition.ts';
-import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';
+import { keyFlag, keyHeader } from './doing.ts';
+import { countFlag } from './looking.ts';
 import { edgeOf, hostZone } from './moments.ts';
 
-type OnExisting = 'fail' | 'upsert' | 'add';
-
-interface CreateOptions extends DefinitionOptions, KeyOptions {
-  readonly onExisting?: OnExisting;
-  readonly dryRun?: true;
-}
+const createFlags = [
+  ...definitionFlags,
+  { flags: '--on-existing <what>', about: 'when there is such a task already', choices: ['fail', 'upsert', 'add'] },
+  keyFlag,
+  { flags: '--dry-run', about: 'only tell when it would run' },
+] as const satisfies readonly Flag[];
 
 const createAbout =
   'Give exactly one of --when, --once-at, --cron, --rrule and --every. All but --when need --timezone; --when is read in the zone of this computer without one, or in the zone that its words name.';
 
-export function addMakingVerbs(task: Command, add: AddVerb): void {
-  add<CreateOptions>(task, {
-    usage: 'create [text]',
-    summary: 'make a task',
-    about: createAbout,
-    examples: [
-      'cronogram task create --when "every weekday at 9:00" "Stand up"',
-      'cronogram task create --cron "0 9 * * 1-5" --timezone Asia/Tokyo "Stand up"',
-    ],
-    flags: [
-      ...definitionFlags,
-      { flags: '--on-existing <what>', about: 'when there is such a task already', choices: ['fail', 'upsert', 'add'] },
-      keyFlag,
-      { flags: '--dry-run', about: 'only tell when it would run' },
-    ],
-    does: create,
-  });
-  add<UpdateOptions>(task, {
-    usage: 'update <task>',
-    summary: 'change the named fields of a task',
-    about:
-      'A schedule is read in the zone of the task, unless --timezone names another. A policy without a value (grace=) goes back to its default.',
-    examples: [
-      'cronogram task update 3 --when "every day at 8:30"',
-      'cronogram task update 3 --title "Daily" --policy grace=10m',
-    ],
-    flags: [
-      ...definitionFlags,
-      { flags: '--clear-subject', about: 'take the subject away' },
-      { flags: '--clear-tags', about: 'take all tags away' },
-      { flags: '--enable', about: 'let it run by its schedule' },
-      { flags: '--disable', about: 'keep it from running by its schedule' },
-    ],
-    does: update,
-  });
-}
-
-async function create(session: Session, [argument]: readonly string[], options: CreateOptions): Promise<Told> {
+async function create(
+  session: Session,
+  argument: string | undefined,
+  options: Options<typeof createFlags>,
+): Promise<Told> {
   const read = await readSchedule(session, options, null);
   if (read === null) throw usage('Say when it runs: --when, --once-at, --cron, --rrule or --every.');
   const typed = await readText(session, argument, options);
@@ -82,7 +49,8 @@ async function create(session: Session, [argument]: readonly string[], options: 
     ...readFields(options),
     instructions,
     schedule: read.schedule,
-    ...(Object.keys(policies).length === 0 ? {} : { policies: withoutNull(policies) }),
+    // A new task has the defaults already.
+    ...(Object.keys(policies).length === 0 ? {} : { policies: given(policies) }),
   };
   if (options.dryRun === true) return preview(session, body, read.schedule);
   const answer = await session.client.call('createTask', {
@@ -94,11 +62,6 @@ async function create(session: Session, [argument]: readonly string[], options: 
 }
 
 type CreateBody = NonNullable<Asked<'createTask'>['body']>;
-
-/** A new task has the defaults already. */
-function withoutNull(policies: object): NonNullable<CreateBody['policies']> {
-  return Object.fromEntries(Object.entries(policies).filter(([, value]) => value !== null));
-}
 
 async function preview(session: Session, body: CreateBody, schedule: ReadSchedule['schedule']): Promise<Told> {
   const answer = await session.client.call('previewSchedule', { body: { schedule } });
@@ -143,12 +106,15 @@ async function createdText({ terminal, clock }: Session, { task }: AnswerOf<'cre
   );
 }
 
-interface UpdateOptions extends DefinitionOptions {
-  readonly clearSubject?: true;
-  readonly clearTags?: true;
-  readonly enable?: true;
-  readonly disable?: true;
-}
+const updateFlags = [
+  ...definitionFlags,
+  { flags: '--clear-subject', about: 'take the subject away' },
+  { flags: '--clear-tags', about: 'take all tags away' },
+  { flags: '--enable', about: 'let it run by its schedule' },
+  { flags: '--disable', about: 'keep it from running by its schedule' },
+] as const satisfies readonly Flag[];
+
+type UpdateOptions = Options<typeof updateFlags>;
 
 const exclusive: readonly (readonly [keyof UpdateOptions, keyof UpdateOptions, string])[] = [
   ['enable', 'disable', '--enable and --disable'],
@@ -166,7 +132,7 @@ function checkUpdate(options: UpdateOptions): void {
   }
 }
 
-async function update(session: Session, [name = '']: readonly string[], options: UpdateOptions): Promise<Told> {
+async function update(session: Session, name: string, options: UpdateOptions): Promise<Told> {
   checkUpdate(options);
   const before = await taskNamed(session, name);
   const { timezone } = before.schedule;
@@ -218,13 +184,62 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-interface PreviewOptions extends DefinitionOptions {
-  readonly count?: string;
-  readonly after?: string;
+const previewFlags = [
+  ...scheduleFlags,
+  countFlag,
+  { flags: '--after <instant>', about: 'the runs after this instant (default: now)' },
+] as const satisfies readonly Flag[];
+
+async function previewVerb(
+  session: Session,
+  words: string | undefined,
+  options: Options<typeof previewFlags>,
+): Promise<Told> {
+  if (words !== undefined && options.when !== undefined)
+    throw usage('Write the when once: as the last word or with --when.');
+  const { count, after, ...definition } = options;
+  const when = words ?? options.when;
+  const zone = options.timezone ?? hostZone();
+  const from = after === undefined ? undefined : await edgeOf(session, after, zone);
+  const read = when === undefined ? await readSchedule(session, definition, zone) : null;
+  if (when === undefined && read === null)
+    throw usage('Name a schedule: "every weekday at 9", or one of the flags such as --cron.');
+  const body =
+    read === null
+      ? { when: when ?? '', timezone: zone, now: from, count }
+      : { schedule: read.schedule, after: from, count };
+  const answer = await session.client.call('previewSchedule', { body });
+  return { json: answer, text: await previewText(session, answer) };
 }
 
-export function addScheduleVerbs(schedule: Command, add: AddVerb): void {
-  add<PreviewOptions>(schedule, {
+export const makingVerbs = [
+  verb({
+    usage: 'create [text]',
+    summary: 'make a task',
+    about: createAbout,
+    examples: [
+      'cronogram task create --when "every weekday at 9:00" "Stand up"',
+      'cronogram task create --cron "0 9 * * 1-5" --timezone Asia/Tokyo "Stand up"',
+    ],
+    flags: createFlags,
+    does: (session, [text], options) => create(session, text, options),
+  }),
+  verb({
+    usage: 'update <task>',
+    summary: 'change the named fields of a task',
+    about:
+      'A schedule is read in the zone of the task, unless --timezone names another. A policy without a value (grace=) goes back to its default.',
+    examples: [
+      'cronogram task update 3 --when "every day at 8:30"',
+      'cronogram task update 3 --title "Daily" --policy grace=10m',
+    ],
+    flags: updateFlags,
+    does: (session, [name = ''], options) => update(session, name, options),
+  }),
+];
+
+export const scheduleVerbs = [
+  verb({
     usage: 'preview [when]',
     summary: 'tell when a schedule runs, without making anything',
     about: 'A when in plain words, or one of the flags. Without --timezone it is read in the zone of this computer.',
@@ -232,32 +247,7 @@ export function addScheduleVerbs(schedule: Command, add: AddVerb): void {
       'cronogram schedule preview "last friday of the month at 17:00"',
       'cronogram schedule preview --cron "0 9 * * 1-5" --timezone Europe/Madrid',
     ],
-    flags: [
-      ...definitionFlags.filter(({ flags }) =>
-        /^--(?:when|once-at|cron|rrule|every|start-at|from|timezone) /.test(flags),
-      ),
-      { flags: '--count <count>', about: 'how many runs, 1 to 100' },
-      { flags: '--after <instant>', about: 'the runs after this instant (default: now)' },
-    ],
-    does: previewVerb,
-  });
-}
-
-async function previewVerb(session: Session, [words]: readonly string[], options: PreviewOptions): Promise<Told> {
-  if (words !== undefined && options.when !== undefined)
-    throw usage('Write the when once: as the last word or with --when.');
-  const { count, after, ...definition } = options;
-  const when = words ?? options.when;
-  const zone = options.timezone ?? hostZone();
-  const from = after === undefined ? undefined : await edgeOf(session, after, zone);
-  const runs = count === undefined ? undefined : wholeOf('--count', count, { min: 1, max: 100 });
-  const read = when === undefined ? await readSchedule(session, definition, zone) : null;
-  if (when === undefined && read === null)
-    throw usage('Name a schedule: "every weekday at 9", or one of the flags such as --cron.');
-  const body =
-    read === null
-      ? { when: when ?? '', timezone: zone, ...given({ now: from, count: runs }) }
-      : { schedule: read.schedule, ...given({ after: from, count: runs }) };
-  const answer = await session.client.call('previewSchedule', { body });
-  return { json: answer, text: await previewText(session, answer) };
-}
+    flags: previewFlags,
+    does: (session, [words], options) => previewVerb(session, words, options),
+  }),
+];

@@ -1,6 +1,6 @@
 import { parseInstant } from '../../domain/schedule/time/zone.ts';
 import { CliFault, exitCodes, usage } from '../faults.ts';
-import { given, lengthOf } from '../options.ts';
+import { lengthOf } from '../options.ts';
 import type { Session } from '../session.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/i;
@@ -71,7 +71,7 @@ export async function stretchOf(
   typed: { readonly from?: string | undefined; readonly to?: string | undefined },
 ) {
   const edge = (text: string | undefined) => (text === undefined ? undefined : edgeOf(session, text, hostZone()));
-  return given({ from: await edge(typed.from), to: await edge(typed.to) });
+  return { from: await edge(typed.from), to: await edge(typed.to) };
 }
 
 /** The zone of this computer, for what a person types without a zone. */

@@ -1,49 +1,11 @@
-import type { Command } from 'commander';
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
-import { facts, sentence, type Cell, type Fact } from '../layout.ts';
-import { taskIdOf } from '../naming.ts';
-import { given } from '../options.ts';
-import type { Session, AddVerb, Told } from '../session.ts';
+import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
+import { chosenTask } from '../naming.ts';
+import { verb, type Session, type Told } from '../session.ts';
 import { distance, timesIn, counted, durationWords } from '../times.ts';
-import { listTold, pageFlags, pageOf, type PageOptions } from './looking.ts';
+import { limitFlag, listTold, pageFlags, pageOf } from './looking.ts';
 import { hostZone, stretchOf } from './moments.ts';
-
-/** How the server stands, and what keeps it in order. */
-export function addOperationVerbs(program: Command, add: AddVerb): void {
-  add(program, {
-    usage: 'status',
-    summary: 'tell how the server stands',
-    examples: ['cronogram status'],
-    does: async (session) => {
-      const answer = await session.client.call('getStatus', {});
-      return { json: answer, text: await statusText(session, answer) };
-    },
-  });
-  addUsage(program, add);
-  addAudit(program, add);
-  add<{ readonly fix?: true }>(program, {
-    usage: 'reconcile',
-    summary: 'tell what the audit finds, and mend it with --fix',
-    about: 'Exit code 1 when something is left to mend.',
-    examples: ['cronogram reconcile', 'cronogram reconcile --fix'],
-    flags: [{ flags: '--fix', about: 'mend what can be mended safely' }],
-    does: async (session, _args, { fix }) => {
-      const answer = await session.client.call('reconcile', { body: { fix: fix === true } });
-      const fixed = answer.fixed.map(({ check, id, did }) => `${check} ${id}: ${did}\n`).join('');
-      const isClean = answer.findings.length === 0;
-      const left = fix === true ? answer.findings.some(({ fixable }) => !fixable) : !isClean;
-      const text = `${await findingsText(session, answer.findings)}${fixed}`;
-      const hint =
-        fix !== true && answer.findings.some(({ fixable }) => fixable)
-          ? { note: 'Mend what can be mended:\n  cronogram reconcile --fix' }
-          : {};
-      return { json: answer, text, exitCode: left ? exitCodes.failed : exitCodes.done, ...hint };
-    },
-  });
-  addDowntimes(program, add);
-  addHealth(program, add);
-}
 
 function cell(ok: boolean, text: string): Cell {
   return { text, tone: ok ? 'good' : 'bad' };
@@ -83,7 +45,7 @@ async function statusText({ terminal, clock, client }: Session, answer: AnswerOf
   ]);
 }
 
-/** A sandbox may be days ahead, and then the next runs look wrong to whoever does not know. */
+/** A sandbox may be days ahead, and then the next runs look wrong. */
 function clockFact(aheadMs: number): string | null {
   if (Math.abs(aheadMs) < clockToleranceMs) return null;
   return `${durationWords(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} this computer`;
@@ -93,35 +55,6 @@ const clockToleranceMs = 30_000;
 function deliveryCell({ pending, blocked, unknown }: AnswerOf<'getStatus'>['deliveries']): Cell {
   const text = `${pending} waiting, ${blocked} blocked, ${unknown} unknown`;
   return blocked + unknown === 0 ? { text } : { text, tone: 'warn' };
-}
-
-interface UsageOptions {
-  readonly user?: string;
-  readonly from?: string;
-  readonly to?: string;
-}
-
-function addUsage(program: Command, add: AddVerb): void {
-  add<UsageOptions>(program, {
-    usage: 'usage',
-    summary: 'tell what ran, was delivered and was consumed',
-    about: 'Of the whole server; of one chat with --thread-key.',
-    examples: ['cronogram usage --from 2027-01-01 --to 2027-02-01', 'cronogram usage --from 24h'],
-    flags: [
-      { flags: '--user <user_key>', about: 'of the tasks of one owner' },
-      {
-        flags: '--from <when>',
-        about: 'the beginning: a day, a day and a time, or so long ago (default: 30 days before the end)',
-      },
-      { flags: '--to <when>', about: 'the end (default: now)' },
-    ],
-    does: async (session, _args, { user, from, to }) => {
-      const stretch = await stretchOf(session, { from, to });
-      const query = { ...given({ thread_key: session.namedThread ?? undefined, user_key: user }), ...stretch };
-      const answer = await session.client.call('getUsage', { query });
-      return { json: answer, text: await usageText(session, answer) };
-    },
-  });
 }
 
 function usageText({ terminal, clock }: Session, answer: AnswerOf<'getUsage'>): Promise<string> {
@@ -140,6 +73,8 @@ function usageText({ terminal, clock }: Session, answer: AnswerOf<'getUsage'>): 
   ]);
 }
 
+type Downtime = AnswerOf<'listDowntimes'>['downtimes'][number];
+type Counts = NonNullable<Downtime['counts']>;
 type Findings = AnswerOf<'runAudit'>['findings'];
 
 async function findingsText({ terminal }: Session, findings: Findings): Promise<string> {
@@ -150,13 +85,62 @@ async function findingsText({ terminal }: Session, findings: Findings): Promise<
   return (await Promise.all(words)).join('');
 }
 
-interface AuditOptions extends PageOptions {
-  readonly task?: string;
-  readonly run?: true;
+async function auditNow(session: Session): Promise<Told> {
+  const answer = await session.client.call('runAudit', {});
+  const rows = Object.values(answer.checked).reduce((sum, count) => sum + count, 0);
+  const text = `${await findingsText(session, answer.findings)}${counted(rows, 'row')} looked at.\n`;
+  return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };
 }
 
-function addAudit(program: Command, add: AddVerb): void {
-  add<AuditOptions>(program, {
+function auditColumns({ clock }: Session): readonly Column<AuditEntry>[] {
+  const times = timesIn(hostZone(), clock.now());
+  return [
+    { title: 'ENTRY', of: (one) => one.entry_id },
+    { title: `AT (${times.zone})`, least: 16, of: (one) => times.about(one.at) },
+    { title: 'WHO', least: 8, of: (one) => one.actor },
+    { title: 'DID', of: (one) => one.verb },
+    { title: 'TASK', least: 13, of: (one) => one.task_id },
+    { title: 'STATE', least: 8, of: stateWords },
+  ];
+}
+
+type AuditEntry = AnswerOf<'listAudit'>['entries'][number];
+
+function stateWords({ state_before: before, state_after: after }: AuditEntry): string | null {
+  return before === after ? after : `${before ?? 'none'} -> ${after ?? 'none'}`;
+}
+
+/** The state of the server, and the verbs that keep it in order. */
+export const operationVerbs = [
+  verb({
+    usage: 'status',
+    summary: 'tell how the server stands',
+    examples: ['cronogram status'],
+    does: async (session) => {
+      const answer = await session.client.call('getStatus', {});
+      return { json: answer, text: await statusText(session, answer) };
+    },
+  }),
+  verb({
+    usage: 'usage',
+    summary: 'tell what ran, was delivered and was consumed',
+    about: 'Of the whole server; of one chat with --thread-key.',
+    examples: ['cronogram usage --from 2027-01-01 --to 2027-02-01', 'cronogram usage --from 24h'],
+    flags: [
+      { flags: '--user <user_key>', about: 'of the tasks of one owner' },
+      {
+        flags: '--from <when>',
+        about: 'the beginning: a day, a day and a time, or so long ago (default: 30 days before the end)',
+      },
+      { flags: '--to <when>', about: 'the end (default: now)' },
+    ],
+    does: async (session, _args, { user, from, to }) => {
+      const query = { thread_key: session.namedThread, user_key: user, ...(await stretchOf(session, { from, to })) };
+      const answer = await session.client.call('getUsage', { query });
+      return { json: answer, text: await usageText(session, answer) };
+    },
+  }),
+  verb({
     usage: 'audit',
     summary: 'list who did what; with --run look for what must never be',
     about: 'With --run: exit code 1 when something is found.',
@@ -168,76 +152,62 @@ function addAudit(program: Command, add: AddVerb): void {
     ],
     does: async (session, _args, { task, run, ...page }) => {
       if (run === true) return auditNow(session);
-      const taskId = task === undefined ? undefined : await taskIdOf(session, task);
-      const answer = await session.client.call('listAudit', {
-        query: { ...given({ task_id: taskId }), ...pageOf(page) },
+      const query = { task_id: await chosenTask(session, task), ...pageOf(page) };
+      const answer = await session.client.call('listAudit', { query });
+      const { entries: rows } = answer;
+      return listTold(session, {
+        json: answer,
+        none: 'Nobody has done anything yet.',
+        rows,
+        columns: auditColumns(session),
       });
-      return listTold(session, { json: answer, none: 'Nobody has done anything yet.', ...auditTable(session, answer) });
     },
-  });
-}
-
-async function auditNow(session: Session): Promise<Told> {
-  const answer = await session.client.call('runAudit', {});
-  const rows = Object.values(answer.checked).reduce((sum, count) => sum + count, 0);
-  const text = `${await findingsText(session, answer.findings)}${counted(rows, 'row')} looked at.\n`;
-  return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };
-}
-
-function auditTable({ clock }: Session, { entries }: AnswerOf<'listAudit'>) {
-  const times = timesIn(hostZone(), clock.now());
-  const columns = [
-    { title: 'ENTRY' },
-    { title: `AT (${times.zone})`, least: 16 },
-    { title: 'WHO', least: 8 },
-    { title: 'DID' },
-    { title: 'TASK', least: 13 },
-    { title: 'STATE', least: 8 },
-  ];
-  const rows = entries.map((one) => [
-    one.entry_id,
-    times.about(one.at),
-    one.actor,
-    one.verb,
-    one.task_id ?? '',
-    one.state_before === one.state_after
-      ? (one.state_after ?? '')
-      : `${one.state_before ?? 'none'} -> ${one.state_after ?? 'none'}`,
-  ]);
-  return { columns, rows };
-}
-
-function addDowntimes(program: Command, add: AddVerb): void {
-  add<{ readonly limit?: string }>(program, {
+  }),
+  verb({
+    usage: 'reconcile',
+    summary: 'tell what the audit finds, and mend it with --fix',
+    about: 'Exit code 1 when something is left to mend.',
+    examples: ['cronogram reconcile', 'cronogram reconcile --fix'],
+    flags: [{ flags: '--fix', about: 'mend what can be mended safely' }],
+    does: async (session, _args, { fix }) => {
+      const answer = await session.client.call('reconcile', { body: { fix: fix === true } });
+      const fixed = answer.fixed.map(({ check, id, did }) => `${check} ${id}: ${did}\n`).join('');
+      const isClean = answer.findings.length === 0;
+      const left = fix === true ? answer.findings.some(({ fixable }) => !fixable) : !isClean;
+      const text = `${await findingsText(session, answer.findings)}${fixed}`;
+      const hint =
+        fix !== true && answer.findings.some(({ fixable }) => fixable)
+          ? { note: 'Mend what can be mended:\n  cronogram reconcile --fix' }
+          : {};
+      return { json: answer, text, exitCode: left ? exitCodes.failed : exitCodes.done, ...hint };
+    },
+  }),
+  verb({
     usage: 'downtimes',
     summary: 'list when nobody was there, and what that cost',
     examples: ['cronogram downtimes --limit 5'],
-    flags: [{ flags: '--limit <count>', about: 'rows at once, 1 to 200' }],
+    flags: [limitFlag],
     does: async (session, _args, { limit }) => {
-      const answer = await session.client.call('listDowntimes', { query: pageOf(given({ limit })) });
+      const answer = await session.client.call('listDowntimes', { query: { limit: limit?.toString() } });
       const times = timesIn(hostZone(), session.clock.now());
-      const columns = [
-        { title: `FROM (${times.zone})`, least: 16 },
-        { title: 'LASTED' },
-        { title: 'MISSED' },
-        { title: 'LATE' },
-        { title: 'ASKED' },
-        { title: 'SKIPPED' },
+      const count = (of: keyof Counts) => (one: Downtime) => (one.counts === null ? '?' : String(one.counts[of]));
+      const columns: readonly Column<Downtime>[] = [
+        { title: `FROM (${times.zone})`, least: 16, of: ({ from }) => times.at(from) },
+        { title: 'LASTED', of: ({ from, to }) => durationWords(Date.parse(to) - Date.parse(from)) },
+        { title: 'MISSED', of: count('missed') },
+        { title: 'LATE', of: count('late') },
+        { title: 'ASKED', of: count('asked') },
+        { title: 'SKIPPED', of: count('skipped') },
       ];
-      const rows = answer.downtimes.map(({ from, to, counts }) => [
-        times.at(from),
-        durationWords(Date.parse(to) - Date.parse(from)),
-        ...(counts === null
-          ? ['?', '?', '?', '?']
-          : [counts.missed, counts.late, counts.asked, counts.skipped].map(String)),
-      ]);
-      return listTold(session, { json: { ...answer }, none: 'There was no downtime.', columns, rows });
+      return listTold(session, {
+        json: { ...answer },
+        none: 'There was no downtime.',
+        rows: answer.downtimes,
+        columns,
+      });
     },
-  });
-}
-
-function addHealth(program: Command, add: AddVerb): void {
-  add(program, {
+  }),
+  verb({
     usage: 'health',
     summary: 'tell whether the server can do its work; exit code 1 when not',
     examples: ['cronogram health'],
@@ -251,8 +221,8 @@ function addHealth(program: Command, add: AddVerb): void {
       const text = await facts(session.terminal, [['ready', cell(ok, ok ? 'yes' : 'no')], ...rows]);
       return { json: answer, text, exitCode: ok ? exitCodes.done : exitCodes.failed };
     },
-  });
-  add(program, {
+  }),
+  verb({
     usage: 'version',
     summary: 'tell the version of this program and of the server',
     examples: ['cronogram version'],
@@ -267,8 +237,8 @@ function addHealth(program: Command, add: AddVerb): void {
         ]),
       };
     },
-  });
-  add(program, {
+  }),
+  verb({
     usage: 'tick',
     summary: 'take up what is due now, without waiting for the server',
     examples: ['cronogram tick'],
@@ -285,5 +255,5 @@ function addHealth(program: Command, add: AddVerb): void {
         ...(answer.more ? { note: 'Something is left to do: ask again.' } : {}),
       };
     },
-  });
-}
+  }),
+];

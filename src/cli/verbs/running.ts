@@ -1,55 +1,117 @@
-import type { Command } from 'commander';
 import type { AnswerOf, Asked } from '../client.ts';
-import { CliFault, usage } from '../faults.ts';
-import { sentence, shown, toned } from '../layout.ts';
-import { runIdOf, shortIds, taskIdOf } from '../naming.ts';
-import { given } from '../options.ts';
-import type { AddVerb, Flag, Session, Told } from '../session.ts';
+import { CliFault, usage, exitCodes, interrupted, type ExitCode } from '../faults.ts';
+import { sentence, shown, toned, type Column } from '../layout.ts';
+import { chosenTask, paramsOf, runIdOf, shortIds } from '../naming.ts';
+import { millisecondsOf } from '../options.ts';
+import { verb, pause, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { timesIn, durationWords } from '../times.ts';
-import { deliverySentence, runCell } from '../views/run.ts';
+import { deliverySentence, runCell, isOnItsWay, type Run } from '../views/run.ts';
 import { named } from '../views/task.ts';
-import { keyFlag, keyHeader, type KeyOptions } from './doing.ts';
-import { listTold, pageFlags, pageOf, runText, sentWords, type PageOptions } from './looking.ts';
+import { keyFlag, keyHeader } from './doing.ts';
+import { listTold, pageFlags, pageOf, runText, sentWords } from './looking.ts';
 import { hostZone, stretchOf } from './moments.ts';
-import {
-  exitCodeOfRun,
-  askedRunId,
-  patienceOf,
-  waitFlags,
-  waitForRun,
-  type Waited,
-  type WaitOptions,
-} from './waiting.ts';
 
-interface RunOptions extends KeyOptions, WaitOptions {
-  readonly wait?: true;
+const waitFlags = [
+  { flags: '--timeout <length>', about: 'how long to wait: seconds, or 500ms, 5m, PT1M (default: 60)' },
+  {
+    flags: '--interval-ms <ms>',
+    about: 'how often to look, 1 to 60000 (default: 500)',
+    whole: { min: 1, max: 60_000 },
+  },
+] as const satisfies readonly Flag[];
+
+const timeoutDefaultMs = 60_000;
+/** A day; a longer wait is a mistaken unit. */
+const timeoutMaxMs = 86_400_000;
+const intervalDefaultMs = 500;
+
+/** How long to wait, and how often to look meanwhile. */
+type Pace = ReturnType<typeof paceOf>;
+
+function paceOf({ timeout, intervalMs = intervalDefaultMs }: Options<typeof waitFlags>) {
+  const timeoutMs = timeout === undefined ? timeoutDefaultMs : millisecondsOf('--timeout', timeout);
+  if (timeoutMs < 1 || timeoutMs > timeoutMaxMs) throw usage('--timeout is from 1 ms to a day.');
+  return { timeoutMs, intervalMs };
 }
+
+interface Waited {
+  readonly run: Run;
+  /** The run has ended, and what it says is where it belongs, or never will be. */
+  readonly isSettled: boolean;
+}
+
+const finals = new Set<Run['status']>(['succeeded', 'failed', 'cancelled']);
+
+/** Looks at a run again and again until it has ended and its parts are delivered, or until the time is over. */
+async function waitForRun(session: Session, runId: string, { timeoutMs, intervalMs }: Pace): Promise<Waited> {
+  const { client, stopwatch } = session;
+  const started = stopwatch.elapsed();
+  for (;;) {
+    const run = await look(session, runId);
+    const waitedMs = stopwatch.elapsed() - started;
+    const isFinal = finals.has(run.status);
+    if (isFinal && !run.deliveries.some(isOnItsWay)) return ended(session, { run, isSettled: true });
+    if (waitedMs >= timeoutMs) return ended(session, { run, isSettled: false });
+    session.progress(`${progressWords(run, isFinal)} ${durationWords(waitedMs)}, at ${client.place}`);
+    await pause(session, Math.min(intervalMs, timeoutMs - waitedMs));
+    if (session.interrupted.aborted) throw goesOn(session, runId);
+  }
+}
+
+async function look(session: Session, runId: string): Promise<Run> {
+  try {
+    return await session.client.call('getRun', { params: { run_id: runId } });
+  } catch (error) {
+    if (session.interrupted.aborted) throw goesOn(session, runId);
+    throw error;
+  }
+}
+
+function goesOn(session: Session, runId: string): CliFault {
+  session.progress('');
+  return interrupted(`Not waiting any longer; the run goes on. Look at it with:\n  cronogram run get ${runId}`);
+}
+
+function ended(session: Session, waited: Waited): Waited {
+  session.progress('');
+  return waited;
+}
+
+function progressWords({ status, attempts }: Run, isFinal: boolean): string {
+  if (isFinal) return `${status}, being delivered`;
+  return attempts.length > 1 ? `${status}, attempt ${attempts.length}` : status;
+}
+
+/** A run that has not ended in time is no success, whatever becomes of it later. */
+function exitCodeOfRun({ run }: Waited): ExitCode {
+  return run.status === 'succeeded' ? exitCodes.done : exitCodes.failed;
+}
+
+/** The id of the run that was asked for. */
+function askedRunId({ task_run: asked }: AnswerOf<'runTaskNow'>): string {
+  if (asked.run_id !== null) return asked.run_id;
+  throw new CliFault(
+    'no_run',
+    `It was asked for, but no run has begun: it is ${asked.status}${asked.reason === null ? '' : ` (${asked.reason})`}. Look at it with:\n  cronogram task history ${asked.task_id}`,
+  );
+}
+
+const runFlags = [
+  { flags: '--wait', about: 'wait for its end and say what was delivered where' },
+  ...waitFlags,
+  keyFlag,
+] as const satisfies readonly Flag[];
 
 type RanNow = AnswerOf<'runTaskNow'>;
 
-export function addRunVerb(task: Command, add: AddVerb): void {
-  add<RunOptions>(task, {
-    usage: 'run <task>',
-    summary: 'run a task now, beside its schedule',
-    examples: ['cronogram task run 3', 'cronogram task run 3 --wait --timeout 2m'],
-    flags: [waitFlag, ...waitFlags, keyFlag],
-    does: async (session, [name = ''], options) => {
-      const patience = checkedPatience(session, options);
-      const params = { task_id: await taskIdOf(session, name) };
-      const answer = await session.client.call('runTaskNow', { params, ...keyHeader(options) });
-      return patience === null ? askedTold(session, answer) : waitedTold(session, answer, patience);
-    },
-  });
-}
-
-function checkedPatience({ isOffline }: Session, options: RunOptions) {
+function paceOfWait({ isOffline }: Session, options: Options<typeof runFlags>) {
   if (options.wait !== true) {
     if (options.timeout !== undefined || options.intervalMs !== undefined)
       throw usage('--timeout and --interval-ms go with --wait.');
     return null;
   }
   if (isOffline) throw usage('--wait needs a running server: with --offline nothing runs. Leave one of the two out.');
-  return patienceOf(options);
+  return paceOf(options);
 }
 
 async function askedTold(session: Session, answer: RanNow): Promise<Told> {
@@ -67,8 +129,8 @@ async function askedTold(session: Session, answer: RanNow): Promise<Told> {
   };
 }
 
-async function waitedTold(session: Session, answer: RanNow, patience: ReturnType<typeof patienceOf>): Promise<Told> {
-  const waited = await waitForRun(session, askedRunId(answer), patience);
+async function waitedTold(session: Session, answer: RanNow, pace: Pace): Promise<Told> {
+  const waited = await waitForRun(session, askedRunId(answer), pace);
   const json = { ...answer, run: waited.run };
   return { json, ...(await endTold(session, waited, named(answer.task))) };
 }
@@ -111,41 +173,6 @@ function deliveryWords({ deliveries, output, thread_key: thread, status }: Waite
   return status === 'succeeded' && typeof text === 'string' ? `${place}\n${text}` : place;
 }
 
-export function addRunVerbs(run: Command, add: AddVerb): void {
-  addRunList(run, add);
-  add(run, {
-    usage: 'get <run>',
-    summary: 'show a run, its attempts and what was delivered',
-    examples: ['cronogram run get 01989d4c-6c00-70'],
-    does: async (session, [id = '']) => {
-      const answer = await session.client.call('getRun', { params: { run_id: await runIdOf(session, id) } });
-      return { json: answer, text: await runText(session, answer, 'UTC') };
-    },
-  });
-  add<WaitOptions>(run, {
-    usage: 'wait <run>',
-    summary: 'wait until a run has ended',
-    examples: ['cronogram run wait 01989d4c-6c00-70 --timeout 2m'],
-    flags: waitFlags,
-    does: async (session, [id = ''], options) => {
-      if (session.isOffline) throw usage('wait needs a running server: with --offline nothing runs.');
-      const waited = await waitForRun(session, await runIdOf(session, id), patienceOf(options));
-      return { json: waited.run, ...(await endTold(session, waited, `Run ${waited.run.run_id}`)) };
-    },
-  });
-  add(run, {
-    usage: 'cancel <run>',
-    summary: 'call off a run',
-    examples: ['cronogram run cancel 01989d4c-6c00-70'],
-    does: async (session, [id = '']) => {
-      const answer = await session.client.call('cancelRun', { params: { run_id: await runIdOf(session, id) } });
-      if (answer.cancelled) return { json: answer, text: `Called off the run ${answer.run.run_id}.\n` };
-      throw new CliFault('too_late', `Run ${answer.run.run_id} had ended already: it is ${answer.run.status}.`);
-    },
-  });
-  addRepeats(run, add);
-}
-
 type RunStatus = NonNullable<Asked<'listRuns'>['query']>['status'];
 const statuses: readonly NonNullable<RunStatus>[] = [
   'live',
@@ -158,19 +185,26 @@ const statuses: readonly NonNullable<RunStatus>[] = [
   'cancelled',
 ];
 
-interface RunListOptions extends PageOptions {
-  readonly status?: NonNullable<RunStatus>;
-  readonly task?: string;
-  readonly source?: string;
-  readonly subject?: string;
-  readonly tag?: readonly string[];
-  readonly query?: string;
-  readonly from?: string;
-  readonly to?: string;
-}
+const repeats = {
+  retry: 'make good a run that failed, as the same call for its target',
+  replay: 'do a run once more with what it was given, as a new call',
+} as const;
 
-function addRunList(run: Command, add: AddVerb): void {
-  add<RunListOptions>(run, {
+export const runVerb = verb({
+  usage: 'run <task>',
+  summary: 'run a task now, beside its schedule',
+  examples: ['cronogram task run 3', 'cronogram task run 3 --wait --timeout 2m'],
+  flags: runFlags,
+  does: async (session, [name = ''], options) => {
+    const pace = paceOfWait(session, options);
+    const params = await paramsOf(session, name);
+    const answer = await session.client.call('runTaskNow', { params, ...keyHeader(options) });
+    return pace === null ? askedTold(session, answer) : waitedTold(session, answer, pace);
+  },
+});
+
+export const runVerbs = [
+  verb({
     usage: 'list',
     summary: 'list runs, newest first',
     about: 'The runs of all threads; those of one with --thread-key.',
@@ -186,9 +220,25 @@ function addRunList(run: Command, add: AddVerb): void {
       { flags: '--to <when>', about: 'made then or earlier' },
       ...pageFlags,
     ],
-    does: listRuns,
-  });
-  add(run, {
+    does: async (session, _args, { task, query: q, from, to, tag, status, source, subject, ...page }) => {
+      const chosen = { task_id: await chosenTask(session, task), thread_key: session.namedThread, tag: tag?.slice() };
+      const stretch = await stretchOf(session, { from, to });
+      const query = { ...chosen, status, source, subject, q, ...stretch, ...pageOf(page) };
+      const answer = await session.client.call('listRuns', { query });
+      const times = timesIn(hostZone(), session.clock.now());
+      const short = shortIds(answer.runs.map((one) => one.run_id));
+      const columns: readonly Column<AnswerOf<'getRun'>>[] = [
+        { title: 'RUN', isWhole: true, of: (one) => short(one.run_id) },
+        { title: `MADE (${times.zone})`, least: 16, of: (one) => times.at(one.created_at) },
+        { title: 'STATUS', of: (one) => runCell(one.status) },
+        { title: 'SENT', of: (one) => sentWords(one.deliveries) },
+        { title: 'THREAD', least: 8, of: (one) => one.thread_key },
+        { title: 'ERROR', least: 8, of: (one) => one.error_message },
+      ];
+      return listTold(session, { json: answer, none: 'No runs.', rows: answer.runs, columns });
+    },
+  }),
+  verb({
     usage: 'result <run>',
     summary: 'tell what a run has brought about',
     examples: ['cronogram run result 01989d4c-6c00-70'],
@@ -201,64 +251,49 @@ function addRunList(run: Command, add: AddVerb): void {
         text: `${shown(answer.status === 'succeeded' ? result : (answer.error_message ?? answer.status))}\n`,
       };
     },
-  });
-}
-
-async function listRuns(session: Session, _args: readonly string[], options: RunListOptions): Promise<Told> {
-  const { status, task, source, subject, tag, query: q, from, to, ...page } = options;
-  const taskId = task === undefined ? undefined : await taskIdOf(session, task);
-  const stretch = await stretchOf(session, { from, to });
-  const filters = { status, task_id: taskId, source, subject, q, ...stretch };
-  const query = {
-    ...given({
-      ...filters,
-      thread_key: session.namedThread ?? undefined,
-      tag: tag === undefined ? undefined : [...tag],
-    }),
-    ...pageOf(page),
-  };
-  const answer = await session.client.call('listRuns', { query });
-  const times = timesIn(hostZone(), session.clock.now());
-  const short = shortIds(answer.runs.map((one) => one.run_id));
-  const columns = [
-    { title: 'RUN', isWhole: true },
-    { title: `MADE (${times.zone})`, least: 16 },
-    { title: 'STATUS' },
-    { title: 'SENT' },
-    { title: 'THREAD', least: 8 },
-    { title: 'ERROR', least: 8 },
-  ];
-  const rows = answer.runs.map((one) => [
-    short(one.run_id),
-    times.at(one.created_at),
-    runCell(one.status),
-    sentWords(one.deliveries),
-    one.thread_key ?? '',
-    one.error_message ?? '',
-  ]);
-  return listTold(session, { json: answer, none: 'No runs.', columns, rows });
-}
-
-const waitFlag: Flag = { flags: '--wait', about: 'wait for its end and say what was delivered where' };
-
-const repeats = {
-  retry: 'make good a run that failed, as the same call for its target',
-  replay: 'do a run once more with what it was given, as a new call',
-} as const;
-
-function addRepeats(run: Command, add: AddVerb): void {
-  for (const kind of ['retry', 'replay'] as const) {
-    add<RunOptions>(run, {
+  }),
+  verb({
+    usage: 'get <run>',
+    summary: 'show a run, its attempts and what was delivered',
+    examples: ['cronogram run get 01989d4c-6c00-70'],
+    does: async (session, [id = '']) => {
+      const answer = await session.client.call('getRun', { params: { run_id: await runIdOf(session, id) } });
+      return { json: answer, text: await runText(session, answer, 'UTC') };
+    },
+  }),
+  verb({
+    usage: 'wait <run>',
+    summary: 'wait until a run has ended',
+    examples: ['cronogram run wait 01989d4c-6c00-70 --timeout 2m'],
+    flags: waitFlags,
+    does: async (session, [id = ''], options) => {
+      if (session.isOffline) throw usage('wait needs a running server: with --offline nothing runs.');
+      const waited = await waitForRun(session, await runIdOf(session, id), paceOf(options));
+      return { json: waited.run, ...(await endTold(session, waited, `Run ${waited.run.run_id}`)) };
+    },
+  }),
+  verb({
+    usage: 'cancel <run>',
+    summary: 'call off a run',
+    examples: ['cronogram run cancel 01989d4c-6c00-70'],
+    does: async (session, [id = '']) => {
+      const answer = await session.client.call('cancelRun', { params: { run_id: await runIdOf(session, id) } });
+      if (answer.cancelled) return { json: answer, text: `Called off the run ${answer.run.run_id}.\n` };
+      throw new CliFault('too_late', `Run ${answer.run.run_id} had ended already: it is ${answer.run.status}.`);
+    },
+  }),
+  ...(['retry', 'replay'] as const).map((kind) =>
+    verb({
       usage: `${kind} <run>`,
       summary: repeats[kind],
       examples: [`cronogram run ${kind} 01989d4c-6c00-70 --wait`],
-      flags: [waitFlag, ...waitFlags, keyFlag],
+      flags: runFlags,
       does: async (session, [id = ''], options) => {
-        const patience = checkedPatience(session, options);
+        const pace = paceOfWait(session, options);
         const asked = { params: { run_id: await runIdOf(session, id) }, ...keyHeader(options) };
         const answer = await session.client.call(kind === 'retry' ? 'retryRun' : 'replayRun', asked);
-        return patience === null ? askedTold(session, answer) : waitedTold(session, answer, patience);
+        return pace === null ? askedTold(session, answer) : waitedTold(session, answer, pace);
       },
-    });
-  }
-}
+    }),
+  ),
+];

@@ -1,25 +1,20 @@
-import type { Command } from 'commander';
 import { durationText } from '../../domain/schedule/time/duration.ts';
 import { CliFault, usage } from '../faults.ts';
 import { facts, sentence, shown, toned } from '../layout.ts';
-import { given, lengthOf, millisecondsOf, wholeOf } from '../options.ts';
-import type { Session, AddVerb, Flag, Told } from '../session.ts';
+import { lengthOf, millisecondsOf } from '../options.ts';
+import { verb, type Flag, type Options, type Session } from '../session.ts';
 import { timesIn, counted } from '../times.ts';
 import { hostZone } from './moments.ts';
 
 /** The Telegram that is built in: what its people write and press, and how late it is there. */
 
-interface Place {
-  readonly as?: string;
-  readonly chat?: string;
-  readonly wait?: string;
-}
-
-const placeFlags: readonly Flag[] = [
+const placeFlags = [
   { flags: '--as <person>', about: 'ada, ben or mallory (default: ada)' },
   { flags: '--chat <chat>', about: 'a key such as lab, or an id (default: the private chat of that person)' },
   { flags: '--wait <length>', about: 'how long to wait for an answer, at most 60s (default: 5s)' },
-];
+] as const satisfies readonly Flag[];
+
+const idBounds = { min: 1, max: 999_999_999 };
 
 const waitDefaultMs = 5000;
 const waitMaxMs = 60_000;
@@ -34,54 +29,7 @@ interface Message {
   readonly buttons: readonly (readonly { readonly text: string }[])[];
 }
 
-export function addSandboxVerbs(sandbox: Command, add: AddVerb): void {
-  add<Place & { readonly thread?: string }>(sandbox, {
-    usage: 'say <text>',
-    summary: 'write to the bot as somebody, and show what it answers',
-    examples: [
-      'cronogram sandbox say "/new in 1 minute say hello"',
-      'cronogram sandbox say --as ben --chat lab /tasks',
-    ],
-    flags: [...placeFlags, { flags: '--thread <id>', about: 'in this topic' }],
-    does: async (session, [text = ''], { thread, ...place }) => {
-      const topic = thread === undefined ? undefined : wholeOf('--thread', thread, { min: 1, max: 999_999_999 });
-      const answer = await control(session, 'say', { ...placeOf(place), text, ...given({ thread: topic }) });
-      const { answers } = answer as { readonly answers: readonly Message[] };
-      return { json: answer, text: answersText(session, answers) };
-    },
-  });
-  add<Place & { readonly message?: string }>(sandbox, {
-    usage: 'press <button>',
-    summary: 'press a button by what stands on it',
-    examples: ['cronogram sandbox press Create', 'cronogram sandbox press "Run now" --chat lab'],
-    flags: [
-      ...placeFlags,
-      { flags: '--message <id>', about: 'of this message (default: the newest with that button)' },
-    ],
-    does: async (session, [button = ''], { message, ...place }) => {
-      const id = message === undefined ? undefined : wholeOf('--message', message, { min: 1, max: 999_999_999 });
-      const answer = await control(session, 'press', { ...placeOf(place), button, ...given({ message_id: id }) });
-      const { callback, answers } = answer as {
-        readonly callback: { readonly text: string | null } | null;
-        readonly answers: readonly Message[];
-      };
-      const toast = callback?.text === null || callback?.text === undefined ? '' : `(${shown(callback.text)})\n`;
-      return { json: answer, text: `${toast}${answersText(session, answers, toast === '')}` };
-    },
-  });
-  add(sandbox, {
-    usage: 'jump [to]',
-    summary: 'move the clock to the next run, by a length of time, or to an instant',
-    examples: ['cronogram sandbox jump', 'cronogram sandbox jump 1d', 'cronogram sandbox jump 2027-01-31T09:00:00Z'],
-    does: async (session, [to = 'next']) => {
-      const ms = lengthOf(to);
-      const answer = await control(session, 'jump', { to: ms === null ? to : durationText(ms) });
-      return { json: answer, text: await jumpText(session, answer as Jumped) };
-    },
-  });
-}
-
-function placeOf({ as = 'ada', chat, wait }: Place) {
+function placeOf({ as = 'ada', chat, wait }: Options<typeof placeFlags>) {
   const ms = wait === undefined ? waitDefaultMs : millisecondsOf('--wait', wait);
   if (ms > waitMaxMs) throw usage('--wait is at most 60s.');
   const id = chat !== undefined && /^-?\d{1,16}$/.test(chat) ? Number(chat) : chat;
@@ -128,7 +76,7 @@ interface Jumped {
   readonly next_at: string | null;
 }
 
-async function jumpText({ terminal }: Session, { now, visited, next_at: next }: Jumped): Promise<Told['text']> {
+async function jumpText({ terminal }: Session, { now, visited, next_at: next }: Jumped): Promise<string> {
   const times = timesIn(hostZone(), Date.parse(now));
   const head = await sentence(
     terminal,
@@ -136,3 +84,48 @@ async function jumpText({ terminal }: Session, { now, visited, next_at: next }: 
   );
   return head + (await facts(terminal, [['next', next === null ? 'nothing is due' : times.full(next)]]));
 }
+
+export const sandboxVerbs = [
+  verb({
+    usage: 'say <text>',
+    summary: 'write to the bot as somebody, and show what it answers',
+    examples: [
+      'cronogram sandbox say "/new in 1 minute say hello"',
+      'cronogram sandbox say --as ben --chat lab /tasks',
+    ],
+    flags: [...placeFlags, { flags: '--thread <id>', about: 'in this topic', whole: idBounds }],
+    does: async (session, [text = ''], { thread, ...place }) => {
+      const answer = await control(session, 'say', { ...placeOf(place), text, thread });
+      const { answers } = answer as { readonly answers: readonly Message[] };
+      return { json: answer, text: answersText(session, answers) };
+    },
+  }),
+  verb({
+    usage: 'press <button>',
+    summary: 'press a button by what stands on it',
+    examples: ['cronogram sandbox press Create', 'cronogram sandbox press "Run now" --chat lab'],
+    flags: [
+      ...placeFlags,
+      { flags: '--message <id>', about: 'of this message (default: the newest with that button)', whole: idBounds },
+    ],
+    does: async (session, [button = ''], { message, ...place }) => {
+      const answer = await control(session, 'press', { ...placeOf(place), button, message_id: message });
+      const { callback, answers } = answer as {
+        readonly callback: { readonly text: string | null } | null;
+        readonly answers: readonly Message[];
+      };
+      const toast = callback?.text === null || callback?.text === undefined ? '' : `(${shown(callback.text)})\n`;
+      return { json: answer, text: `${toast}${answersText(session, answers, toast === '')}` };
+    },
+  }),
+  verb({
+    usage: 'jump [to]',
+    summary: 'move the clock to the next run, by a length of time, or to an instant',
+    examples: ['cronogram sandbox jump', 'cronogram sandbox jump 1d', 'cronogram sandbox jump 2027-01-31T09:00:00Z'],
+    does: async (session, [to = 'next']) => {
+      const ms = lengthOf(to);
+      const answer = await control(session, 'jump', { to: ms === null ? to : durationText(ms) });
+      return { json: answer, text: await jumpText(session, answer as Jumped) };
+    },
+  }),
+];

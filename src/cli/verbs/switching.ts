@@ -1,116 +1,44 @@
-import type { Command } from 'commander';
+import type { AnswerOf } from '../client.ts';
 import { usage } from '../faults.ts';
 import { sentence } from '../layout.ts';
-import { taskIdOf, taskNamed } from '../naming.ts';
-import { given } from '../options.ts';
-import type { Session, AddVerb, Flag, Told } from '../session.ts';
+import { paramsOf, taskNamed } from '../naming.ts';
+import { verb, confirmed, yesFlag, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { counted } from '../times.ts';
 import { changedTold } from './doing.ts';
 import { hostZone, dayOrInstantOf } from './moments.ts';
 
-/** Verbs on one task, or on all of a tag or a subject. */
+/* ---- verbs on one task, or on all of a tag or a subject ---- */
 
-interface BulkOptions {
-  readonly tag?: string;
-  readonly subject?: string;
-  readonly dryRun?: true;
-  readonly until?: string;
-}
-
-const bulkFlags: readonly Flag[] = [
+const bulkFlags = [
   { flags: '--tag <tag>', about: 'all tasks with this tag, instead of one' },
   { flags: '--subject <subject>', about: 'all tasks with this subject, instead of one' },
   { flags: '--dry-run', about: 'with --tag or --subject: only count' },
-];
-export const untilFlag: Flag = {
+] as const satisfies readonly Flag[];
+const untilFlag = {
   flags: '--until <when>',
   about: 'when the pause ends by itself: 2h, "monday 9:00", an instant',
-};
+} as const satisfies Flag;
 
-export function addBulkVerbs(task: Command, add: AddVerb): void {
-  add<BulkOptions>(task, {
-    usage: 'pause [task]',
-    summary: 'pause a task, or all of a tag or a subject',
-    examples: ['cronogram task pause 3 --until "monday 9:00"', 'cronogram task pause --tag team'],
-    flags: [untilFlag, ...bulkFlags],
-    does: pause,
-  });
-  add<BulkOptions>(task, {
-    usage: 'resume [task]',
-    summary: 'let a paused task go on, or all of a tag or a subject',
-    examples: ['cronogram task resume 3', 'cronogram task resume --tag team'],
-    flags: bulkFlags,
-    does: async (session, [name], options) => {
-      const chosen = chosenBy(name, options);
-      if (chosen === null) {
-        const params = { task_id: await taskIdOf(session, name ?? '') };
-        return changedTold(session, await session.client.call('resumeTask', { params }), 'Resumed');
-      }
-      const answer = await session.client.call('resumeTasks', { body: bodyOf(session, chosen), query: dryOf(options) });
-      return bulkTold(session, answer, options.dryRun === true ? 'would be resumed' : 'resumed');
-    },
-  });
-  add<BulkOptions>(task, {
-    usage: 'cancel [task]',
-    summary: 'call off what a task runs now, or all of a tag or a subject',
-    examples: ['cronogram task cancel 3', 'cronogram task cancel --subject backup'],
-    flags: bulkFlags,
-    does: async (session, [name], options) => {
-      const chosen = chosenBy(name, options);
-      if (chosen === null) {
-        const params = { task_id: await taskIdOf(session, name ?? '') };
-        const answer = await session.client.call('cancelTask', { params });
-        return changedTold(session, answer, { did: 'Called off what ran of', idle: 'Nothing is running of' });
-      }
-      const answer = await session.client.call('cancelTasks', { body: bodyOf(session, chosen), query: dryOf(options) });
-      return bulkTold(session, answer, options.dryRun === true ? 'would be called off' : 'called off');
-    },
-  });
-}
+type BulkOptions = Options<typeof bulkFlags>;
 
-async function pause(session: Session, [name]: readonly string[], options: BulkOptions): Promise<Told> {
-  const chosen = chosenBy(name, options);
-  if (chosen === null) {
-    const found = await taskNamed(session, name ?? '');
-    const until = await untilOf(session, options, found.schedule.timezone);
-    const answer = await session.client.call('pauseTask', { params: { task_id: found.task_id }, body: until });
-    return changedTold(session, answer, 'Paused');
-  }
-  const body = { ...bodyOf(session, chosen), ...(await untilOf(session, options, hostZone())) };
-  const answer = await session.client.call('pauseTasks', { body, query: dryOf(options) });
-  return bulkTold(session, answer, options.dryRun === true ? 'would be paused' : 'paused');
-}
-
-export async function untilOf(session: Session, { until }: { readonly until?: string }, timezone: string) {
+async function untilOf(session: Session, { until }: { readonly until?: string }, timezone: string) {
   return until === undefined ? {} : { until: await dayOrInstantOf(session, until, { timezone, hour: '0:00' }) };
 }
 
-interface Chosen {
-  readonly tag?: string;
-  readonly subject?: string;
-}
-
-/** Null for one task. */
-function chosenBy(name: string | undefined, { tag, subject, dryRun }: BulkOptions): Chosen | null {
-  const chosen = given({ tag, subject });
-  const isBulk = Object.keys(chosen).length > 0;
+/** The request for all of a tag or a subject; null for one task. */
+function chosenBy(session: Session, name: string | undefined, { tag, subject, dryRun }: BulkOptions) {
+  const isBulk = tag !== undefined || subject !== undefined;
   if (isBulk && name !== undefined) throw usage('Name either one task, or all of a --tag or a --subject, not both.');
   if (!isBulk && name === undefined) {
     throw usage("Name a task by its id or its number (3, or '#3' in quotes), or all of a --tag or a --subject.");
   }
   if (!isBulk && dryRun === true) throw usage('--dry-run goes with --tag or --subject.');
-  return isBulk ? chosen : null;
+  if (!isBulk) return null;
+  const query = { dry_run: dryRun === true ? ('true' as const) : undefined };
+  return { body: { tag, subject, thread_key: session.namedThread }, query };
 }
 
-function bodyOf({ namedThread }: Session, chosen: Chosen) {
-  return { ...chosen, ...given({ thread_key: namedThread ?? undefined }) };
-}
-
-function dryOf({ dryRun }: BulkOptions) {
-  return given({ dry_run: dryRun === true ? ('true' as const) : undefined });
-}
-
-export async function bulkTold(
+async function bulkTold(
   { terminal }: Session,
   answer: { readonly changed: number; readonly left: number },
   done: string,
@@ -119,3 +47,131 @@ export async function bulkTold(
     answer.left === 0 ? '' : ` ${counted(answer.left, 'other')} left as ${answer.left === 1 ? 'it is' : 'they are'}.`;
   return { json: answer, text: await sentence(terminal, `${counted(answer.changed, 'task')} ${done}.${left}`) };
 }
+
+export const bulkVerbs = [
+  verb({
+    usage: 'pause [task]',
+    summary: 'pause a task, or all of a tag or a subject',
+    examples: ['cronogram task pause 3 --until "monday 9:00"', 'cronogram task pause --tag team'],
+    flags: [untilFlag, ...bulkFlags],
+    does: async (session, [name], options) => {
+      const chosen = chosenBy(session, name, options);
+      if (chosen === null) {
+        const { task_id: id, schedule } = await taskNamed(session, name ?? '');
+        const body = await untilOf(session, options, schedule.timezone);
+        return changedTold(
+          session,
+          await session.client.call('pauseTask', { params: { task_id: id }, body }),
+          'Paused',
+        );
+      }
+      const body = { ...chosen.body, ...(await untilOf(session, options, hostZone())) };
+      const answer = await session.client.call('pauseTasks', { ...chosen, body });
+      return bulkTold(session, answer, options.dryRun === true ? 'would be paused' : 'paused');
+    },
+  }),
+  verb({
+    usage: 'resume [task]',
+    summary: 'let a paused task go on, or all of a tag or a subject',
+    examples: ['cronogram task resume 3', 'cronogram task resume --tag team'],
+    flags: bulkFlags,
+    does: async (session, [name], options) => {
+      const chosen = chosenBy(session, name, options);
+      if (chosen === null) {
+        const params = await paramsOf(session, name ?? '');
+        return changedTold(session, await session.client.call('resumeTask', { params }), 'Resumed');
+      }
+      const answer = await session.client.call('resumeTasks', chosen);
+      return bulkTold(session, answer, options.dryRun === true ? 'would be resumed' : 'resumed');
+    },
+  }),
+  verb({
+    usage: 'cancel [task]',
+    summary: 'call off what a task runs now, or all of a tag or a subject',
+    examples: ['cronogram task cancel 3', 'cronogram task cancel --subject backup'],
+    flags: bulkFlags,
+    does: async (session, [name], options) => {
+      const chosen = chosenBy(session, name, options);
+      if (chosen === null) {
+        const params = await paramsOf(session, name ?? '');
+        const answer = await session.client.call('cancelTask', { params });
+        return changedTold(session, answer, { did: 'Called off what ran of', idle: 'Nothing is running of' });
+      }
+      const answer = await session.client.call('cancelTasks', chosen);
+      return bulkTold(session, answer, options.dryRun === true ? 'would be called off' : 'called off');
+    },
+  }),
+];
+
+/* ---- verbs on all tasks of a thread ---- */
+
+/** The thread of the flag or the variable where none is written. */
+function threadOf({ threadKey }: Session, key: string | undefined) {
+  return { thread_key: key ?? threadKey };
+}
+
+async function purge(session: Session, thread: string | undefined, isDry: boolean, yes: boolean): Promise<Told> {
+  if (thread === undefined)
+    throw usage('Name the thread that is to lose its tasks:\n  cronogram thread purge cli:default');
+  const params = { thread_key: thread };
+  const counted = await session.client.call('purgeThread', { params, query: { dry_run: 'true' } });
+  const words = countWords(counted, thread);
+  if (isDry || counted.counts.tasks === 0)
+    return { json: counted, text: await sentence(session.terminal, `${words}.`) };
+  await confirmed(session, { question: `${words}. Delete them?`, yes });
+  const answer = await session.client.call('purgeThread', { params });
+  return { json: answer, text: await sentence(session.terminal, `Deleted: ${countWords(answer, thread)}.`) };
+}
+
+function countWords({ counts }: AnswerOf<'purgeThread'>, thread: string): string {
+  if (counts.tasks === 0) return `${thread} has no tasks`;
+  const work = [
+    counts.live_runs === 0 ? [] : [counted(counts.live_runs, 'run under way', 'runs under way')],
+    counts.open_deliveries === 0 ? [] : [counted(counts.open_deliveries, 'delivery waiting', 'deliveries waiting')],
+  ].flat();
+  const states = `${counts.active} active, ${counts.paused} paused, ${counts.completed} completed`;
+  return [`${counted(counts.tasks, 'task')} of ${thread} (${states})`, ...work].join(', ');
+}
+
+export const threadVerbs = [
+  verb({
+    usage: 'pause [thread_key]',
+    summary: 'pause all tasks of a thread',
+    examples: ['cronogram thread pause telegram:chat:-1001234 --until "monday 9:00"'],
+    flags: [untilFlag],
+    does: async (session, [key], options) => {
+      const body = await untilOf(session, options, hostZone());
+      const answer = await session.client.call('pauseThread', { params: threadOf(session, key), body });
+      return bulkTold(session, answer, 'paused');
+    },
+  }),
+  verb({
+    usage: 'resume [thread_key]',
+    summary: 'let all tasks of a thread go on that somebody paused',
+    examples: ['cronogram thread resume telegram:chat:-1001234'],
+    does: async (session, [key]) => {
+      const answer = await session.client.call('resumeThread', { params: threadOf(session, key) });
+      return bulkTold(session, answer, 'resumed');
+    },
+  }),
+  verb({
+    usage: 'cancel [thread_key]',
+    summary: 'call off everything that a thread has under way',
+    examples: ['cronogram thread cancel telegram:chat:-1001234'],
+    does: async (session, [key]) => {
+      const answer = await session.client.call('cancelThread', { params: threadOf(session, key) });
+      const left = answer.left === 0 ? '' : ` ${counted(answer.left, 'run')} had ended already.`;
+      return {
+        json: answer,
+        text: await sentence(session.terminal, `Called off ${counted(answer.cancelled, 'run')}.${left}`),
+      };
+    },
+  }),
+  verb({
+    usage: 'purge [thread_key]',
+    summary: 'delete all tasks of a thread, after counting them',
+    examples: ['cronogram thread purge cli:default --dry-run', 'cronogram thread purge cli:default --yes'],
+    flags: [{ flags: '--dry-run', about: 'only count what would go' }, yesFlag],
+    does: (session, [key], { dryRun = false, yes = false }) => purge(session, key ?? session.namedThread, dryRun, yes),
+  }),
+];

@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../client.ts';
-import { table, type Cell, type Tone } from '../layout.ts';
+import { table, type Cell, type Column, type Tone } from '../layout.ts';
 import type { Session } from '../session.ts';
 import { timesIn, counted, durationWords } from '../times.ts';
 
@@ -33,39 +33,29 @@ export function attemptsTable(
   timezone: string,
 ): Promise<string> {
   const times = timesIn(timezone, clock.now());
-  const columns = [
-    { title: 'ATTEMPT' },
-    { title: 'STATUS' },
-    { title: `STARTED (${times.zone})`, least: 16 },
-    { title: 'TOOK' },
-    { title: 'ERROR', least: 8 },
+  const columns: readonly Column<Run['attempts'][number]>[] = [
+    { title: 'ATTEMPT', of: (one) => String(one.attempt) },
+    { title: 'STATUS', of: (one) => runCell(one.status) },
+    { title: `STARTED (${times.zone})`, least: 16, of: (one) => times.at(one.started_at) },
+    { title: 'TOOK', of: (one) => tookWords(one.duration_ms) },
+    { title: 'ERROR', least: 8, of: (one) => one.error_message },
   ];
-  const rows = attempts.map((one) => [
-    String(one.attempt),
-    runCell(one.status),
-    times.at(one.started_at),
-    one.duration_ms === null ? '' : durationWords(one.duration_ms),
-    one.error_message ?? '',
-  ]);
-  return table(terminal, columns, rows);
+  return table(terminal, columns, attempts);
+}
+
+export function tookWords(ms: number | null): string | null {
+  return ms === null ? null : durationWords(ms);
 }
 
 export function deliveriesTable({ terminal }: Looking, deliveries: Run['deliveries']): Promise<string> {
-  const columns = [
-    { title: 'PART' },
-    { title: 'STATUS' },
-    { title: 'THREAD', least: 12 },
-    { title: 'MESSAGE' },
-    { title: 'ERROR', least: 8 },
+  const columns: readonly Column<Delivery>[] = [
+    { title: 'PART', of: (one) => String(one.part) },
+    { title: 'STATUS', of: (one) => runCell(one.status) },
+    { title: 'THREAD', least: 12, of: (one) => one.thread_key },
+    { title: 'MESSAGE', of: (one) => one.message_id?.toString() ?? null },
+    { title: 'ERROR', least: 8, of: (one) => one.error_message },
   ];
-  const rows = deliveries.map((one) => [
-    String(one.part),
-    runCell(one.status),
-    one.thread_key,
-    one.message_id === null ? '' : String(one.message_id),
-    one.error_message ?? '',
-  ]);
-  return table(terminal, columns, rows);
+  return table(terminal, columns, deliveries);
 }
 
 /** The deliveries of a run and their places, in one sentence. */

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import { describe, parseSchedule } from '../../domain/schedule/schedule.ts';
-import { facts, table, type Cell, type Fact, flat, toned } from '../layout.ts';
+import { facts, table, type Cell, type Column, type Fact, flat, toned } from '../layout.ts';
 import { shortIds, type Task } from '../naming.ts';
 import { given } from '../options.ts';
 import type { Session } from '../session.ts';
@@ -22,16 +22,9 @@ export function namedLast(task: Pick<Task, 'number' | 'title'>): string {
 
 /** When it runs, in words; as it was written where it cannot be read. */
 export function scheduleWords(schedule: Schedule, now: number): string {
-  const { kind, once_at, cron, rrule, interval, start_at, from, timezone } = schedule;
-  if (kind === 'once' && once_at !== null) return `once on ${timesIn(timezone, now).at(once_at)}`;
+  const { kind, timezone, ...fields } = schedule;
+  if (kind === 'once' && fields.once_at !== null) return `once on ${timesIn(timezone, now).at(fields.once_at)}`;
   try {
-    const fields = {
-      cron: cron ?? undefined,
-      rrule: rrule ?? undefined,
-      interval: interval ?? undefined,
-      start_at: start_at ?? undefined,
-      from: from ?? undefined,
-    };
     return describe(parseSchedule({ kind, timezone, ...given(fields) }, now));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -57,28 +50,22 @@ export function taskTable({ terminal, clock }: Looking, tasks: readonly Task[], 
   const short = shortIds(tasks.map((task) => task.task_id));
   const zones = new Set(tasks.map(({ schedule }) => schedule.timezone));
   const [zone] = zones;
-  const columns = [
-    isOneThread ? { title: '#' } : { title: 'ID' },
-    { title: 'TITLE', least: 12 },
-    { title: 'WHEN', least: 10 },
-    { title: zones.size === 1 ? `NEXT (${zone ?? ''})` : 'NEXT', least: 16 },
-    ...(zones.size > 1 ? [{ title: 'ZONE', least: 8 }] : []),
-    { title: 'STATE' },
+  const next = ({ next_run_at: at, schedule }: Task): Cell =>
+    at === null ? { text: '-', tone: 'dim' } : { text: timesIn(schedule.timezone, now).at(at) };
+  const columns: readonly Column<Task>[] = [
+    isOneThread
+      ? { title: '#', of: (task) => String(task.number) }
+      : { title: 'ID', of: (task) => short(task.task_id) },
+    { title: 'TITLE', least: 12, of: (task) => task.title },
+    { title: 'WHEN', least: 10, of: (task) => scheduleWords(task.schedule, now) },
+    { title: zones.size === 1 ? `NEXT (${zone ?? ''})` : 'NEXT', least: 16, of: next },
+    ...(zones.size > 1 ? [{ title: 'ZONE', least: 8, of: (task: Task) => task.schedule.timezone }] : []),
+    { title: 'STATE', of: stateOf },
   ];
-  const rows = tasks.map((task) => [
-    isOneThread ? String(task.number) : short(task.task_id),
-    task.title,
-    scheduleWords(task.schedule, now),
-    task.next_run_at === null
-      ? { text: '-', tone: 'dim' as const }
-      : timesIn(task.schedule.timezone, now).at(task.next_run_at),
-    ...(zones.size > 1 ? [task.schedule.timezone] : []),
-    stateOf(task),
-  ]);
-  return table(terminal, columns, rows);
+  return table(terminal, columns, tasks);
 }
 
-/** Everything about one task. */
+/** All facts of one task. */
 export async function taskCard({ terminal, clock }: Looking, task: Task): Promise<string> {
   const now = clock.now();
   const times = timesIn(task.schedule.timezone, now);

@@ -27,7 +27,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Why a task with this schedule is not created. A preview shows the same sentences as warnings. */
+/** Reasons why a task with this schedule is not created. A preview shows the same sentences as warnings. */
 export function refusals(
   schedule: Schedule,
   context: { readonly now: number; readonly minIntervalMs: number; readonly bounds?: Bounds | undefined },
@@ -73,7 +73,7 @@ function refusalOfNone(schedule: Schedule, now: number, bounds: Bounds | undefin
   };
 }
 
-/** What a person should know before they agree. Nothing here stops a task. */
+/** Warnings that a person should know before they agree; none of them stops a task. */
 export function warnings(
   schedule: Schedule,
   context: { readonly now: number; readonly bounds?: Bounds | undefined },

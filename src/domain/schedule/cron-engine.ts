@@ -3,6 +3,7 @@ import {
   civilFromDays,
   DAY_MS,
   daysFromCivil,
+  leastGap,
   MINUTE_MS,
   monthBits,
   monthLength,
@@ -132,32 +133,19 @@ export function nextCron(cron: CronFields, timezone: string, after: number): num
     : nextElapsed(cronWalls(cron), timezone, after);
 }
 
-/** The fewest days from one day of the expression to its next, over so many months of the calendar. */
-function dayGap(cron: CronFields, months: number): number {
+function* daysOver(cron: CronFields, months: number): Generator<number> {
   let month: Month = { ...CYCLE_START, firstDay: daysFromCivil(CYCLE_START.year, CYCLE_START.month, 1) };
-  let previous = Number.NEGATIVE_INFINITY;
-  let least = Number.POSITIVE_INFINITY;
-  for (let searched = 0; searched < months && least > 1; searched += 1) {
+  for (let searched = 0; searched < months; searched += 1) {
     for (let days = daysOfMonth(cron, month); days !== 0; days &= days - 1) {
-      const day = month.firstDay + 31 - Math.clz32(days & -days);
-      least = Math.min(least, day - previous);
-      previous = day;
+      yield month.firstDay + 31 - Math.clz32(days & -days);
     }
     month = following(month);
   }
-  return least;
 }
 
-function timeGap(cron: CronFields): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let index = 1; index < cron.minutes.length; index += 1) {
-    least = Math.min(least, (cron.minutes[index] ?? 0) - (cron.minutes[index - 1] ?? 0));
-  }
-  const roundTheHour = (cron.minutes[0] ?? 0) - (cron.minutes.at(-1) ?? 0);
-  for (let index = 1; index < cron.hours.length; index += 1) {
-    least = Math.min(least, ((cron.hours[index] ?? 0) - (cron.hours[index - 1] ?? 0)) * 60 + roundTheHour);
-  }
-  return least;
+function timeGap({ minutes, hours }: CronFields): number {
+  const roundTheHour = (minutes[0] ?? 0) - (minutes.at(-1) ?? 0);
+  return Math.min(leastGap(minutes), leastGap(hours) * 60 + roundTheHour);
 }
 
 /** The densest distance on the clock, from the sets alone: inside a day, and over midnight where two days allow it. */
@@ -165,8 +153,8 @@ export function cronMinGap(cron: CronFields): number | null {
   const inside = timeGap(cron);
   const overMidnight = DAY_MINUTES + firstTime(cron) - lastTime(cron);
   if (inside <= overMidnight) return inside * MINUTE_MS;
-  let days = dayGap(cron, CYCLE_MONTHS);
-  if (days > 366) days = dayGap(cron, 2 * HORIZON_MONTHS);
+  let days = leastGap(daysOver(cron, CYCLE_MONTHS), 1);
+  if (days > 366) days = leastGap(daysOver(cron, 2 * HORIZON_MONTHS), 1);
   const least = Math.min(inside, (days - 1) * DAY_MINUTES + overMidnight);
   return Number.isFinite(least) ? least * MINUTE_MS : null;
 }

@@ -67,9 +67,6 @@ const NICKNAMES = new Map([
 const ITEM = /^(\*|\d+|[a-z]{3})(?:-(\d+|[a-z]{3}))?(?:\/(\d+))?(w|l|#l|#\d+)?$/;
 const EXAMPLE = 'for example "0 9 * * 1-5" for 09:00 on weekdays';
 
-const SINGLES: ReadonlyArray<readonly number[]> = Array.from({ length: 60 }, (_, value) => [value]);
-const ALL_MINUTES = Array.from({ length: 60 }, (_, value) => value);
-const ALL_HOURS = Array.from({ length: 24 }, (_, value) => value);
 const ALL_WEEKDAYS: readonly number[] = Array.from({ length: 7 }, () => EVERY_WEEK);
 
 function fault(shape: FieldShape, item: string, advice: string): Error {
@@ -158,22 +155,7 @@ function readField(shape: FieldShape, text: string): FieldValue[] {
 }
 
 function readTimes(shape: FieldShape, text: string): readonly number[] {
-  if (text === '*') return shape === MINUTE ? ALL_MINUTES : ALL_HOURS;
-  const value = text.length <= 2 ? plainNumber(text) : -1;
-  const single = value >= 0 && value <= shape.high ? SINGLES[value] : undefined;
-  if (single !== undefined) return single;
-  const values = new Set(readField(shape, text).map((item) => item.value));
-  return [...values].sort((a, b) => a - b);
-}
-
-function plainNumber(text: string): number {
-  let value = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const digit = text.charCodeAt(index) - 48;
-    if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return text === '' ? -1 : value;
+  return [...new Set(readField(shape, text).map(({ value }) => value))].sort((a, b) => a - b);
 }
 
 function isFixed(text: string, values: readonly number[]): boolean {

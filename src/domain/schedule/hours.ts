@@ -1,5 +1,6 @@
 import { fieldsOf, parseCron } from './cron-fields.ts';
 import { readRruleLines, wallOfDate, writeRruleLines, type IcalDate, type RruleLines } from './rrule/lines.ts';
+import { inputOf } from './schedule.ts';
 import type { IntervalSchedule, RruleSchedule, Schedule, ScheduleInput } from './shapes.ts';
 import { DAY_MS, dateText, dayOfWall, MINUTE_MS } from './time/calendar.ts';
 import { parseDuration } from './time/duration.ts';
@@ -31,28 +32,18 @@ export function withHours(schedule: Schedule, times: readonly number[]): Schedul
   const { timezone } = schedule;
   switch (schedule.kind) {
     case 'once':
-      return sorted.length > 1
-        ? null
-        : { kind: 'once', once_at: iso(movedTo(schedule.onceAt, timezone, first)), timezone };
+      if (sorted.length > 1) return null;
+      return inputOf({ ...schedule, onceAt: movedTo(schedule.onceAt, timezone, first) });
+    case 'interval':
+      if (sorted.length > 1) return null;
+      return inputOf({ ...schedule, startAt: movedTo(schedule.startAt, timezone, first) });
+    case 'rrule':
+      return ruleWithHours(schedule, sorted);
     case 'cron': {
       const grid = gridOf(sorted);
       const days = fieldsOf(schedule.cron).slice(2).join(' ');
-      return grid === null
-        ? null
-        : { kind: 'cron', cron: `${grid.minutes.join()} ${grid.hours.join()} ${days}`, timezone };
+      return grid && { ...schedule, cron: `${grid.minutes.join()} ${grid.hours.join()} ${days}` };
     }
-    case 'rrule':
-      return ruleWithHours(schedule, sorted);
-    case 'interval':
-      return sorted.length > 1
-        ? null
-        : {
-            kind: 'interval',
-            interval: schedule.interval,
-            start_at: iso(movedTo(schedule.startAt, timezone, first)),
-            from: schedule.from,
-            timezone,
-          };
   }
 }
 
@@ -80,10 +71,6 @@ function minuteOf(wall: number): number {
 /** On the same day of the zone. */
 function movedTo(instant: number, timezone: string, minute: number): number {
   return resolveShifted(timezone, dayOfWall(toWall(timezone, instant)) * DAY_MS + minute * MINUTE_MS);
-}
-
-function iso(instant: number): string {
-  return new Date(instant).toISOString();
 }
 
 /** Days, weeks and months keep the hour of the anchor; elapsed time, and a wait after the last finish, have none. */

@@ -6,30 +6,25 @@ import { examineDatabase, type Examined, type Here, type Settings } from '../her
 import { hanging } from '../words.ts';
 import { databaseChecks } from './database.ts';
 import { fail, type Check, type Finding, type Level, type Patient, type Skipped } from './finding.ts';
-import { doorChecks } from './port.ts';
+import { portChecks } from './port.ts';
 import { runtimeChecks, settingsChecks } from './runtime.ts';
 import { telegramChecks } from './telegram.ts';
 
-/**
- * Looks at everything that the product depends on and changes nothing. It needs no lock, so that it works beside a server
- * that runs, and tells of a server that cannot.
- */
-export interface Diagnosis {
-  readonly ok: boolean;
-  readonly version: string;
-  readonly checks: readonly Finding[];
-  readonly skipped: readonly Skipped[];
-}
+export type Diagnosis = Awaited<ReturnType<typeof examine>>;
 
 const all: readonly Check[] = [
   ...runtimeChecks,
   ...settingsChecks,
   ...databaseChecks,
   ...telegramChecks,
-  ...doorChecks,
+  ...portChecks,
 ];
 
-export async function examine(here: Here, isOffline: boolean): Promise<Diagnosis> {
+/**
+ * Looks at all that the product depends on and changes nothing. It needs no lock, so that it works beside a server
+ * that runs, and tells of a server that cannot.
+ */
+export async function examine(here: Here, isOffline: boolean) {
   const settings = here.settings();
   const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_ROOT: apiRoot } = settings.config;
   // Reading a large file holds up everything else, and an answer that came meanwhile would seem to be late.

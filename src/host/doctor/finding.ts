@@ -3,14 +3,18 @@ import type { Examined, Here, Settings } from '../here.ts';
 
 export type Level = 'ok' | 'warn' | 'fail';
 
-export interface Finding {
-  /** The subject of the check, for machines. */
-  readonly check: string;
-  readonly title: string;
+/** A finding before it is known whose it is. */
+export interface Verdict {
   readonly level: Level;
   readonly text: string;
   /** The remedy; null when there is nothing to do. */
   readonly fix: string | null;
+}
+
+export interface Finding extends Verdict {
+  /** The subject of the check, for machines. */
+  readonly check: string;
+  readonly title: string;
 }
 
 export interface Skipped {
@@ -22,7 +26,7 @@ export interface Skipped {
 export interface Patient {
   readonly here: Here;
   readonly settings: Settings;
-  /** Null where nobody may ask Telegram, or where there is no token. */
+  /** Null where Telegram may not be asked, or where there is no token. */
   readonly line: { readonly survey: Survey; readonly me: Promise<Surveyed<SurveyedBot>> } | null;
   readonly examined: Examined;
 }
@@ -33,13 +37,6 @@ export interface Check {
   /** Why it cannot be looked at here; null when it can. */
   readonly leftOut?: (patient: Patient, isOffline: boolean) => string | null;
   readonly look: (patient: Patient) => Promise<readonly Verdict[]> | readonly Verdict[];
-}
-
-/** A finding before it is known whose it is. */
-export interface Verdict {
-  readonly level: Level;
-  readonly text: string;
-  readonly fix: string | null;
 }
 
 export function ok(text: string): Verdict {

@@ -3,9 +3,9 @@ import { fail, ok, warn, type Check, type Patient, type Verdict } from './findin
 
 /** The port of the API: free, or taken by a server of ours that is well. */
 
-const patienceMs = 3000;
+const answerMaxMs = 3000;
 
-const door: Check = {
+const httpPort: Check = {
   check: 'http',
   title: 'HTTP port',
   look: async (patient) => {
@@ -25,13 +25,13 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** Null when nobody answers. */
+/** Null when there is no answer. */
 async function ask({ settings }: Patient, path: string): Promise<Answer | null> {
   const { HTTP_HOST: host, HTTP_PORT: port } = settings.config;
   // A server that listens everywhere is asked here.
   const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
   try {
-    const answer = await fetch(`http://${name}:${port}${path}`, { signal: AbortSignal.timeout(patienceMs) });
+    const answer = await fetch(`http://${name}:${port}${path}`, { signal: AbortSignal.timeout(answerMaxMs) });
     return { status: answer.status, body: await answer.json().catch(() => null) };
   } catch {
     return null;
@@ -97,4 +97,4 @@ function troubles(body: unknown): string {
   );
 }
 
-export const doorChecks: readonly Check[] = [door];
+export const portChecks: readonly Check[] = [httpPort];

@@ -67,7 +67,7 @@ function driverFault(message: string): Verdict {
   return fail(`It does not load: ${first}`, reinstall);
 }
 
-/** Summer and winter of a zone that everybody has, two hours and one hour ahead of UTC. */
+/** Winter and summer of a zone that every build of Node.js knows, one hour and two hours ahead of UTC. */
 const known = { zone: 'Europe/Madrid', offsets: [1, 2], months: [0, 6] } as const;
 
 const zones: Check = {
@@ -138,7 +138,7 @@ const envFile: Check = {
   },
 };
 
-/** A shorter token can be guessed by whoever can ask often enough. */
+/** A shorter token can be guessed by asking often enough. */
 const soundLength = 16;
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 

@@ -81,7 +81,7 @@ const updates: Check = {
   },
 };
 
-/** They go to a webhook. */
+/** Updates go to a webhook. */
 function webhookVerdict(
   { settings, here: computer }: Patient,
   { url, pending, lastError, lastErrorAt }: WebhookFacts,
@@ -109,7 +109,7 @@ const recentMs = 3_600_000;
 /** Another program that fetches too asks again within this, and each of the two ends the question of the other. */
 const rivalSeconds = 4;
 
-/** They wait until somebody fetches them. */
+/** Updates wait until a program fetches them. */
 async function pollVerdict({ settings, examined }: Patient, survey: Survey, pending: number): Promise<Verdict> {
   const isFree = examined.lock.is === 'free';
   if (settings.config.TELEGRAM_WEBHOOK_URL !== undefined) {
@@ -151,7 +151,7 @@ const privacy: Check = {
   },
 };
 
-/** More chats than this are not asked about one by one: the platform would take it amiss. */
+/** More chats than this are not asked about one by one, because Telegram limits the calls of a bot. */
 const chatsMax = 40;
 const chatsAtOnce = 5;
 

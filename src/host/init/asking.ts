@@ -8,7 +8,7 @@ export interface Option<T extends string> {
   readonly hint?: string;
 }
 
-/** Questions to whoever sits there. Each throws `cancelled` when that person leaves. */
+/** Questions to the person at the terminal. Each throws `cancelled` when that person leaves. */
 export interface Asking {
   intro(title: string): void;
   outro(text: string): void;

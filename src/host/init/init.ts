@@ -10,38 +10,42 @@ import { openSurvey, type SurveyedBot } from '../../telegram/survey.ts';
 import { examineDatabase, type Here } from '../here.ts';
 import { hanging } from '../words.ts';
 import { changedEnv, readEnvText, writeEnvText, type Changes } from './env-file.ts';
-import { seeToTopics, type Topics, chooseOwner, chooseZone, type Guide, type InitWish } from './steps.ts';
+import { seeToTopics, type Topics, chooseOwner, chooseZone, type Guide } from './steps.ts';
 import { chooseToken, type TokenFound } from './token.ts';
 
-export interface InitDone {
-  readonly env_file: string;
-  readonly sandbox: boolean;
-  readonly bot: { readonly id: number; readonly username: string; readonly name: string } | null;
-  readonly topics: Topics;
-  readonly owners: readonly string[];
-  readonly timezone: string;
-  readonly warnings: readonly string[];
-  readonly next: readonly string[];
+/** The flags of the verb. */
+interface Wish {
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly owner?: string;
+  readonly zone?: string;
+  readonly sandbox?: true;
+  readonly force?: true;
+  readonly apiRoot?: string;
+  readonly yes?: true;
 }
 
 /**
  * Finds out what the product must know before its first start, and writes it to `.env`. Nothing is written before
- * everything is known, so that whoever leaves on the way has changed nothing.
+ * everything is known, so that a person who leaves on the way has changed nothing.
  */
-export async function initialise({ terminal }: LocalSession, here: Here, wish: InitWish): Promise<Told> {
+export async function initialise({ terminal }: LocalSession, here: Here, wish: Wish): Promise<Told> {
   requireSense(wish);
+  const owners = idsIn(wish);
   const { system, settings, asking } = here;
   const file = join(system.folder, '.env');
   const { config } = settings();
   const guide: Guide = {
     here,
-    isGuided: terminal.canAsk && !wish.isAgreed,
+    isGuided: terminal.canAsk && wish.yes !== true,
     apiRoot: (wish.apiRoot ?? config.TELEGRAM_API_ROOT).replace(/\/+$/, ''),
     envText: readEnvText(file),
   };
   if (guide.isGuided) asking.intro(`Cronogram ${here.version}: set-up`);
-  const found = wish.isSandbox ? null : await chooseToken(guide, { ...wish, given: await givenToken(wish, terminal) });
-  const chosen = found === null ? sandboxed : await meet(guide, wish, { found, known: config.TELEGRAM_OWNERS });
+  const given = await givenToken(wish, terminal);
+  const found = wish.sandbox === true ? null : await chooseToken(guide, given, wish.force === true);
+  const chosen =
+    found === null ? sandboxed : await meet(guide, found, [...new Set([...config.TELEGRAM_OWNERS, ...owners])]);
   const timezone = await chooseZone(guide, wish.zone);
   const changes = changesOf(wish, found, { ...chosen, timezone });
   writeEnvText(file, changedEnv(guide.envText, changes), (partial) => giveToOwnerOf(system.folder, partial));
@@ -50,20 +54,25 @@ export async function initialise({ terminal }: LocalSession, here: Here, wish: I
   return { json: done, text: await initText(done, terminal) };
 }
 
-function requireSense({ token, tokenFile, isSandbox, owners, zone, apiRoot }: InitWish): void {
-  if (token !== null && tokenFile !== null) throw usage('Give --token or --token-file, not both.');
-  if (isSandbox && (token !== null || tokenFile !== null || owners.length > 0))
+function idsIn({ owner = '' }: Wish): readonly string[] {
+  return owner.split(',').flatMap((id) => (id.trim() === '' ? [] : [id.trim()]));
+}
+
+function requireSense(wish: Wish): void {
+  const { token, tokenFile, sandbox, zone, apiRoot } = wish;
+  if (token !== undefined && tokenFile !== undefined) throw usage('Give --token or --token-file, not both.');
+  if (sandbox === true && (token !== undefined || tokenFile !== undefined || idsIn(wish).length > 0))
     throw usage('--sandbox needs no token and no owner: leave them out, or leave --sandbox out.');
-  const bad = owners.find((id) => !/^[1-9]\d{0,15}$/.test(id));
+  const bad = idsIn(wish).find((id) => !/^[1-9]\d{0,15}$/.test(id));
   if (bad !== undefined) throw usage(`--owner takes ids of people, such as 1234567, and not "${flat(bad)}".`);
-  if (zone !== null && zoneName(zone) === null)
+  if (zone !== undefined && zoneName(zone) === null)
     throw usage(`There is no time zone "${flat(zone)}". Give one such as --zone Europe/Madrid.`);
-  if (apiRoot !== null && !/^https?:\/\/[^\s]+$/.test(apiRoot))
+  if (apiRoot !== undefined && !/^https?:\/\/[^\s]+$/.test(apiRoot))
     throw usage('--api-root takes an address that begins with https:// or http://.');
 }
 
-async function givenToken({ token, tokenFile }: InitWish, terminal: Terminal): Promise<string | null> {
-  if (tokenFile === null) return token;
+async function givenToken({ token, tokenFile }: Wish, terminal: Terminal): Promise<string | null> {
+  if (tokenFile === undefined) return token?.trim() ?? null;
   const text = tokenFile === '-' ? await terminal.read() : readFileSync(tokenFile, 'utf8');
   if (text.trim() !== '') return text.trim();
   throw usage(tokenFile === '-' ? 'No token came in.' : `${tokenFile} is empty; it should hold the token.`);
@@ -77,16 +86,11 @@ interface Chosen {
 const sandboxed: Chosen = { topics: 'on', owners: [] };
 
 /** The bot is known now: its topics, and who owns it. */
-async function meet(
-  guide: Guide,
-  { owners }: InitWish,
-  { found, known }: { readonly found: TokenFound; readonly known: readonly string[] },
-): Promise<Chosen> {
+async function meet(guide: Guide, found: TokenFound, owners: readonly string[]): Promise<Chosen> {
   const bot = openSurvey({ token: found.token, apiRoot: guide.apiRoot, timer: guide.here.timer });
   try {
     const topics = await seeToTopics(guide, bot, found.me);
-    const given = [...new Set([...known, ...owners])];
-    return { topics, owners: given.length > 0 ? given : await chooseOwner(guide, bot, found.me) };
+    return { topics, owners: owners.length > 0 ? owners : await chooseOwner(guide, bot, found.me) };
   } finally {
     bot.close();
   }
@@ -95,11 +99,11 @@ async function meet(
 const publicRoot = 'https://api.telegram.org';
 
 function changesOf(
-  wish: InitWish,
+  { apiRoot }: Wish,
   found: TokenFound | null,
   { owners, timezone }: Chosen & { timezone: string },
 ): Changes {
-  const root = wish.apiRoot === null ? {} : { TELEGRAM_API_ROOT: wish.apiRoot === publicRoot ? null : wish.apiRoot };
+  const root = apiRoot === undefined ? {} : { TELEGRAM_API_ROOT: apiRoot === publicRoot ? null : apiRoot };
   if (found === null) return { SANDBOX: '1', DEFAULT_TIMEZONE: timezone };
   return {
     ...(found.isKept ? {} : { TELEGRAM_BOT_TOKEN: found.token, TELEGRAM_BOT_TOKEN_FILE: null }),
@@ -116,7 +120,7 @@ interface Known extends Chosen {
   readonly timezone: string;
 }
 
-async function summary(here: Here, { file, found, topics, owners, timezone }: Known): Promise<InitDone> {
+async function summary(here: Here, { file, found, topics, owners, timezone }: Known) {
   const faults = here.system.envFile()?.faults ?? [];
   const { lock } = await examineDatabase(here.settings());
   return {
@@ -152,7 +156,7 @@ function nextWith({ found, topics, owners }: Pick<Known, 'found' | 'topics' | 'o
 
 const topicWords = { on: 'on', off: 'off: results wait until they are on', group: 'in a group' } as const;
 
-async function initText(done: InitDone, terminal: Terminal): Promise<string> {
+async function initText(done: Awaited<ReturnType<typeof summary>>, terminal: Terminal): Promise<string> {
   const { env_file: file, bot, topics, owners, timezone, warnings, next } = done;
   const known = await facts(terminal, [
     ['wrote', `${file} (mode 600)`],

@@ -1,5 +1,6 @@
 import { parseEnv } from 'node:util';
 import { flat } from '../../cli/layout.ts';
+import { pause } from '../../cli/session.ts';
 import { zoneName } from '../../domain/schedule/time/zone-name.ts';
 import { newCode } from '../../system/ids.ts';
 import { addLink } from '../../telegram/chat/place/checklist.ts';
@@ -7,7 +8,7 @@ import type { Survey, Surveyed, SurveyedBot, SurveyedText, Waiting } from '../..
 import type { Here } from '../here.ts';
 import type { Option } from './asking.ts';
 
-export type Waited<T, S extends string> =
+type Waited<T, S extends string> =
   | { readonly is: 'found'; readonly value: T }
   | { readonly is: 'chosen'; readonly value: S };
 
@@ -18,7 +19,7 @@ interface WaitPlan<T, S extends string> {
   readonly look: () => Promise<T | null>;
 }
 
-/** Often enough to feel as if it were noticed at once, seldom enough for the platform. */
+/** Often enough to feel as if it were noticed at once, seldom enough for Telegram. */
 const lookEveryMs = 2000;
 
 /** Looks again and again, until it is there or until the person chooses something else. */
@@ -27,42 +28,22 @@ async function waitFor<T, S extends string>(
   { question, options, look }: WaitPlan<T, S>,
 ): Promise<Waited<T, S>> {
   const over = new AbortController();
-  let found: { readonly value: T } | null = null;
   const looking = (async () => {
-    while (!over.signal.aborted) {
+    for (;;) {
       const value = await look();
-      if (value !== null) {
-        found = { value };
-        over.abort();
-        return;
-      }
-      if (!over.signal.aborted) await pause(timer, over.signal);
+      if (value !== null || over.signal.aborted) return value;
+      await pause({ timer, interrupted: over.signal }, lookEveryMs);
+      if (over.signal.aborted) return null;
     }
-  })();
+  })().finally(() => over.abort());
   const answering = asking.choose(question, options, over.signal).finally(() => over.abort());
   // A look that fails ends the question as well, and is what is told.
-  const [looked, answered] = await Promise.allSettled([
-    looking.catch((error: unknown) => {
-      over.abort();
-      throw error;
-    }),
-    answering,
-  ]);
+  const [looked, answered] = await Promise.allSettled([looking, answering]);
   if (looked.status === 'rejected') throw looked.reason;
-  if (found !== null) return { is: 'found', ...(found as { readonly value: T }) };
+  if (looked.value !== null) return { is: 'found', value: looked.value };
   if (answered.status === 'rejected') throw answered.reason;
   if (answered.value === null) throw new Error('the question ended without an answer');
   return { is: 'chosen', value: answered.value };
-}
-
-function pause(timer: Here['timer'], over: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = timer.after(lookEveryMs, resolve);
-    over.addEventListener('abort', () => {
-      callOff();
-      resolve();
-    });
-  });
 }
 
 /** `group` when the person will use a group instead of a private chat. */
@@ -107,7 +88,7 @@ export async function seeToTopics({ here, isGuided }: Guide, bot: Survey, me: Su
 
 /**
  * The person who sends the code of the link owns the bot. Waiting updates are only looked at: the server gets them all when it
- * starts, the greeting of its owner among it. Nobody when the person leaves it to the first start, which prints a code.
+ * starts, the greeting of its owner among it. Empty when the person leaves it to the first start, which prints a code.
  */
 export async function chooseOwner({ here, isGuided }: Guide, bot: Survey, me: SurveyedBot): Promise<readonly string[]> {
   if (!isGuided) return [];
@@ -160,10 +141,10 @@ async function askForId({ asking }: Pick<Here, 'asking'>): Promise<readonly stri
 }
 
 /** The zone of chats that have not chosen one; the time that it shows is what people can check. */
-export async function chooseZone({ here, isGuided, envText }: Guide, wished: string | null): Promise<string> {
+export async function chooseZone({ here, isGuided, envText }: Guide, wished: string | undefined): Promise<string> {
   const present = parseEnv(envText)['DEFAULT_TIMEZONE'];
   const guess = zoneName(wished ?? present ?? '') ?? zoneName(here.system.zoneGuess) ?? 'UTC';
-  if (wished !== null || !isGuided) return guess;
+  if (wished !== undefined || !isGuided) return guess;
   const { asking, clock } = here;
   let zone = guess;
   while (!(await asking.confirm(`4/4  Is it ${timeIn(zone, clock.now())} for you now (${zone})?`, true))) {
@@ -178,19 +159,6 @@ export async function chooseZone({ here, isGuided, envText }: Guide, wished: str
 function timeIn(timeZone: string, now: number): string {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   return format.format(new Date(now));
-}
-
-export interface InitWish {
-  readonly token: string | null;
-  /** A file, or `-` for what comes in. */
-  readonly tokenFile: string | null;
-  readonly owners: readonly string[];
-  readonly zone: string | null;
-  readonly apiRoot: string | null;
-  readonly isSandbox: boolean;
-  /** Takes what is proposed instead of asking. */
-  readonly isAgreed: boolean;
-  readonly isForced: boolean;
 }
 
 /** The facts that the steps share. `isGuided` when a person is there to answer. */

@@ -2,7 +2,7 @@ import { parseEnv } from 'node:util';
 import { CliFault, exitCodes, usage } from '../../cli/faults.ts';
 import { flat } from '../../cli/layout.ts';
 import { openSurvey, type Surveyed, type SurveyedBot } from '../../telegram/survey.ts';
-import type { Guide, InitWish } from './steps.ts';
+import type { Guide } from './steps.ts';
 
 export interface TokenFound {
   readonly token: string;
@@ -11,13 +11,11 @@ export interface TokenFound {
   readonly isKept: boolean;
 }
 
-type Wish = Pick<InitWish, 'isForced'> & { readonly given: string | null };
-
 const shape = /^\d{1,20}:[\w-]{20,100}$/;
 const shapeWords = 'A token looks like 123456789:AbC... and comes from @BotFather.';
 
-/** The token of the bot, proved by the platform. Null when the person would rather try the sandbox first. */
-export async function chooseToken(guide: Guide, { given, isForced }: Wish): Promise<TokenFound | null> {
+/** The token of the bot, proved by Telegram. Null when the person would rather try the sandbox first. */
+export async function chooseToken(guide: Guide, given: string | null, isForced: boolean): Promise<TokenFound | null> {
   const present = presentToken(guide);
   if (given !== null) {
     requireReplaceable(present, given, isForced);

@@ -1,131 +1,28 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CliFault, isSystemError, usage } from '../../cli/faults.ts';
-import { stopMaxMs } from '../../domain/limits.ts';
+import { facts, sentence } from '../../cli/layout.ts';
+import { confirmed, type LocalSession, type Told } from '../../cli/session.ts';
 import { giveToOwnerOf } from '../../store/files/backup.ts';
-import { examineDatabase, filesOf, type Here, type Settings } from '../here.ts';
-import { unitText, type Scope, oddLines } from './unit.ts';
-
-/** Cronogram as a service of systemd: of the user who installs it, or of the system. */
-export interface ServiceWish {
-  readonly scope: Scope;
-  readonly name: string;
-  readonly runAs: string | null;
-}
-
-export interface Planned {
-  readonly file: string;
-  readonly unit: string;
-  /** The configuration as the service will see it: out of `.env` alone. */
-  readonly settings: Settings;
-  readonly dataFolder: string;
-  readonly warnings: readonly string[];
-}
-
-function unitFile({ system }: Here, { scope, name }: Pick<ServiceWish, 'scope' | 'name'>): string {
-  if (!/^[\w-]{1,64}$/.test(name))
-    throw usage('--name takes letters, digits, underscores and hyphens, for example cronogram.');
-  return join(scope === 'system' ? system.systemUnits : system.userUnits, `${name}.service`);
-}
-
-/** Works out the unit; nothing is written yet. */
-export function planService(here: Here, wish: ServiceWish): Planned {
-  const { system } = here;
-  const file = unitFile(here, wish);
-  const envFile = join(system.folder, '.env');
-  const own = system.envFile();
-  const settings = own ?? here.settings();
-  requireSound(settings);
-  const entry = join(system.program, 'dist', 'main.js');
-  if (!existsSync(entry)) throw new CliFault('refused', `There is no ${entry} yet. Build it first: npm run build`);
-  const dataFolder = resolve(system.folder, settings.dataFolder);
-  const hasUserNamespaces = letsUsersHaveNamespaces();
-  const unit = unitText({
-    scope: wish.scope,
-    node: system.node.path,
-    entry,
-    folder: system.folder,
-    envFile,
-    dataFolder,
-    port: settings.config.HTTP_PORT,
-    runAs: wish.scope === 'system' ? runAs(here, wish) : null,
-    stopMaxMs,
-    hasUserNamespaces,
-  });
-  return {
-    file,
-    unit,
-    settings,
-    dataFolder,
-    warnings: [
-      ...(own === null
-        ? [`There is no .env in ${system.folder}, so the service starts in the sandbox. "cronogram init" writes one.`]
-        : []),
-      ...(own === null ? [] : envWarnings(envFile)),
-      ...(wish.scope === 'user' && !hasUserNamespaces
-        ? [
-            'This computer lets no user have namespaces: the service cannot be kept from reading your files. --system can.',
-          ]
-        : []),
-    ],
-  };
-}
-
-function requireSound({ faults }: Settings): void {
-  if (faults.length === 0) return;
-  const lines = faults.map(({ variable, problem, example }) => `  ${variable} ${problem}. Example: ${example}`);
-  throw new CliFault('invalid_configuration', `The service would not start. Mend .env first:\n${lines.join('\n')}`);
-}
-
-function envWarnings(envFile: string): string[] {
-  return oddLines(readFileSync(envFile, 'utf8')).map(
-    ({ line, variable }) =>
-      `.env line ${line}: systemd reads ${variable} otherwise than Cronogram does. Put it into single quotes, and a comment on a line of its own.`,
-  );
-}
-
-function runAs({ system }: Here, { runAs: wished }: ServiceWish): string {
-  const user = wished ?? system.ownerName(system.folder);
-  if (user !== 'root' && user !== '0') return user;
-  if (wished !== null) throw new CliFault('refused', 'Cronogram needs no root. Name another user with --run-as.');
-  throw usage(
-    `${system.folder} belongs to root, and Cronogram needs no root. Make a user for it and name it with --run-as: useradd --system cronogram; chown -R cronogram ${system.folder}`,
-  );
-}
-
-/** Several distributions let no user make them; a unit that asks for them would not start. */
-const namespaceSwitches = [
-  ['/proc/sys/kernel/unprivileged_userns_clone', '0'],
-  ['/proc/sys/user/max_user_namespaces', '0'],
-  ['/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1'],
-] as const;
-
-function letsUsersHaveNamespaces(): boolean {
-  return namespaceSwitches.every(([file, refused]) => {
-    try {
-      return readFileSync(file, 'utf8').trim() !== refused;
-    } catch {
-      return true;
-    }
-  });
-}
+import { examineDatabase, filesOf, type Here } from '../here.ts';
+import { planService, unitFile, type ServiceWish } from './unit.ts';
 
 /* ---- systemd ---- */
 
-function ctl({ scope }: Pick<ServiceWish, 'scope'>): readonly string[] {
+function ctl({ scope }: ServiceWish): readonly string[] {
   return scope === 'user' ? ['--user'] : [];
 }
 
-export function ctlLine(wish: Pick<ServiceWish, 'scope' | 'name'>, verb: string): string {
+function ctlLine(wish: ServiceWish, verb: string): string {
   return ['systemctl', ...ctl(wish), verb, wish.name].join(' ');
 }
 
-export function journalLine({ scope, name }: Pick<ServiceWish, 'scope' | 'name'>): string {
-  return scope === 'user' ? `journalctl --user -u ${name} -f` : `journalctl -u ${name} -f`;
+function journalLine(wish: ServiceWish): string {
+  return ['journalctl', ...ctl(wish), '-u', wish.name, '-f'].join(' ');
 }
 
-export function requireSystemd({ system }: Here): void {
+function requireSystemd({ system }: Here): void {
   if (system.hasSystemd()) return;
   throw new CliFault(
     'no_systemd',
@@ -148,13 +45,13 @@ async function systemctl(here: Here, wish: ServiceWish, args: readonly string[])
 }
 
 /** The verdict of systemd on the unit, before it is installed. */
-async function verifyUnit(here: Here, { scope, name }: ServiceWish, unit: string): Promise<readonly string[]> {
+async function verifyUnit(here: Here, wish: ServiceWish, unit: string): Promise<readonly string[]> {
+  const { name } = wish;
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-unit-'));
   try {
     const file = join(folder, `${name}.service`);
     writeFileSync(file, unit);
-    const manager = scope === 'user' ? ['--user'] : [];
-    const ran = await here.system.run('systemd-analyze', [...manager, '--man=no', 'verify', file]);
+    const ran = await here.system.run('systemd-analyze', [...ctl(wish), '--man=no', 'verify', file]);
     if (ran.is === 'absent') return [];
     const lines = `${ran.out}\n${ran.err}`
       .split('\n')
@@ -165,34 +62,43 @@ async function verifyUnit(here: Here, { scope, name }: ServiceWish, unit: string
   }
 }
 
-export interface Installed {
-  readonly unit_file: string;
-  readonly is_changed: boolean;
-  readonly state: string;
-  readonly warnings: readonly string[];
-}
-
 /** How long a start is looked at: a wrong configuration ends it by then. */
 const settleMs = 1500;
 
 /** The same again changes nothing; another unit is put in its place and the service is started anew. */
-export async function installService(
+export async function install(
+  { terminal }: LocalSession,
   here: Here,
-  wish: ServiceWish,
-  { starts }: { readonly starts: boolean },
-): Promise<Installed> {
+  { wish, starts }: { readonly wish: ServiceWish; readonly starts: boolean },
+): Promise<Told> {
   const planned = planService(here, wish);
+  if (!here.system.hasSystemd()) terminal.err(`${planned.unit}\n`);
   requireSystemd(here);
-  const notes = [...planned.warnings, ...(await verifyUnit(here, wish, planned.unit))];
+  const warnings = [...planned.warnings, ...(await verifyUnit(here, wish, planned.unit))];
   makeDataFolder(here, planned.dataFolder, wish);
   const isChanged = writeUnit(planned);
   if (isChanged) await systemctl(here, wish, ['daemon-reload']);
   await systemctl(here, wish, ['enable', wish.name]);
   const before = await stateOf(here, wish);
-  if (starts) notes.push(...(await start(here, wish, { isActive: before.active === 'active', isChanged })));
-  const { active } = await stateOf(here, wish);
-  notes.push(...(await lingerNote(here, wish)));
-  return { unit_file: planned.file, is_changed: isChanged, state: active, warnings: notes };
+  if (starts) warnings.push(...(await start(here, wish, { isActive: before.active === 'active', isChanged })));
+  const { active: state } = await stateOf(here, wish);
+  warnings.push(...(await lingerNote(here, wish)));
+  const text = await facts(terminal, [
+    ['unit', `${planned.file}${isChanged ? '' : ', unchanged'}`],
+    ['state', state],
+    ['its log', journalLine(wish)],
+    ['again', ctlLine(wish, 'restart')],
+  ]);
+  const told = await Promise.all(warnings.map((warning) => sentence(terminal, `! ${warning}`)));
+  const json = { unit_file: planned.file, is_changed: isChanged, state, warnings };
+  return { json, text: `${text}${told.join('')}` };
+}
+
+export function printUnit(here: Here, wish: ServiceWish): Told {
+  const { file, unit, warnings } = planService(here, wish);
+  // The unit goes where results go, so that it can be sent to a file; what is to be said about it does not.
+  const note = warnings.length === 0 ? {} : { note: warnings.map((each) => `! ${each}`).join('\n') };
+  return { json: { unit_file: file, unit, warnings }, text: unit, ...note };
 }
 
 function makeDataFolder({ system }: Here, folder: string, { runAs: user }: ServiceWish): void {
@@ -203,7 +109,7 @@ function makeDataFolder({ system }: Here, folder: string, { runAs: user }: Servi
   else system.giveToUser(user, folder);
 }
 
-function writeUnit({ file, unit }: Planned): boolean {
+function writeUnit({ file, unit }: ReturnType<typeof planService>): boolean {
   if (existsSync(file) && readFileSync(file, 'utf8') === unit) return false;
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -211,11 +117,12 @@ function writeUnit({ file, unit }: Planned): boolean {
     renameSync(`${file}.partial`, file);
     return true;
   } catch (error) {
-    if (!isSystemError(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
-    throw new CliFault('refused', `You may not write ${file}. A unit of the system is installed by root: use sudo.`, {
-      cause: error,
-    });
+    throw forRoot(error, `You may not write ${file}. A unit of the system is installed by root: use sudo.`);
   }
+}
+
+function forRoot(error: unknown, message: string): unknown {
+  return isSystemError(error, 'EACCES', 'EPERM', 'EROFS') ? new CliFault('refused', message, { cause: error }) : error;
 }
 
 async function start(
@@ -245,59 +152,29 @@ async function lingerNote({ system }: Here, { scope }: ServiceWish): Promise<str
 
 /* ---- how it stands ---- */
 
-export interface State {
-  readonly load: string;
-  readonly active: string;
-  readonly sub: string;
-  readonly pid: number | null;
-  readonly restarts: number;
-  readonly exitStatus: number | null;
-  readonly since: string | null;
-  readonly enabled: string;
-}
-
 const properties = 'LoadState,ActiveState,SubState,MainPID,NRestarts,ExecMainStatus,ActiveEnterTimestamp,UnitFileState';
 
-async function stateOf(here: Here, wish: ServiceWish): Promise<State> {
+async function stateOf(here: Here, wish: ServiceWish) {
   const out = await systemctl(here, wish, ['show', wish.name, `--property=${properties}`]);
-  const facts = Object.fromEntries(
-    out.split('\n').flatMap((line) => {
-      const at = line.indexOf('=');
-      return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 1)]];
-    }),
-  ) as Readonly<Record<string, string | undefined>>;
-  const pid = Number(facts['MainPID'] ?? 0);
+  const facts = new Map(out.split('\n').map((line) => line.split(/=(.*)/s, 2) as [string, string | undefined]));
+  const pid = Number(facts.get('MainPID') ?? 0);
   return {
-    load: facts['LoadState'] ?? 'unknown',
-    active: facts['ActiveState'] ?? 'unknown',
-    sub: facts['SubState'] ?? 'unknown',
+    active: facts.get('ActiveState') ?? 'unknown',
+    sub: facts.get('SubState') ?? 'unknown',
     pid: pid > 0 ? pid : null,
-    restarts: Number(facts['NRestarts'] ?? 0),
-    exitStatus: pid > 0 ? null : Number(facts['ExecMainStatus'] ?? 0),
-    since: facts['ActiveEnterTimestamp'] || null,
-    enabled: facts['UnitFileState'] || 'unknown',
+    restarts: Number(facts.get('NRestarts') ?? 0),
+    exitStatus: pid > 0 ? null : Number(facts.get('ExecMainStatus') ?? 0),
+    since: facts.get('ActiveEnterTimestamp') || null,
+    enabled: facts.get('UnitFileState') || 'unknown',
   };
 }
 
-export interface Standing {
-  readonly unit_file: string;
-  readonly state: string;
-  readonly is_running: boolean;
-  readonly starts_at_boot: boolean;
-  readonly pid: number | null;
-  readonly since: string | null;
-  readonly restarts: number;
-  readonly exit_status: number | null;
-  /** Whether an installation now would write the same unit; null when that cannot be told. */
-  readonly is_up_to_date: boolean | null;
-}
-
-export async function serviceStanding(here: Here, wish: ServiceWish): Promise<Standing> {
-  const file = unitFile(here, wish);
-  if (!existsSync(file)) throw notInstalled(here, wish, file);
+export async function status({ terminal }: LocalSession, here: Here, wish: ServiceWish): Promise<Told> {
+  const file = installedUnit(here, wish);
   requireSystemd(here);
-  const { active, sub, pid, since, restarts, exitStatus, enabled } = await stateOf(here, wish);
-  return {
+  const { active, sub, pid, since, restarts, exitStatus: exit, enabled } = await stateOf(here, wish);
+  const isUpToDate = upToDate(here, wish, file);
+  const json = {
     unit_file: file,
     state: `${active} (${sub})`,
     is_running: active === 'active',
@@ -305,19 +182,35 @@ export async function serviceStanding(here: Here, wish: ServiceWish): Promise<St
     pid,
     since,
     restarts,
-    exit_status: exitStatus,
-    is_up_to_date: upToDate(here, wish, file),
+    exit_status: exit,
+    is_up_to_date: isUpToDate,
   };
+  const text = await facts(terminal, [
+    ['state', json.state],
+    ['process', pid === null ? null : `${pid}${since === null ? '' : `, since ${since}`}`],
+    ['ended with', exit === null || exit === 0 ? null : `${exit}${exit === 78 ? ': the configuration is wrong' : ''}`],
+    ['restarts', String(restarts)],
+    ['at boot', json.starts_at_boot ? 'it is started' : `it is not started: ${ctlLine(wish, 'enable')}`],
+    [
+      'unit',
+      `${file}${isUpToDate === false ? '; an installation now would write another one: cronogram service install' : ''}`,
+    ],
+    ['its log', journalLine(wish)],
+  ]);
+  return { json, text, exitCode: json.is_running ? 0 : 1 };
 }
 
-function notInstalled(here: Here, wish: ServiceWish, file: string): CliFault {
+/** The file of the unit; refuses where there is none. */
+function installedUnit(here: Here, wish: ServiceWish): string {
+  const file = unitFile(here, wish);
+  if (existsSync(file)) return file;
   const other = wish.scope === 'user' ? 'system' : 'user';
   const elsewhere = existsSync(unitFile(here, { ...wish, scope: other }));
   const hint = elsewhere ? `There is one of the ${other}: add --${other}.` : 'Install it: cronogram service install';
-  return new CliFault('not_found', `The service is not installed (there is no ${file}). ${hint}`);
+  throw new CliFault('not_found', `The service is not installed (there is no ${file}). ${hint}`);
 }
 
-/** From another folder, or with a configuration that is wrong, another unit would come out. */
+/** Whether an installation now would write the same unit; null where that cannot be told, as from another folder. */
 function upToDate(here: Here, wish: ServiceWish, file: string): boolean | null {
   const there = readFileSync(file, 'utf8');
   if (!there.includes(`\nWorkingDirectory=${here.system.folder.replaceAll('%', '%%')}\n`)) return null;
@@ -332,38 +225,39 @@ function upToDate(here: Here, wish: ServiceWish, file: string): boolean | null {
 
 /* ---- the end of it ---- */
 
-export interface Uninstalled {
-  readonly removed: string;
-  readonly data: readonly string[];
-  readonly is_data_removed: boolean;
+interface Uninstalling {
+  readonly wish: ServiceWish;
+  readonly isPurge: boolean;
+  readonly yes: boolean;
 }
 
-/** Stops it and takes the unit away. The data stays unless `purges` says otherwise. */
-export async function uninstallService(
+/** Stops it and takes the unit away. The data stays unless it is to be purged. */
+export async function uninstall(
+  session: LocalSession,
   here: Here,
-  wish: ServiceWish,
-  purges: (files: readonly string[]) => Promise<boolean>,
-): Promise<Uninstalled> {
-  const file = unitFile(here, wish);
-  if (!existsSync(file)) throw notInstalled(here, wish, file);
+  { wish, isPurge, yes }: Uninstalling,
+): Promise<Told> {
+  const file = installedUnit(here, wish);
   const files = filesOf(here.settings());
-  // Asked first, so that whoever leaves at the question has changed nothing.
-  const isPurge = await purges(files);
+  // Asked first, so that a person who leaves at the question has changed nothing.
+  if (isPurge) await agreeToPurge(session, files, yes);
   if (here.system.hasSystemd()) await systemctl(here, wish, ['disable', '--now', wish.name]);
   removeUnit(file);
   if (here.system.hasSystemd()) await systemctl(here, wish, ['daemon-reload']);
   if (isPurge) await purge(here, files);
-  return { removed: file, data: files, is_data_removed: isPurge };
+  const text = await facts(session.terminal, [
+    ['removed', file],
+    [isPurge ? 'data, removed' : 'data, kept', files.join(', ') || 'there is none here'],
+    ['kept', '.env, with the token of the bot'],
+  ]);
+  return { json: { removed: file, data: files, is_data_removed: isPurge }, text };
 }
 
 function removeUnit(file: string): void {
   try {
     rmSync(file);
   } catch (error) {
-    if (!isSystemError(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
-    throw new CliFault('refused', `You may not remove ${file}. A unit of the system is removed by root: use sudo.`, {
-      cause: error,
-    });
+    throw forRoot(error, `You may not remove ${file}. A unit of the system is removed by root: use sudo.`);
   }
 }
 
@@ -375,4 +269,15 @@ async function purge(here: Here, files: readonly string[]): Promise<void> {
       'The unit is removed, but a server still has the database, so the data stays. Stop that one first.',
     );
   for (const file of files) rmSync(file, { recursive: true, force: true });
+}
+
+/** A purge cannot be taken back, so it is asked twice. */
+async function agreeToPurge(session: LocalSession, files: readonly string[], yes: boolean): Promise<void> {
+  const { terminal } = session;
+  if (!yes && !terminal.canAsk)
+    throw usage('This removes all tasks and their history. Add --yes, because there is nobody here to ask.');
+  const list = files.join('\n') || 'nothing: there is no data here';
+  if (!yes) terminal.err(`\n${await facts(terminal, [['removes', list]])}\n`);
+  await confirmed(session, { question: 'Remove all tasks, their history and the backups?', yes });
+  await confirmed(session, { question: 'Really? Nothing of it can be brought back.', yes });
 }

@@ -1,3 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { CliFault, usage } from '../../cli/faults.ts';
+import { stopMaxMs } from '../../domain/limits.ts';
+import type { Here, Settings } from '../here.ts';
+
+/** Cronogram as a service of systemd: of the user who installs it, or of the system. */
+export interface ServiceWish {
+  readonly scope: Scope;
+  readonly name: string;
+  readonly runAs: string | null;
+}
+
+export function unitFile({ system }: Here, { scope, name }: Pick<ServiceWish, 'scope' | 'name'>): string {
+  if (!/^[\w-]{1,64}$/.test(name))
+    throw usage('--name takes letters, digits, underscores and hyphens, for example cronogram.');
+  return join(scope === 'system' ? system.systemUnits : system.userUnits, `${name}.service`);
+}
+
+/** Works out the unit, with the configuration as the service will see it: out of `.env` alone. Nothing is written yet. */
+export function planService(here: Here, wish: ServiceWish) {
+  const { system } = here;
+  const file = unitFile(here, wish);
+  const envFile = join(system.folder, '.env');
+  const own = system.envFile();
+  const settings = own ?? here.settings();
+  requireSound(settings);
+  const entry = join(system.program, 'dist', 'main.js');
+  if (!existsSync(entry)) throw new CliFault('refused', `There is no ${entry} yet. Build it first: npm run build`);
+  const dataFolder = resolve(system.folder, settings.dataFolder);
+  const hasUserNamespaces = letsUsersHaveNamespaces();
+  const unit = unitText({
+    scope: wish.scope,
+    node: system.node.path,
+    entry,
+    folder: system.folder,
+    envFile,
+    dataFolder,
+    port: settings.config.HTTP_PORT,
+    runAs: wish.scope === 'system' ? runAs(here, wish) : null,
+    stopMaxMs,
+    hasUserNamespaces,
+  });
+  const warnings =
+    own === null
+      ? [`There is no .env in ${system.folder}, so the service starts in the sandbox. "cronogram init" writes one.`]
+      : envWarnings(envFile);
+  if (wish.scope === 'user' && !hasUserNamespaces)
+    warnings.push(
+      'This computer lets no user have namespaces: the service cannot be kept from reading your files. --system can.',
+    );
+  return { file, unit, dataFolder, warnings };
+}
+
+function requireSound({ faults }: Settings): void {
+  if (faults.length === 0) return;
+  const lines = faults.map(({ variable, problem, example }) => `  ${variable} ${problem}. Example: ${example}`);
+  throw new CliFault('invalid_configuration', `The service would not start. Mend .env first:\n${lines.join('\n')}`);
+}
+
+function envWarnings(envFile: string): string[] {
+  return oddLines(readFileSync(envFile, 'utf8')).map(
+    ({ line, variable }) =>
+      `.env line ${line}: systemd reads ${variable} otherwise than Cronogram does. Put it into single quotes, and a comment on a line of its own.`,
+  );
+}
+
+function runAs({ system }: Here, { runAs: wished }: ServiceWish): string {
+  const user = wished ?? system.ownerName(system.folder);
+  if (user !== 'root' && user !== '0') return user;
+  if (wished !== null) throw new CliFault('refused', 'Cronogram needs no root. Name another user with --run-as.');
+  throw usage(
+    `${system.folder} belongs to root, and Cronogram needs no root. Make a user for it and name it with --run-as: useradd --system cronogram; chown -R cronogram ${system.folder}`,
+  );
+}
+
+/** Several distributions let no user make them; a unit that asks for them would not start. */
+const namespaceSwitches = [
+  ['/proc/sys/kernel/unprivileged_userns_clone', '0'],
+  ['/proc/sys/user/max_user_namespaces', '0'],
+  ['/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1'],
+] as const;
+
+function letsUsersHaveNamespaces(): boolean {
+  return namespaceSwitches.every(([file, refused]) => {
+    try {
+      return readFileSync(file, 'utf8').trim() !== refused;
+    } catch {
+      return true;
+    }
+  });
+}
+
 /** The unit of systemd: what runs, when it is started again, and what it may not touch. */
 export interface UnitFacts {
   readonly scope: Scope;
@@ -17,7 +110,7 @@ export interface UnitFacts {
 
 export type Scope = 'user' | 'system';
 
-/** Longer than a stop may take: whoever is killed leaves work to the next start. */
+/** Longer than a stop may take, because a kill leaves work to the next start. */
 const stopSpareSeconds = 15;
 const firstFreePort = 1024;
 /** How the server ends when its configuration is wrong: a start would end the same way. */

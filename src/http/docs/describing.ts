@@ -2,7 +2,7 @@ import type { RouteConfig } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { errorAnswer, type AnswerStatus, type Operation } from '../../api/operation.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import { statusOf } from '../errors.ts';
+import { codesOfFields, statusOf } from '../errors.ts';
 
 /** An operation as the document tells it: what it takes, what it answers, with which headers, and how it may refuse. */
 export function describe(operationId: string, operation: Operation): RouteConfig {
@@ -108,7 +108,7 @@ function codesOf(operation: Operation): ErrorCode[] {
     'invalid_request',
     'internal',
     ...(open === true ? [] : (['unauthorized', 'rate_limited', 'store_unavailable', 'stopping'] as const)),
-    ...fields.flatMap((name) => codesOfFields.get(name) ?? []),
+    ...fields.flatMap((name) => codesOfNames.get(name) ?? []),
     ...(params === undefined ? [] : (['not_found'] as const)),
     ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),
     ...(idempotent === undefined ? [] : (['idempotency_mismatch', 'request_in_progress'] as const)),
@@ -116,15 +116,11 @@ function codesOf(operation: Operation): ErrorCode[] {
   ];
 }
 
-/** The code with which a field is refused that holds something else than it should. */
-const codesOfFields: ReadonlyMap<string, ErrorCode> = new Map([
-  ['schedule', 'invalid_schedule'],
+/** The codes of fields, with those that only the domain refuses. */
+const codesOfNames: ReadonlyMap<PropertyKey | undefined, ErrorCode> = new Map([
+  ...codesOfFields,
   ['when', 'invalid_schedule'],
-  ['policies', 'invalid_policy'],
-  ['action', 'invalid_action'],
   ['instructions', 'invalid_template'],
-  ['thread_key', 'invalid_thread_key'],
-  ['cursor', 'invalid_cursor'],
   ['after', 'invalid_cursor'],
 ]);
 

@@ -66,7 +66,7 @@ const headers = pageHeaders({ style, images: 'own' });
 /** The folder docs of the package, which is equally far from src and from dist. */
 const folder = new URL('../../../docs/', import.meta.url);
 
-/** Serves the manual: each page is made from its markdown when somebody first asks for it. */
+/** Serves the manual: each page is made from its markdown with its first request. */
 export function serveManual(app: OpenAPIHono, version: string): void {
   for (const page of manualPages) {
     const html = kept(() => pageHtml(page, version));

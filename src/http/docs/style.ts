@@ -1,4 +1,4 @@
-/** In both color schemes, from a phone up, and on paper. */
+/** Style of the pages: in both color schemes, from a phone up, and on paper. */
 export const docsStyle = String.raw`
 :root {
   color-scheme: light dark;

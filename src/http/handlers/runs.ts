@@ -1,12 +1,13 @@
 import type { PartsOf } from '../../api/operations.ts';
-import type { Deed, Downtime, EventRow } from '../../app/ports/why.ts';
+import { iso, wire } from '../../api/wire.ts';
+import type { Downtime } from '../../app/ports/upkeep.ts';
+import type { Deed, EventRow } from '../../app/ports/why.ts';
 import type { Answer, Evidence } from '../../app/why/answers.ts';
 import type { Window } from '../../app/why/truth.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
 import type { Asked, Handlers, HttpRooms } from '../serving.ts';
-import { instantOf, threadOf } from './asked.ts';
-import { iso, wire, wireRun, wireTask, wireTaskRun } from './wire.ts';
+import { instantOf, threadOf, wireRun, wireTask, wireTaskRun } from './wire.ts';
 
 /** Runs that were and runs that come, the reasons, and the feeds that tell of them. */
 export const runHandlers = {

@@ -1,4 +1,5 @@
 import type { PartsOf } from '../../api/operations.ts';
+import { iso } from '../../api/wire.ts';
 import type { Page } from '../../app/ports/runs.ts';
 import type { TaskInput, TaskInWords } from '../../app/tasks/definition.ts';
 import type { GrantChanged } from '../../app/tasks/grants.ts';
@@ -6,8 +7,17 @@ import type { PreviewRequest } from '../../app/tasks/preview.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import { Answer, type Handlers } from '../serving.ts';
-import { byOf, instantOf, targetOf, threadOf } from './asked.ts';
-import { iso, wireChanges, wireGrant, wireSchedule, wireTask, wireVersion } from './wire.ts';
+import {
+  byOf,
+  instantOf,
+  targetOf,
+  threadOf,
+  wireChanges,
+  wireGrant,
+  wireSchedule,
+  wireTask,
+  wireVersion,
+} from './wire.ts';
 
 /** Tasks as they are defined, when they run, and the rights under which they do. */
 export const taskHandlers = {

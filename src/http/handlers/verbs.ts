@@ -1,4 +1,5 @@
 import type { PartsOf } from '../../api/operations.ts';
+import { iso, wire } from '../../api/wire.ts';
 import type { MissedAnswer } from '../../app/ports/questions.ts';
 import type { Changed } from '../../app/ports/tasks.ts';
 import type { Chosen } from '../../app/tasks/bulk.ts';
@@ -6,8 +7,7 @@ import { AppError } from '../../domain/errors.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import type { Handlers } from '../serving.ts';
-import { byOf, instantOf, targetOf, threadOf } from './asked.ts';
-import { iso, wire, wireTask, wireTaskRun } from './wire.ts';
+import { byOf, instantOf, targetOf, threadOf, wireTask, wireTaskRun } from './wire.ts';
 
 /** Verbs on a task, and on all tasks of a thread, a subject or a tag. */
 export const verbHandlers = {

@@ -1,61 +1,14 @@
 import type { PartsOf } from '../../api/operations.ts';
+import { iso, wire } from '../../api/wire.ts';
 import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.ts';
 import type { GrantView, TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
+import type { Once } from '../../app/use-cases/kept-answers.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
-import { threadKeyOf } from '../../domain/thread.ts';
-
-type Snake<Name extends string> = Name extends `${infer Head}${infer Rest}`
-  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Rest>}`
-  : Name;
-
-/** A view in the words of the API: names in snake_case, and every `at` and `...At` as text. */
-export type Wire<T> = {
-  -readonly [K in keyof T as K extends string ? Snake<K> : never]: K extends 'at' | `${string}At`
-    ? T[K] extends number
-      ? string
-      : T[K] extends number | null
-        ? string | null
-        : T[K]
-    : T[K];
-};
-
-interface Named {
-  readonly name: string;
-  readonly isInstant: boolean;
-}
-
-/** The names of views are few, and each is told thousands of times. */
-const known = new Map<string, Named>();
-
-function named(name: string): Named {
-  const found = known.get(name);
-  if (found !== undefined) return found;
-  const made = {
-    name: name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    isInstant: name === 'at' || name.endsWith('At'),
-  };
-  known.set(name, made);
-  return made;
-}
-
-/** Renames what a view holds, and nothing within: what people wrote keeps its own names. */
-export function wire<T extends object>(view: T): Wire<T> {
-  const told: Record<string, unknown> = {};
-  for (const field of Object.keys(view)) {
-    const { name, isInstant } = named(field);
-    const value: unknown = view[field as keyof T];
-    told[name] = isInstant && typeof value === 'number' ? iso(value) : value;
-  }
-  // By the same rule as the type, which the compiler holds against the schema of the answer.
-  return told as Wire<T>;
-}
-
-export function iso(instant: number): string {
-  return new Date(instant).toISOString();
-}
+import { parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
+import type { HttpRooms } from '../serving.ts';
 
 type WireTask = PartsOf<'getTask'>['answer']['task'];
 type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
@@ -167,4 +120,30 @@ export function wireVersion({ definition, ...version }: TaskVersion) {
 
 export function wireGrant({ id, ownerId, thread, ...grant }: GrantView) {
   return { ...wire(grant), grant_id: id, owner_user_key: ownerId, thread_key: threadKeyOf(thread) };
+}
+
+/* ---- requests in the words of the use cases, which say null where nothing was named ---- */
+
+export function instantOf(text: string | undefined): number | null {
+  return text === undefined ? null : Date.parse(text);
+}
+
+export function threadOf(key: string | undefined): Thread | null {
+  return key === undefined ? null : parseThreadKey(key);
+}
+
+/** The actor, and the request in whose course it acts. */
+export function byOf({ traceId }: { readonly traceId: string }, { actor }: Pick<HttpRooms, 'actor'>) {
+  return { actor, traceId };
+}
+
+interface OfTask {
+  readonly params: { readonly task_id: string };
+  readonly idempotencyKey: Once | null;
+  readonly traceId: string;
+}
+
+/** The task of the path, and who does something to it. */
+export function targetOf({ params, idempotencyKey, traceId }: OfTask, { actor }: Pick<HttpRooms, 'actor'>) {
+  return { taskId: params.task_id, actor, idempotencyKey, traceId };
 }

@@ -15,7 +15,7 @@ import type { Webhook } from './webhook.ts';
 /** Answers one HTTP request by itself. The path is the one below its root: `/bot<token>/<method>`. */
 export type BotApi = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => void;
 
-interface Needs {
+interface BotServerDeps {
   readonly api: Api;
   readonly polling: Polling;
   readonly webhook: Webhook;
@@ -24,7 +24,7 @@ interface Needs {
   readonly token: string;
 }
 
-/** What is answered, before it is JSON. */
+/** An answer before it is JSON: a result or a failure. */
 interface Answer {
   readonly result?: unknown;
   readonly description?: string;
@@ -36,6 +36,12 @@ type Respond = (answer: Answer) => void;
 interface Line {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly args: Arguments;
+  readonly fault: FaultKind | null;
 }
 
 const methods: Readonly<Record<string, Method>> = {
@@ -56,19 +62,19 @@ const gatewayPage =
   '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>502 Bad Gateway</body>\r\n</html>\r\n';
 
 export class BotServer {
-  readonly #needs: Needs;
+  readonly #deps: BotServerDeps;
   readonly #hanging = new Set<ServerResponse>();
   readonly #late = new Set<() => void>();
 
-  constructor(needs: Needs) {
-    this.#needs = needs;
+  constructor(deps: BotServerDeps) {
+    this.#deps = deps;
   }
 
   readonly handle: BotApi = (incoming, outgoing, path) => {
     const line = { incoming, outgoing };
     this.#handle(line, path).catch((error: unknown) => {
       if (!(error instanceof Failure)) {
-        this.#needs.log.error('sandbox.request_failed', { error: String(error) });
+        this.#deps.log.error('sandbox.request_failed', { error: String(error) });
       }
       const failure = error instanceof Failure ? error : new Failure(500, 'Internal Server Error');
       write(line, { failure });
@@ -105,114 +111,106 @@ export class BotServer {
     if (token.length > 80 || !/^[1-9]\d*:./.test(token)) {
       throw new Failure(401, 'Unauthorized: invalid token specified');
     }
-    if (token !== this.#needs.token) throw new Failure(401, 'Unauthorized');
+    if (token !== this.#deps.token) throw new Failure(401, 'Unauthorized');
   }
 
   #sendFile({ outgoing }: Line, path: string): void {
-    const file = this.#needs.api.state.file(path.replace(/^files\//, ''));
+    const file = this.#deps.api.state.file(path.replace(/^files\//, ''));
     if (file === null) throw new Failure(404, 'Not Found');
     outgoing.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': file.bytes.byteLength });
     outgoing.end(file.bytes);
   }
 
   #call(line: Line, method: string, args: Arguments): void {
-    const { state } = this.#needs.api;
+    const { state } = this.#deps.api;
     const fault = state.faults.isEmpty() ? null : state.transact(() => takeFault(state, method, args));
-    if (fault === null) {
-      const leave = this.#run({ method, args, fault: null }, (answer) => write(line, answer));
-      line.outgoing.once('close', leave);
-      return;
-    }
-    this.#fail(line, { method, args, fault });
+    if (fault !== null) this.#fail(line, { method, args, fault: fault.kind }, fault);
+    else this.#run({ method, args, fault }, line);
   }
 
-  #fail(line: Line, call: { method: string; args: Arguments; fault: Fault }): void {
-    const { method, args, fault } = call;
-    const unprocessed = (status: number, answer: string) =>
-      this.#record({ method, args, status, answer, fault: fault.kind });
-    const process = (given = args) => this.#run({ method, args: given, fault: fault.kind }, () => {});
+  #fail(line: Line, asked: Asked, { kind, retryAfter = retryAfterDefault, delayMs = lateDefaultMs }: Fault): void {
+    const refuse = (failure: Failure) => {
+      this.#record(asked, failure.status, failure.message);
+      write(line, { failure });
+    };
     const ways: Readonly<Record<FaultKind, () => void>> = {
-      '429': () => {
-        const failure = tooManyRequests(fault.retryAfter ?? retryAfterDefault);
-        unprocessed(429, failure.message);
-        write(line, { failure });
-      },
-      '500': () => {
-        unprocessed(500, 'Internal Server Error');
-        write(line, { failure: new Failure(500, 'Internal Server Error') });
-      },
+      '429': () => refuse(tooManyRequests(retryAfter)),
+      '500': () => refuse(new Failure(500, 'Internal Server Error')),
       bad_gateway_html: () => {
-        unprocessed(502, 'Bad Gateway');
+        this.#record(asked, 502, 'Bad Gateway');
         line.outgoing.writeHead(502, { 'content-type': 'text/html' }).end(gatewayPage);
       },
       hang: () => {
-        unprocessed(0, 'not processed, not answered');
+        this.#record(asked, 0, 'not processed, not answered');
         this.#hang(line);
       },
       reset_before: () => {
-        unprocessed(0, 'not processed, connection reset');
+        this.#record(asked, 0, 'not processed, connection reset');
         reset(line);
       },
       reset_after: () => {
-        process();
+        this.#run(asked, null);
         reset(line);
       },
       answer_lost: () => {
-        process();
+        this.#run(asked, null);
         this.#hang(line);
       },
       late: () => {
         reset(line);
-        const stop = this.#needs.timer.after(fault.delayMs ?? lateDefaultMs, () => {
+        const stop = this.#deps.timer.after(delayMs, () => {
           this.#late.delete(stop);
-          process();
+          this.#run(asked, null);
         });
         this.#late.add(stop);
       },
       misroute: () => {
-        const elsewhere = args.without('message_thread_id').without('reply_parameters').without('reply_to_message_id');
-        this.#run({ method, args: elsewhere, fault: fault.kind }, (answer) => write(line, answer));
+        const place = ['message_thread_id', 'reply_parameters', 'reply_to_message_id'];
+        this.#run({ ...asked, args: place.reduce((args, name) => args.without(name), asked.args) }, line);
       },
     };
-    ways[fault.kind]();
+    ways[kind]();
   }
 
-  /** Does what is asked and answers through `respond`; the returned function is for a client that has gone. */
-  #run(call: { method: string; args: Arguments; fault: FaultKind | null }, respond: Respond): () => void {
-    const { polling } = this.#needs;
-    const { method, args, fault } = call;
-    const isLost = fault !== null && fault !== 'misroute';
-    if (method === 'getUpdates') {
-      return polling.get(args, (result) => {
-        const answer = result instanceof Failure ? { failure: result } : { result };
-        // Polls that end without an update are the rule, and nothing to look at.
-        if (result instanceof Failure || result.length > 0) this.#record(recordOf(call, answer, isLost));
-        respond(answer);
-      });
+  /** Does what is asked and answers on the line; without one, the answer is lost. */
+  #run(asked: Asked, line: Line | null): void {
+    const { method, args } = asked;
+    const record = (answer: Answer) => {
+      const status = answer.failure?.status ?? 200;
+      this.#record(asked, line === null ? 0 : status, summary(answer));
+    };
+    const respond: Respond = (answer) => (line === null ? undefined : write(line, answer));
+    if (method !== 'getUpdates') {
+      respond(this.#answer(method, args, record));
+      return;
     }
-    const answer = this.#answer(method, args, (given) => recordOf(call, given, isLost));
-    respond(answer);
-    return () => {};
+    const leave = this.#deps.polling.get(args, (result) => {
+      const answer = result instanceof Failure ? { failure: result } : { result };
+      // Polls that end without an update are the rule, and nothing to look at.
+      if (result instanceof Failure || result.length > 0) record(answer);
+      respond(answer);
+    });
+    line?.outgoing.once('close', leave);
   }
 
-  #answer(method: string, args: Arguments, record: (answer: Answer) => Recorded): Answer {
-    const { api, log } = this.#needs;
+  #answer(method: string, args: Arguments, record: (answer: Answer) => void): Answer {
+    const { api, log } = this.#deps;
     try {
       return api.state.transact(() => {
         const answer = this.#process(method, args);
-        this.#record(record(answer));
+        record(answer);
         return answer;
       });
     } catch (error) {
       const failure = error instanceof Failure ? error : new Failure(500, 'Internal Server Error');
       if (!(error instanceof Failure)) log.error('sandbox.call_failed', { method, error: String(error) });
-      this.#record(record({ failure }));
+      record({ failure });
       return { failure };
     }
   }
 
   #process(method: string, args: Arguments): Answer {
-    const { api, webhook, polling } = this.#needs;
+    const { api, webhook, polling } = this.#deps;
     if (method === 'setWebhook') {
       const description = webhook.set(args);
       api.state.afterwards(() => polling.endForWebhook());
@@ -225,8 +223,8 @@ export class BotServer {
     return { result: run(api, args) };
   }
 
-  #record({ method, args, status, answer, fault }: Recorded): void {
-    const { state } = this.#needs.api;
+  #record({ method, args, fault }: Asked, status: number, answer: string): void {
+    const { state } = this.#deps.api;
     state.transact(() => {
       state.addCall({ at: state.clock.now(), method, params: args.shown(), status, answer, fault });
       state.tell('call', null);
@@ -237,23 +235,6 @@ export class BotServer {
     this.#hanging.add(outgoing);
     outgoing.once('close', () => this.#hanging.delete(outgoing));
   }
-}
-
-interface Recorded {
-  readonly method: string;
-  readonly args: Arguments;
-  readonly status: number;
-  readonly answer: string;
-  readonly fault: FaultKind | null;
-}
-
-function recordOf(
-  { method, args, fault }: { method: string; args: Arguments; fault: FaultKind | null },
-  answer: Answer,
-  isLost: boolean,
-): Recorded {
-  const status = answer.failure?.status ?? 200;
-  return { method, args, status: isLost ? 0 : status, answer: summary(answer), fault };
 }
 
 /** A few words about an answer: the error text, the ids that were made, or how many there were. */
@@ -277,7 +258,7 @@ function write({ outgoing }: Line, answer: Answer): void {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
     ...(typeof retryAfter === 'number' ? { 'retry-after': String(retryAfter) } : {}),
-    // Nobody wants to read the rest of what was too large.
+    // The rest of a body that was too large stays unread.
     ...(failure?.status === 413 ? { connection: 'close' } : {}),
   });
   outgoing.end(body);

@@ -1,7 +1,7 @@
 import type { ButtonRow, Keyboard } from '../world/rows.ts';
-import { badRequest } from './request.ts';
+import { type Arguments, badRequest } from './request.ts';
 
-/** What a `reply_markup` comes to: buttons below the message, or another keyboard, which forbids edits. */
+/** A `reply_markup` comes to buttons below the message, or another keyboard, which forbids edits. */
 export interface Markup {
   readonly keyboard: Keyboard | null;
   readonly hasReplyKeyboard: boolean;
@@ -23,9 +23,9 @@ const otherKinds = [
   'pay',
 ];
 
-/** Reads the text of `reply_markup`; null is what cannot be read as JSON. */
-export function readMarkup(text: string, value: unknown): Markup {
-  if (text === '') return noMarkup;
+export function readMarkup(args: Arguments): Markup {
+  if (args.text('reply_markup') === '') return noMarkup;
+  const value = args.json('reply_markup');
   if (value === undefined) throw badRequest("can't parse reply keyboard markup JSON object");
   if (!isObject(value)) throw badRequest('object expected as reply markup');
   const rows = listOf(value, 'keyboard');
@@ -80,7 +80,7 @@ function badButton(text: string): Error {
   return badRequest(`can't parse inline keyboard button: ${text}`);
 }
 
-/** What only the server behind the Bot API refuses, after everything else has been found right. */
+/** Checks of the server behind the Bot API, which come last. */
 export function checkKeyboard(keyboard: Keyboard | null): void {
   const buttons = (keyboard ?? []).flat();
   if (buttons.length > buttonsMax) throw badRequest('reply markup is too long');

@@ -1,9 +1,9 @@
 import type { DocumentShown, MediaKind } from '../world/world.ts';
 
 interface KindFacts {
-  /** How ids of such files begin. */
+  /** The beginning of ids of such files. */
   readonly prefix: string;
-  /** What error texts call it. */
+  /** The word of error texts. */
   readonly type: string;
   readonly name: string;
   readonly mimeType: string;
@@ -52,7 +52,7 @@ const samplePhoto = Buffer.from(
   'base64',
 );
 
-/** What a person sends who has no file at hand. Only the photo is a real one: nothing here plays films or sounds. */
+/** A sample for a person who has no file at hand. Only the photo is a real one: nothing here plays films or sounds. */
 export function sampleFile(kind: MediaKind, name: string | undefined): GivenFile {
   const facts = kinds[kind];
   const bytes = kind === 'photo' ? samplePhoto : Buffer.from(`A sample of the sandbox: ${facts.type}.\n`);

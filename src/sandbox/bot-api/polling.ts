@@ -1,9 +1,9 @@
 import type { Stopwatch, Timer } from '../../app/ports/outside.ts';
-import type { UpdateRow } from '../world/rows.ts';
+import { updateKinds, type UpdateRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 import { type Arguments, Failure } from './request.ts';
 
-/** What getUpdates comes to, now or later. */
+/** Answers getUpdates, now or later. */
 export type Reply = (result: readonly unknown[] | Failure) => void;
 
 interface Waiting {
@@ -18,7 +18,7 @@ const conflictPauseMs = 3000;
 /** An offset that lies further ahead than this is no offset at all: the queue is told from its beginning. */
 const aheadMax = 10;
 
-/** Kinds that there are, but that never happen here: whoever asks for them alone hears of nothing. */
+/** Kinds that there are, but that never happen here: a bot that asks for them alone hears of nothing. */
 const otherKinds = new Set([
   'channel_post',
   'edited_channel_post',
@@ -39,7 +39,6 @@ const otherKinds = new Set([
   'chat_boost',
   'removed_chat_boost',
 ]);
-const updateKinds = new Set(['message', 'edited_message', 'callback_query', 'my_chat_member', 'chat_member']);
 
 /** The queue of updates as getUpdates sees it. One poll waits at most; a newer one that has to wait ends it with 409. */
 export class Polling {
@@ -50,10 +49,10 @@ export class Polling {
   #nextConflictAt = 0;
   readonly #delayed = new Set<() => void>();
 
-  constructor(needs: { readonly state: State; readonly timer: Timer; readonly stopwatch: Stopwatch }) {
-    this.#state = needs.state;
-    this.#timer = needs.timer;
-    this.#stopwatch = needs.stopwatch;
+  constructor(deps: { readonly state: State; readonly timer: Timer; readonly stopwatch: Stopwatch }) {
+    this.#state = deps.state;
+    this.#timer = deps.timer;
+    this.#stopwatch = deps.stopwatch;
   }
 
   /** Answers through `reply`; the returned function is for a client that has gone. */
@@ -144,7 +143,7 @@ export class Polling {
   }
 }
 
-/** What the bot has not confirmed and is young enough to be of use, in order. */
+/** Updates that the bot has not confirmed and that are young enough to be of use, in order. */
 export function openUpdates(state: State): readonly UpdateRow[] {
   const now = state.seconds();
   return state.updates.all().filter(({ expires }) => expires >= now);
@@ -166,7 +165,7 @@ export function setAllowedUpdates(state: State, args: Arguments): void {
   const value = args.json('allowed_updates');
   if (!Array.isArray(value)) return;
   const names = value.map((name: unknown) => String(name).toLowerCase());
-  const known = names.filter((name) => updateKinds.has(name));
+  const known = updateKinds.filter((kind) => names.includes(kind));
   const isDefault = known.length === 0 && !names.some((name) => otherKinds.has(name));
   state.set({ allowedUpdates: isDefault ? null : known });
 }

@@ -51,7 +51,7 @@ function forget(times: number[], until: number): void {
   while (times[0] !== undefined && times[0] <= until) times.shift();
 }
 
-/** How long until fewer than `most` of the times lie after `since`; 0 when it is so already. */
+/** The wait until fewer than `most` of the times lie after `since`; 0 when it is so already. */
 function waitFor(times: readonly number[], most: number | null, since: number): number {
   if (most === null) return 0;
   const blocking = times.at(-most);

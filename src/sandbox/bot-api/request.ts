@@ -170,7 +170,7 @@ function formParser(incoming: IncomingMessage): Parser | null {
   });
 }
 
-/** What the Bot API answers instead of a result: the status, the text and the parameters of its JSON. */
+/** An answer of the Bot API instead of a result: the status, the text and the parameters of its JSON. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly status: number;

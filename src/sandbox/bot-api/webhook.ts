@@ -4,7 +4,7 @@ import type { State } from '../world/state.ts';
 import { openUpdates, setAllowedUpdates } from './polling.ts';
 import { type Arguments, badRequest, tooManyRequests } from './request.ts';
 
-interface Needs {
+interface WebhookDeps {
   readonly state: State;
   readonly timer: Timer;
   readonly stopwatch: Stopwatch;
@@ -21,46 +21,49 @@ const retryMs = { first: 1000, max: 60_000, namedMax: 3_600_000 };
 
 /** Pushes updates to the bot's server, one at a time for each chat, until it answers with 2xx. */
 export class Webhook {
-  readonly #needs: Needs;
+  readonly #deps: WebhookDeps;
   /** Queues that are under way or wait for their next try. */
   readonly #busy = new Map<string, () => void>();
   readonly #failures = new Map<string, number>();
   #nextSetAt = 0;
   #isClosed = false;
 
-  constructor(needs: Needs) {
-    this.#needs = needs;
+  constructor(deps: WebhookDeps) {
+    this.#deps = deps;
   }
 
   /** Answers the description that stands beside the result. */
   set(args: Arguments): string {
     const url = args.text('url').trim();
     if (url === '') return this.delete(args);
-    const now = this.#needs.stopwatch.elapsed();
+    const now = this.#deps.stopwatch.elapsed();
     if (now < this.#nextSetAt) throw tooManyRequests(1);
     const row = readWebhook(args, url);
     this.#nextSetAt = now + setPauseMs;
-    const { state } = this.#needs;
+    const { state } = this.#deps;
     const before = state.settings.webhook;
     setAllowedUpdates(state, args);
     if (args.boolean('drop_pending_updates')) dropUpdates(state);
     if (before !== null && isSame(before, row)) return 'Webhook is already set';
     state.set({ webhook: row });
-    state.afterwards(() => this.#startAgain());
+    state.afterwards(() => {
+      this.stop();
+      this.wake();
+    });
     return 'Webhook was set';
   }
 
   delete(args: Arguments): string {
-    const { state } = this.#needs;
+    const { state } = this.#deps;
     if (args.boolean('drop_pending_updates')) dropUpdates(state);
     if (state.settings.webhook === null) return 'Webhook is already deleted';
     state.set({ webhook: null });
-    state.afterwards(() => this.#stopAll());
+    state.afterwards(() => this.stop());
     return 'Webhook was deleted';
   }
 
   info(): Readonly<Record<string, unknown>> {
-    const { state } = this.#needs;
+    const { state } = this.#deps;
     const { webhook, allowedUpdates } = state.settings;
     return {
       url: webhook?.url ?? '',
@@ -72,9 +75,9 @@ export class Webhook {
   }
 
   wake(): void {
-    const { webhook } = this.#needs.state.settings;
+    const { webhook } = this.#deps.state.settings;
     if (webhook === null || this.#isClosed) return;
-    for (const update of openUpdates(this.#needs.state)) {
+    for (const update of openUpdates(this.#deps.state)) {
       if (this.#busy.size >= webhook.maxConnections) return;
       if (!this.#busy.has(update.queue)) void this.#push(webhook, update);
     }
@@ -82,19 +85,22 @@ export class Webhook {
 
   /** Calls off what is under way; the next update begins anew. */
   stop(): void {
-    this.#stopAll();
+    const stops = [...this.#busy.values()];
+    this.#busy.clear();
+    this.#failures.clear();
+    for (const stop of stops) stop();
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#stopAll();
+    this.stop();
   }
 
   async #push(webhook: WebhookRow, update: UpdateRow): Promise<void> {
     const abort = new AbortController();
     const stop = () => abort.abort();
     this.#busy.set(update.queue, stop);
-    const endTimeout = this.#needs.timer.after(answerTimeoutMs, stop);
+    const endTimeout = this.#deps.timer.after(answerTimeoutMs, stop);
     const answer = await post(webhook, update, abort.signal);
     endTimeout();
     // Stopped, or begun anew, in the meantime: somebody else looks after this queue now.
@@ -104,7 +110,7 @@ export class Webhook {
   }
 
   #confirmed({ queue, updateId }: UpdateRow): void {
-    const { state } = this.#needs;
+    const { state } = this.#deps;
     this.#busy.delete(queue);
     this.#failures.delete(queue);
     state.transact(() => state.updates.remove(updateId));
@@ -112,7 +118,7 @@ export class Webhook {
   }
 
   #failed({ queue, updateId }: UpdateRow, { error, retryAfterMs }: Failed): void {
-    const { state, timer, log } = this.#needs;
+    const { state, timer, log } = this.#deps;
     const failures = (this.#failures.get(queue) ?? 0) + 1;
     this.#failures.set(queue, failures);
     log.warn('sandbox.webhook_failed', { update: updateId, failures, error });
@@ -127,18 +133,6 @@ export class Webhook {
       this.wake();
     });
     this.#busy.set(queue, stop);
-  }
-
-  #stopAll(): void {
-    const stops = [...this.#busy.values()];
-    this.#busy.clear();
-    this.#failures.clear();
-    for (const stop of stops) stop();
-  }
-
-  #startAgain(): void {
-    this.#stopAll();
-    this.wake();
   }
 }
 

@@ -1,7 +1,7 @@
 import { bot, botKey, people } from '../world/first-world.ts';
-import type { ChatRow, MessageRow, TopicRow, BotCommandRow } from '../world/rows.ts';
+import type { ChatRow, MessageRow, TopicRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
-import type { BotRights, DocumentShown, MediaKind } from '../world/world.ts';
+import type { BotCommand, BotRights, DocumentShown, MediaKind } from '../world/world.ts';
 import { smallId } from './media.ts';
 
 /** The objects of the Bot API, made from rows. Fields stand in the order of the Bot API; absent ones are left out. */
@@ -64,7 +64,7 @@ function ephemeralOf({ ephemeral, from }: MessageRow): Json {
   return { receiver_user: userJson(from === botKey ? ephemeral.person : botKey), ephemeral_message_id: ephemeral.id };
 }
 
-/** What answers nothing inside a topic answers the message that made the topic. */
+/** A message that answers nothing inside a topic answers the one that made the topic. */
 function replyOf(state: State, row: MessageRow, chat: ChatRow | undefined): Json {
   const isInTopic = row.threadId !== null && chat?.isForum === true && row.messageId !== row.threadId;
   const id = row.replyTo ?? (isInTopic ? row.threadId : null);
@@ -128,7 +128,7 @@ export function topicJson(topic: TopicRow): Json {
   };
 }
 
-/** A member as the Bot API describes one; `status` is null for whoever has never been there. */
+/** A member as the Bot API describes one; `left` for a person who has never been there. */
 export function memberJson(key: string, status: string, rights: BotRights): Json {
   const user = userJson(key);
   if (status === 'creator') return { user, status, is_anonymous: false };
@@ -161,7 +161,7 @@ function administratorRights(rights: BotRights): Json {
 const language = 'en';
 
 /** The commands that this person is offered in this group: those of the narrowest scope that has any. */
-export function commandsFor({ settings }: State, chat: ChatRow, key: string): readonly BotCommandRow[] {
+export function commandsFor({ settings }: State, chat: ChatRow, key: string): readonly BotCommand[] {
   const status = chat.members[key];
   const isAdmin = status === 'creator' || status === 'administrator';
   const id = people.find((each) => each.key === key)?.id ?? 0;

@@ -38,7 +38,7 @@ export const commonHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** Whatever else the product refuses is a matter of its present state. */
+/** Any other refusal of the product, 409, is a matter of its present state. */
 const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   invalid_request: 400,
   not_found: 404,
@@ -66,7 +66,7 @@ export function fault(status: number, code: string, message: string): Answer {
   return json({ error: { code, message } } satisfies FaultedJson, status);
 }
 
-/** What went wrong on our side is told to the log alone, by its first line: further ones may hold what people wrote. */
+/** A fault of ours is told to the log alone, by its first line: further ones may hold what people wrote. */
 export function faultOf(error: unknown, { log, route }: { readonly log: Log; readonly route: string }): Answer {
   if (error instanceof SandboxRefusal) return fault(refusals[error.code], error.code, error.message);
   if (error instanceof AppError && error.code !== 'internal') {
@@ -126,4 +126,11 @@ export function read<S extends z.ZodType>(schema: S, value: unknown): z.output<S
   const field = (issue?.path ?? []).map(String).join('.').slice(0, 80);
   const problem = (issue?.message ?? 'cannot be read').slice(0, 300);
   throw new AppError('invalid_request', field === '' ? `${problem}.` : `${field}: ${problem}.`);
+}
+
+type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Leaves out what is undefined, so that an absent field stays absent. */
+export function given<T extends object>(facts: T): Given<T> {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Given<T>;
 }

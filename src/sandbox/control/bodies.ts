@@ -69,7 +69,7 @@ export const botBody = z.strictObject({
   chat,
   status: z.enum(['member', 'administrator', 'kicked', 'left']),
   by: as,
-  /** What a link to add the bot carries: Telegram says `/start` with it in the group, in the name of who followed it. */
+  /** The payload of a link to add the bot: Telegram says `/start` with it in the group, in the name of who followed it. */
   start: z
     .string()
     .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"')
@@ -104,7 +104,7 @@ export const faultBody = z.strictObject({
   count: z.int().min(1).max(faultCountMax).default(1),
   retry_after: z.int().min(1).max(retryAfterMaxS).optional(),
   delay_ms: z.int().min(0).max(lateMaxMs).optional(),
-  chance: z.number().min(0).max(1).optional(),
+  chance: z.number().positive().max(1).optional(),
 });
 
 const number = z

@@ -9,7 +9,7 @@ import { createEvents } from './events.ts';
 import type { PageLink } from './shapes.ts';
 import { createViews } from './views.ts';
 
-export interface PageNeeds {
+export interface SandboxPagesDeps {
   readonly world: World;
   /** Null where the clock is the real one. */
   readonly travel: Travel | null;
@@ -17,7 +17,7 @@ export interface PageNeeds {
   readonly timer: Timer;
   readonly clock: Clock;
   readonly links?: readonly PageLink[];
-  /** What is worth saying first, for an empty chat. */
+  /** Texts that are worth saying first, for an empty chat. */
   readonly starters?: () => readonly string[];
 }
 
@@ -41,9 +41,9 @@ const eventsPath = '/control/events';
 type Handler = (exchange: Exchange) => Promise<Answer | null> | Answer | null;
 
 /** The control API and the chat page. They are for one person on one computer, so that nobody else is answered at all. */
-export function createSandboxPages(needs: PageNeeds): SandboxPages {
-  const events = createEvents(needs);
-  const routes = routesOf(needs, events);
+export function createSandboxPages(deps: SandboxPagesDeps): SandboxPages {
+  const events = createEvents(deps);
+  const routes = routesOf(deps, events);
   const stop = new AbortController();
 
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => {
@@ -69,7 +69,7 @@ export function createSandboxPages(needs: PageNeeds): SandboxPages {
   return {
     handle: (incoming, outgoing, path) => {
       answer(incoming, outgoing, path)
-        .catch((error: unknown) => faultOf(error, { log: needs.log, route: routes.has(path) ? path : 'none' }))
+        .catch((error: unknown) => faultOf(error, { log: deps.log, route: routes.has(path) ? path : 'none' }))
         .then((told) => (told === null ? undefined : send(outgoing, told)))
         .catch(() => outgoing.destroy());
     },
@@ -83,10 +83,10 @@ export function createSandboxPages(needs: PageNeeds): SandboxPages {
 const firstWords = ['/start', '/new in 1 minute say hello'];
 
 function routesOf(
-  needs: PageNeeds,
+  deps: SandboxPagesDeps,
   events: ReturnType<typeof createEvents>,
 ): ReadonlyMap<string, ReadonlyMap<string, Handler>> {
-  const { world, travel, timer, log, clock, links = [], starters = () => firstWords } = needs;
+  const { world, travel, timer, log, clock, links = [], starters = () => firstWords } = deps;
   const routes = new Map<string, Map<string, Handler>>();
   const on = (method: string, path: string, handler: Handler) => {
     routes.set(path, (routes.get(path) ?? new Map<string, Handler>()).set(method, handler));
@@ -125,7 +125,7 @@ const localPeer = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
 const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Why a request is not from this computer; null when it is. The peer keeps other machines out, the Host keeps out names
+ * The reason why a request is not from this computer; null when it is. The peer keeps other machines out, the Host keeps out names
  * that were made to point here, and Origin and Sec-Fetch-Site keep out pages of other sites in a browser of this computer.
  */
 export function foreignness(incoming: IncomingMessage): string | null {

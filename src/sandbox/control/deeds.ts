@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import { iso } from '../../api/wire.ts';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
@@ -12,12 +14,12 @@ import {
   type Travel,
   type JumpTarget,
 } from '../world/world.ts';
-import { json, read, type Answer } from './answers.ts';
+import { given, json, read, type Answer } from './answers.ts';
 import * as bodies from './bodies.ts';
 import type { JumpedJson, PressedJson } from './shapes.ts';
-import { iso, chatOf, keyOf, faultJson, messageJson, platformJson } from './views.ts';
+import { chatOf, keyOf, faultJson, messageJson, platformJson } from './views.ts';
 
-interface DeedNeeds {
+interface DeedDeps {
   readonly world: World;
   readonly travel: Travel | null;
   readonly timer: Timer;
@@ -25,46 +27,45 @@ interface DeedNeeds {
   readonly onJump: () => void;
 }
 
-/** What a POST is given: its body, not yet checked, and a signal that ends every wait. */
-type Deed = (body: unknown, signal: AbortSignal) => Promise<Answer> | Answer;
+/** A POST is given its body, not yet checked, and a signal that ends every wait. */
+type Deed = (body: unknown, signal: AbortSignal) => Promise<Answer>;
 
-/** What can be done in the world. */
-export function createDeeds(needs: DeedNeeds): Readonly<Record<string, Deed>> {
-  const { world, onJump } = needs;
-  const jump = createJumps(needs.travel);
+function deed<S extends z.ZodType>(schema: S, run: (asked: z.output<S>, signal: AbortSignal) => unknown): Deed {
+  return async (body, signal) => json(await run(read(schema, body), signal));
+}
+
+/** Deeds of people, and whatever goes wrong on purpose, each by the name of its POST. */
+export function createDeeds(deps: DeedDeps): Readonly<Record<string, Deed>> {
+  const { world, onJump } = deps;
+  const jump = createJumps(deps.travel);
   return {
-    ...talk(needs),
+    ...talk(deps),
     ...placeDeeds(world),
     ...switches(world),
-    jump: async (body) => {
-      const { now, visited, nextAt } = await jump(read(bodies.jumpBody, body).to);
+    jump: deed(bodies.jumpBody, async ({ to }) => {
+      const { now, visited, nextAt } = await jump(to);
       onJump();
-      return json({ now: iso(now), visited, next_at: nextAt === null ? null : iso(nextAt) } satisfies JumpedJson);
-    },
-    reset: (body) => {
-      read(bodies.resetBody, body);
+      return { now: iso(now), visited, next_at: nextAt === null ? null : iso(nextAt) } satisfies JumpedJson;
+    }),
+    reset: deed(bodies.resetBody, () => {
       world.reset();
-      return json({ reset: true });
-    },
+      return { reset: true };
+    }),
   };
 }
 
-function talk({ world, timer }: DeedNeeds): Readonly<Record<string, Deed>> {
+function talk({ world, timer }: DeedDeps): Readonly<Record<string, Deed>> {
   return {
-    say: async (body, signal) => {
-      const asked = read(bodies.sayBody, body);
-      const chatId = chatOf(world, asked.chat).id;
-      const { wait: waitMs } = asked;
-      const saying = sayingOf(asked, chatId);
+    say: deed(bodies.sayBody, async ({ chat, wait: waitMs, ...asked }, signal) => {
+      const chatId = chatOf(world, chat).id;
       const { result, answers } = await answersTo(
         { world, timer, chatId, waitMs, signal },
-        () => world.say(saying),
+        () => world.say(sayingOf(asked, chatId)),
         (_message, told) => told.length > 0,
       );
-      return json({ message: messageJson(result), answers: answers.map(messageJson) });
-    },
-    press: async (body, signal) => {
-      const asked = read(bodies.pressBody, body);
+      return { message: messageJson(result), answers: answers.map(messageJson) };
+    }),
+    press: deed(bodies.pressBody, async (asked, signal) => {
       const { as, button, wait: waitMs } = asked;
       const chat = chatOf(world, asked.chat);
       const target = pressedIn(asked) ?? newestWith(world, chat, { as, button });
@@ -74,23 +75,22 @@ function talk({ world, timer }: DeedNeeds): Readonly<Record<string, Deed>> {
         ({ callbackId }) => world.callbackAnswer(callbackId) !== null,
       );
       const { callbackId } = result;
-      return json({
+      return {
         callback_id: callbackId,
         message_id: target.messageId,
         ephemeral_id: target.ephemeralId ?? null,
         callback: world.callbackAnswer(callbackId),
         answers: answers.map(messageJson),
-      } satisfies PressedJson);
-    },
-    edit: (body) => {
-      const { as, chat, message_id: messageId, text } = read(bodies.editBody, body);
+      } satisfies PressedJson;
+    }),
+    edit: deed(bodies.editBody, ({ as, chat, message_id: messageId, text }) => {
       world.edit({ as, chat: chatOf(world, chat).id, messageId, text });
-      return json({ edited: true });
-    },
+      return { edited: true };
+    }),
   };
 }
 
-type SayDeed = ReturnType<typeof bodies.sayBody.parse>;
+type SayDeed = Omit<z.output<typeof bodies.sayBody>, 'chat' | 'wait'>;
 
 function sayingOf(asked: SayDeed, chat: number): Saying {
   const { as, thread = null, text = '', media, reply_to: replyTo, reply_to_ephemeral: replyToEphemeral } = asked;
@@ -100,8 +100,10 @@ function sayingOf(asked: SayDeed, chat: number): Saying {
 
 type Target = Pick<Pressing, 'messageId' | 'ephemeralId'>;
 
-function pressedIn(asked: ReturnType<typeof bodies.pressBody.parse>): Target | null {
-  const { message_id: messageId, ephemeral_id: ephemeralId } = asked;
+function pressedIn({
+  message_id: messageId,
+  ephemeral_id: ephemeralId,
+}: z.output<typeof bodies.pressBody>): Target | null {
   if (ephemeralId !== undefined) return { messageId: 0, ephemeralId };
   return messageId === undefined ? null : { messageId };
 }
@@ -126,77 +128,49 @@ function newestWith(world: World, chat: ChatShown, { as, button }: Pick<Pressing
 
 function placeDeeds(world: World): Readonly<Record<string, Deed>> {
   return {
-    topic: (body) => {
-      const deed = read(bodies.topicBody, body);
-      return json({ thread_id: changeTopic(world, chatOf(world, deed.chat).id, deed) });
-    },
-    forum: (body) => {
-      const { chat, on } = read(bodies.forumBody, body);
+    topic: deed(bodies.topicBody, (asked) => ({ thread_id: changeTopic(world, chatOf(world, asked.chat).id, asked) })),
+    forum: deed(bodies.forumBody, ({ chat, on }) => {
       world.setForum(chatOf(world, chat).id, on);
-      return json({ is_forum: on });
-    },
-    migrate: (body) => json({ chat_id: world.migrate(chatOf(world, read(bodies.migrateBody, body).chat).id) }),
-    member: (body) => {
-      const { chat, person, status } = read(bodies.memberBody, body);
+      return { is_forum: on };
+    }),
+    migrate: deed(bodies.migrateBody, ({ chat }) => ({ chat_id: world.migrate(chatOf(world, chat).id) })),
+    member: deed(bodies.memberBody, ({ chat, person, status }) => {
       world.setMember(chatOf(world, chat).id, person, status);
-      return json({ status });
-    },
+      return { status };
+    }),
   };
 }
 
-type TopicDeed = ReturnType<typeof bodies.topicBody.parse>;
-
-function changeTopic(world: World, chat: number, deed: TopicDeed): number {
-  switch (deed.action) {
-    case 'create':
-      return world.createTopic(chat, deed.as, deed.name);
-    case 'close':
-      world.closeTopic(chat, deed.thread, deed.as);
-      return deed.thread;
-    case 'reopen':
-      world.reopenTopic(chat, deed.thread, deed.as);
-      return deed.thread;
-    case 'delete':
-      world.deleteTopic(chat, deed.thread);
-      return deed.thread;
-  }
+function changeTopic(world: World, chat: number, asked: z.output<typeof bodies.topicBody>): number {
+  if (asked.action === 'create') return world.createTopic(chat, asked.as, asked.name);
+  if (asked.action === 'close') world.closeTopic(chat, asked.thread, asked.as);
+  else if (asked.action === 'reopen') world.reopenTopic(chat, asked.thread, asked.as);
+  else world.deleteTopic(chat, asked.thread);
+  return asked.thread;
 }
 
-/** What goes wrong on purpose. */
 function switches(world: World): Readonly<Record<string, Deed>> {
   return {
-    rights: (body) => {
-      const { chat: name, ...rights } = read(bodies.rightsBody, body);
-      const { id } = chatOf(world, name);
+    rights: deed(bodies.rightsBody, ({ chat, ...rights }) => {
+      const { id } = chatOf(world, chat);
       world.setBotRights(id, given(rights));
-      return json({ bot: chatOf(world, id).bot });
-    },
-    bot: (body) => {
-      const { chat: name, status, by, start } = read(bodies.botBody, body);
-      const { id } = chatOf(world, name);
+      return { bot: chatOf(world, id).bot };
+    }),
+    bot: deed(bodies.botBody, ({ chat, status, by, start }) => {
+      const { id } = chatOf(world, chat);
       world.setBotStatus(id, status, by);
       if (start !== undefined) world.say({ as: by, chat: id, text: `/start@${world.bot.username} ${start}` });
-      return json({ bot: chatOf(world, id).bot });
-    },
-    platform: (body) => {
-      const { ephemeral: isEphemeralOn, privacy: isPrivacyOn } = read(bodies.platformBody, body);
+      return { bot: chatOf(world, id).bot };
+    }),
+    platform: deed(bodies.platformBody, ({ ephemeral: isEphemeralOn, privacy: isPrivacyOn }) => {
       world.setFeatures(given({ isEphemeralOn, isPrivacyOn }));
-      return json({ platform: platformJson(world.features()) });
-    },
-    fault: (body) => {
-      const {
-        kind,
-        method,
-        count,
-        chat,
-        retry_after: retryAfter,
-        delay_ms: delayMs,
-        chance,
-      } = read(bodies.faultBody, body);
+      return { platform: platformJson(world.features()) };
+    }),
+    fault: deed(bodies.faultBody, ({ chat, retry_after: retryAfter, delay_ms: delayMs, chance, ...met }) => {
       const chatId = chat === undefined ? undefined : chatOf(world, chat).id;
-      const fault: Fault = { kind, method, count, ...given({ chat: chatId, retryAfter, delayMs, chance }) };
-      return json({ fault: faultJson({ ...fault, id: world.fault(fault) }) });
-    },
+      const fault: Fault = { ...met, ...given({ chat: chatId, retryAfter, delayMs, chance }) };
+      return { fault: faultJson({ ...fault, id: world.fault(fault) }) };
+    }),
   };
 }
 
@@ -210,13 +184,6 @@ export function clearFaults(world: World, query: unknown): Answer {
   return json({ faults: world.faults().map(faultJson) });
 }
 
-type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** Leaves out what is undefined, so that an absent field stays absent. */
-function given<T extends object>(facts: T): Given<T> {
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Given<T>;
-}
-
 /** A task that runs every minute has half a million slots in a year, and a jump visits each of them. */
 const jumpMaxMs = 400 * 86_400_000;
 
@@ -225,7 +192,7 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d
 /** Jumps one at a time: two at once could not both say truly where the clock stands. */
 function createJumps(
   travel: Travel | null,
-): (to: string) => Promise<{ readonly now: number; readonly visited: number; readonly nextAt: number | null }> {
+): (to: string) => Promise<Awaited<ReturnType<Travel['jump']>> & { readonly nextAt: number | null }> {
   let isUnderWay = false;
   return async (to) => {
     if (travel === null) {
@@ -251,10 +218,9 @@ function targetOf(to: string, now: number): JumpTarget {
   const target = Number.isNaN(at) ? { byMs: lengthOf(to) } : { at };
   const byMs = 'at' in target ? target.at - now : target.byMs;
   if (byMs < 0) {
-    const place = new Date(now).toISOString();
     throw new AppError(
       'too_late',
-      `The clock stands at ${place} and never goes back. Name a later instant, or "next".`,
+      `The clock stands at ${iso(now)} and never goes back. Name a later instant, or "next".`,
     );
   }
   if (byMs > jumpMaxMs) {

@@ -13,12 +13,6 @@ const streamsMax = 50;
 /** A page that does not read is cut off, and resumes when it does. */
 const waitingBytesMax = 1_048_576;
 
-interface Numbered {
-  readonly n: number;
-  readonly kind: ChangeJson['kind'];
-  readonly chatId: number | null;
-}
-
 export interface Events {
   /** Streams the changes after `after`; a page that cannot resume there is told so by the event `stale`. */
   open(incoming: IncomingMessage, outgoing: ServerResponse, after: string | undefined): void;
@@ -30,24 +24,25 @@ export interface Events {
 /** Changes as server-sent events: `event: change`, `data: {kind, chat_id}`, with ids `<boot>-<n>` to resume from. */
 export function createEvents({ world, timer, clock }: { world: World; timer: Timer; clock: Clock }): Events {
   const boot = clock.now().toString(36);
-  const kept: Numbered[] = [];
+  /** The newest changes as they are told, up to the last one. */
+  const kept: string[] = [];
   const streams = new Set<ServerResponse>();
   let last = 0;
 
-  const publish = (kind: Numbered['kind'], chatId: number | null) => {
+  const publish = (kind: ChangeJson['kind'], chatId: number | null) => {
     last += 1;
-    const change = { n: last, kind, chatId };
-    kept.push(change);
+    const data = JSON.stringify({ kind, chat_id: chatId } satisfies ChangeJson);
+    const told = `id: ${boot}-${last}\nevent: change\ndata: ${data}\n\n`;
+    kept.push(told);
     if (kept.length > keptMax) kept.shift();
-    for (const stream of streams) write(stream, told(boot, change));
+    for (const stream of streams) write(stream, told);
   };
   const unwatch = world.watch(({ kind, chatId }) => publish(kind, chatId));
 
-  const missed = (after: string): readonly Numbered[] | null => {
+  const missed = (after: string): readonly string[] | null => {
     const [, theirs, number] = /^([0-9a-z]+)-(\d{1,12})$/.exec(after) ?? [];
-    const n = Number(number);
-    const isKnown = theirs === boot && n <= last && n >= last - kept.length;
-    return isKnown ? kept.filter((change) => change.n > n) : null;
+    const behind = last - Number(number);
+    return theirs === boot && behind >= 0 && behind <= kept.length ? kept.slice(kept.length - behind) : null;
   };
 
   return {
@@ -59,7 +54,7 @@ export function createEvents({ world, timer, clock }: { world: World; timer: Tim
       const resumed = after === undefined ? null : missed(after);
       const first = after === undefined || resumed !== null ? 'hello' : 'stale';
       write(outgoing, `retry: 2000\n\n`);
-      for (const change of resumed ?? []) write(outgoing, told(boot, change));
+      for (const told of resumed ?? []) write(outgoing, told);
       write(outgoing, `id: ${boot}-${last}\nevent: ${first}\ndata: {}\n\n`);
       streams.add(outgoing);
       const rest = beat(timer, outgoing);
@@ -75,10 +70,6 @@ export function createEvents({ world, timer, clock }: { world: World; timer: Tim
       for (const stream of streams) stream.end();
     },
   };
-}
-
-function told(boot: string, { n, kind, chatId }: Numbered): string {
-  return `id: ${boot}-${n}\nevent: change\ndata: ${JSON.stringify({ kind, chat_id: chatId } satisfies ChangeJson)}\n\n`;
 }
 
 function write(stream: ServerResponse, text: string): void {

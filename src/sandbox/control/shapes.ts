@@ -1,20 +1,19 @@
 import type { z } from 'zod';
+import type { Wire } from '../../api/wire.ts';
 import type {
-  BotRights,
+  BotCommand,
   BotShown,
-  BotStatus,
-  ButtonShown,
   Call,
   CallbackAnswer,
   Change,
-  ChatKind,
-  EntityShown,
-  FaultKind,
-  MediaKind,
-  MemberStatus,
+  ChatShown,
+  DocumentShown,
+  Fault,
+  MessageShown,
+  Person,
+  TopicShown,
 } from '../world/world.ts';
 import type * as bodies from './bodies.ts';
-import type { BotCommand } from './calls.ts';
 
 /** The types of this file are the JSON of the control API, as the server writes it and as the chat page reads it. */
 export interface StateJson {
@@ -30,12 +29,7 @@ export interface StateJson {
   readonly starters: readonly string[];
 }
 
-export interface PersonJson {
-  readonly key: string;
-  readonly id: number;
-  readonly first_name: string;
-  readonly username: string;
-}
+export type PersonJson = Wire<Person>;
 
 export interface PageLink {
   readonly title: string;
@@ -47,73 +41,31 @@ export interface PlatformJson {
   readonly privacy: boolean;
 }
 
-export interface ChatJson {
+export interface ChatJson extends Wire<Omit<ChatShown, 'id'>> {
   readonly chat_id: number;
   readonly key: string;
-  readonly kind: ChatKind;
-  readonly title: string;
-  readonly is_forum: boolean;
-  readonly is_started: boolean;
-  readonly migrated_to: number | null;
-  readonly person: string | null;
-  readonly members: readonly { readonly key: string; readonly status: MemberStatus }[];
-  readonly bot: { readonly status: BotStatus; readonly rights: BotRights };
-  readonly last: { readonly from: string; readonly text: string; readonly date: number } | null;
+  readonly last: Pick<MessageJson, 'from' | 'text' | 'date'> | null;
   readonly general_last_message_id: number | null;
   readonly topics: readonly TopicJson[];
 }
 
-export interface TopicJson {
-  readonly thread_id: number;
-  readonly name: string;
-  readonly is_closed: boolean;
-  readonly is_deleted: boolean;
-  readonly created_by: string;
+export interface TopicJson extends Wire<TopicShown> {
   readonly last_message_id: number | null;
 }
 
-export interface MessageJson {
-  readonly chat_id: number;
-  readonly message_id: number;
-  readonly ephemeral_id: number | null;
-  readonly only_for: string | null;
-  readonly replaces: number | null;
-  readonly thread_id: number | null;
-  readonly from: string;
-  readonly date: number;
-  readonly edit_date: number | null;
-  readonly text: string;
-  readonly entities: readonly EntityShown[];
-  readonly buttons: readonly (readonly ButtonShown[])[];
-  readonly reply_to: number | null;
-  readonly is_pinned: boolean;
-  readonly is_silent: boolean;
-  readonly service: string | null;
+export interface MessageJson extends Wire<Omit<MessageShown, 'document'>> {
   readonly document: DocumentJson | null;
-  readonly reactions: readonly string[];
 }
 
-export interface DocumentJson {
-  readonly file_id: string;
-  readonly kind: MediaKind;
-  readonly name: string;
-  readonly mime_type: string;
-  readonly size: number;
+export interface DocumentJson extends Wire<DocumentShown> {
   readonly is_photo: boolean;
 }
 
-export interface FaultJson {
-  readonly id: string | undefined;
-  readonly kind: FaultKind;
-  readonly method: string;
+export interface FaultJson extends Wire<Omit<Fault, 'chat'>> {
   readonly chat: number | null;
-  readonly count: number;
-  readonly retry_after: number | undefined;
-  readonly delay_ms: number | undefined;
-  readonly chance: number | undefined;
 }
 
-export type CallJson = Omit<Call, 'at'> & { readonly at: string };
+export type CallJson = Wire<Call>;
 
 /** A change is one entry of the stream of events. */
 export interface ChangeJson {

@@ -1,85 +1,69 @@
+import type { z } from 'zod';
+import { iso, wire } from '../../api/wire.ts';
 import type { Log } from '../../app/ports/outside.ts';
 import {
   SandboxRefusal,
   type ChatShown,
   type MessageShown,
   type World,
-  type Call,
   type Fault,
   type Features,
   type Travel,
 } from '../world/world.ts';
-import { json, read, type Answer } from './answers.ts';
+import { given, json, read, type Answer } from './answers.ts';
 import { callsQuery, documentQuery, messagesQuery, noQuery, transcriptQuery } from './bodies.ts';
-import { createCallTail, type CallTail } from './calls.ts';
-import type { ChatJson, PageLink, StateJson, Views, CallJson, FaultJson, MessageJson, PlatformJson } from './shapes.ts';
+import type { ChatJson, FaultJson, MessageJson, PageLink, PlatformJson, StateJson, Views } from './shapes.ts';
 
-interface ViewNeeds {
+interface ViewDeps {
   readonly world: World;
   readonly travel: Travel | null;
   readonly log: Log;
   readonly now: () => number;
   /** Other places of the product, shown at the head of the page. */
   readonly links: readonly PageLink[];
-  /** What is worth saying first, for an empty chat. */
+  /** Texts that are worth saying first, for an empty chat. */
   readonly starters: () => readonly string[];
 }
 
-/** What a GET is given: its query, not yet checked. */
+/** A GET is given its query, not yet checked. */
 type View = (query: unknown) => Promise<Answer> | Answer;
 
-/** How far back the newest messages of the topics are looked for; a topic that was silent for longer has no mark. */
+function view<S extends z.ZodType>(schema: S, look: (asked: z.output<S>) => unknown): View {
+  return async (query) => json(await look(read(schema, query)));
+}
+
+/** Messages among which the newest of each topic is looked for; a topic that was silent for longer has no mark. */
 const lookedAt = 300;
 /** A transcript in JSON is for checks, whose worlds are small. */
 const transcriptMessagesMax = 10_000;
 
-/** What can be seen of the world. */
-export function createViews(needs: ViewNeeds): Readonly<Record<string, View>> {
-  const { world } = needs;
-  const tail = createCallTail(world);
+/** Views of the world, each by the name of its GET. */
+export function createViews(deps: ViewDeps): Readonly<Record<string, View>> {
+  const { world } = deps;
   return {
-    state: async (query) => {
-      read(noQuery, query);
-      return json(await stateOf(needs, tail));
-    },
-    messages: (query) => {
-      const { chat: name, thread, before, as, limit } = read(messagesQuery, query);
-      const chat = chatOf(world, name);
-      const page = {
-        ...(thread === undefined ? {} : { thread: thread === 'general' ? null : thread }),
-        ...(before === undefined ? {} : { before }),
-        ...(as === undefined ? {} : { as }),
-        limit: limit + 1,
-      };
-      const found = world.messages(chat.id, page);
+    state: view(noQuery, () => stateOf(deps)),
+    messages: view(messagesQuery, ({ chat: name, thread, before, as, limit }) => {
+      const { id } = chatOf(world, name);
+      const place = thread === 'general' ? null : thread;
+      const found = world.messages(id, { ...given({ thread: place, before, as }), limit: limit + 1 });
       const messages = found.slice(-limit).map(messageJson);
-      return json({ chat_id: chat.id, messages, has_older: found.length > limit } satisfies Views['messages']);
-    },
-    calls: (query) => {
-      const { after, limit } = read(callsQuery, query);
-      const calls = after === undefined ? tail.newest(limit) : world.calls(after, limit);
-      return json({ calls: calls.map(callJson) } satisfies Views['calls']);
-    },
-    fault: (query) => {
-      read(noQuery, query);
-      return json({ faults: world.faults().map(faultJson) });
-    },
+      return { chat_id: id, messages, has_older: found.length > limit } satisfies Views['messages'];
+    }),
+    calls: view(callsQuery, ({ after, limit }) => {
+      const calls = after === undefined ? world.calls(0, Infinity).slice(-limit) : world.calls(after, limit);
+      return { calls: calls.map(wire) } satisfies Views['calls'];
+    }),
+    fault: view(noQuery, () => ({ faults: world.faults().map(faultJson) })),
     transcript: (query) => transcriptOf(world, query),
     document: (query) => documentOf(world, query),
   };
 }
 
-async function stateOf({ world, travel, log, now, links, starters }: ViewNeeds, tail: CallTail): Promise<StateJson> {
+async function stateOf({ world, travel, log, now, links, starters }: ViewDeps): Promise<StateJson> {
   const nextAt = travel === null ? null : await travel.nextAt().catch(unread(log));
-  const { id, name, username } = world.bot;
   return {
-    bot: { id, name, username, commands: tail.commands() },
-    people: world.people.map((person) => ({
-      key: person.key,
-      id: person.id,
-      first_name: person.firstName,
-      username: person.username,
-    })),
+    bot: { ...world.bot, commands: world.commands() },
+    people: world.people.map(wire),
     chats: world.chats().map((chat) => chatJson(world, chat)),
     platform: platformJson(world.features()),
     clock: { now: iso(now()), next_at: nextAt === null ? null : iso(nextAt), can_jump: travel !== null },
@@ -102,27 +86,14 @@ function chatJson(world: World, chat: ChatShown): ChatJson {
   const messages = world.messages(chat.id, { limit: lookedAt }).filter(({ onlyFor }) => onlyFor === null);
   const newest = messages.at(-1);
   const lastOf = (thread: number | null) => messages.findLast(({ threadId }) => threadId === thread)?.messageId ?? null;
+  const { id, ...shown } = chat;
   return {
-    chat_id: chat.id,
+    ...wire(shown),
+    chat_id: id,
     key: keyOf(chat),
-    kind: chat.kind,
-    title: chat.title,
-    is_forum: chat.isForum,
-    is_started: chat.isStarted,
-    migrated_to: chat.migratedTo,
-    person: chat.person,
-    members: chat.members,
-    bot: chat.bot,
     last: newest === undefined ? null : { from: newest.from, text: preview(newest), date: newest.date },
     general_last_message_id: lastOf(null),
-    topics: world.topics(chat.id).map((topic) => ({
-      thread_id: topic.threadId,
-      name: topic.name,
-      is_closed: topic.isClosed,
-      is_deleted: topic.isDeleted,
-      created_by: topic.createdBy,
-      last_message_id: lastOf(topic.threadId),
-    })),
+    topics: world.topics(id).map((topic) => ({ ...wire(topic), last_message_id: lastOf(topic.threadId) })),
   };
 }
 
@@ -169,10 +140,6 @@ function documentOf(world: World, query: unknown): Answer {
   };
 }
 
-export function iso(at: number): string {
-  return new Date(at).toISOString();
-}
-
 /**
  * The short key of a chat: of a private one, the person's (`ada`); of a group, its title in small letters without "The",
  * joined by `_` (`lab`, `no_rights`, `plain`). A group that was migrated leaves its key to its successor.
@@ -197,37 +164,10 @@ export function chatOf(world: World, name: number | string): ChatShown {
   throw new SandboxRefusal('no_chat', `There is no chat "${shown}". The chats are: ${chats.map(keyOf).join(', ')}.`);
 }
 
-export function messageJson(message: MessageShown): MessageJson {
-  const { document } = message;
+export function messageJson({ document, ...message }: MessageShown): MessageJson {
   return {
-    chat_id: message.chatId,
-    message_id: message.messageId,
-    ephemeral_id: message.ephemeralId,
-    only_for: message.onlyFor,
-    replaces: message.replaces,
-    thread_id: message.threadId,
-    from: message.from,
-    date: message.date,
-    edit_date: message.editDate,
-    text: message.text,
-    entities: message.entities,
-    buttons: message.buttons,
-    reply_to: message.replyTo,
-    is_pinned: message.isPinned,
-    is_silent: message.isSilent,
-    service: message.service,
-    document:
-      document === null
-        ? null
-        : {
-            file_id: document.fileId,
-            kind: document.kind,
-            name: document.name,
-            mime_type: document.mimeType,
-            size: document.size,
-            is_photo: document.kind === 'photo',
-          },
-    reactions: message.reactions,
+    ...wire(message),
+    document: document === null ? null : { ...wire(document), is_photo: document.kind === 'photo' },
   };
 }
 
@@ -235,19 +175,6 @@ export function platformJson({ isEphemeralOn, isPrivacyOn }: Features): Platform
   return { ephemeral: isEphemeralOn, privacy: isPrivacyOn };
 }
 
-function callJson(call: Call): CallJson {
-  return { ...call, at: new Date(call.at).toISOString() };
-}
-
-export function faultJson(fault: Fault): FaultJson {
-  return {
-    id: fault.id,
-    kind: fault.kind,
-    method: fault.method,
-    chat: fault.chat ?? null,
-    count: fault.count,
-    retry_after: fault.retryAfter,
-    delay_ms: fault.delayMs,
-    chance: fault.chance,
-  };
+export function faultJson({ chat, ...fault }: Fault): FaultJson {
+  return { ...wire(fault), chat: chat ?? null };
 }

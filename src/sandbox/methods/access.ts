@@ -7,7 +7,7 @@ import type { ChatRow, MessageRow, CallbackRow } from '../world/rows.ts';
 import type { State } from '../world/state.ts';
 import type { BotRights, Person } from '../world/world.ts';
 
-/** What every method is given. */
+/** The parts of the sandbox that every method is given. */
 export interface Api {
   readonly state: State;
   readonly platform: Platform;
@@ -91,10 +91,10 @@ export function checkOpen({ state }: Api, chat: ChatRow, thread: number | null):
   throw badRequest('TOPIC_CLOSED');
 }
 
-/** How long after a press, or after a message said to the bot alone, any bot may answer to that person alone. */
+/** Any bot may answer to a person alone so long after their callback, or after their message to the bot alone. */
 const windowSeconds = 15;
 
-/** What `ephemeral_message_parameters` asks for. */
+/** The wish that `ephemeral_message_parameters` tells. */
 interface EphemeralAsked {
   readonly receiverId: number;
   readonly callbackId: string;
@@ -122,8 +122,8 @@ interface Wanted {
 }
 
 /**
- * Whether this message may be one for a single person. An administrator may write to any member at any time; any other
- * bot needs what it answers: a press, or an ephemeral message, of that person in that chat, at most 15 seconds old.
+ * Checks whether this message may be one for a single person. An administrator may write to any member at any time; any other
+ * bot needs what it answers: a callback, or an ephemeral message, of that person in that chat, at most 15 seconds old.
  * The rules are those of the Bot API. Of the error texts only BOT_NOT_ADMIN was seen in answers of the real server (it
  * is what a private chat gets); the others are not known, and nobody should read more out of them than the status 400.
  */
@@ -169,7 +169,7 @@ function checkAnswered({ state }: Api, chat: ChatRow, { id, key }: { id: number;
   }
 }
 
-/** What stands in the place of an ephemeral message already is edited instead. */
+/** A callback below an ephemeral message replaces nothing: such a message is edited instead. */
 function replacedBy(callback: CallbackRow | null): number {
   if (callback === null || callback.ephemeralId !== null) throw badRequest('MESSAGE_ID_INVALID');
   return callback.messageId;

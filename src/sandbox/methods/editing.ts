@@ -1,7 +1,7 @@
 import { checkKeyboard, isObject, readMarkup } from '../bot-api/keyboard.ts';
 import { type Arguments, badRequest } from '../bot-api/request.ts';
 import { captionText, messageText, type Formatted } from '../bot-api/texts.ts';
-import { messageJson } from '../bot-api/wire.ts';
+import { messageJson, type Json } from '../bot-api/wire.ts';
 import { botKey } from '../world/first-world.ts';
 import type { ChatRow, Keyboard, MessageRow } from '../world/rows.ts';
 import { chatOf, hasRight, idIn, messageOf, receiverIn, type Api, type Method } from './access.ts';
@@ -9,7 +9,7 @@ import { inputCaption, inputText } from './sending.ts';
 
 const deleteLifeSeconds = 48 * 3600;
 /** The message, if it can be edited at all: own ones that were not passed on and carry no other keyboard. */
-function editable(api: Api, args: Arguments): { readonly chat: ChatRow; readonly row: MessageRow } {
+function editable(api: Api, args: Arguments): Found {
   if (args.text('chat_id') === '' && !args.has('message_id') && args.text('inline_message_id') === '') {
     throw badRequest('message identifier is not specified');
   }
@@ -20,44 +20,39 @@ function editable(api: Api, args: Arguments): { readonly chat: ChatRow; readonly
   return { chat, row };
 }
 
-interface Edit {
-  readonly shown: Formatted;
+interface Found {
+  readonly chat: ChatRow;
+  readonly row: MessageRow;
+}
+
+interface Edit extends Formatted {
   readonly keyboard: Keyboard | null;
 }
 
 /** An edit is paid for even when it changes nothing, because only the far server compares. */
-function applyEdit(
-  api: Api,
-  { chat, row }: { readonly chat: ChatRow; readonly row: MessageRow },
-  { shown, keyboard }: Edit,
-): MessageRow {
+function apply(api: Api, { chat, row }: Found, { text, entities, keyboard }: Edit): Json {
   checkKeyboard(keyboard);
   api.rates.spend(chat);
-  const before = JSON.stringify([row.text, row.entities, row.keyboard]);
-  if (before === JSON.stringify([shown.text, shown.entities, keyboard])) {
+  if (JSON.stringify([row.text, row.entities, row.keyboard]) === JSON.stringify([text, entities, keyboard])) {
     throw badRequest(
       'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
     );
   }
-  return api.platform.edited({ ...row, text: shown.text, entities: shown.entities, keyboard });
-}
-
-function apply(api: Api, found: { readonly chat: ChatRow; readonly row: MessageRow }, edit: Edit): unknown {
-  return messageJson(api.state, applyEdit(api, found, edit));
+  return messageJson(api.state, api.platform.edited({ ...row, text, entities, keyboard }));
 }
 
 const editMessageText: Method = (api, args) => {
   const given = inputText(args);
-  const { keyboard } = readMarkup(args.text('reply_markup'), args.json('reply_markup'));
+  const { keyboard } = readMarkup(args);
   const found = editable(api, args);
   if (found.row.document !== null) throw badRequest('there is no text in the message to edit');
-  return apply(api, found, { shown: messageText(given), keyboard });
+  return apply(api, found, { ...messageText(given), keyboard });
 };
 
 /** Edits a message that one person alone sees. It is named by chat, receiver and an id of its own, and the answer says only that it was done. */
 const editEphemeralMessageText: Method = (api, args) => {
   const given = inputText(args);
-  const { keyboard } = readMarkup(args.text('reply_markup'), args.json('reply_markup'));
+  const { keyboard } = readMarkup(args);
   const chat = chatOf(api, args, 'edit');
   const receiver = args.integer('receiver_user_id');
   if (receiver <= 0) throw badRequest('invalid receiver_user_id specified');
@@ -66,23 +61,23 @@ const editEphemeralMessageText: Method = (api, args) => {
   if (row?.ephemeral?.person !== key) throw badRequest('ephemeral message not found');
   if (row.from !== botKey || row.hasReplyKeyboard) throw badRequest("message can't be edited");
   if (row.document !== null) throw badRequest('there is no text in the message to edit');
-  applyEdit(api, { chat, row }, { shown: messageText(given), keyboard });
+  apply(api, { chat, row }, { ...messageText(given), keyboard });
   return true;
 };
 
 const editMessageCaption: Method = (api, args) => {
   const given = inputCaption(args);
-  const { keyboard } = readMarkup(args.text('reply_markup'), args.json('reply_markup'));
+  const { keyboard } = readMarkup(args);
   const found = editable(api, args);
   if (found.row.document === null) throw badRequest('there is no caption in the message to edit');
-  return apply(api, found, { shown: captionText(given), keyboard });
+  return apply(api, found, { ...captionText(given), keyboard });
 };
 
 const editMessageReplyMarkup: Method = (api, args) => {
-  const { keyboard } = readMarkup(args.text('reply_markup'), args.json('reply_markup'));
+  const { keyboard } = readMarkup(args);
   const found = editable(api, args);
   const { text, entities } = found.row;
-  return apply(api, found, { shown: { text, entities }, keyboard });
+  return apply(api, found, { text, entities, keyboard });
 };
 
 const deleteMessage: Method = (api, args) => {
@@ -148,7 +143,7 @@ const setMessageReaction: Method = (api, args) => {
   return true;
 };
 
-/** How long a press waits for its answer. */
+/** A callback waits so long for its answer. */
 const callbackLifeMs = 20_000;
 const answerMax = 200;
 

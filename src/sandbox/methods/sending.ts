@@ -16,7 +16,7 @@ interface Content extends Formatted {
 /** Checks in the order of the real server: the input, the chat, the place, the content, and last the pace. */
 function send(api: Api, args: Arguments, contentOf: (chat: ChatRow) => Content): MessageRow {
   const reply = readReply(args);
-  const { keyboard, hasReplyKeyboard } = readMarkup(args.text('reply_markup'), args.json('reply_markup'));
+  const { keyboard, hasReplyKeyboard } = readMarkup(args);
   const asked = readEphemeral(args);
   const chat = chatOf(api, args, 'write');
   const ephemeral = ephemeralFor(api, chat, { asked, replyTo: reply.ephemeralId });

@@ -1,6 +1,6 @@
 import { isObject } from '../bot-api/keyboard.ts';
 import { type Arguments, badRequest } from '../bot-api/request.ts';
-import type { BotCommandRow } from '../world/rows.ts';
+import type { BotCommand } from '../world/world.ts';
 import { chatOf, type Api, type Method } from './access.ts';
 
 const commandsMax = 100;
@@ -41,7 +41,7 @@ function chatScopeName(api: Api, type: string, scope: Readonly<Record<string, un
   return type === 'chat_member' ? `${type} ${id} ${user}` : `${type} ${id}`;
 }
 
-function readCommands(args: Arguments): readonly BotCommandRow[] {
+function readCommands(args: Arguments): readonly BotCommand[] {
   if (args.text('commands') === '') return [];
   const value = args.json('commands');
   if (value === undefined) throw badRequest("can't parse commands JSON object");
@@ -50,7 +50,7 @@ function readCommands(args: Arguments): readonly BotCommandRow[] {
   return value.map((each: unknown) => readCommand(each));
 }
 
-function readCommand(value: unknown): BotCommandRow {
+function readCommand(value: unknown): BotCommand {
   if (!isObject(value)) throw badRequest("can't parse BotCommand: expected an Object");
   const { command, description } = { command: value['command'], description: value['description'] };
   if (typeof command !== 'string') throw badRequest('can\'t parse BotCommand: Can\'t find field "command"');

@@ -30,7 +30,7 @@ const plain: Omit<ChatRow, 'id' | 'kind' | 'title'> = {
 
 const inGroups = { ada: 'creator', ben: 'member' } as const;
 
-/** `moreForums`: groups like the first one, for whoever needs many; see `forumId`. */
+/** `moreForums`: groups like the first one, for a test that needs many; see `forumId`. */
 export function firstChats(moreForums = 0): readonly ChatRow[] {
   return [
     ...people.map((person) => privateChat(person)),

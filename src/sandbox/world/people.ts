@@ -9,7 +9,14 @@ import { onlyWords, speaker } from './shown.ts';
 import type { State } from './state.ts';
 import { SandboxRefusal, type Editing, type Person, type Pressing, type Saying } from './world.ts';
 
-/** What people do in the chats. Whatever they could not do in Telegram is refused in a sentence. */
+interface TopicNamed {
+  readonly chat: number;
+  readonly thread: number;
+  /** The owner of the chat where nobody is named. */
+  readonly as: string | undefined;
+}
+
+/** Deeds of people in the chats; a sentence refuses what Telegram would not let them do. */
 export class People {
   readonly #platform: Platform;
   readonly #state: State;
@@ -22,7 +29,7 @@ export class People {
   say(saying: Saying): MessageRow {
     const { as, chat: chatId, thread, text, media, replyTo } = saying;
     const chat = this.#placeOf(as, chatId);
-    const content = media === undefined ? readable(text) : readableCaption(text);
+    const content = readable(text, media !== undefined);
     const target = replyTo === undefined ? null : this.#message(chatId, replyTo);
     const place = thread ?? (thread === undefined && chat.isForum ? (target?.threadId ?? null) : null);
     this.#checkTopic(chat, place, as);
@@ -40,7 +47,7 @@ export class People {
   }
 
   /**
-   * What people say in a group is for the bot alone when it answers an ephemeral message, or is a command that the bot
+   * A message of a person in a group is for the bot alone when it answers an ephemeral message, or is a command that the bot
    * has marked so: Telegram's apps send it that way.
    */
   #secrecyOf(chat: ChatRow, { as, media, replyToEphemeral, isEphemeral }: Saying, content: Formatted): Secrecy | null {
@@ -59,7 +66,7 @@ export class People {
     this.#placeOf(as, chatId);
     const row = this.#message(chatId, messageId);
     if (row.from !== as || row.service !== null) throw refused('not_allowed', 'People edit their own messages only.');
-    const content = row.document === null ? readable(text) : readableCaption(text);
+    const content = readable(text, row.document !== null);
     const edited = this.#platform.edited({ ...row, ...content });
     if (!edited.isHidden) this.#platform.addUpdate('edited_message', chatId, messageJson(this.#state, edited));
   }
@@ -108,11 +115,11 @@ export class People {
     this.#platform.deleteTopic(this.#topic(chatId, threadId), ownerOf(chat));
   }
 
-  setTopicClosed(topic: { readonly chat: number; readonly thread: number; readonly as?: string }, on: boolean): void {
-    const chat = this.#chat(topic.chat);
+  setTopicClosed({ chat: chatId, thread, as }: TopicNamed, on: boolean): void {
+    const chat = this.#chat(chatId);
     if (chat.kind === 'private') throw refused('not_allowed', 'Topics of a private chat cannot be closed.');
-    const by = topic.as === undefined ? ownerOf(chat) : person(topic.as).key;
-    const row = this.#topic(topic.chat, topic.thread);
+    const by = as === undefined ? ownerOf(chat) : person(as).key;
+    const row = this.#topic(chatId, thread);
     if (row.isClosed === on) throw refused('not_allowed', `The topic is ${on ? 'closed' : 'open'} already.`);
     if (!mayManage(chat, by) && row.createdBy !== by) {
       throw refused('not_allowed', 'Only administrators and the maker of a topic close or reopen it.');
@@ -189,15 +196,10 @@ function mayManage(chat: ChatRow, key: string): boolean {
   return chat.members[key] === 'creator' || chat.members[key] === 'administrator';
 }
 
-function readable(text: string): Formatted {
+function readable(text: string, isCaption: boolean): Formatted {
   const shown = cleaned({ text, entities: [] });
-  if (shown.text === '') throw refused('bad_text', 'There is nothing to say in this text.');
-  if (shown.text.length > textMax) throw refused('bad_text', `A message has at most ${textMax} characters.`);
-  return shown;
-}
-
-function readableCaption(text: string): Formatted {
-  const shown = cleaned({ text, entities: [] });
-  if (shown.text.length > captionMax) throw refused('bad_text', `A caption has at most ${captionMax} characters.`);
+  const [name, max] = isCaption ? ['caption', captionMax] : ['message', textMax];
+  if (shown.text === '' && !isCaption) throw refused('bad_text', 'There is nothing to say in this text.');
+  if (shown.text.length > max) throw refused('bad_text', `A ${name} has at most ${max} characters.`);
   return shown;
 }

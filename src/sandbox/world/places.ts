@@ -10,7 +10,7 @@ import type { BotRights, BotStatus, Features, MemberStatus } from './world.ts';
 /** Far from the ids of the first world, which no migration may meet. */
 const migratedIdsFrom = -1_001_000_100_000;
 
-/** Who is where, with which rights, and what kind of chat it is. */
+/** Changes of members, of rights and of the kind of a chat. */
 export class Places {
   readonly #platform: Platform;
   readonly #state: State;
@@ -29,7 +29,7 @@ export class Places {
     this.#state.tell('chat', chatId);
   }
 
-  /** Whoever gives a plain member a right makes it an administrator, as in Telegram. */
+  /** A right that is given to a plain member makes it an administrator, as in Telegram. */
   setBotRights(chatId: number, rights: Partial<BotRights>): void {
     const chat = this.#chat(chatId);
     if (chat.kind === 'private') throw refused('bad_input', 'Nobody has rights in a private chat.');
@@ -68,7 +68,7 @@ export class Places {
     this.#state.tell('chat', chatId);
   }
 
-  /** What Telegram offers, which nobody in the chats decides, and nobody is told of. */
+  /** Features of Telegram, on which no one in the chats decides, and of which no one is told. */
   setFeatures(change: Partial<Features>): void {
     this.#state.set(change);
     this.#state.tell('chat', null);
@@ -143,7 +143,7 @@ function checkBlocking(chat: ChatRow, status: BotStatus, key: string): void {
   if (chat.person !== key) throw refused('not_a_member', 'This is the chat of another.');
 }
 
-/** Whoever becomes an administrator has the rights that it had there before, or else all of them. */
+/** A new administrator has the rights that it had there before, or else all of them. */
 function rightsFor({ botRights }: ChatRow, status: BotStatus): BotRights {
   const hasSome = Object.values(botRights).some(Boolean);
   return status === 'administrator' && !hasSome ? allRights : botRights;

@@ -1,12 +1,12 @@
 import type { Formatted } from '../bot-api/texts.ts';
 import { messageJson, userJson } from '../bot-api/wire.ts';
 import { bot, botKey, people } from './first-world.ts';
-import type { ChatRow, EphemeralRow, Keyboard, MessageRow, ServiceRow, TopicRow, UpdateKind } from './rows.ts';
+import type { ChatRow, EphemeralRow, MessageRow, ServiceRow, TopicRow, UpdateKind } from './rows.ts';
 import { messageLine, onlyWords, placeName, speaker } from './shown.ts';
 import type { State } from './state.ts';
-import type { DocumentShown, EntityShown } from './world.ts';
+import type { EntityShown } from './world.ts';
 
-/** Updates wait for the bot for a day; a press on a button is of no use after two and a half minutes. */
+/** Updates wait for the bot for a day; a callback is of no use after two and a half minutes. */
 const updateLifeSeconds = 86_400;
 const callbackUpdateLifeSeconds = 150;
 
@@ -16,19 +16,10 @@ const unasked: ReadonlySet<UpdateKind> = new Set<UpdateKind>(['chat_member']);
 /** For whom alone a message is. */
 export type Secrecy = Pick<EphemeralRow, 'person' | 'replaces' | 'replyTo'>;
 
+type Chosen = Omit<MessageRow, 'chatId' | 'from' | 'messageId' | 'replyRoot' | 'date' | 'ephemeral'>;
+
 /** A message before it has its id. */
-export interface Draft {
-  readonly chatId: number;
-  readonly from: string;
-  readonly threadId?: number | null;
-  readonly text?: string;
-  readonly entities?: readonly EntityShown[];
-  readonly keyboard?: Keyboard | null;
-  readonly hasReplyKeyboard?: boolean;
-  readonly replyTo?: number | null;
-  readonly service?: ServiceRow | null;
-  readonly document?: DocumentShown | null;
-  readonly isSilent?: boolean;
+interface Draft extends Pick<MessageRow, 'chatId' | 'from'>, Partial<Chosen> {
   readonly ephemeral?: Secrecy | null;
 }
 
@@ -46,9 +37,9 @@ const blank = {
   document: null,
   reactions: [],
   isHidden: false,
-} satisfies Partial<MessageRow>;
+} satisfies Chosen;
 
-/** What happens in the chats whoever caused it: ids are given, the other side is told, the transcript is written. */
+/** Events in the chats, whoever caused them: ids are given, the other side is told, the transcript is written. */
 export class Platform {
   readonly state: State;
   /** Called when updates were added and are written. */
@@ -117,7 +108,7 @@ export class Platform {
     return topic;
   }
 
-  /** Everything in it goes as well. Nobody is told: the Bot API has no update for it. */
+  /** Its messages go as well, and no one is told: the Bot API has no update for it. */
   deleteTopic(topic: TopicRow, by: string): void {
     this.note(topic.chatId, topic.threadId, `${speaker(by)} deletes the topic`);
     for (const row of this.state.messages.all()) {
@@ -189,7 +180,7 @@ export class Platform {
     return answered?.from === botKey || isCommandForMe(row) || isAboutMe(row);
   }
 
-  /** What a message that was heard answers comes along with it, and can be passed on from then on. */
+  /** The message that a heard one answers comes along with it, and can be passed on from then on. */
   #reveal({ chatId, replyTo }: MessageRow): void {
     const target = replyTo === null ? undefined : this.state.message(chatId, replyTo);
     if (target?.isHidden === true) this.state.messages.put({ ...target, isHidden: false });

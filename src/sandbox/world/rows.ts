@@ -1,39 +1,29 @@
 import type {
+  BotCommand,
   BotRights,
   BotStatus,
   CallbackAnswer,
-  ChatKind,
-  DocumentShown,
-  EntityShown,
+  ChatShown,
   Fault,
+  Features,
   MemberStatus,
+  MessageShown,
+  TopicShown,
 } from './world.ts';
 
-/** What the sandbox keeps. Rows are replaced, never changed, so that an action that fails can be taken back. */
-export interface ChatRow {
-  readonly id: number;
-  readonly kind: ChatKind;
-  readonly title: string;
-  readonly isForum: boolean;
+/** Rows are replaced, never changed, so that an action that fails can be taken back. */
+export interface ChatRow extends Omit<ChatShown, 'members' | 'bot'> {
   readonly members: Readonly<Record<string, MemberStatus>>;
   readonly botStatus: BotStatus;
   readonly botRights: BotRights;
-  readonly person: string | null;
-  readonly isStarted: boolean;
   /** Supergroups count their messages themselves; all other chats share the mailbox of the bot. */
   readonly lastMessageId: number;
   readonly lastEphemeralId: number;
-  readonly migratedTo: number | null;
 }
 
-export interface TopicRow {
+export interface TopicRow extends TopicShown {
   readonly chatId: number;
-  readonly threadId: number;
-  readonly name: string;
   readonly iconColor: number;
-  readonly isClosed: boolean;
-  readonly isDeleted: boolean;
-  readonly createdBy: string;
 }
 
 export type ButtonRow = Readonly<Record<string, unknown>> & { readonly text: string };
@@ -45,7 +35,7 @@ export interface ServiceRow {
   readonly value: unknown;
 }
 
-/** What makes a message one for a single person and the bot. */
+/** The part of a message that makes it one for a single person and the bot. */
 export interface EphemeralRow {
   readonly id: number;
   /** The one who sees it, whether it is from this person or from the bot. */
@@ -57,33 +47,21 @@ export interface EphemeralRow {
   readonly replyTo: number | null;
 }
 
-export interface MessageRow {
-  readonly chatId: number;
-  /** 0 for an ephemeral message. */
-  readonly messageId: number;
-  readonly threadId: number | null;
+/** A message with what only the server needs. The text of a service message is empty. */
+export interface MessageRow extends Omit<MessageShown, 'ephemeralId' | 'onlyFor' | 'replaces' | 'buttons' | 'service'> {
   /** The first message of a chain of replies outside of every topic. */
   readonly replyRoot: number | null;
-  readonly from: string;
-  readonly date: number;
-  readonly text: string;
-  readonly entities: readonly EntityShown[];
   readonly keyboard: Keyboard | null;
   /** Sent with a keyboard that is none of buttons below it: such a message cannot be edited. */
   readonly hasReplyKeyboard: boolean;
-  readonly editDate: number | null;
-  readonly replyTo: number | null;
-  readonly isPinned: boolean;
-  readonly isSilent: boolean;
   readonly ephemeral: EphemeralRow | null;
   readonly service: ServiceRow | null;
-  readonly document: DocumentShown | null;
-  readonly reactions: readonly string[];
   /** The bot has not seen it, and can do nothing with it: privacy mode, or it was not in the chat. */
   readonly isHidden: boolean;
 }
 
-export type UpdateKind = 'message' | 'edited_message' | 'callback_query' | 'my_chat_member' | 'chat_member';
+export const updateKinds = ['message', 'edited_message', 'callback_query', 'my_chat_member', 'chat_member'] as const;
+export type UpdateKind = (typeof updateKinds)[number];
 
 export interface UpdateRow {
   readonly updateId: number;
@@ -116,14 +94,8 @@ export interface WebhookRow {
   readonly lastErrorMessage: string | null;
 }
 
-export interface BotCommandRow {
-  readonly command: string;
-  readonly description: string;
-  readonly is_ephemeral?: true;
-}
-
-/** Counters and what the bot has set for itself; there is one such row. */
-export interface SettingsRow {
+/** Numbers that only ever grow, so that nothing is named like something before it. */
+export interface Counters {
   readonly mailbox: number;
   readonly lastUpdate: number;
   readonly lastCallback: number;
@@ -132,12 +104,14 @@ export interface SettingsRow {
   readonly lastLine: number;
   readonly lastCall: number;
   readonly lastMigration: number;
-  readonly isEphemeralOn: boolean;
-  readonly isPrivacyOn: boolean;
+}
+
+/** One row holds what the bot has set for itself. */
+export interface SettingsRow extends Counters, Features {
   /** Null while the bot has not chosen. */
   readonly allowedUpdates: readonly string[] | null;
   readonly webhook: WebhookRow | null;
-  readonly commands: Readonly<Record<string, readonly BotCommandRow[]>>;
+  readonly commands: Readonly<Record<string, readonly BotCommand[]>>;
 }
 
 export interface LineRow {

@@ -1,59 +1,52 @@
 import { people, bot, botKey } from './first-world.ts';
 import type { ChatRow, MessageRow, TopicRow } from './rows.ts';
 import type { State } from './state.ts';
-import type { Call, ChatShown, MessagePage, MessageShown, TopicShown, MediaKind } from './world.ts';
+import type { BotCommand, Call, ChatShown, MessagePage, MessageShown, TopicShown, MediaKind } from './world.ts';
 
 /** The world as it is shown to people: rows without what only the server needs. */
 const pageDefault = 100;
 const pageMax = 1000;
 
-export function chatShown(chat: ChatRow): ChatShown {
+export function chatShown(row: ChatRow): ChatShown {
+  const { members, botStatus, botRights, lastMessageId: _last, lastEphemeralId: _lastEphemeral, ...chat } = row;
   return {
-    id: chat.id,
-    kind: chat.kind,
-    title: chat.title,
-    isForum: chat.isForum,
+    ...chat,
     members: people.flatMap(({ key }) => {
-      const status = chat.members[key];
+      const status = members[key];
       return status === undefined || status === 'left' ? [] : [{ key, status }];
     }),
-    bot: { status: chat.botStatus, rights: chat.botRights },
-    person: chat.person,
-    isStarted: chat.isStarted,
-    migratedTo: chat.migratedTo,
+    bot: { status: botStatus, rights: botRights },
   };
 }
 
-export function topicShown({ threadId, name, isClosed, isDeleted, createdBy }: TopicRow): TopicShown {
-  return { threadId, name, isClosed, isDeleted, createdBy };
+export function topicShown({ chatId: _chat, iconColor: _color, ...topic }: TopicRow): TopicShown {
+  return topic;
 }
 
 export function messageShown(row: MessageRow): MessageShown {
+  const {
+    ephemeral,
+    service,
+    keyboard,
+    replyRoot: _root,
+    hasReplyKeyboard: _other,
+    isHidden: _hidden,
+    ...message
+  } = row;
   return {
-    chatId: row.chatId,
-    messageId: row.messageId,
-    ephemeralId: row.ephemeral?.id ?? null,
-    onlyFor: row.ephemeral?.person ?? null,
-    replaces: row.ephemeral?.replaces ?? null,
-    threadId: row.threadId,
-    from: row.from,
-    date: row.date,
-    editDate: row.editDate,
-    text: row.service === null ? row.text : `${speaker(row.from)} ${serviceWords(row)}`,
-    entities: row.entities,
-    buttons: (row.keyboard ?? []).map((buttons) =>
+    ...message,
+    ephemeralId: ephemeral?.id ?? null,
+    onlyFor: ephemeral?.person ?? null,
+    replaces: ephemeral?.replaces ?? null,
+    text: service === null ? row.text : `${speaker(row.from)} ${serviceWords(row)}`,
+    buttons: (keyboard ?? []).map((buttons) =>
       buttons.map(({ text, callback_data: data, url }) => ({
         text,
         ...(typeof data === 'string' ? { data } : {}),
         ...(typeof url === 'string' ? { url } : {}),
       })),
     ),
-    replyTo: row.replyTo,
-    isPinned: row.isPinned,
-    isSilent: row.isSilent,
-    service: row.service?.field ?? null,
-    document: row.document,
-    reactions: row.reactions,
+    service: service?.field ?? null,
   };
 }
 
@@ -74,6 +67,12 @@ export function callsShown(state: State, after: number, limit: number): readonly
     .all()
     .filter(({ seq }) => seq > after)
     .slice(0, limit);
+}
+
+/** Menus are kept under their scope and their language, with a blank between them. */
+export function offeredCommands({ settings }: State): readonly BotCommand[] {
+  const menus = Object.entries(settings.commands).flatMap(([key, menu]) => (key.endsWith(' ') ? [menu] : []));
+  return menus.toSorted((one, other) => other.length - one.length).at(0) ?? [];
 }
 
 export function transcriptOf(state: State, chatId: number | undefined): string {
@@ -113,7 +112,7 @@ function fileWord(kind: MediaKind): string {
   return kind === 'document' ? 'file' : kind;
 }
 
-/** Who alone sees it, and whether it came without a sound. */
+/** Marks for the only person who sees it, and for one that came without a sound. */
 function marks({ ephemeral, isSilent }: MessageRow): string {
   return `${onlyWords(ephemeral)}${isSilent ? ' (silent)' : ''}`;
 }
@@ -140,7 +139,7 @@ const words: Readonly<Record<string, (value: Named) => string>> = {
   migrate_from_chat_id: () => 'made this supergroup out of a group',
 };
 
-/** What a service message says to people. */
+/** The words of a service message for people. */
 function serviceWords({ service, from }: MessageRow): string {
   if (service === null) return '';
   if (service.field === 'new_chat_members') return comingWords(service.value, speaker(from));

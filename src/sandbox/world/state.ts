@@ -1,14 +1,24 @@
 import type { Clock, Log } from '../../app/ports/outside.ts';
-import { fileIdOf, kindOf } from '../bot-api/media.ts';
+import { fileIdOf } from '../bot-api/media.ts';
 import { firstChats, firstSettings } from './first-world.ts';
-import type { CallbackRow, ChatRow, FaultRow, LineRow, MessageRow, SettingsRow, TopicRow, UpdateRow } from './rows.ts';
-import { openStorage, type NewFile, type Storage, Table, type RowChange, type RowKind } from './storage.ts';
+import type {
+  CallbackRow,
+  ChatRow,
+  Counters,
+  FaultRow,
+  LineRow,
+  MessageRow,
+  SettingsRow,
+  TopicRow,
+  UpdateRow,
+} from './rows.ts';
+import { openStorage, type NewFile, type Storage, Table, type RowChange } from './storage.ts';
 import type { Call, Change, FileShown } from './world.ts';
 
-/** How much of the past is kept, in rows: enough for a long day of play, and little enough to hold in memory. */
+/** Rows of the past that are kept: enough for a long day of play, and little enough to hold in memory. */
 const kept = { messages: 20_000, updates: 10_000, callbacks: 1000, lines: 20_000, calls: 2000 };
 
-interface StateNeeds {
+interface StateDeps {
   readonly file: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,7 +26,7 @@ interface StateNeeds {
   readonly moreForums?: number;
 }
 
-/** The whole world in memory, written through to a file. Whatever happens inside one `transact` is kept or lost as one. */
+/** The whole world in memory, written through to a file. One `transact` is kept or lost as a whole. */
 export class State {
   readonly clock: Clock;
   readonly #log: Log;
@@ -29,23 +39,27 @@ export class State {
   readonly #moreForums: number;
   #isBusy = false;
 
-  readonly chats = this.#table<ChatRow>('chat', { keyOf: ({ id }) => String(id), complete: completeChat });
-  readonly topics = this.#table<TopicRow>('topic', { keyOf: ({ chatId, threadId }) => `${chatId}:${threadId}` });
-  readonly messages = this.#table<MessageRow>('message', { keyOf: messageKey, complete: completeMessage });
-  readonly updates = this.#table<UpdateRow>('update', { keyOf: ({ updateId }) => String(updateId) });
-  readonly callbacks = this.#table<CallbackRow>('callback', { keyOf: ({ id }) => id, complete: completeCallback });
-  readonly lines = this.#table<LineRow>('line', { keyOf: ({ seq }) => String(seq) });
-  readonly calls = this.#table<Call>('call', { keyOf: ({ seq }) => String(seq) });
-  readonly faults = this.#table<FaultRow>('fault', { keyOf: ({ id }) => id });
-  readonly #settings = this.#table<SettingsRow>('settings', { keyOf: () => 'all', complete: completeSettings });
+  readonly #tables = new Map<string, { clear(): void; load(row: unknown): void }>();
 
-  constructor({ file, clock, log, moreForums = 0 }: StateNeeds) {
+  readonly chats = this.#table<ChatRow>('chat', ({ id }) => String(id));
+  readonly topics = this.#table<TopicRow>('topic', ({ chatId, threadId }) => `${chatId}:${threadId}`);
+  readonly messages = this.#table<MessageRow>('message', messageKey);
+  readonly updates = this.#table<UpdateRow>('update', ({ updateId }) => String(updateId));
+  readonly callbacks = this.#table<CallbackRow>('callback', ({ id }) => id);
+  readonly lines = this.#table<LineRow>('line', ({ seq }) => String(seq));
+  readonly calls = this.#table<Call>('call', ({ seq }) => String(seq));
+  readonly faults = this.#table<FaultRow>('fault', ({ id }) => id);
+  readonly #settings = this.#table<SettingsRow>('settings', () => 'all');
+
+  constructor({ file, clock, log, moreForums = 0 }: StateDeps) {
     this.#moreForums = moreForums;
     this.clock = clock;
     this.#log = log;
     this.#storage = openStorage(file);
     this.#reload();
-    if (this.chats.isEmpty()) this.transact(() => this.#begin());
+    if (this.#storage.isCurrent()) return;
+    if (!this.chats.isEmpty()) log.info('sandbox.begins_anew', { because: 'an earlier version wrote its file' });
+    this.reset();
   }
 
   get settings(): SettingsRow {
@@ -57,7 +71,7 @@ export class State {
   }
 
   /** The next number of a counter. */
-  count(name: 'mailbox' | 'lastUpdate' | 'lastCallback' | 'lastFile' | 'lastFault' | 'lastMigration'): number {
+  count(name: keyof Counters): number {
     const next = this.settings[name] + 1;
     this.set({ [name]: next });
     return next;
@@ -99,15 +113,11 @@ export class State {
   }
 
   addLine(chatId: number, text: string): void {
-    const seq = this.settings.lastLine + 1;
-    this.set({ lastLine: seq });
-    this.lines.put({ seq, chatId, text });
+    this.lines.put({ seq: this.count('lastLine'), chatId, text });
   }
 
   addCall(call: Omit<Call, 'seq'>): void {
-    const seq = this.settings.lastCall + 1;
-    this.set({ lastCall: seq });
-    this.calls.put({ seq, ...call });
+    this.calls.put({ seq: this.count('lastCall'), ...call });
   }
 
   /** Listeners hear of it once it is written. */
@@ -147,20 +157,20 @@ export class State {
     }
   }
 
-  /** Numbers go on counting: whoever remembers an id of the world before must not meet another thing under it. */
+  /** Numbers go on counting: a bot that remembers an id of the world before must not meet another thing under it. */
   reset(): void {
     const { settings } = this;
-    const counted = new Map(
-      this.chats.all().map(({ id, lastMessageId, lastEphemeralId }) => [id, { lastMessageId, lastEphemeralId }]),
-    );
+    const before = new Map(this.chats.all().map((chat) => [chat.id, chat]));
     this.#storage.wipe();
     this.#reload();
     this.transact(() => {
-      this.#begin();
-      const none = { lastMessageId: 0, lastEphemeralId: 0 };
-      for (const chat of this.chats.all()) this.chats.put({ ...chat, ...(counted.get(chat.id) ?? none) });
+      for (const chat of firstChats(this.#moreForums)) {
+        const { lastMessageId = chat.lastMessageId, lastEphemeralId = 0 } = before.get(chat.id) ?? {};
+        this.chats.put({ ...chat, lastMessageId, lastEphemeralId });
+      }
       const { allowedUpdates, webhook, commands, isEphemeralOn, isPrivacyOn } = firstSettings;
-      this.#settings.put({ ...settings, allowedUpdates, webhook, commands, isEphemeralOn, isPrivacyOn });
+      const counted = { ...firstSettings, ...settings };
+      this.#settings.put({ ...counted, allowedUpdates, webhook, commands, isEphemeralOn, isPrivacyOn });
       this.tell('chat', null);
     });
   }
@@ -168,11 +178,6 @@ export class State {
   close(): void {
     this.#listeners.clear();
     this.#storage.close();
-  }
-
-  #begin(): void {
-    for (const chat of firstChats(this.#moreForums)) this.chats.put(chat);
-    this.#settings.put(firstSettings);
   }
 
   #prune(): void {
@@ -200,56 +205,18 @@ export class State {
   }
 
   #reload(): void {
-    const tables = this.#tables();
-    for (const table of tables.values()) table.clear();
-    this.#storage.load((kind, row) => tables.get(kind)?.load(row));
+    for (const table of this.#tables.values()) table.clear();
+    this.#storage.load((kind, row) => this.#tables.get(kind)?.load(row));
     this.#changes.length = 0;
   }
 
-  #tables(): ReadonlyMap<string, { clear(): void; load(row: unknown): void }> {
-    const all = [
-      this.chats,
-      this.topics,
-      this.messages,
-      this.updates,
-      this.callbacks,
-      this.lines,
-      this.calls,
-      this.faults,
-      this.#settings,
-    ];
-    return new Map(all.map((table) => [table.kind, table]));
-  }
-
-  #table<Row extends object>(kind: string, facts: RowKind<Row>): Table<Row> {
-    return new Table(kind, facts, (change) => this.#changes.push(change));
+  #table<Row extends object>(kind: string, keyOf: (row: Row) => string): Table<Row> {
+    const table = new Table(kind, keyOf, (change) => this.#changes.push(change));
+    this.#tables.set(kind, table);
+    return table;
   }
 }
 
 function messageKey({ chatId, messageId, ephemeral }: MessageRow): string {
   return ephemeral === null ? `${chatId}:${messageId}` : `${chatId}:e${ephemeral.id}`;
-}
-
-/** The file outlives the program: rows that an earlier version wrote get what they do not have yet. */
-const newOfChat = { lastEphemeralId: 0 } satisfies Partial<ChatRow>;
-const newOfMessage = { isSilent: false, ephemeral: null } satisfies Partial<MessageRow>;
-const newOfCallback = { ephemeralId: null } satisfies Partial<CallbackRow>;
-
-function completeChat(row: ChatRow): ChatRow {
-  return { ...newOfChat, ...row };
-}
-
-function completeMessage(row: MessageRow): MessageRow {
-  const { document } = row;
-  // The id of a file has always told its kind.
-  const whole = document === null ? null : { ...document, kind: kindOf(document.fileId) };
-  return { ...newOfMessage, ...row, document: whole };
-}
-
-function completeCallback(row: CallbackRow): CallbackRow {
-  return { ...newOfCallback, ...row };
-}
-
-function completeSettings(row: SettingsRow): SettingsRow {
-  return { ...firstSettings, ...row };
 }

@@ -8,18 +8,23 @@ export interface NewFile extends FileShown {
 }
 
 export interface Storage {
+  /** The rows have the fields that this version reads. */
+  isCurrent(): boolean;
   /** Every row, the oldest first. */
   load(each: (kind: string, row: unknown) => void): void;
   /** All or nothing. */
   save(changes: readonly RowChange[], files: readonly NewFile[]): void;
   file(id: string): FileShown | null;
-  /** Forgets everything. */
+  /** Forgets everything, and begins a file of this version. */
   wipe(): void;
   close(): void;
 }
 
 /** Bytes of all files together; the oldest give way. A sandbox is no archive. */
 const fileBytesMax = 512 * 1024 * 1024;
+
+/** Raised when a row gets a field that rows of earlier versions lack. */
+const layout = 1;
 
 const tables = `
   create table if not exists rows (kind text not null, key text not null, body text not null, unique (kind, key));
@@ -56,6 +61,7 @@ export function openStorage(file: string): Storage {
     if (files.length > 0) dropFiles.run(fileBytesMax);
   });
   return {
+    isCurrent: () => connection.pragma('user_version', { simple: true }) === layout,
     load: (each) => {
       for (const { kind, body } of rows.iterate()) each(kind, JSON.parse(body));
     },
@@ -64,7 +70,7 @@ export function openStorage(file: string): Storage {
       const found = getFile.get(id);
       return found === undefined ? null : { name: found.name, mimeType: found.mime, bytes: found.bytes };
     },
-    wipe: () => connection.exec('delete from rows; delete from files;'),
+    wipe: () => connection.exec(`delete from rows; delete from files; pragma user_version = ${layout};`),
     close: () => connection.close(),
   };
 }
@@ -101,24 +107,16 @@ export interface RowChange {
   readonly after: object | null;
 }
 
-/** How rows of one kind are told apart, and how a row of an earlier version, which lacks fields, is completed. */
-export interface RowKind<Row> {
-  readonly keyOf: (row: Row) => string;
-  readonly complete?: (row: Row) => Row;
-}
-
 /** Rows of one kind in memory, in the order in which they came. Every change is noted, so that it can be written. */
 export class Table<Row extends object> {
   readonly kind: string;
   readonly #keyOf: (row: Row) => string;
-  readonly #complete: (row: Row) => Row;
   readonly #note: (change: RowChange) => void;
   readonly #rows = new Map<string, Row>();
 
-  constructor(kind: string, { keyOf, complete = (row) => row }: RowKind<Row>, note: (change: RowChange) => void) {
+  constructor(kind: string, keyOf: (row: Row) => string, note: (change: RowChange) => void) {
     this.kind = kind;
     this.#keyOf = keyOf;
-    this.#complete = complete;
     this.#note = note;
   }
 
@@ -154,9 +152,9 @@ export class Table<Row extends object> {
     }
   }
 
-  /** What was read from the file, which this class alone writes, from rows of the same type. */
+  /** Rows of the file were written by this class alone, from rows of the same type. */
   load(row: unknown): void {
-    const known = this.#complete(row as Row);
+    const known = row as Row;
     this.#rows.set(this.#keyOf(known), known);
   }
 

@@ -1,14 +1,16 @@
-/** What people do in the chats, and what can be seen of them: the side of the sandbox that is not the Bot API. */
+/** Deeds of people in the chats, and views of them: the side of the sandbox that is not the Bot API. */
 export interface World {
   readonly people: readonly Person[];
   readonly bot: BotShown;
+  /** The longest menu of commands that the bot offers in no particular language. */
+  commands(): readonly BotCommand[];
   chats(): readonly ChatShown[];
   topics(chatId: number): readonly TopicShown[];
   /** The newest last. `thread: null` is what stands outside of every topic; without `thread`, all of the chat. */
   messages(chatId: number, page?: MessagePage): readonly MessageShown[];
   say(what: Saying): MessageShown;
   press(what: Pressing): { readonly callbackId: string };
-  /** What the bot answered to the press; null while it has not. */
+  /** The bot's answer to the callback; null while there is none. */
   callbackAnswer(callbackId: string): CallbackAnswer | null;
   edit(what: Editing): void;
   /** The bytes of a file that was sent, by its `fileId`; null when there is none. */
@@ -28,7 +30,7 @@ export interface World {
   migrate(chat: number): number;
 
   features(): Features;
-  /** What is not named stays as it is. */
+  /** Features that are not named stay as they are. */
   setFeatures(change: Partial<Features>): void;
 
   fault(fault: Fault): string;
@@ -60,6 +62,13 @@ export interface BotShown {
   readonly username: string;
 }
 
+export interface BotCommand {
+  readonly command: string;
+  readonly description: string;
+  /** Set where the command is said to the bot alone. */
+  readonly is_ephemeral?: true;
+}
+
 export type ChatKind = 'private' | 'supergroup' | 'group';
 export type MemberStatus = 'creator' | 'administrator' | 'member' | 'left' | 'kicked';
 export type BotStatus = 'member' | 'administrator' | 'kicked' | 'left';
@@ -70,7 +79,7 @@ export interface BotRights {
   readonly can_delete_messages: boolean;
 }
 
-/** What Telegram itself offers here, beyond the chats and their rights. */
+/** Features that Telegram itself offers here, beyond the chats and their rights. */
 export interface Features {
   /** Messages for one person alone; without them the parameter that asks for one is refused. */
   readonly isEphemeralOn: boolean;
@@ -83,7 +92,7 @@ export interface ChatShown {
   readonly kind: ChatKind;
   readonly title: string;
   readonly isForum: boolean;
-  /** Those who are in, or were thrown out; whoever left is not listed. */
+  /** People who are in, or were thrown out; those who left are not listed. */
   readonly members: readonly { readonly key: string; readonly status: MemberStatus }[];
   readonly bot: { readonly status: BotStatus; readonly rights: BotRights };
   /** The person of a private chat. */
@@ -236,7 +245,7 @@ export interface Fault {
   /** The name of a method, `*` for any, or `send` for every method that sends a message. */
   readonly method: string;
   readonly chat?: number;
-  /** How many calls it still meets. */
+  /** Calls that it still meets. */
   readonly count: number;
   /** Seconds, for 429; 5 without it. */
   readonly retryAfter?: number;
@@ -276,7 +285,7 @@ export type RefusalCode =
   | 'bad_text'
   | 'bad_input';
 
-/** Something that nobody could do in these chats. The message is a sentence for whoever asked for it. */
+/** A deed that no one could do in these chats. The message is a sentence for the caller. */
 export class SandboxRefusal extends Error {
   override readonly name = 'SandboxRefusal';
   readonly code: RefusalCode;

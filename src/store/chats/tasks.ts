@@ -5,8 +5,8 @@ import type {
   Draft,
   LastChange,
   LastChangeQuery,
-  PlannedTask,
 } from '../../app/ports/chats.ts';
+import type { Planned } from '../../app/ports/why.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Engine, Script } from '../engine/engine.ts';
@@ -122,13 +122,13 @@ function* snoozesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, numb
 }
 
 /** A pause that ends by itself may bring a run as well. */
-function* plannedBefore(chatId: string, until: number, limit: number): Script<readonly PlannedTask[]> {
+function* plannedBefore(chatId: string, until: number, limit: number): Script<readonly Planned[]> {
   const found = yield* all(
     selectTask`from ${taskSource}
       where t.chat_id = ${chatId} and t.state in ('active', 'paused') and coalesce(t.next_at, t.resume_at) <= ${until}
       order by coalesce(t.next_at, t.resume_at), t.number ${limited(limit)}`,
   );
-  const planned: PlannedTask[] = [];
+  const planned: Planned[] = [];
   for (const task of found) planned.push({ task, ahead: yield* aheadOf(task) });
   return planned;
 }

@@ -1,5 +1,5 @@
 import type { HeldTask } from '../../app/ports/chats.ts';
-import { settingsOf, hushOf, type Hush, type HushSubject } from '../../domain/chat-settings.ts';
+import { settingsOf, quietVerdict, type QuietVerdict, type QuietSubject } from '../../domain/chat-settings.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
@@ -31,13 +31,13 @@ export function* quieted(part: PartRow, now: number): Script<PartRow | null> {
   if (part.cause === 'approval') return yield* notApproved(part, now);
   if (isMessage(part) || isBundle(part)) return { ...part, silent: isQuiet(part, now) ? 1 : part.silent };
   if (!isSubject(part)) return part;
-  const hush = part.urgent === 1 ? heard : hushOf(subjectOf(part), now);
-  if (hush.is === 'held') {
+  const verdict = part.urgent === 1 ? heard : quietVerdict(subjectOf(part), now);
+  if (verdict.is === 'held') {
     if (yield* isBegun(part)) return { ...part, silent: 1 };
-    yield* holdLane(part, { until: hush.until, now });
+    yield* holdLane(part, { until: verdict.until, now });
     return null;
   }
-  return { ...part, silent: hush.is === 'silent' || isToldOf(part, now) ? 1 : part.silent };
+  return { ...part, silent: verdict.is === 'silent' || isToldOf(part, now) ? 1 : part.silent };
 }
 
 /** The word about what has waited comes as long as it is of use; what comes later still must be heard by itself. */
@@ -45,7 +45,7 @@ function isToldOf({ held_until: until }: PartRow, now: number): boolean {
   return until !== null && now < until + bundleExpiryMs;
 }
 
-const heard: Hush = { is: 'heard' };
+const heard: QuietVerdict = { is: 'heard' };
 
 /** What a task brought into its own topic. An answer to a person comes when they ask, at whatever hour. */
 function isSubject({ kind, goes_to: goesTo, task_id: taskId, lane, status }: PartRow): boolean {
@@ -65,10 +65,10 @@ function isBundle({ kind, rank }: PartRow): boolean {
 
 function isQuiet(part: PartRow, now: number): boolean {
   const { chat } = subjectOf(part);
-  return hushOf({ chat, task: { quiet: null, timezone: chat.timezone ?? 'UTC' } }, now).is !== 'heard';
+  return quietVerdict({ chat, task: { quiet: null, timezone: chat.timezone ?? 'UTC' } }, now).is !== 'heard';
 }
 
-function subjectOf(part: PartRow): HushSubject {
+function subjectOf(part: PartRow): QuietSubject {
   const { quiet: own = null } = policiesIn(part.task_policies);
   const { quiet } = settingsOf(objectIn(part.chat_settings));
   // Most have no quiet hours, and then nobody asks for the zone.
@@ -79,7 +79,7 @@ function subjectOf(part: PartRow): HushSubject {
   };
 }
 
-const noHours: HushSubject = { task: { quiet: null, timezone: 'UTC' }, chat: { quiet: null, timezone: null } };
+const noHours: QuietSubject = { task: { quiet: null, timezone: 'UTC' }, chat: { quiet: null, timezone: null } };
 
 /** A zone that is not known, or not any more, would stop everybody else's parts as well. */
 function zoneIn(text: string | null): string | null {

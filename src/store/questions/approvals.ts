@@ -1,5 +1,5 @@
 import type { RunEnd } from '../../app/ports/pipeline.ts';
-import type { Approval, Approved } from '../../app/use-cases/approvals.ts';
+import type { Approval, Approved } from '../../app/ports/questions.ts';
 import { approvalExpiryMs } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
 import type { View } from '../../domain/shown.ts';

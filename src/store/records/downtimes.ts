@@ -1,4 +1,4 @@
-import type { Downtime, DowntimeCounts, Cost, OpenDowntime, Opened, ToldDowntime } from '../../app/ports/why.ts';
+import type { Downtime, DowntimeCounts, Cost, OpenDowntime, Opened, ToldDowntime } from '../../app/ports/upkeep.ts';
 import { signOfLifeMs } from '../../domain/limits.ts';
 import type { Engine, Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, number, pick, type Field } from '../engine/fields.ts';

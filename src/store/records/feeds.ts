@@ -1,4 +1,5 @@
-import type { AuditQuery, DeedPage, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
+import type { Page } from '../../app/ports/runs.ts';
+import type { AuditQuery, Deed, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
 import { AppError } from '../../domain/errors.ts';
 import { isOfKind } from '../../domain/event.ts';
 import type { Script } from '../engine/engine.ts';
@@ -101,7 +102,7 @@ export const deedFields = {
 };
 
 /** Newest first: of one task by the index of its rows, of all tasks by the key. */
-export function* readAuditPage({ taskId, limit, cursor }: AuditQuery): Script<DeedPage> {
+export function* readAuditPage({ taskId, limit, cursor }: AuditQuery): Script<Page<Deed>> {
   const rest =
     taskId === null
       ? sql`where id < ${cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor))} order by id desc`

@@ -1,12 +1,5 @@
-import type {
-  ChangeRequest,
-  GrantChange,
-  GrantPage,
-  GrantQuery,
-  GrantState,
-  GrantView,
-  Quota,
-} from '../../app/ports/tasks.ts';
+import type { Page } from '../../app/ports/runs.ts';
+import type { ChangeRequest, GrantChange, GrantQuery, GrantState, GrantView, Quota } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { GrantFault } from '../../domain/grant.ts';
@@ -46,7 +39,7 @@ const viewedFields = {
 const selectGrants = select(viewedFields);
 const source = raw('grants g join chats c on c.id = g.chat_id');
 
-function* listGrants(query: GrantQuery): Script<GrantPage> {
+function* listGrants(query: GrantQuery): Script<Page<GrantView>> {
   const where = allOf(...conditionsOf(query));
   const { rows, next } = yield* page({
     limit: query.limit,

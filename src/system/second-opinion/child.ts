@@ -33,7 +33,7 @@ export interface Child {
   end(): void;
 }
 
-/** A child that nobody asks for so long ends by itself. */
+/** A child without a question for so long ends by itself. */
 const idleMaxMs = 30_000;
 
 /**

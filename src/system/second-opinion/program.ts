@@ -5,8 +5,8 @@ import type { FromChild } from './child.ts';
 
 /**
  * The second opinion as a process of its own: a question comes in as a message, its answer goes out as one. The parent ends
- * it when an answer takes too long. It ends by itself when nobody asks for a while, when the parent is gone, and when it
- * calculates for longer than any parent waits, because whoever calculates does not notice that the parent is gone.
+ * it when an answer takes too long. It ends by itself when no question comes for a while, when the parent is gone, and when it
+ * calculates for longer than any parent waits, because a busy process does not notice that the parent is gone.
  */
 
 const [, , idleMs] = process.argv;

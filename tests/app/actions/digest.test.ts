@@ -30,11 +30,9 @@ const job: Job = {
 /** The digest of these facts, and what it asked for. */
 async function told(facts: Partial<DigestFacts>, more: Partial<Job> = {}) {
   const asked: DigestQuery[] = [];
-  const action = digestAction({
-    read: async (query) => {
-      asked.push(query);
-      return { ...nothing, ...facts };
-    },
+  const action = digestAction(async (query) => {
+    asked.push(query);
+    return { ...nothing, ...facts };
   });
   const outcome = await action.run({ ...job, ...more });
   return { asked, outcome, text: outcome.is === 'done' ? outcome.text : null };
@@ -109,6 +107,6 @@ test('goes on where the last one has ended, also where that told nothing; by han
 
 test('belongs to a task of a chat, and takes no settings', async () => {
   expect((await told({}, { chatId: null })).outcome).toMatchObject({ is: 'giveUp' });
-  const action = digestAction({ read: async () => nothing });
+  const action = digestAction(async () => nothing);
   expect(() => action.check({ kind: 'digest', hour: 8 }, 'text')).toThrow('action.hour is not a setting of "digest"');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { chanceFrom } from '../../support/chance.ts';
 import { aPipeline, day, hour, minute, type Pipeline } from '../../support/pipeline.ts';
-import { randomFrom } from '../../system/random.ts';
 
 const night = { from: '22:00', to: '07:00', mode: 'hold' } as const;
 const madrid = 'Europe/Madrid';
@@ -73,7 +73,7 @@ describe('the end of a night in which things go wrong', () => {
   it.each(Array.from({ length: 40 }, (_one, index) => index + 1))(
     'brings everything once, and one word about it (seed %i)',
     async (seed) => {
-      const random = randomFrom(seed);
+      const random = chanceFrom(seed);
       const { p, chatId } = await asleep({ cron: random.pick(['0 23 * * *', '30 22,2 * * *', '15 * * * *']) });
       await p.create({
         instructions: 'Bins',

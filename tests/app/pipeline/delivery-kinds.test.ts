@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Look, Outgoing } from '../../../src/app/ports/outside.ts';
-import { aPipeline, actor, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { second } from '../../support/fakes.ts';
+import { aPipeline, actor, hour, minute, type Pipeline, withTopic } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 /** The first run has made the topic and its card, so that what follows is about one thing alone. */
 /** What is changed is shown in the card a moment later. */
-const second = 1000;
-
-async function withTopic(policies = {}): Promise<{ p: Pipeline; id: string; topic: number }> {
-  const p = await aPipeline();
-  const { id } = await p.create({ schedule: hourly, policies });
-  await p.pass(hour);
-  return { p, id, topic: p.chat.topics[0]?.id ?? 0 };
-}
 
 interface Part {
   readonly id: string;

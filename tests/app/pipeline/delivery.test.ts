@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outgoing } from '../../../src/app/ports/outside.ts';
-import { aPipeline, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, type Pipeline, withTopic } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
@@ -8,17 +8,9 @@ async function parts(p: Pipeline, taskId: string) {
   return (await p.history(taskId)).flatMap(({ deliveries }) => deliveries);
 }
 
-/** The first run has made the topic, so that what follows is about the message alone. */
-async function withTopic(policies = {}): Promise<{ p: Pipeline; taskId: string }> {
-  const p = await aPipeline();
-  const { id } = await p.create({ schedule: hourly, policies });
-  await p.pass(hour);
-  return { p, taskId: id };
-}
-
 describe('a send without an answer', () => {
   it('is settled by evidence: it arrived, so it is not sent again', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('lost');
     await p.pass(hour);
     expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'unknown', error: 'socket hang up' });
@@ -31,7 +23,7 @@ describe('a send without an answer', () => {
   });
 
   it('is sent again when it is proved absent', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('dropped');
     await p.pass(hour);
     await p.pass(2000);
@@ -40,7 +32,7 @@ describe('a send without an answer', () => {
   });
 
   it('is looked for after 2, 10 and 30 seconds, and then sent again', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('dropped');
     p.chat.evidence('undecided', 'undecided', 'undecided');
     await p.pass(hour);
@@ -66,7 +58,7 @@ describe('a send without an answer', () => {
   it('is known to have been sent before when it leaves again without a trace', async () => {
     const { p } = await withTopic();
     const known: boolean[] = [];
-    const { send } = p.chat;
+    const send = p.chat.send.bind(p.chat);
     Object.assign(p.chat, {
       send: (part: Outgoing) => {
         known.push(part.wasSent);
@@ -81,7 +73,7 @@ describe('a send without an answer', () => {
   });
 
   it('stays in doubt when the look itself fails', async () => {
-    const { p, taskId } = await withTopic({ unknown: 'ask' });
+    const { p, id: taskId } = await withTopic({ unknown: 'ask' });
     p.chat.failSends('lost');
     p.chat.failLooks(1);
     await p.pass(hour);
@@ -93,7 +85,7 @@ describe('a send without an answer', () => {
   });
 
   it('is left to a person when the policy is ask, and holds its topic two minutes at most', async () => {
-    const { p, taskId } = await withTopic({ unknown: 'ask' });
+    const { p, id: taskId } = await withTopic({ unknown: 'ask' });
     p.chat.failSends('dropped');
     p.chat.evidence('undecided', 'undecided', 'undecided');
     await p.pass(hour);
@@ -122,7 +114,7 @@ describe('a send without an answer', () => {
 
 describe('a process that dies while a part is being sent', () => {
   it('does not send it blindly: the next process looks for evidence first', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     const open = p.chat.hold();
     await p.pass(hour);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('sending');
@@ -137,7 +129,7 @@ describe('a process that dies while a part is being sent', () => {
   });
 
   it('does not hear what the dead process learned later', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     const open = p.chat.hold();
     await p.pass(hour);
     const next = p.restart();
@@ -154,7 +146,7 @@ describe('a process that dies while a part is being sent', () => {
 
 describe('refusals', () => {
   it('a send that never left is tried again, later and later, and costs nothing', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('notSent', 'notSent', 'notSent');
     await p.pass(hour);
     const waits: number[] = [];
@@ -169,7 +161,7 @@ describe('refusals', () => {
   });
 
   it('being told to wait, however often, uses up no send', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('rateLimited', 'rateLimited', 'rateLimited', 'rateLimited', 'rateLimited', 'dropped');
     p.chat.evidence('undecided', 'undecided', 'undecided');
     await p.pass(hour);
@@ -178,7 +170,7 @@ describe('refusals', () => {
   });
 
   it('being told to wait is obeyed to the millisecond', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('rateLimited');
     await p.pass(hour);
     await p.pass(6999);
@@ -188,7 +180,7 @@ describe('refusals', () => {
   });
 
   it('a final refusal fails the delivery and leaves the run as it was', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('refused');
     await p.pass(hour);
     expect((await p.history(taskId)).at(-1)).toMatchObject({
@@ -199,7 +191,7 @@ describe('refusals', () => {
   });
 
   it('what a person must mend is blocked with its cause and looked at every ten minutes', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('blocked', 'blocked');
     await p.pass(hour);
     expect((await parts(p, taskId)).at(-1)).toMatchObject({
@@ -213,7 +205,7 @@ describe('refusals', () => {
   });
 
   it('a result that is too old is dropped with a row', async () => {
-    const { p, taskId } = await withTopic({ max_age: 'PT5M' });
+    const { p, id: taskId } = await withTopic({ max_age: 'PT5M' });
     p.chat.failSends('blocked');
     await p.pass(hour);
     await p.pass(10 * minute);
@@ -225,7 +217,7 @@ describe('refusals', () => {
   });
 
   it('a fault of the adapter leaves the part in doubt, and the deliverer goes on', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('throws');
     await p.pass(hour);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('unknown');
@@ -236,7 +228,7 @@ describe('refusals', () => {
 
 describe('the right place', () => {
   it('a message that landed elsewhere is taken back and sent to a topic made anew', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.failSends('misrouted');
     await p.pass(hour);
     expect(p.chat.calls.some((call) => call.startsWith('remove'))).toBe(true);
@@ -246,7 +238,7 @@ describe('the right place', () => {
   });
 
   it('a topic that somebody deleted is made again, once', async () => {
-    const { p, taskId } = await withTopic();
+    const { p, id: taskId } = await withTopic();
     p.chat.deleteTopic(p.chat.topics[0]?.id ?? 0);
     await p.pass(hour);
     await p.pass(hour);

@@ -1,23 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Outgoing, Sent } from '../../../src/app/ports/outside.ts';
 import type { FaultyTransport } from '../../support/fakes.ts';
-import { aPipeline, actor, hour, type Pipeline } from '../../support/pipeline.ts';
+import { actor, hour, type Pipeline, withTopic } from '../../support/pipeline.ts';
 import { eventsOf } from '../tasks/world.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 async function lastPart(p: Pipeline, taskId: string) {
   return (await p.history(taskId)).flatMap(({ deliveries }) => deliveries).at(-1);
 }
 
 /** The first run has made the topic, so that what follows is about the message alone. */
-async function withTopic(policies = {}) {
-  const p = await aPipeline();
-  const { id } = await p.create({ schedule: hourly, policies });
-  await p.pass(hour);
-  return { p, id, topic: p.chat.topics[0]?.id ?? 0 };
-}
-
 /** The next message lands outside of any topic, and nobody hears that it was sent at all. */
 function loseAstray(chat: FaultyTransport): void {
   const send = chat.send.bind(chat);

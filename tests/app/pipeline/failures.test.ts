@@ -26,6 +26,16 @@ describe('a failing run', () => {
     expect(p.chat.shown.map(({ text }) => text)).toEqual(['[failed]']);
   });
 
+  it('waits longer before each try by the factor of its policy, up to the cap', async () => {
+    const p = await aPipeline();
+    const retry = { attempts: 5, base: 'PT1S', factor: 3, cap: 'PT10S', jitter: 0 };
+    const task = await p.create({ schedule: hourly, action: echo({ fail_attempts: 9 }), policies: { retry } });
+    await p.pass(hour);
+    for (let seconds = 0; seconds < 30; seconds += 1) await p.pass(1000);
+    const starts = (await p.history(task.id))[0]?.attempts.map(({ startedAt }) => (startedAt - start - hour) / 1000);
+    expect(starts).toEqual([0, 1, 4, 13, 23]);
+  });
+
   it('succeeds when a later try does, and delivers once', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly, action: echo({ fail_attempts: 1 }) });

@@ -208,14 +208,20 @@ describe('many tasks', () => {
       expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', attempts: [{ attempt: 1 }] }]);
   });
 
-  it('what is more urgent is started first', async () => {
+  it('what a person asks for now is started first, and then what is more urgent', async () => {
     const p = await aPipeline({ settings: { RUN_CONCURRENCY: 1 } });
-    const plain = await p.create({ action: { kind: 'echo', delay_ms: 1000 } });
-    const urgent = await p.create({ action: { kind: 'echo', delay_ms: 1000 }, policies: { priority: 9 } });
-    await p.pass(5 * minute);
-    expect([(await p.history(urgent.id))[0]?.attempts.length, (await p.history(plain.id))[0]?.attempts.length]).toEqual(
-      [1, 0],
-    );
+    const action = { kind: 'echo', delay_ms: 1000 } as const;
+    const daily = { kind: 'interval', interval: 'P1D', timezone: 'UTC' } as const;
+    const plain = await p.create({ action });
+    const urgent = await p.create({ action, policies: { priority: 10 } });
+    const asked = await p.create({ action, policies: { priority: 1 }, schedule: daily });
+    await p.time.advance(5 * minute);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    await p.rooms.tasks.runNow({ taskId: asked.id, actor });
+    for (let turn = 0; turn < 3; turn += 1) await p.pass(1000);
+    const startOf = async ({ id }: { id: string }) => (await p.history(id))[0]?.attempts[0]?.startedAt ?? 0;
+    const [first, second, third] = [await startOf(asked), await startOf(urgent), await startOf(plain)];
+    expect([second - first, third - second]).toEqual([1000, 1000]);
   });
 });
 

@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Sent } from '../../../src/app/ports/outside.ts';
-import { aPipeline, hour, type Pipeline } from '../../support/pipeline.ts';
+import { type Pipeline, withTopic } from '../../support/pipeline.ts';
 
 /** A task with a topic in which one result stands. */
-async function withTopic(): Promise<{ p: Pipeline; topic: number; messageId: number }> {
-  const p = await aPipeline();
-  await p.create({ schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } });
-  await p.pass(hour);
-  return { p, topic: p.chat.topics[0]?.id ?? 0, messageId: p.chat.shown[0]?.messageId ?? 0 };
-}
-
 function removal(kind: 'remove' | 'removeTopic', facts: { edits?: number; topic?: number | null } = {}): NewMessage {
   const { edits = null, topic = null } = facts;
   const thread = { provider: 'telegram', address: '-1001234', topic };

@@ -10,7 +10,6 @@ import {
   newsOf,
   nextIn,
   once,
-  queued,
   running,
   runIdOf,
   runOf,
@@ -129,22 +128,6 @@ describe('a retry', () => {
     expect(await p.history(task.id)).toHaveLength(2);
   });
 
-  it('of a cancelled run makes it good', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    const runId = await queued(p, task);
-    await p.rooms.tasks.cancelRun(runId, actor);
-    await again(p, 'retry', runId);
-    await p.settle();
-    expect(await story(p, task)).toEqual(['0 run_now cancelled cancelled', '0 retry succeeded']);
-  });
-
-  it('of a run that succeeded is refused', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await expect(again(p, 'retry', await ended(p, task))).rejects.toMatchObject({ code: 'not_repeatable' });
-  });
-
   it('sees the context as it stands now, and writes it on', async () => {
     const p = await aPipeline();
     const { task, runId } = await aFailure(p, { context: { seen: 1 } });
@@ -177,23 +160,6 @@ describe('a replay', () => {
     expect((await find(p, task)).context).toEqual({ seen: 5 });
     expect(p.chat.shown.map(({ text }) => text)).toEqual(['old', 'old']);
   });
-
-  it.each(['succeeded', 'failed', 'cancelled'] as const)(
-    'is taken of a run that has %s, each time anew',
-    async (status) => {
-      const p = await aPipeline();
-      const task = await p.create({ schedule: hourly, action: status === 'failed' ? failing : { kind: 'echo' } });
-      const runId = await queued(p, task);
-      if (status === 'cancelled') await p.rooms.tasks.cancelRun(runId, actor);
-      await p.settle();
-      for (let turn = 0; turn < 2; turn += 1) {
-        await again(p, 'replay', runId);
-        await p.settle();
-      }
-      const replayed = status === 'failed' ? 'failed' : 'succeeded';
-      expect((await story(p, task)).slice(1)).toEqual([`0 replay ${replayed}`, `0 replay ${replayed}`]);
-    },
-  );
 
   it('with the same key is one', async () => {
     const p = await aPipeline();
@@ -243,15 +209,6 @@ describe.each(kindsOfRepeat)('every %s', (kind) => {
         details: { run_id: live },
       });
     }
-  });
-
-  it('runs beside a live run where that is allowed', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action: failing, policies: { ...long, overlap: 'allow' } });
-    const runId = await ended(p, task);
-    await p.rooms.tasks.edit(target(task), { action: slow });
-    await running(p, task);
-    expect((await again(p, kind, runId)).taskRun.status).toBe('dispatched');
   });
 
   it('of a run that goes on is refused by its own id', async () => {

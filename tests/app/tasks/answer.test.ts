@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
-import { find, hourly, long, newsOf, nextIn, once, running, slow, story, target } from './world.ts';
+import { find, hourly, long, newsOf, nextIn, running, slow, story, target } from './world.ts';
 
 const answer = (p: Pipeline, task: { readonly id: string }, choice: 'latest' | 'all' | 'none') =>
   p.rooms.tasks.answer(target(task), choice);
@@ -62,33 +62,6 @@ describe('the question about missed slots', () => {
     expect(textsOf(p)[0]).toMatch(/Late: due 2026-11-18 11:00/);
   });
 
-  it('answered with no ends it as declined', async () => {
-    const { p, task } = await aQuestion();
-    const { events } = await newsOf(p, () => answer(p, task, 'none'));
-    expect(events).toEqual(['occurrence.skipped', 'occurrence.skipped', 'task.answer']);
-    await p.settle();
-    expect(await story(p, task)).toEqual(['60 catch_up skipped declined', '120 catch_up skipped declined']);
-    expect(textsOf(p)).toEqual([]);
-  });
-
-  it.each(['all', 'none'] as const)('answered twice, after %s, is refused the second time', async (choice) => {
-    const { p, task } = await aQuestion();
-    await answer(p, task, choice);
-    await expect(answer(p, task, 'latest')).rejects.toMatchObject({ code: 'nothing_to_answer' });
-    await p.settle();
-    const end = choice === 'all' ? 'succeeded' : 'skipped declined';
-    expect(await story(p, task)).toEqual([`60 catch_up ${end}`, `120 catch_up ${end}`]);
-  });
-
-  it('is answered for all that wait', async () => {
-    const { p, task } = await aQuestion();
-    await p.time.advance(2 * hour);
-    await p.settle();
-    await answer(p, task, 'all');
-    await p.settle();
-    expect(await story(p, task)).toEqual([60, 120, 180, 240].map((at) => `${at} catch_up succeeded`));
-  });
-
   it('waits its turn behind a live run', async () => {
     const { p, task } = await aQuestion({ action: slow, policies: long });
     await running(p, task);
@@ -99,30 +72,11 @@ describe('the question about missed slots', () => {
     expect((await story(p, task))[0]).toBe('60 catch_up dispatched');
   });
 
-  it('of a once-task that is completed by its slot runs it all the same', async () => {
-    const { p, task } = await aQuestion({ schedule: once(2) });
-    expect((await find(p, task)).state).toBe('completed');
-    await answer(p, task, 'all');
-    await p.settle();
-    expect(await story(p, task)).toEqual(['120 catch_up succeeded']);
-  });
-
   it('with yes counts against max_runs like the slot that it is', async () => {
     const { p, task } = await aQuestion({ policies: { max_runs: 1 } });
     await answer(p, task, 'all');
     await p.settle();
     expect(await find(p, task)).toMatchObject({ state: 'completed', counters: { boundedRuns: 1 } });
-  });
-
-  it('is over with a pause, a deletion or a day, and then there is nothing to answer', async () => {
-    for (const end of ['pause', 'delete', 'day'] as const) {
-      const { p, task } = await aQuestion();
-      if (end === 'pause') await p.rooms.tasks.pause(target(task), null);
-      if (end === 'delete') await p.rooms.tasks.delete(target(task));
-      if (end === 'day') await p.rooms.tasks.edit(target(task), { schedule: once(100) }).then(() => p.pass(day));
-      const code = end === 'delete' ? 'not_found' : 'nothing_to_answer';
-      await expect(answer(p, task, 'all'), end).rejects.toMatchObject({ code });
-    }
   });
 
   it('does not hold back the slots that come', async () => {
@@ -132,10 +86,4 @@ describe('the question about missed slots', () => {
     expect(await nextIn(p, task)).toBe(240);
     expect(await p.rooms.scheduler.nextAt(p.time.now())).toBe(start + 4 * hour);
   });
-});
-
-it('a task that asks nothing has nothing to answer', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly });
-  await expect(answer(p, task, 'all')).rejects.toMatchObject({ code: 'nothing_to_answer' });
 });

@@ -95,12 +95,13 @@ describe('what is done to all tasks of a tag or a subject', () => {
   it('takes a subject exactly, and a thread beside it', async () => {
     const p = await aPipeline();
     const add = { onExisting: 'add' } as const;
-    await p.create({ schedule: hourly, subject: 'water' }, add);
+    const here = await p.create({ schedule: hourly, subject: 'water' }, add);
     await p.create({ schedule: hourly, subject: 'water' }, { ...add, threadKey: 'cli:default' });
     await p.create({ schedule: hourly, subject: 'watering' }, add);
     const chosen = { subject: 'water' };
     expect(await p.rooms.bulk.pause(chosen, { ...by, isDry: true }, null)).toEqual({ changed: 2, left: 0 });
     expect(await p.rooms.bulk.pause({ ...chosen, ...inGroup }, by, start + hour)).toEqual({ changed: 1, left: 0 });
+    expect((await find(p, here)).resumeAt).toBe(start + hour);
     expect(await p.rooms.bulk.pause(chosen, by, null)).toEqual({ changed: 1, left: 0 });
   });
 

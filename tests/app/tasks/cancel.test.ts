@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { actor, aPipeline, hour, minute } from '../../support/pipeline.ts';
 import {
-  auditOf,
   delay,
   ended,
   eventsOf,
@@ -177,32 +176,5 @@ describe('cancelling what a task runs', () => {
       expect((await p.rooms.tasks.cancel(target(task))).entryId).toBeNull();
     });
     expect([second.verbs, second.events]).toEqual([[], []]);
-  });
-
-  it('that runs nothing changes nothing, but takes up the slot that is due', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.time.advance(hour);
-    expect((await p.rooms.tasks.cancel(target(task))).entryId).toBeNull();
-    await p.settle();
-    expect(await story(p, task)).toEqual(['60 succeeded']);
-    expect(auditOf(p)).toHaveLength(1);
-  });
-
-  it('is unknown for a deleted task', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.delete(target(task));
-    await expect(p.rooms.tasks.cancel(target(task))).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('of a paused task calls off the run that a person started', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: slow, policies: long });
-    await p.rooms.tasks.pause(target(task), null);
-    await running(p, task);
-    await p.rooms.tasks.cancel(target(task));
-    await p.settle();
-    expect(await story(p, task)).toEqual(['0 run_now cancelled cancelled']);
   });
 });

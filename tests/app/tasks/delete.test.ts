@@ -40,6 +40,7 @@ describe('deleting', () => {
       '300 snooze cancelled deleted',
     ]);
     await p.pass(minute);
+    await expect(p.rooms.tasks.get(task.id)).rejects.toMatchObject({ code: 'not_found' });
     const calls = p.chat.calls.length;
     await p.pass(4 * hour);
     expect(await story(p, task)).toHaveLength(5);
@@ -125,29 +126,6 @@ describe('restoring', () => {
     await p.time.advance(1);
     await expect(restore(p, tasks[1])).rejects.toMatchObject({ code: 'too_late' });
   });
-
-  it('twice, or what was never deleted, changes nothing; what never was is not found', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await remove(p, task);
-    await restore(p, task);
-    const { verbs, events } = await newsOf(p, async () => expect((await restore(p, task)).entryId).toBeNull());
-    expect([verbs, events]).toEqual([[], []]);
-    await expect(restore(p, { id: 'none' })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('brings back neither what waited nor what was to be sent', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(1) });
-    await p.time.advance(hour);
-    await p.rooms.scheduler.step(p.time.now(), 10);
-    await p.rooms.runner.step(p.time.now(), 10);
-    await p.rooms.runner.idle();
-    await remove(p, task);
-    await restore(p, task);
-    await p.settle();
-    expect([p.chat.shown, await story(p, task)]).toEqual([[], ['60 succeeded']]);
-  });
 });
 
 describe('a whole thread', () => {
@@ -205,42 +183,10 @@ describe('a whole thread', () => {
     expect(await p.rooms.bulk.purge(parseThreadKey(`${group}:topic:8`), { actor })).toMatchObject({ active: 0 });
   });
 
-  it('that was purged can be restored, task by task', async () => {
-    const p = await aPipeline();
-    const { inBase } = await aChat(p);
-    await p.rooms.bulk.purge(inGroup.thread, { actor });
-    expect((await restore(p, inBase)).task).toMatchObject({ state: 'active', nextAt: start + hour });
-  });
-
   it('of more tasks than a page has is purged to the last', async () => {
     const p = await aPipeline();
     for (let made = 0; made < 205; made += 1) await p.create({ schedule: hourly });
     expect(await p.rooms.bulk.purge(inGroup.thread, { actor })).toMatchObject({ active: 205 });
     expect(await p.rooms.bulk.count(inGroup.thread)).toMatchObject({ active: 0 });
-  });
-
-  it('is paused until an instant and resumed; what a person did not pause stays', async () => {
-    const p = await aPipeline();
-    const { inTopic, inBase } = await aChat(p);
-    await p.pass(hour);
-    expect(await p.rooms.bulk.pause(inGroup, { actor }, start + 9 * hour)).toEqual({ changed: 2, left: 0 });
-    expect(await p.rooms.bulk.pause(inGroup, { actor }, start + 9 * hour)).toEqual({ changed: 0, left: 0 });
-    expect((await find(p, inBase)).resumeAt).toBe(start + 9 * hour);
-    p.database.prepare(`update tasks set paused_reason = 'auto:consecutive_failures' where id = ?`).run(inBase.id);
-    expect(await p.rooms.bulk.resume(inGroup, { actor })).toEqual({ changed: 1, left: 1 });
-    expect(statesOf(p)).toEqual(['active', 'completed', 'paused', 'active']);
-    p.database.prepare(`update tasks set paused_reason = 'unreadable: x' where id = ?`).run(inBase.id);
-    expect(await p.rooms.bulk.resume(inGroup, { actor })).toEqual({ changed: 0, left: 1 });
-    expect(await nextIn(p, inTopic[0] ?? inBase)).toBe(120);
-  });
-
-  it('is resumed although one of its tasks has nothing left to run', async () => {
-    const p = await aPipeline();
-    const gone = await p.create({ schedule: once(1) });
-    const goes = await p.create({ schedule: hourly });
-    await p.rooms.bulk.pause(inGroup, { actor }, null);
-    await p.pass(2 * hour);
-    expect(await p.rooms.bulk.resume(inGroup, { actor })).toEqual({ changed: 1, left: 1 });
-    expect([(await find(p, gone)).state, (await find(p, goes)).state]).toEqual(['paused', 'active']);
   });
 });

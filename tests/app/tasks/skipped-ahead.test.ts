@@ -1,17 +1,6 @@
 import { expect, it } from 'vitest';
 import { aPipeline, hour, minute, start } from '../../support/pipeline.ts';
-import { delay, entryOf, find, hourly, nextIn, story, target } from './world.ts';
-
-it('a skipped slot after a pause that ended by itself uses up no run and is not shown as the next', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
-  await p.rooms.tasks.skip(target(task), { count: 1, from: null });
-  await p.rooms.tasks.pause(target(task), start + 30 * minute);
-  await p.pass(31 * minute);
-  expect(await nextIn(p, task)).toBe(120);
-  for (let turn = 0; turn < 4; turn += 1) await p.pass(30 * minute);
-  expect(await story(p, task)).toEqual(['60 skipped skip', '120 succeeded']);
-});
+import { entryOf, find, hourly, nextIn, story, target } from './world.ts';
 
 it('a skipped slot behind one that was brought back uses up no run and is not shown as the next', async () => {
   const p = await aPipeline();
@@ -24,22 +13,6 @@ it('a skipped slot behind one that was brought back uses up no run and is not sh
   for (let turn = 0; turn < 4; turn += 1) await p.pass(30 * minute);
   expect(await story(p, task)).toEqual(['60 succeeded', '120 skipped skip', '180 succeeded']);
   expect((await find(p, task)).counters.boundedRuns).toBe(2);
-});
-
-it('new rules of time leave skipped slots skipped', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly });
-  await p.rooms.tasks.skip(target(task), { count: 2, from: null });
-  await p.rooms.scheduler.replan(p.time.now(), 10);
-  expect(await nextIn(p, task)).toBe(180);
-});
-
-it('a delay whose pause ends by itself begins exactly at that end', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: delay });
-  await p.rooms.tasks.pause(target(task), start + 30 * minute);
-  await p.pass(30 * minute);
-  expect(await nextIn(p, task)).toBe(90);
 });
 
 it('a slot that was skipped and has passed comes like any other when the clock goes back and the timing changes', async () => {

@@ -1,36 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { hourly, target } from './world.ts';
 
 describe('running by hand', () => {
   it('dispatches at once, moves no slot, and is not late', async () => {
     const p = await aPipeline({ now: start + minute });
     const task = await p.create({ schedule: hourly });
-    const { taskRun } = await p.rooms.tasks.runNow({ taskId: task.id, actor });
+    const { taskRun } = await p.rooms.tasks.runNow(target(task));
     expect(taskRun).toMatchObject({ status: 'dispatched', source: 'run_now', slotAt: start + minute });
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
     expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + hour);
   });
 
-  it('works on a paused and on a completed task', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
-    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'paused', nextAt: null });
-  });
-
   it('twice in one millisecond gives two occurrences, where the policy lets them live together', async () => {
     const p = await aPipeline({ now: start + minute });
     const task = await p.create({ schedule: hourly, policies: { overlap: 'allow' } });
-    const [first, second] = await Promise.all([
-      p.rooms.tasks.runNow({ taskId: task.id, actor }),
-      p.rooms.tasks.runNow({ taskId: task.id, actor }),
-    ]);
+    const [first, second] = await Promise.all([p.rooms.tasks.runNow(target(task)), p.rooms.tasks.runNow(target(task))]);
     expect([first.taskRun.slotAt, second.taskRun.slotAt]).toEqual([start + minute, start + minute + 1]);
   });
 
@@ -38,10 +24,10 @@ describe('running by hand', () => {
     const p = await aPipeline({ now: start + hour });
     const task = await p.create({ schedule: hourly });
     p.time.setWall(start + 2 * hour - 1);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
+    await p.rooms.tasks.runNow(target(task));
     await p.settle();
     p.time.setWall(start + 2 * hour);
-    const { taskRun } = await p.rooms.tasks.runNow({ taskId: task.id, actor });
+    const { taskRun } = await p.rooms.tasks.runNow(target(task));
     await p.settle();
     expect(taskRun.slotAt).toBe(start + 2 * hour + 1);
     expect((await p.history(task.id)).map(({ slotAt, source }) => [slotAt - start - 2 * hour, source])).toEqual([
@@ -55,43 +41,22 @@ describe('running by hand', () => {
     const p = await aPipeline();
     const slow = { schedule: hourly, action: { kind: 'echo', delay_ms: 5000 } } as const;
     const task = await p.create(slow);
-    const { taskRun } = await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await expect(p.rooms.tasks.runNow({ taskId: task.id, actor })).rejects.toMatchObject({
+    const { taskRun } = await p.rooms.tasks.runNow(target(task));
+    await expect(p.rooms.tasks.runNow(target(task))).rejects.toMatchObject({
       code: 'run_in_progress',
       details: { run_id: taskRun.runId },
     });
     const queued = await p.create({ ...slow, policies: { overlap: 'queue' } });
-    await p.rooms.tasks.runNow({ taskId: queued.id, actor });
-    expect((await p.rooms.tasks.runNow({ taskId: queued.id, actor })).taskRun.status).toBe('pending');
+    await p.rooms.tasks.runNow(target(queued));
+    expect((await p.rooms.tasks.runNow(target(queued))).taskRun.status).toBe('pending');
     const replaced = await p.create({ ...slow, policies: { overlap: 'replace' } });
-    await p.rooms.tasks.runNow({ taskId: replaced.id, actor });
-    await p.rooms.tasks.runNow({ taskId: replaced.id, actor });
+    await p.rooms.tasks.runNow(target(replaced));
+    await p.rooms.tasks.runNow(target(replaced));
     await p.settle();
     await p.pass(5000);
     await p.pass(5000);
     expect((await p.history(queued.id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
     expect((await p.history(replaced.id)).map(({ status }) => status)).toEqual(['cancelled', 'succeeded']);
-  });
-
-  it('works on a delay after the last finish, and moves nothing of it', async () => {
-    const p = await aPipeline();
-    const schedule = { kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' } as const;
-    const task = await p.create({ schedule, policies: { start_at: '2026-11-18T12:00:00Z' } });
-    await p.pass(minute);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', source: 'run_now' }]);
-    expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + 3 * hour);
-  });
-
-  it('with the same Idempotency-Key is one run', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    const first = await p.rooms.tasks.runNow({ taskId: task.id, actor, idempotencyKey: 'k1' });
-    await p.settle();
-    const again = await p.rooms.tasks.runNow({ taskId: task.id, actor, idempotencyKey: 'k1' });
-    expect(again.taskRun.id).toBe(first.taskRun.id);
-    expect(await p.history(task.id)).toHaveLength(1);
   });
 });
 
@@ -99,14 +64,14 @@ describe('pausing', () => {
   it('and resuming twice changes nothing the second time', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
-    const paused = await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
+    await p.rooms.tasks.pause(target(task), null);
+    const paused = await p.rooms.tasks.pause(target(task), null);
     expect(paused).toMatchObject({
       task: { state: 'paused', pausedReason: 'manual', paused: { by: actor, at: start } },
       entryId: null,
     });
-    await p.rooms.tasks.resume({ taskId: task.id, actor });
-    expect(await p.rooms.tasks.resume({ taskId: task.id, actor })).toMatchObject({
+    await p.rooms.tasks.resume(target(task));
+    expect(await p.rooms.tasks.resume(target(task))).toMatchObject({
       task: { state: 'active', nextAt: start + hour },
       entryId: null,
     });
@@ -116,66 +81,24 @@ describe('pausing', () => {
       'resume',
     ]);
   });
-
-  it('and resuming inside one slot gives that slot once', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.time.advance(hour);
-    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
-    await p.rooms.tasks.resume({ taskId: task.id, actor });
-    await p.settle();
-    expect(await p.history(task.id)).toMatchObject([{ slotAt: start + hour, status: 'succeeded' }]);
-  });
-
-  it('ends what waits, with a row that says so', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
-      schedule: hourly,
-      action: { kind: 'echo', delay_ms: 50_000 },
-      policies: { overlap: 'queue', timeout: 'PT2M' },
-    });
-    await p.pass(hour);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
-    expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([
-      ['dispatched', null],
-      ['skipped', 'paused'],
-    ]);
-  });
 });
 
 describe('deleting', () => {
-  it('hides the task, ends what waits, and stops what runs', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
-      schedule: hourly,
-      action: { kind: 'echo', delay_ms: 50_000 },
-      policies: { overlap: 'queue', timeout: 'PT2M' },
-    });
-    await p.pass(hour);
-    await p.rooms.tasks.runNow({ taskId: task.id, actor });
-    await p.rooms.tasks.delete({ taskId: task.id, actor });
-    await p.settle();
-    expect((await p.history(task.id)).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
-    await expect(p.rooms.tasks.get(task.id)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(p.rooms.tasks.delete({ taskId: task.id, actor })).rejects.toMatchObject({ code: 'not_found' });
-    await p.pass(3 * hour);
-    expect(await p.history(task.id)).toHaveLength(2);
-  });
-
-  it('drops what was still to be sent, and makes no topic for it', async () => {
+  it('drops for good what was still to be sent, and makes no topic for it', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
     await p.time.advance(hour);
     await p.rooms.scheduler.step(p.time.now(), 10);
     await p.rooms.runner.step(p.time.now(), 10);
     await p.rooms.runner.idle();
-    await p.rooms.tasks.delete({ taskId: task.id, actor });
+    await p.rooms.tasks.delete(target(task));
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([
       { status: 'succeeded', deliveries: [{ status: 'failed', error: 'the task was deleted' }] },
     ]);
-    expect(p.chat.calls).toEqual([]);
+    await p.rooms.tasks.restore(target(task));
+    await p.settle();
+    expect([p.chat.calls, p.chat.shown]).toEqual([[], []]);
   });
 });
 
@@ -249,10 +172,7 @@ describe('the clock', () => {
     const task = await p.create();
     await p.pass(5 * minute);
     p.time.setWall(start);
-    await p.rooms.tasks.edit(
-      { taskId: task.id, actor },
-      { schedule: { kind: 'cron', cron: '*/5 9-10 * * *', timezone: 'UTC' } },
-    );
+    await p.rooms.tasks.edit(target(task), { schedule: { kind: 'cron', cron: '*/5 9-10 * * *', timezone: 'UTC' } });
     await p.pass(5 * minute);
     await p.pass(5 * minute);
     expect((await p.history(task.id)).map(({ slotAt, status }) => [(slotAt - start) / minute, status])).toEqual([

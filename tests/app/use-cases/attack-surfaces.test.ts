@@ -42,17 +42,6 @@ it('messages that are posted at once keep their order when the platform has enou
   expect(texts(p)).toEqual(numbers(30).map((index) => `m${index}`));
 });
 
-it('hundreds of messages are called off at once, and none of them is shown', async () => {
-  const p = await aPipeline();
-  const runs = await Promise.all(numbers(300).map((index) => post(p, `m${index}`)));
-  expect(await p.rooms.runs.cancelThread(group, { actor })).toEqual({ cancelled: 300, left: 0 });
-  await p.settle();
-
-  const ended = await Promise.all(runs.map(async ({ id }) => (await p.store.readRun(id))?.status));
-  expect([new Set(ended), texts(p)]).toEqual([new Set(['cancelled']), []]);
-  expect((await p.rooms.audit.run()).findings).toEqual([]);
-});
-
 it('a right that ends between a slot and its run, or between two attempts, stops the run and says so', async () => {
   const p = await aPipeline();
   const { id: taskId } = await p.create({

@@ -3,10 +3,10 @@ import type { Membership } from '../../../src/app/ports/outside.ts';
 import { createMembership } from '../../../src/app/use-cases/membership.ts';
 import type { Actor } from '../../../src/domain/access.ts';
 import { houseOf } from '../../support/chores.ts';
+import { second } from '../../support/fakes.ts';
 import { actor, aPipeline, day, group, minute, start, type Pipeline } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
-const second = 1000;
 
 interface Asking {
   readonly p: Pipeline;

@@ -114,6 +114,14 @@ describe('a chat that can be reached again', () => {
     expect(place.rung).toEqual([]);
   });
 
+  it('is told nothing where nobody was let in and nothing was lost', async () => {
+    const place = await aPlace();
+    await place.p.store.changeChat('chat-group', { state: 'refused' }, start);
+    await place.chats.gone('chat-group', cause);
+    await place.chats.back('chat-group');
+    expect(words(place).filter((word) => (word as { view: string }).view === 'chatBack')).toEqual([]);
+  });
+
   it('can be gone once more, and is told of again', async () => {
     const place = await aPlace();
     const { p, chats } = place;

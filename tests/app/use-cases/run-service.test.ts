@@ -31,26 +31,6 @@ function request(idempotencyKey: string, facts: Partial<RunRequest> = {}): RunRe
 }
 
 describe('the door to execution', () => {
-  it('takes a request once: the same key and payload is the same run', async () => {
-    const p = await aPipeline();
-    const service = runServiceOf(p);
-    const first = await service.ingest(request('k'));
-    expect(first.created).toBe(true);
-    expect(await service.ingest(request('k'))).toEqual({ runId: first.runId, created: false });
-    expect((await service.ingest(request('k', { source: 'telegram' }))).created).toBe(true);
-  });
-
-  it('refuses another payload under a key that was used', async () => {
-    const p = await aPipeline();
-    const service = runServiceOf(p);
-    await service.ingest(request('k'));
-    const other = request('k', { input: { ...input, instructions: 'say something else' } });
-    await expect(service.ingest(other)).rejects.toMatchObject({ code: 'idempotency_mismatch' });
-    await expect(service.ingest(request('k', { lane: 'telegram:chat:-6' }))).rejects.toMatchObject({
-      code: 'idempotency_mismatch',
-    });
-  });
-
   it('serves the messages of a thread in order, to their end, and threads side by side', async () => {
     const p = await aPipeline();
     const service = runServiceOf(p);

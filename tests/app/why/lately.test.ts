@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { second } from '../../support/fakes.ts';
 import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 
-const second = 1000;
 const daily = { kind: 'cron', cron: '0 10 * * *', timezone: 'UTC' } as const;
 const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
 

@@ -3,10 +3,10 @@ import type { SlotDelivery, SlotRow, SlotRun, TruthRows } from '../../../src/app
 import { answerSlot } from '../../../src/app/why/slot-answers.ts';
 import { timelineOf } from '../../../src/app/why/timeline.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../../src/domain/occurrence.ts';
+import { second } from '../../support/fakes.ts';
 import { actor, aPipeline, day, hour, minute, start } from '../../support/pipeline.ts';
 import { expectWords, told } from './asking.ts';
 
-const second = 1000;
 const slotAt = start + hour;
 
 /** Listed by type, so that a new one is not forgotten here either. */

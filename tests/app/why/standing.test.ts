@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { second } from '../../support/fakes.ts';
 import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
 import { askAt, expectWords, said, story, told, why } from './asking.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 const minutely = { ...hourly, cron: '* * * * *' };
 const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
-const second = 1000;
 
 /** A task whose life has taken some turns, each after some minutes. */
 async function live(p: Pipeline, turns: readonly (readonly [minutes: number, turn?: () => Promise<unknown>])[]) {
@@ -110,7 +110,7 @@ describe('what is changed at the very instant of a slot', () => {
     await p.rooms.tasks.edit(by(task), { schedule: { ...hourly, cron: '30 * * * *' } });
     await p.rooms.tasks.edit(by(half), { schedule: hourly });
     await p.settle();
-    expect((await why(p, task, start + 30 * minute)).decision).toBe('no_slot');
+    expect(await why(p, task, start + 30 * minute)).toMatchObject({ decision: 'no_slot', slot: null });
     expect(await why(p, half, start + 30 * minute)).toMatchObject({ decision: 'ran', evidence: { version: 1 } });
     await p.time.advance(30 * minute);
     await p.rooms.tasks.pause(by(half), null);

@@ -1,96 +1,69 @@
 import type { Shown } from '../../../src/domain/shown.ts';
+import { isWord, toThread, type Part } from '../../invariants/deliveries.ts';
+import { groupBy, tell, type Breach } from '../../invariants/rows.ts';
 import { textOf as shownText } from '../../support/fakes.ts';
 import type { Call, Message } from '../chat.ts';
-import type { Row } from '../journal.ts';
 import { nameOf } from '../moves.ts';
-import { brief, groupBy, tell, type Account } from './account.ts';
+import type { Lived } from '../world.ts';
 
 /**
  * Delivered means delivered, in the right place, and nothing is shown twice unless its record says why. The chat's own
  * memory of what was asked of it is the witness.
  */
-export function proveDeliveries(account: Account): string[] {
+export function proveDeliveries(account: Lived): Breach[] {
   const scene = sceneOf(account);
   return [
-    partsAreWhole,
     deliveredMeansShown,
     placesAreRight,
     nothingSentTooSoon,
     nothingShownTwice,
     endsAreExplained,
-    orderIsKept,
     nightsAreTold,
     cardsAreRight,
   ].flatMap((prove) => prove(scene));
 }
 
-interface Scene extends Account {
-  readonly address: ReadonlyMap<string, string>;
-  readonly tasks: ReadonlyMap<string, Row<'tasks'>>;
-  readonly parts: ReadonlyMap<string, Row<'deliveries'>>;
-  readonly partsOf: ReadonlyMap<string, readonly Row<'deliveries'>[]>;
+interface Scene extends Lived {
+  readonly parts: ReadonlyMap<string, Part>;
   readonly shown: ReadonlyMap<string, readonly Message[]>;
   readonly callsFor: ReadonlyMap<string, readonly Call[]>;
 }
 
 const partCalls: ReadonlySet<Call['is']> = new Set(['send', 'pin', 'door', 'look']);
 
-function sceneOf(account: Account): Scene {
+function sceneOf(account: Lived): Scene {
   const { rows, world } = account;
   const ofParts = world.chat.calls.filter(({ is }) => partCalls.has(is));
   return {
     ...account,
-    address: new Map(rows.chats.map(({ id, address }) => [id, address])),
-    tasks: new Map(rows.tasks.map((task) => [task.id, task])),
     parts: new Map(rows.deliveries.map((part) => [part.id, part])),
-    partsOf: groupBy(rows.deliveries, ({ run_id }) => run_id),
     shown: groupBy([...world.chat.messages], ({ deliveryId }) => deliveryId),
     callsFor: groupBy([...ofParts], ({ of }) => of),
   };
 }
 
-const textOf = (part: Row<'deliveries'>) => shownText(JSON.parse(part.content) as Shown);
-/** What is sent as a new message, and must be shown once. */
-const isMessage = ({ kind, edits }: Row<'deliveries'>) =>
-  edits === null && (kind === 'result' || kind === 'notice' || kind === 'answer');
-const isSettledByHand = ({ evidence }: Row<'deliveries'>) => evidence?.includes('by_hand') === true;
+const textOf = (part: Part) => shownText(JSON.parse(part.content) as Shown);
+const isSettledByHand = ({ evidence }: Part) => evidence?.includes('by_hand') === true;
 /** The look for what else it became had no answer. */
-const hasDoubt = ({ evidence }: Row<'deliveries'>) => evidence?.includes('"is":"undecided"') === true;
+const hasDoubt = ({ evidence }: Part) => evidence?.includes('"is":"undecided"') === true;
 /** It goes when the next one comes, or when somebody has said Done. */
-const isReminder = ({ content }: Row<'deliveries'>) => content.includes('"view":"nag"');
-const isDecoration = ({ kind }: Row<'deliveries'>) =>
-  ['card', 'pin', 'close', 'open', 'remove', 'removeTopic'].includes(kind);
-const toThread = (part: Row<'deliveries'>) => part.goes_to === 'thread';
-const squeezed = (text: string) => text.replaceAll(/\s+/g, '');
+const isReminder = ({ content }: Part) => content.includes('"view":"nag"');
+const isDecoration = ({ kind }: Part) => ['card', 'pin', 'close', 'open', 'remove', 'removeTopic'].includes(kind);
 
-function partsAreWhole({ rows, partsOf }: Scene): string[] {
-  const torn = rows.runs.filter((run) => {
-    const all = (partsOf.get(run.id) ?? []).toSorted((a, b) => a.part - b.part);
-    const own = all.filter(({ kind }) => kind === 'result');
-    const input = JSON.parse(run.input) as { delivers: boolean; instructions: string };
-    if (run.status !== 'succeeded' || !input.delivers) return own.length > 0;
-    const said = squeezed(own.map(textOf).join(''));
-    const meant = squeezed(input.instructions);
-    const numbered = own.length > 0 && own.every(({ part }, index) => part === index + 1);
-    return !numbered || !(said === meant || said.startsWith(`${meant}Late:`));
-  });
-  return tell('a result has other parts than it should', torn.map(brief));
-}
-
-function deliveredMeansShown(scene: Scene): string[] {
+function deliveredMeansShown(scene: Scene): Breach[] {
   const { rows, shown, callsFor } = scene;
   const wrong = rows.deliveries.filter(
-    (part) => part.status === 'delivered' && (isMessage(part) ? !isShown(part, scene) : !isDone(part, scene)),
+    (part) => part.status === 'delivered' && (isWord(part) ? !isShown(part, scene) : !isDone(part, scene)),
   );
-  const detail = (part: Row<'deliveries'>) => ({
-    part: brief(part),
+  const detail = (part: Part) => ({
+    part: part,
     shown: shown.get(part.id),
     calls: callsFor.get(part.id),
   });
   return tell('a part counts as delivered and was not shown so', wrong.map(detail));
 }
 
-function isShown(part: Row<'deliveries'>, { shown, world, address }: Scene): boolean {
+function isShown(part: Part, { shown, world, address }: Scene): boolean {
   const message = (shown.get(part.id) ?? []).find(({ messageId }) => messageId === part.message_id);
   if (message === undefined || (message.gone === 'removed' && !isReminder(part)) || message.text !== textOf(part))
     return false;
@@ -101,7 +74,7 @@ function isShown(part: Row<'deliveries'>, { shown, world, address }: Scene): boo
 }
 
 /** A card that is drawn anew, a pin, or a door: the platform said that it was done, to the message that was meant. */
-function isDone(part: Row<'deliveries'>, { callsFor, world }: Scene): boolean {
+function isDone(part: Part, { callsFor, world }: Scene): boolean {
   const done = (callsFor.get(part.id) ?? []).some(({ answer }) => answer === 'sent');
   if (!done || part.kind === 'remove') return done;
   if (part.kind === 'removeTopic') return world.chat.topics.every(({ id, deleted }) => id !== part.to_topic || deleted);
@@ -112,7 +85,7 @@ function isDone(part: Row<'deliveries'>, { callsFor, world }: Scene): boolean {
 }
 
 /** What people see stands in a topic of its own task; a topic is made only where there is none. */
-function placesAreRight({ world, tasks, parts, rows }: Scene): string[] {
+function placesAreRight({ world, tasks, parts, rows }: Scene): Breach[] {
   const letGo = new Set(
     rows.audit
       .filter(({ verb }) => verb === 'unbind')
@@ -159,12 +132,12 @@ function placesAreRight({ world, tasks, parts, rows }: Scene): string[] {
   return [
     ...tell('a message stands in a place that is not its own', astray),
     ...tell('a task has more than one topic', doubled),
-    ...(asked < topics.length ? ['a topic exists for which nobody asked'] : []),
+    ...tell('a topic exists for which nobody asked', asked < topics.length ? topics : []),
   ];
 }
 
 /** A part is sent again only when it is known not to be there, or when no trace of it was found in time. */
-function nothingSentTooSoon({ callsFor, parts, shown, world }: Scene): string[] {
+function nothingSentTooSoon({ callsFor, parts, shown, world }: Scene): Breach[] {
   const hasty: unknown[] = [];
   for (const [of, calls] of callsFor) {
     const part = parts.get(of);
@@ -173,7 +146,7 @@ function nothingSentTooSoon({ callsFor, parts, shown, world }: Scene): string[] 
       const sentBefore = calls.slice(0, index).findLastIndex(({ is }) => is === 'send');
       if (call.is !== 'send' || sentBefore < 0) continue;
       const since = calls.slice(sentBefore, index);
-      if (!mayFollow(since, part.unknown_policy, shown.get(of) ?? [])) hasty.push({ of, since, part: brief(part) });
+      if (!mayFollow(since, part.unknown_policy, shown.get(of) ?? [])) hasty.push({ of, since, part: part });
     }
   }
   const strange = world.chat.messages.filter(({ deliveryId }) => !parts.has(deliveryId));
@@ -184,10 +157,10 @@ function nothingSentTooSoon({ callsFor, parts, shown, world }: Scene): string[] 
  * However often it was sent, one message of it stands there in the end. Two do only where the look that follows the second
  * could not tell, or where the process died before it had looked.
  */
-function nothingShownTwice({ rows, shown, callsFor }: Scene): string[] {
+function nothingShownTwice({ rows, shown, callsFor }: Scene): Breach[] {
   const doubled = rows.deliveries.filter((part) => {
     const seen = (shown.get(part.id) ?? []).filter(({ gone }) => gone === null);
-    if (!isMessage(part) || seen.length < 2) return false;
+    if (!isWord(part) || seen.length < 2) return false;
     const calls = callsFor.get(part.id) ?? [];
     const since = calls.slice(calls.findLastIndex(({ is }) => is === 'send'));
     const last = since.findLast(({ is }) => is === 'look')?.answer;
@@ -195,7 +168,7 @@ function nothingShownTwice({ rows, shown, callsFor }: Scene): string[] {
   });
   return tell(
     'a message is shown twice',
-    doubled.map((part) => ({ part: brief(part), shown: shown.get(part.id), calls: callsFor.get(part.id) })),
+    doubled.map((part) => ({ part: part, shown: shown.get(part.id), calls: callsFor.get(part.id) })),
   );
 }
 
@@ -212,18 +185,17 @@ function mayFollow(since: readonly Call[], policy: string, shown: readonly Messa
 }
 
 /** Somebody has discarded it, nobody has approved it in time, or nobody has to be reminded any more. */
-function isKeptFromPeople(part: Row<'deliveries'>, error: string): boolean {
+function isKeptFromPeople(part: Part, error: string): boolean {
   if (error === 'discarded') return part.evidence?.includes('discarded_by') === true;
   if (error.startsWith('nobody approved')) return part.cause === 'approval';
   return error.startsWith('moot: nobody has to be reminded') && isReminder(part);
 }
 
 /** What was not delivered says why, and what is open at the end waits for a person. */
-function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
-  const answers = (part: Row<'deliveries'>, answer: string) =>
-    (callsFor.get(part.id) ?? []).some((call) => call.answer === answer);
+function endsAreExplained({ rows, callsFor, world, tasks }: Scene): Breach[] {
+  const answers = (part: Part, answer: string) => (callsFor.get(part.id) ?? []).some((call) => call.answer === answer);
   const unexplained = rows.deliveries.filter((part) => part.status === 'failed' && !isExplained(part));
-  function isExplained(part: Row<'deliveries'>): boolean {
+  function isExplained(part: Part): boolean {
     const error = part.error ?? '';
     if (error === 'the task was deleted') return wasDeleted(part.task_id ?? '');
     if (error === 'the task has moved to another chat') return wasMoved(part.task_id ?? '');
@@ -233,18 +205,18 @@ function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
     return isDecoration(part) ? error.startsWith('moot') || isVain(part) : isWithoutTopic(part, error);
   }
   /** For good, or too often, or because what was to be changed is gone. */
-  function isRefused(part: Row<'deliveries'>, error: string): boolean {
+  function isRefused(part: Part, error: string): boolean {
     if (answers(part, 'refused') || (part.edits !== null && answers(part, 'moot'))) return true;
     return error !== '' && part.sends >= 5;
   }
   /** An answer is not kept for later, a word in a thread is not sent elsewhere, and a topic is made again once for each part. */
-  function isWithoutTopic(part: Row<'deliveries'>, error: string): boolean {
+  function isWithoutTopic(part: Part, error: string): boolean {
     if (part.kind === 'answer' && answers(part, 'blocked')) return true;
     if (toThread(part) && error.startsWith('misrouted')) return true;
     return answers(part, 'topicGone') && (toThread(part) || error.includes('gone again'));
   }
   /** A card, a pin or a door is not tried again where the topic, the right or the message is missing. */
-  function isVain(part: Row<'deliveries'>): boolean {
+  function isVain(part: Part): boolean {
     const strayed = world.chat.messages.some(({ deliveryId, gone }) => deliveryId === part.id && gone === 'removed');
     return strayed || ['topicGone', 'blocked', 'moot'].some((answer) => answers(part, answer));
   }
@@ -264,50 +236,18 @@ function endsAreExplained({ rows, callsFor, world, tasks }: Scene): string[] {
     const name = nameOf(tasks.get(part.task_id ?? '')?.title ?? '');
     return part.status !== 'blocked' || part.cause !== 'topic_in_doubt' || !lostTopics.has(name);
   });
-  return [
-    ...tell('a part failed without a reason', unexplained.map(brief)),
-    ...tell('a part never ends', stuck.map(brief)),
-  ];
+  return [...tell('a part failed without a reason', unexplained), ...tell('a part never ends', stuck)];
 }
 
 /** Behind a part that waits for a person to make the topic, every later one of its topic waits as well. */
-function isHeld(part: Row<'deliveries'>, all: readonly Row<'deliveries'>[]): boolean {
+function isHeld(part: Part, all: readonly Part[]): boolean {
   return all.some(({ lane, id, status }) => lane === part.lane && id < part.id && status === 'blocked');
 }
 
-/** Within a topic, whoever was made first is shown first, but for one whose fate was not known for a while. */
-function orderIsKept({ rows, world }: Scene): string[] {
-  const arrival = world.database
-    .prepare(`select min(id) from events where ref = ? and kind = 'delivery.delivered'`)
-    .pluck();
-  const ended = world.database
-    .prepare(`select min(id) from events where ref = ? and kind in ('run.succeeded', 'run.failed')`)
-    .pluck();
-  // Where the store failed, the end of a run was written later than it came, and its parts with it.
-  const cameLater = (part: Row<'deliveries'>, next: Row<'deliveries'>) =>
-    Number(ended.get(part.run_id) ?? 0) > Number(arrival.get(next.id) ?? Infinity);
-  const certain = rows.deliveries.filter(
-    (part) => part.status === 'delivered' && part.evidence === null && isMessage(part) && !toThread(part),
-  );
-  // What waits for quiet hours lets urgent parts pass, and keeps its order among its own.
-  const swapped = [...groupBy(certain, ({ lane, held_until: until }) => `${lane} ${until ?? ''}`).values()].flatMap(
-    (parts) => {
-      const sorted = parts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-      return sorted.flatMap((part, index) => {
-        const next = sorted[index + 1];
-        return next !== undefined && (next.message_id ?? 0) < (part.message_id ?? 0) && !cameLater(part, next)
-          ? [[brief(part), brief(next)]]
-          : [];
-      });
-    },
-  );
-  return tell('the parts of a topic came in another order', swapped);
-}
-
 /** What waited for the end of quiet hours and was shown is told of by a word that comes after it, where nothing held it up. */
-function nightsAreTold({ rows, callsFor }: Scene): string[] {
+function nightsAreTold({ rows, callsFor }: Scene): Breach[] {
   // It was claimed once, or once more for its topic.
-  const isSmooth = (part: Row<'deliveries'>) =>
+  const isSmooth = (part: Part) =>
     part.status === 'delivered' &&
     part.evidence === null &&
     part.fence <= 2 &&
@@ -318,15 +258,14 @@ function nightsAreTold({ rows, callsFor }: Scene): string[] {
     ({ chat_id: chatId, content }) => `${chatId} ${(JSON.parse(content) as { until: number }).until}`,
   );
   // What stands behind a part in trouble may come after the word, which tells of it all the same.
-  const isBehind = (part: Row<'deliveries'>) =>
+  const isBehind = (part: Part) =>
     rows.deliveries.some(
       (one) => one.lane === part.lane && one.held_until === part.held_until && one.id < part.id && !isSmooth(one),
     );
   const untold = held.filter((part) => {
     if (isBehind(part)) return false;
     const own = words.get(`${part.chat_id} ${part.held_until}`) ?? [];
-    const isLater = (word: Row<'deliveries'>) =>
-      word.status !== 'delivered' || (word.message_id ?? 0) > (part.message_id ?? 0);
+    const isLater = (word: Part) => word.status !== 'delivered' || (word.message_id ?? 0) > (part.message_id ?? 0);
     return !own.some(isLater);
   });
   // Later than that nobody is told of the night any more, and what comes then must be heard.
@@ -335,8 +274,8 @@ function nightsAreTold({ rows, callsFor }: Scene): string[] {
     ({ silent, held_until: until, delivered_at: at }) => silent !== 1 && (at ?? 0) < (until ?? 0) + toldMs,
   );
   return [
-    ...tell('what came in the night is told of by nobody', untold.map(brief)),
-    ...tell('what came in the night came with a sound', loud.map(brief)),
+    ...tell('what came in the night is told of by nobody', untold),
+    ...tell('what came in the night came with a sound', loud),
   ];
 }
 
@@ -352,7 +291,7 @@ function presenceIn({ database, journal, chat }: Scene['world']) {
   };
   const endOf = eventOf(`'run.succeeded', 'run.failed'`);
   const arrivalOf = eventOf(`'delivery.delivered'`);
-  return (part: Row<'deliveries'>, message: Message): boolean => {
+  return (part: Part, message: Message): boolean => {
     const last = chat.messages.findLast(
       ({ chatId, messageId }) => chatId === message.chatId && messageId < message.messageId,
     );
@@ -363,14 +302,14 @@ function presenceIn({ database, journal, chat }: Scene['world']) {
 }
 
 /** The card comes after what was there to be said before it, what is pinned is a card of the topic, and few topics have two. */
-function cardsAreRight({ rows, world, parts, callsFor }: Scene): string[] {
+function cardsAreRight({ rows, world, parts, callsFor }: Scene): Breach[] {
   const cards = world.chat.messages.filter(({ isCard, topic }) => isCard && topic !== null);
   const certain = rows.deliveries.filter(
-    (part) => part.status === 'delivered' && part.evidence === null && isMessage(part) && !toThread(part),
+    (part) => part.status === 'delivered' && part.evidence === null && isWord(part) && !toThread(part),
   );
   const wasThere = presenceIn(world);
   // A result that waits for a person to mend something holds back no card.
-  const wasBlocked = (part: Row<'deliveries'>, card: Message) => {
+  const wasBlocked = (part: Part, card: Message) => {
     const shownBy = world.chat.calls.find(({ messageId, is }) => is === 'send' && messageId === card.messageId);
     const before = (callsFor.get(part.id) ?? []).filter(({ order }) => order < (shownBy?.order ?? 0));
     return before.at(-1)?.answer === 'blocked';

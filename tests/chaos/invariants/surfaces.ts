@@ -1,8 +1,8 @@
-import type { Row } from '../journal.ts';
-import { brief, groupBy, tell, type Account } from './account.ts';
+import { groupBy, tell, type Breach, type Row } from '../../invariants/rows.ts';
+import type { Lived } from '../world.ts';
 
 /** What clients of the API were told of their messages, and the rights under which tasks run. */
-export function proveSurfaces(account: Account): string[] {
+export function proveSurfaces(account: Lived): Breach[] {
   return [messagesAreOne, messagesComeInOrder, nothingWithoutRight, rightsAreWhole].flatMap((prove) => prove(account));
 }
 
@@ -10,7 +10,7 @@ const isMessage = ({ task_id: taskId }: Row<'runs'>) => taskId === null;
 const textOf = ({ input }: Row<'runs'>) => (JSON.parse(input) as { instructions: string }).instructions;
 
 /** Whatever was answered is there, and whatever is there was asked for, once. */
-function messagesAreOne({ rows, runs, world }: Account): string[] {
+function messagesAreOne({ rows, runs, world }: Lived): Breach[] {
   const { posted } = world.journal.promised;
   const own = rows.runs.filter(isMessage);
   const doubled = [...groupBy(own, textOf).values()].filter(({ length }) => length > 1);
@@ -19,16 +19,19 @@ function messagesAreOne({ rows, runs, world }: Account): string[] {
       'a message that was accepted is lost',
       [...posted.values()].filter((id) => id !== null && !runs.has(id)),
     ),
-    ...tell('a run has a text that nobody posted', own.filter((run) => !posted.has(textOf(run))).map(brief)),
+    ...tell(
+      'a run has a text that nobody posted',
+      own.filter((run) => !posted.has(textOf(run))),
+    ),
     ...tell(
       'a message has two runs',
-      doubled.map((some) => some.map(brief)),
+      doubled.map((some) => some),
     ),
   ];
 }
 
 /** Messages of one thread are shown in the order in which they were taken in. */
-function messagesComeInOrder({ rows, runs }: Account): string[] {
+function messagesComeInOrder({ rows, runs }: Lived): Breach[] {
   const certain = rows.deliveries.filter(
     (part) => part.status === 'delivered' && part.evidence === null && part.lane.startsWith('thread:'),
   );
@@ -37,14 +40,14 @@ function messagesComeInOrder({ rows, runs }: Account): string[] {
     const sorted = parts.filter(({ run_id: id }) => runs.has(id ?? '')).toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
     return sorted.flatMap((part, index) => {
       const next = sorted[index + 1];
-      return next !== undefined && (next.message_id ?? 0) < (part.message_id ?? 0) ? [[brief(part), brief(next)]] : [];
+      return next !== undefined && (next.message_id ?? 0) < (part.message_id ?? 0) ? [[part, next]] : [];
     });
   });
   return tell('the messages of a thread came in another order', swapped);
 }
 
 /** From a revocation on nothing of the task begins, until it is given another right. */
-function nothingWithoutRight({ rows, runsOf, attemptsOf, world }: Account): string[] {
+function nothingWithoutRight({ rows, runsOf, attemptsOf, world }: Lived): Breach[] {
   // With a clock that went back instants tell nothing about the order.
   if (world.journal.setBack) return [];
   const changes = groupBy(
@@ -59,7 +62,7 @@ function nothingWithoutRight({ rows, runsOf, attemptsOf, world }: Account): stri
       return attempts.filter(({ started_at: startedAt }) => startedAt > at && startedAt < until);
     }),
   );
-  return tell('something began without a right', begun.map(brief));
+  return tell('something began without a right', begun);
 }
 
 interface Right {
@@ -74,7 +77,7 @@ interface Right {
 }
 
 /** A task acts under a right of its own owner in its own chat, and what a person took away no deletion gives back. */
-function rightsAreWhole({ rows, world }: Account): string[] {
+function rightsAreWhole({ rows, world }: Lived): Breach[] {
   const rights = world.database
     .prepare(
       `select g.id, g.owner_id, g.chat_id, g.revoked_by, t.id as task_id, t.state, t.owner_id as owner, t.chat_id as chat

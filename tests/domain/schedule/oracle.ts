@@ -1,4 +1,6 @@
 import { Cron } from 'croner';
+import { expect } from 'vitest';
+import { isSlot, nextSlot, type Schedule } from '../../../src/domain/schedule/schedule.ts';
 
 /** Local fields straight from Intl, sharing nothing with the code under test. */
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -116,3 +118,15 @@ export function scanMinutes(
   }
   return found;
 }
+
+/** The next slot lies after the instant, and no other slot between them: `part` picks where that is looked at. */
+export function expectNext(schedule: Schedule, after: number, part: number): void {
+  const next = nextSlot(schedule, after);
+  if (next === null) return;
+  expect(next).toBeGreaterThan(after);
+  expect(isSlot(schedule, next)).toBe(true);
+  expect(nextSlot(schedule, Math.floor(after + (next - 1 - after) * part))).toBe(next);
+}
+
+export const SEED = 20_261_118;
+export const DAY_MS = 86_400_000;

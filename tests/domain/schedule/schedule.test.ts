@@ -16,11 +16,9 @@ import {
   wallText,
   warnings,
 } from '../../../src/domain/schedule/schedule.ts';
-import { clockChanges, interestingInstants, intlWall, zones } from './oracle.ts';
+import { DAY_MS, SEED, clockChanges, interestingInstants, intlWall, zones } from './oracle.ts';
 
-const SEED = 20_261_118;
 const NOW = Date.parse('2026-11-18T09:00:00Z');
-const DAY_MS = 86_400_000;
 const MADRID = 'Europe/Madrid';
 
 function read(input: Omit<ScheduleInput, 'timezone'> & { timezone?: string }): Schedule {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { describe, nextSlots, parseSchedule, type Schedule } from '../../../src/domain/schedule/schedule.ts';
+import { nth } from '../../../src/domain/schedule/words/words.ts';
+import { SEED } from './oracle.ts';
 
-const SEED = 20_261_118;
 const NOW = Date.parse('2026-11-18T09:00:00Z');
 
 const cronFields = [
@@ -83,4 +84,9 @@ test('words begin small and end without a stop', () => {
   const texts = ['0 9 * * 1-5', '*/7 1,5 L 2 *', '@weekly', '0 9 13 * +5', '15 * * * *'];
   for (const cron of texts)
     expect(describe(parseSchedule({ kind: 'cron', cron, timezone: 'UTC' }, NOW))).toMatch(/^[a-z0-9].*[^.]$/);
+});
+
+test('numbers are counted as people do', () => {
+  const numbers = [1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 50, 111];
+  expect(numbers.map(nth).join(' ')).toBe('1st 2nd 3rd 4th 11th 12th 13th 21st 22nd 23rd 50th 111th');
 });

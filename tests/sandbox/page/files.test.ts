@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { importsOf } from '../../guard/source.ts';
+import { aFolder } from '../../support/place.ts';
 import { servePages, type ServedPages } from '../control-server.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -147,8 +147,7 @@ test('the build lays every file of the page beside the module that reads them', 
     readonly scripts: { readonly build: string };
   };
   const [step = ''] = scripts.build.split(' && ').slice(-1);
-  const place = mkdtempSync(join(tmpdir(), 'sandbox-build-'));
-  onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+  const place = aFolder();
   cpSync(join(root, 'src/sandbox/page'), join(place, 'src/sandbox/page'), { recursive: true });
   mkdirSync(join(place, 'dist'));
   writeFileSync(join(place, 'dist/cli.js'), '');

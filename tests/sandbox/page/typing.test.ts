@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { aFolder } from '../../support/place.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -22,9 +22,8 @@ function faultsIn(tree: string): readonly string[] {
 
 /** Copies the sandbox and replaces each text in it by another. */
 function planted(faults: readonly (readonly [file: string, text: string, fault: string])[]): string {
-  const tree = mkdtempSync(join(tmpdir(), 'sandbox-page-'));
-  onTestFinished(() => rmSync(tree, { recursive: true, force: true }));
-  for (const name of ['package.json', 'tsconfig.json', 'src/sandbox'])
+  const tree = aFolder();
+  for (const name of ['package.json', 'tsconfig.json', 'src/sandbox', 'src/api/wire.ts'])
     cpSync(join(root, name), join(tree, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
   for (const [name, text, fault] of faults) {

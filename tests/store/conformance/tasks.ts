@@ -3,9 +3,9 @@ import { noChange, type TaskScene } from '../../../src/app/ports/tasks.ts';
 import type { Once } from '../../../src/app/use-cases/kept-answers.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
 import { aTask, hour, nine } from '../../support/builders.ts';
+import { day } from '../../support/fakes.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 
-const day = 24 * hour;
 const group: Thread = { provider: 'telegram', address: '-100', topic: null };
 const once: Once = { scope: 'create', key: 'k', payloadHash: 'hash', expiresAt: nine + day };
 

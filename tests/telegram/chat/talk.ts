@@ -60,15 +60,18 @@ export interface Message {
   readonly id: number;
   readonly topic: number | null;
   shown: Drawn;
-  /** What it shows now, without its buttons. */
+  /** The text that it shows now, without its buttons. */
   readonly text: string;
+  /** In a group it is shown to the person alone who asked. */
+  readonly isForAsker: boolean;
 }
 
-export function aMessage(id: number, topic: number | null, shown: Drawn): Message {
+export function aMessage(id: number, topic: number | null, shown: Drawn, isForAsker = false): Message {
   return {
     id,
     topic,
     shown,
+    isForAsker,
     get text() {
       return this.shown.text;
     },
@@ -173,8 +176,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       isForum: given.isForum ?? true,
     };
   };
-  const show = (shown: Drawn, topic: number | null): Message => {
-    const message = aMessage((counters.message += 1), topic, shown);
+  const show = (shown: Drawn, topic: number | null, isForAsker: boolean): Message => {
+    const message = aMessage((counters.message += 1), topic, shown, isForAsker);
     messages.set(message.id, message);
     return message;
   };
@@ -182,7 +185,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     const at = time.now();
     await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
     return answer.replies.flatMap((reply) => {
-      if (reply.is === 'message') return [show(reply.shown, reply.inBase === true ? null : topic)];
+      if (reply.is === 'message')
+        return [show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true)];
       if (reply.is === 'removeTopic') return [];
       const message = messages.get(reply.messageId);
       if (reply.is === 'remove') {
@@ -290,7 +294,7 @@ function replied(message: Message | undefined, messageId: number): Replied {
   return { messageId, isOurs: true, text: message?.shown.text ?? null, media: null };
 }
 
-/** What comes with the words. */
+/** Facts that comes with the words. */
 function alongWith(
   { repliesTo = null, about = null, media = null, album, isAddressed = false }: Partial<By>,
   messages: ReadonlyMap<number, Message>,
@@ -303,7 +307,7 @@ function foreign(about: Partial<Replied> | null): Replied | null {
   return about === null ? null : { messageId: 4000, isOurs: false, text: null, media: null, ...about };
 }
 
-/** What stands on the buttons, row by row. */
+/** Labels of the buttons, row by row. */
 export function labels({ shown }: Message): readonly (readonly string[])[] {
   return (shown.buttons ?? []).map((row) => row.map(({ text }) => text));
 }

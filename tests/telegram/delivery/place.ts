@@ -5,14 +5,21 @@ import type { Fault, World } from '../../../src/sandbox/world/world.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
 import { telegramTransport } from '../../../src/telegram/delivery/transport.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
-import { aSandbox, sandboxStart, type SandboxOptions, type ServedWorld } from '../../support/sandbox.ts';
+import {
+  aSandbox,
+  sandboxStart,
+  type SandboxOptions,
+  type ServedWorld,
+  ada,
+  lab,
+  noRights,
+  plain,
+} from '../../support/sandbox.ts';
 import { memoryLedger, type Ledger } from './ledger.ts';
 
+export { ada, lab, noRights, plain };
+
 /** The chats of the first world. */
-export const lab = -1_001_000_000_001;
-export const noRights = -1_001_000_000_002;
-export const plain = -2_000_003;
-export const ada = 1001;
 
 interface CountingBudget extends Budget {
   readonly taken: readonly string[];

@@ -16,12 +16,12 @@ import type { Conversation, InSettings, TelegramInDeps } from '../../../src/tele
 import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/inbound.ts';
 import { createPlatform } from '../../../src/telegram/intake/menu.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
-import { aSandbox, sandboxStart, type ServedWorld } from '../../support/sandbox.ts';
+import { aSandbox, sandboxStart, type ServedWorld, lab, plain } from '../../support/sandbox.ts';
 import { worldsOf, type World as StoreWorld } from '../../support/store-worlds.ts';
 
+export { lab, plain };
+
 /** The chats and people of the first world of the sandbox. */
-export const lab = -1_001_000_000_001;
-export const plain = -2_000_003;
 export const [ada, ben, mallory] = [1001, 1002, 1003];
 
 type Query = StoreWorld['query'];

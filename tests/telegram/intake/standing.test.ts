@@ -1,14 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Membership, Platform } from '../../../src/app/ports/outside.ts';
 import { createPlatform } from '../../../src/telegram/intake/menu.ts';
+import { hour, minute } from '../../support/fakes.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { ada, aDoorway, ben, lab, mallory, type Doorway } from './doorway.ts';
 import { messageUpdate, personOf, stored } from './updates.ts';
 
 const open = worldsOf('sqlite');
-
-const minute = 60_000;
-const hour = 60 * minute;
 
 /** Nobody is an owner, so that it is the chat that says who is what. */
 const settings = { owners: [], chats: [String(lab)] };

@@ -144,10 +144,16 @@ it('hears in a group only what is meant for it', async () => {
     messageUpdate({ id: 6, text: 'in a topic', topic: 7, more: { reply_to_message: root } }),
     messageUpdate({ id: 7, text: '/nwe' }),
     messageUpdate({ id: 8, text: '/nwe@other_bot' }),
+    messageUpdate({ id: 9, text: '@cronogram_bot call mum' }),
   ]);
   doorway.inbound.start();
   await doorway.settled();
-  expect((await doorway.words()).toSorted()).toEqual(['plain: to you', 'unknown: nwe', 'unknown: weather']);
+  expect((await doorway.words()).toSorted()).toEqual([
+    'plain: call mum',
+    'plain: to you',
+    'unknown: nwe',
+    'unknown: weather',
+  ]);
   expect(doorway.saids[0]).toMatchObject({ command: null, args: 'to you', repliedTo: { messageId: 3, isOurs: true } });
 });
 

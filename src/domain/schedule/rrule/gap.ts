@@ -1,5 +1,5 @@
 import { scheduleLimits } from '../limits.ts';
-import { DAY_MS, DAY_SECONDS, SECOND_MS } from '../time/calendar.ts';
+import { DAY_MS, DAY_SECONDS, leastGap, SECOND_MS } from '../time/calendar.ts';
 import { nextRuleDay } from './days.ts';
 import { followingPeriod, type PeriodRule, periodBegin, periodSet, setSize, setWall } from './periods.ts';
 import { nextOfRule, type Recurrence } from './recurrence.ts';
@@ -9,16 +9,6 @@ import { type StepRule, timesOfDay } from './steps.ts';
 const ROUND_PERIODS = { DAILY: 10_228, WEEKLY: 1_462, MONTHLY: 337, YEARLY: 29 };
 const ROUND_DAYS = 10_228;
 const HORIZON_DAYS = 146_097;
-
-function least(values: Iterable<number>): number {
-  let previous = Number.NEGATIVE_INFINITY;
-  let gap = Number.POSITIVE_INFINITY;
-  for (const value of values) {
-    gap = Math.min(gap, value - previous);
-    previous = value;
-  }
-  return gap;
-}
 
 function dailyStep(rule: PeriodRule): number {
   return rule.frequency === 'DAILY' ? rule.interval : 1;
@@ -35,24 +25,18 @@ function dayGap(rule: PeriodRule): number {
   const floor = dailyStep(rule);
   if (rule.frequency === 'DAILY' && !hasDayFilter(rule)) return floor;
   const periods = rule.frequency === 'WEEKLY' && !hasDayFilter(rule) ? 2 : ROUND_PERIODS[rule.frequency];
-  const round = walkDays(rule, periods, floor);
-  return round > 366 ? Math.min(round, walkDays(rule, ROUND_PERIODS[rule.frequency] * 15, floor)) : round;
+  const round = leastGap(daysOver(rule, periods), floor);
+  return round > 366 ? Math.min(round, leastGap(daysOver(rule, ROUND_PERIODS[rule.frequency] * 15), floor)) : round;
 }
 
-function walkDays(rule: PeriodRule, periods: number, floor: number): number {
+function* daysOver(rule: PeriodRule, periods: number): Generator<number> {
   const end = periodBegin(rule, 0) + HORIZON_DAYS;
-  let previous = Number.NEGATIVE_INFINITY;
-  let gap = Number.POSITIVE_INFINITY;
   let n: number | null = 0;
-  for (let walked = 1; n !== null && n < periods && gap > floor && periodBegin(rule, n) <= end; walked += 1) {
+  for (let walked = 1; n !== null && n < periods && periodBegin(rule, n) <= end; walked += 1) {
     const { days } = periodSet(rule, n);
-    for (const day of days) {
-      gap = Math.min(gap, day - previous);
-      previous = day;
-    }
+    yield* days;
     n = days.length > 0 ? n + 1 : followingPeriod(rule, n, walked);
   }
-  return gap;
 }
 
 function* pickedWalls(rule: PeriodRule): Generator<number> {
@@ -65,30 +49,23 @@ function* pickedWalls(rule: PeriodRule): Generator<number> {
 
 function periodGap(rule: PeriodRule): number {
   if (rule.neverRuns) return Number.POSITIVE_INFINITY;
-  if (rule.positions.length > 0) return least(pickedWalls(rule));
-  const inside = least(rule.times) * SECOND_MS;
+  if (rule.positions.length > 0) return leastGap(pickedWalls(rule));
+  const inside = leastGap(rule.times) * SECOND_MS;
   const overMidnight = (DAY_SECONDS + (rule.times[0] ?? 0) - (rule.times.at(-1) ?? 0)) * SECOND_MS;
   if (inside <= overMidnight) return inside;
   return Math.min(inside, (dayGap(rule) - 1) * DAY_MS + overMidnight);
 }
 
-function ruleDayGap(rule: StepRule): number {
-  let previous = nextRuleDay(rule.days, 0);
-  const end = (previous ?? 0) + ROUND_DAYS;
-  let gap = Number.POSITIVE_INFINITY;
-  while (previous !== null && gap > 1 && previous < end) {
-    const next = nextRuleDay(rule.days, previous + 1);
-    if (next === null) break;
-    gap = Math.min(gap, next - previous);
-    previous = next;
-  }
-  return gap;
+function* ruleDays({ days }: StepRule): Generator<number> {
+  const first = nextRuleDay(days, 0);
+  const end = (first ?? 0) + ROUND_DAYS;
+  for (let day = first; day !== null; day = day < end ? nextRuleDay(days, day + 1) : null) yield day;
 }
 
 /** Exact where the steps fall on the same times every day; otherwise the step itself, which is never too large. */
 function stepGap(rule: StepRule): number {
   if (rule.neverRuns) return Number.POSITIVE_INFINITY;
-  const inside = least(rule.offsets);
+  const inside = leastGap(rule.offsets);
   const apart = rule.stepMs + (rule.offsets[0] ?? 0) - (rule.offsets.at(-1) ?? 0);
   if (DAY_MS % rule.stepMs !== 0) return Math.min(inside, apart);
   let first = Number.NaN;
@@ -102,13 +79,13 @@ function stepGap(rule: StepRule): number {
   }
   return Math.min(
     between,
-    (ruleDayGap(rule) - 1) * DAY_MS + (DAY_SECONDS + first - last) * SECOND_MS - rule.stepMs + apart,
+    (leastGap(ruleDays(rule), 1) - 1) * DAY_MS + (DAY_SECONDS + first - last) * SECOND_MS - rule.stepMs + apart,
   );
 }
 
 /** A date that RDATE adds can stand close to another one or to a run of the rule, which is walked once beside them. */
 function addedGap(recurrence: Recurrence, gap: number): number {
-  let smallest = Math.min(gap, least(recurrence.added));
+  let smallest = Math.min(gap, leastGap(recurrence.added));
   let run: number | null = Number.NEGATIVE_INFINITY;
   for (const added of recurrence.added) {
     const from: number = added - Math.min(smallest, scheduleLimits.horizonMs) - 1;

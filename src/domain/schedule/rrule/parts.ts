@@ -30,22 +30,24 @@ export interface RruleParts {
 
 const FREQUENCIES: readonly Frequency[] = ['SECONDLY', 'MINUTELY', 'HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'];
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
-const KEYS = new Set([
-  'FREQ',
-  'INTERVAL',
-  'WKST',
-  'COUNT',
-  'UNTIL',
-  'BYMONTH',
-  'BYWEEKNO',
-  'BYYEARDAY',
-  'BYMONTHDAY',
-  'BYDAY',
-  'BYHOUR',
-  'BYMINUTE',
-  'BYSECOND',
-  'BYSETPOS',
-]);
+
+interface Range {
+  readonly low: number;
+  readonly high: number;
+  readonly signed?: boolean;
+}
+
+const LISTS = {
+  BYMONTH: { low: 1, high: 12 },
+  BYWEEKNO: { low: 1, high: 53, signed: true },
+  BYYEARDAY: { low: 1, high: 366, signed: true },
+  BYMONTHDAY: { low: 1, high: 31, signed: true },
+  BYHOUR: { low: 0, high: 23 },
+  BYMINUTE: { low: 0, high: 59 },
+  BYSECOND: { low: 0, high: 59 },
+  BYSETPOS: { low: 1, high: 366, signed: true },
+} satisfies Record<string, Range>;
+const KEYS = new Set(['FREQ', 'INTERVAL', 'WKST', 'COUNT', 'UNTIL', 'BYDAY', ...Object.keys(LISTS)]);
 
 function fault(reason: string, message: string): Error {
   return unreadable({ field: 'rrule', reason }, message);
@@ -70,13 +72,8 @@ function splitParts(body: string): Map<string, string> {
   return parts;
 }
 
-interface Range {
-  readonly low: number;
-  readonly high: number;
-  readonly signed: boolean;
-}
-
-function numbers(parts: Map<string, string>, key: string, { low, high, signed }: Range): number[] {
+function numbers(parts: Map<string, string>, key: keyof typeof LISTS): number[] {
+  const { low, high, signed = false }: Range = LISTS[key];
   const text = parts.get(key);
   if (text === undefined) return [];
   const values = text.split(',').map((item) => {
@@ -142,20 +139,20 @@ export function parseRruleParts(body: string): RruleParts {
     weekStart: weekday(parts.get('WKST') ?? 'MO', 'WKST'),
     count: positive(parts, 'COUNT', 10 ** scheduleLimits.stepDigitsMax - 1),
     until: parts.get('UNTIL') ?? null,
-    months: numbers(parts, 'BYMONTH', { low: 1, high: 12, signed: false }),
-    weekNumbers: numbers(parts, 'BYWEEKNO', { low: 1, high: 53, signed: true }),
-    yearDays: numbers(parts, 'BYYEARDAY', { low: 1, high: 366, signed: true }),
-    monthDays: numbers(parts, 'BYMONTHDAY', { low: 1, high: 31, signed: true }),
+    months: numbers(parts, 'BYMONTH'),
+    weekNumbers: numbers(parts, 'BYWEEKNO'),
+    yearDays: numbers(parts, 'BYYEARDAY'),
+    monthDays: numbers(parts, 'BYMONTHDAY'),
     weekdays: ordinalDays(parts),
-    hours: numbers(parts, 'BYHOUR', { low: 0, high: 23, signed: false }),
-    minutes: numbers(parts, 'BYMINUTE', { low: 0, high: 59, signed: false }),
-    seconds: numbers(parts, 'BYSECOND', { low: 0, high: 59, signed: false }),
-    positions: numbers(parts, 'BYSETPOS', { low: 1, high: 366, signed: true }),
+    hours: numbers(parts, 'BYHOUR'),
+    minutes: numbers(parts, 'BYMINUTE'),
+    seconds: numbers(parts, 'BYSECOND'),
+    positions: numbers(parts, 'BYSETPOS'),
   };
   checkEnd(rule);
   checkDays(rule);
   checkOrdinals(rule);
-  checkPositions(rule);
+  checkPositions(parts);
   return rule;
 }
 
@@ -202,21 +199,7 @@ function checkOrdinals({ frequency, weekNumbers, weekdays, months }: RruleParts)
   }
 }
 
-function checkPositions(rule: RruleParts): void {
-  if (rule.positions.length === 0) return;
-  const lists = [
-    rule.months,
-    rule.weekNumbers,
-    rule.yearDays,
-    rule.monthDays,
-    rule.weekdays,
-    rule.hours,
-    rule.minutes,
-    rule.seconds,
-  ];
-  if (lists.every((list) => list.length === 0))
-    throw fault(
-      'forbidden',
-      'BYSETPOS picks from the days or times that another BY part names; add one, such as BYDAY.',
-    );
+function checkPositions(parts: ReadonlyMap<string, string>): void {
+  if (!parts.has('BYSETPOS') || [...parts.keys()].some((key) => key.startsWith('BY') && key !== 'BYSETPOS')) return;
+  throw fault('forbidden', 'BYSETPOS picks from the days or times that another BY part names; add one, such as BYDAY.');
 }

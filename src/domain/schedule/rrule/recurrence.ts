@@ -77,7 +77,7 @@ function lastOfCount(recurrence: Recurrence, count: number): number {
 
 interface Counted {
   readonly instant: number;
-  /** How many runs are still to be counted after the instant. */
+  /** Runs that are still to be counted after the instant. */
   readonly left: number;
 }
 
@@ -148,7 +148,7 @@ export function nextOfRule({ periods, steps, timezone, until }: Recurrence, afte
   return next !== null && until !== null && next > until ? null : next;
 }
 
-/** Whether EXDATE takes a run away; for a whole day, the instant to search on from. */
+/** The instant to search on from, where EXDATE takes a run or its whole day away. */
 function excludedThrough(recurrence: Recurrence, instant: number): number | null {
   if (recurrence.excluded.has(instant)) return instant;
   if (recurrence.excludedDays.size === 0) return null;

@@ -16,7 +16,7 @@ export interface StepRule {
   readonly hours: readonly boolean[];
   readonly minutes: readonly boolean[];
   readonly seconds: readonly boolean[];
-  /** Where in its hour or minute a step runs, in milliseconds. */
+  /** Milliseconds into its hour or minute at which a step runs. */
   readonly offsets: readonly number[];
   /** DTSTART cut to the unit of the frequency. */
   readonly baseWall: number;
@@ -101,7 +101,7 @@ function nextFlag(values: readonly boolean[], from: number): number {
   return found < 0 ? values.length : found;
 }
 
-/** Where the search may go on when the clock parts refuse a step: the next hour, minute or second that they allow. */
+/** The search goes on here when the clock parts refuse a step: the next hour, minute or second that they allow. */
 function refusedUntil(rule: StepRule, wall: number): number | null {
   const day = dayOfWall(wall) * DAY_MS;
   const second = secondOfDayOf(wall);

@@ -96,3 +96,15 @@ export function weekdayBits(weekday: number, firstWeekday: number): number {
 export function monthBits(length: number): number {
   return length === 31 ? 0x7fffffff : (1 << length) - 1;
 }
+
+/** The least distance between two values that follow each other. Nothing can be closer than `floor`, so it ends the walk. */
+export function leastGap(ascending: Iterable<number>, floor = 0): number {
+  let previous = Number.NEGATIVE_INFINITY;
+  let gap = Number.POSITIVE_INFINITY;
+  for (const value of ascending) {
+    gap = Math.min(gap, value - previous);
+    if (gap <= floor) return gap;
+    previous = value;
+  }
+  return gap;
+}

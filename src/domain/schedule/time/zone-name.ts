@@ -64,7 +64,7 @@ export function isTimezone(name: string): boolean {
   return zoneName(name) !== null;
 }
 
-/** Whether two names mean the same clocks, aliases included. */
+/** Compares the clocks that two names mean, aliases included. */
 export function isSameZone(one: string, other: string): boolean {
   const first = zoneName(one);
   const second = zoneName(other);

@@ -119,24 +119,18 @@ export function passesOf(timezone: string, wall: number): number[] {
   return candidates.filter((instant) => instant + offsetAt(timezone, instant) === wall);
 }
 
+function firstPass(timezone: string, wall: number): number | undefined {
+  return steadyInstant(timezone, wall) ?? passesOf(timezone, wall)[0];
+}
+
 /** The first pass of a doubled wall time; a skipped one is moved on by the size of the gap. */
 export function resolveShifted(timezone: string, wall: number): number {
-  const before = offsetAt(timezone, wall - BRACKET_MS);
-  const after = offsetAt(timezone, wall + BRACKET_MS);
-  if (before === after) return wall - before;
-  const first = wall - Math.max(before, after);
-  if (first + offsetAt(timezone, first) === wall) return first;
-  const second = wall - Math.min(before, after);
-  if (second + offsetAt(timezone, second) === wall) return second;
-  return wall - before;
+  return firstPass(timezone, wall) ?? wall - offsetAt(timezone, wall - BRACKET_MS);
 }
 
 /** The first pass of a doubled wall time; a skipped one is the instant of the change, if that is still the same date. */
 export function resolveAtTransition(timezone: string, wall: number): number | null {
-  const before = offsetAt(timezone, wall - BRACKET_MS);
-  const after = offsetAt(timezone, wall + BRACKET_MS);
-  if (before === after) return wall - before;
-  const first = passesOf(timezone, wall)[0];
+  const first = firstPass(timezone, wall);
   if (first !== undefined) return first;
   const change = transitionAround(timezone, wall);
   if (change === null) return null;
@@ -153,7 +147,7 @@ export function wallText(instant: number, timezone: string): string {
   return `${dateText(dayOfWall(wall))} ${clockText(secondOfDayOf(wall)).slice(0, 5)}`;
 }
 
-/** How far the search for a run moved by a gap has to reach back. The widest gap known is the day that Samoa left out. */
+/** The search for a run moved by a gap reaches back so far. The widest gap known is the day that Samoa left out. */
 export const GAP_REACH_MS = DAY_MS + HOUR_MS;
 
 const INSTANT = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i;

@@ -30,7 +30,7 @@ function clock(hour: number, minute: number): string {
   return clockText(hour * 3_600 + minute * 60);
 }
 
-/** Which minutes of an hour, as a rhythm. */
+/** The minutes of an hour, as a rhythm. */
 function minuteRhythm(minutes: readonly number[]): string {
   if (minutes.length === 60) return 'every minute';
   const step = evenStep(minutes, 60);

@@ -26,7 +26,7 @@ const UNITS = {
 };
 const TIMES_SHOWN_MAX = 12;
 
-/** How the day of that number since 1970 is written. */
+/** Writes the day of that number since 1970. */
 export type DayWords = (day: number) => string;
 
 function mondayFirst(days: readonly OrdinalDay[]): OrdinalDay[] {
@@ -132,7 +132,7 @@ function timePart({ periods, parts, startWall }: Recurrence): string {
   ].join(' ');
 }
 
-/** Where the set of a rule is one day, BYSETPOS picks times of the day, which can be named. */
+/** Times of the day that BYSETPOS picks, which can be named where the set of a rule is one day. */
 function pickedTimes({ frequency, positions }: RruleParts, times: readonly number[]): number[] | null {
   if (frequency !== 'DAILY' || positions.length === 0) return null;
   const picked = positions.map((value) => times[value > 0 ? value - 1 : times.length + value]);
@@ -160,7 +160,7 @@ function clockTimes(parts: RruleParts, all: readonly number[]): string {
   return `at minutes ${minutes}${seconds} of the hours ${unique(times.map((time) => Math.floor(time / 3_600)))}`;
 }
 
-/** How the rule begins, and whether its day parts have to follow. */
+/** The beginning of the rule, and whether its day parts have to follow. */
 function frequencyPart(recurrence: Recurrence): { head: string; rest: boolean } {
   const { parts } = recurrence;
   const whole = parts.interval === 1 ? (weekHead(recurrence) ?? monthHead(recurrence)) : null;

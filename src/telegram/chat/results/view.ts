@@ -1,8 +1,8 @@
 import type { ResultTask } from '../../../app/ports/outside.ts';
 import type { AckView, OpenQuestion } from '../../../app/ports/questions.ts';
 import type { Done } from '../../../app/use-cases/acks.ts';
-import { ordinal } from '../../../domain/ack.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
+import { nth } from '../../../domain/schedule/words/words.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { taskName } from '../kit/card.ts';
@@ -56,7 +56,7 @@ function nagDrawn(
   if (ack?.status !== 'open') return null;
   const { reminder } = texts;
   const words = lines(
-    reminder.stillOpen(taskName(task), pastMoment(dueAt, setting), ordinal(number)),
+    reminder.stillOpen(taskName(task), pastMoment(dueAt, setting), nth(number)),
     text.trim() === '' || task.title.startsWith(text.trim()) ? null : reminder.quote(text),
   );
   return replyTo(drawn(words, resultButtons(task, occurrenceId, 'r')), ack);

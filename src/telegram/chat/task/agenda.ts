@@ -1,4 +1,5 @@
-import type { ChatTasks, PlannedTask } from '../../../app/ports/chats.ts';
+import type { ChatTasks } from '../../../app/ports/chats.ts';
+import type { Planned } from '../../../app/ports/why.ts';
 import { upcoming, upcomingAfter } from '../../../app/tasks/upcoming.ts';
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
@@ -13,7 +14,7 @@ import { blocks, bold, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 interface AgendaFacts {
-  readonly planned: readonly PlannedTask[];
+  readonly planned: readonly Planned[];
   readonly snoozed: readonly { readonly task: Task; readonly at: number }[];
   readonly setting: Setting;
   readonly span: AgendaSpan;
@@ -33,7 +34,7 @@ const perDayMax = 3;
 const slotsMax = 60;
 
 /** Slots; a task that fills the list is looked at anew on each day that follows. */
-function slotsOf(planned: PlannedTask, setting: Setting, until: number): readonly number[] {
+function slotsOf(planned: Planned, setting: Setting, until: number): readonly number[] {
   const first = upcoming(planned, slotsMax);
   const last = first.at(-1);
   const inTime = first.filter((at) => at <= until);
@@ -121,7 +122,7 @@ function linesOf({ planned, snoozed, setting, span }: AgendaFacts): readonly Lin
   return [...planned.flatMap((one) => linesOfTask(one, setting, until)), ...again];
 }
 
-function linesOfTask(planned: PlannedTask, setting: Setting, until: number): readonly Line[] {
+function linesOfTask(planned: Planned, setting: Setting, until: number): readonly Line[] {
   const { agenda } = texts;
   const { task } = planned;
   const byDay = new Map<number, number[]>();

@@ -109,7 +109,7 @@ describe('/help', () => {
   }, 60_000);
 });
 
-/** What must be so before it makes a difference. */
+/** Settings that must hold before it makes a difference. */
 const before: readonly (readonly [RegExp, string])[] = [
   [/^\/(?:undo|resume)/, '/pause #3'],
   [/^\/digest (?:now|off)/, '/digest daily 8:00'],

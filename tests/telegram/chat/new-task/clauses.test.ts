@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { aTalk, labels, tasksIn } from '../talk.ts';
 
-/** What a preview of these words shows, and what the task of it gets. */
+/** The preview of these words, and what the task of it gets. */
 const proposed = async (words: string) => {
   const talk = await aTalk({ kind: 'private' });
   const preview = await talk.ask(`/new ${words}`);

@@ -149,6 +149,13 @@ describe('/new with a time and a text', () => {
     expect(message.text).toMatch(/^#1 Stand up\n[\s\S]*topics are off in this group/);
   });
 
+  test('where the bot may not manage topics, the first card says so', async () => {
+    const talk = await aTalk({ setUp: { canManageTopics: false } });
+    const message = await talk.ask('/new every day at 9 Ping');
+    await talk.press(message, 'Create');
+    expect(message.text).toMatch(/^#1 Ping\n[\s\S]*\nNote: .*I may not manage topics here/);
+  });
+
   test('a schedule that creation would refuse says so in the preview, which has no Create', async () => {
     const talk = await aTalk();
     const message = await talk.ask('/new every 10 seconds Ping');
@@ -354,6 +361,16 @@ describe('the zone of the chat', () => {
 });
 
 describe('who may make tasks', () => {
+  test('more tasks than the quota allows are refused in words, and made when one is deleted', async () => {
+    const talk = await aTalk({ settings: { QUOTA_PER_USER: 1 } });
+    await talk.make('every day at 9 one');
+    const preview = await talk.ask('/new every day at 10 two');
+    await talk.press(preview, 'Create');
+    expect(preview.text).toContain('You have 1 task that can still run, and that is the limit.');
+    await talk.ask('/delete 1');
+    expect(await talk.press(preview, 'Create')).toMatchObject({ toast: 'Created as #2' });
+  });
+
   test('members may, unless the chat leaves it to its admins', async () => {
     const talk = await aTalk();
     const { id, settings } = await talk.chat();

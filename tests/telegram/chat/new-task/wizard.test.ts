@@ -41,32 +41,6 @@ const reply = { repliesTo: 1 };
 const noon = { words: 'every day at 12', at: 0, schedule: { kind: 'cron', cron: '0 12 * * *', timezone: 'UTC' } };
 
 describe('the buttons of /new', () => {
-  test('ask for one thing after the other, all in one message, up to a preview', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
-    expect(labels(message)).toEqual([['Every day', 'Weekdays'], ['Every week', 'Every month'], ['Once'], ['Cancel']]);
-    await talk.press(message, 'Every week');
-    expect(message.text).toMatchSnapshot('message');
-    await press(talk, message, 'Thu', 'Mon');
-    expect(labels(message)).toEqual([
-      ['✓ Mon', 'Tue', 'Wed', '✓ Thu'],
-      ['Fri', 'Sat', 'Sun'],
-      ['Next'],
-      ['Back', 'Cancel'],
-    ]);
-    await talk.press(message, 'Next');
-    expect(message.text).toMatch(/^Every Monday and Thursday, at what time\?\nChoose the hour, or reply/);
-    await talk.press(message, '18:00');
-    expect(labels(message)[0]).toEqual(['18:00', '18:10', '18:15', '18:20']);
-    await talk.press(message, '18:30');
-    expect(message.text).toMatchSnapshot('message');
-    expect(labels(message)).toEqual([['Back', 'Cancel']]);
-    const preview = await talk.ask('Take the bins out', { repliesTo: message.id });
-    expect(preview.text).toMatchSnapshot('preview');
-    expect(labels(preview)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
-    expect(await made(talk, preview)).toMatchObject({ number: 1, title: 'Take the bins out' });
-  });
-
   test.each([
     [['Every day', '09:00', '09:15'], 'cron', '15 9 * * *'],
     [['Weekdays', '07:00', '07:00'], 'cron', '0 7 * * 1-5'],

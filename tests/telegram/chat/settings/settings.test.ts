@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { start } from '../../../support/pipeline.ts';
-import { aTalk, bob, labels, root } from '../talk.ts';
+import { aTalk, root } from '../talk.ts';
 
 test('what is kept beside the settings stays, whatever is changed', async () => {
   const talk = await aTalk();
@@ -35,12 +35,4 @@ test('hours keep the mode and a mode keeps the hours', async () => {
   expect(await quiet()).toEqual({ from: '00:00', to: '06:30', mode: 'silent' });
   await talk.ask('/settings mode hold');
   expect(await quiet()).toEqual({ from: '00:00', to: '06:30', mode: 'hold' });
-});
-
-test('a member sees no buttons, and a press of theirs changes nothing', async () => {
-  const talk = await aTalk();
-  expect(labels(await talk.ask('/settings', { person: bob }))).toEqual([]);
-  const message = await talk.ask('/settings');
-  expect(await talk.press(message, 'Admins create', { person: bob })).toMatchObject({ isAlert: true });
-  expect((await talk.chat()).settings).toEqual({});
 });

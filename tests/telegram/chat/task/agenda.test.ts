@@ -3,34 +3,6 @@ import { day, hour, minute } from '../../../support/pipeline.ts';
 import { aTalk, bob, dataBehind, labels, tasksIn, withTask } from '../talk.ts';
 
 describe('/next without a task', () => {
-  test('is what comes for the whole chat, day by day on its clocks', async () => {
-    const talk = await withTask();
-    await talk.make('every monday at 8 Bins');
-    await talk.make('tomorrow at 7 Train');
-    await talk.ask('/snooze #1 2 hours');
-    const agenda = await talk.ask('/next');
-    expect(agenda.text).toMatchSnapshot('agenda');
-    expect(labels(agenda)).toEqual([['Next 7 days']]);
-    await talk.press(agenda, 'Next 7 days');
-    expect(agenda.text).toContain('Mon 23 Nov\n08:00 #2 Bins\n12:00 #1 Lunch\n');
-    expect(labels(agenda)).toEqual([['Next 24 hours']]);
-    await talk.press(agenda, 'Next 24 hours');
-    expect(agenda.text).toMatch(/^The next 24 hours\n/);
-    expect(await talk.tells('/next week')).toMatch(/^The next 7 days\n/);
-  });
-
-  test('is empty where nothing comes', async () => {
-    const talk = await aTalk();
-    expect(await talk.tells('/next')).toBe('The next 24 hours\n\nNothing is planned.\n\nZone: UTC');
-    await talk.make('every day at 12 Lunch');
-    await talk.ask('/pause #1');
-    expect(await talk.tells('/next')).toBe('The next 24 hours\n\nNothing is planned.\n\nPaused: #1\n\nZone: UTC');
-    await talk.ask('/pause #1 until 11:00');
-    expect(await talk.tells('/next')).toContain('12:00 #1 Lunch\n\nPaused: #1 until Wed 18 Nov 11:00\n\nZone');
-    await talk.ask('/pause #1 until monday');
-    expect(await talk.tells('/next')).toContain('Nothing is planned.\n\nPaused: #1 until Mon 23 Nov\n\nZone');
-  });
-
   test('leaves out what was skipped, and tells what comes often once a day', async () => {
     const talk = await withTask('every 15 minutes: Ping');
     await talk.make('every day at 12 Lunch');
@@ -121,22 +93,6 @@ describe('/why with words for a day', () => {
 });
 
 describe('a pause', () => {
-  test('gets an end by a button', async () => {
-    const talk = await withTask();
-    const paused = await talk.ask('/pause #1');
-    await talk.press(paused, 'Until tomorrow');
-    expect(paused.text).toBe('Paused #1 Lunch until Thu 19 Nov 00:00 (UTC).');
-    await talk.press(paused, 'Until Monday');
-    expect(paused.text).toBe('Paused #1 Lunch until Mon 23 Nov 00:00 (UTC).');
-    await talk.press(paused, 'Pick…');
-    expect(labels(paused).flat()[0]).toBe('Tomorrow');
-    await talk.press(paused, 'Sat 21 Nov');
-    expect(paused.text).toBe('Paused #1 Lunch until Sat 21 Nov 00:00 (UTC).');
-    expect(await talk.tells('/tasks')).toContain('paused, every day at 12:00');
-    await talk.press(paused, 'Undo');
-    expect(paused.text).toContain('Undone: the pause of #1 by Ada');
-  });
-
   test('of an old button is refused when that day has passed', async () => {
     const talk = await withTask();
     const paused = await talk.ask('/pause #1');
@@ -190,18 +146,6 @@ test('answers that only tell are for whoever asked', async () => {
   }
   await talk.ask('/skip #1');
   expect((await talk.again()).replies.some((reply) => 'isForAsker' in reply)).toBe(false);
-});
-
-test('dates are written as the chat wants them', async () => {
-  const talk = await withTask();
-  const { id } = await talk.chat();
-  await talk.pipeline.store.changeChat(id, { settings: { dates: 'iso' } }, talk.pipeline.time.now());
-  expect(await talk.tells('/task #1')).toContain('\nNext: 2026-11-18 12:00, 2026-11-19 12:00, 2026-11-20 12:00\n');
-  expect(await talk.tells('/tasks')).toContain('next in 3 h, 2026-11-18 12:00');
-  expect(await talk.tells('/next')).toContain('\n2026-11-18\n12:00 #1 Lunch\n');
-  expect(await talk.tells('/next #1')).toContain('\n2026-11-18 12:00\n');
-  expect(await talk.tells('/skip #1')).toContain('Next: 2026-11-19 12:00');
-  expect(await talk.tells('/pause #1 until friday at 9')).toContain('until 2026-11-20 09:00 (UTC)');
 });
 
 test.each(['iso', 'us', 'de', 'ru', 'tr'])('a day in the style %s has no time', async (dates) => {

@@ -3,16 +3,6 @@ import { day, hour } from '../../../support/pipeline.ts';
 import { taskIn, withTask } from '../talk.ts';
 
 describe('/skip', () => {
-  test('says what it left out and what comes next, and Undo brings it back', async () => {
-    const talk = await withTask();
-    const message = await talk.ask('/skip 1');
-    expect(message.text).toMatchSnapshot('message');
-    expect(await talk.tells('/task 1')).toContain('\nLeft out: Wed 18 Nov 12:00\n');
-    expect((await talk.press(message, 'Undo')).toast).toBe('Taken back');
-    expect(message.text).toMatchSnapshot('message');
-    expect(await talk.tells('/task 1')).not.toContain('Left out');
-  });
-
   test.each([
     ['today', 'Wed 18 Nov 12:00', 'Thu 19 Nov 12:00'],
     ['tomorrow', 'Thu 19 Nov 12:00', 'Wed 18 Nov 12:00, Fri 20 Nov 12:00'],
@@ -37,14 +27,6 @@ describe('/skip', () => {
       .map(({ slotAt }) => new Date(slotAt).getUTCDate());
     expect(ended.toSorted((a, b) => a - b)).toEqual([18, 19, 21]);
     expect(runs.filter(({ status }) => status === 'skipped')).toMatchObject([{ slotAt: Date.UTC(2026, 10, 20, 12) }]);
-  });
-
-  test('of a day ahead is taken back alone', async () => {
-    const talk = await withTask();
-    await talk.ask('/skip 1');
-    await talk.ask('/skip 1 friday');
-    expect(await talk.tells('/undo')).toContain('Undone: the skip of Fri 20 Nov 12:00 for #1');
-    expect(await talk.tells('/task 1')).toContain('\nLeft out: Wed 18 Nov 12:00\n');
   });
 
   test('means a day on the clocks of the task, with all of its runs', async () => {

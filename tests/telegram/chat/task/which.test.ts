@@ -74,7 +74,7 @@ describe('a command without a task', () => {
     const asked = await talk.ask(`/edit ${long}`);
     const data = dataBehind(asked, '#2 Tea');
     expect(await talk.send(asked, data, { person: { ...bob, isAdmin: true } })).toMatchObject({ isAlert: true });
-    // What is said meanwhile is no part of it.
+    // Words that are said meanwhile are no part of it.
     expect(await talk.say('Hello everybody')).toBeNull();
     await talk.send(asked, data);
     expect((await numbered(talk, 2))?.instructions).toBe(long.slice(5));

@@ -380,8 +380,7 @@ describe('the set-up check', () => {
     canPin: true,
     readsEverything: false,
   };
-  const now = Date.parse('2026-11-18T09:00:00Z');
-  const here = { chat: { state: 'approved' }, timezone: 'Europe/Madrid', isZoneConfirmed: true, now } as const;
+  const here = { chat: { state: 'approved' }, timezone: 'Europe/Madrid', isZoneConfirmed: true, now: start } as const;
 
   test('ticks what is as it should be', () => {
     expect(checklist({ ...here, setUp: group }).text.split('\n')).toEqual([

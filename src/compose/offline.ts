@@ -48,10 +48,7 @@ async function apiOver(config: Config, { real, opened, version }: { real: World;
 const sendsNothing = () => Promise.reject(new AppError('internal', 'Nothing is sent while the server is stopped.'));
 const nobody = {
   send: sendsNothing,
-  pin: sendsNothing,
-  setTopic: sendsNothing,
-  removeMessage: sendsNothing,
-  removeTopic: sendsNothing,
+  act: sendsNothing,
   settle: sendsNothing,
   createTopic: sendsNothing,
   findTopic: sendsNothing,

@@ -12,20 +12,16 @@ import { messagePartLengthMax, messagePartsMax } from './limits.ts';
 export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'unknown' | 'blocked' | 'failed';
 
 /**
- * Kinds of deliveries: the answer to a person, what a run brought back, a word about the task (it failed, it works again),
- * the card of the task, the pinning of that card, the closing or opening of the task's topic, the removal of a message of
- * ours, and the removal of a topic with everything in it.
+ * The pinning of a card, the closing or opening of a task's topic, the removal of a message of ours, and the removal of a
+ * topic with everything in it.
  */
-export type DeliveryKind =
-  | 'answer'
-  | 'result'
-  | 'notice'
-  | 'card'
-  | 'pin'
-  | 'close'
-  | 'open'
-  | 'remove'
-  | 'removeTopic';
+export type DeliveryDeed = 'pin' | 'close' | 'open' | 'remove' | 'removeTopic';
+
+/**
+ * A message (the answer to a person, what a run brought back, a word about the task, or its card), or a deed on what is
+ * there already.
+ */
+export type DeliveryKind = 'answer' | 'result' | 'notice' | 'card' | DeliveryDeed;
 
 /** Ranks of the outbox, served in this order: what a person waits for first, decoration last. */
 export const outboxRanks = { answer: 0, result: 1, card: 2, progress: 3 } as const;
@@ -111,7 +107,7 @@ function cutPoint(text: string, max: number): number {
   return graphemeBoundary(text, max);
 }
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+export const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 function graphemeBoundary(text: string, max: number): number {
   const from = Math.max(0, max - 256);
@@ -125,7 +121,7 @@ function graphemeBoundary(text: string, max: number): number {
   return isHighSurrogate(text, max - 1) ? max - 1 : max;
 }
 
-function isHighSurrogate(text: string, index: number): boolean {
+export function isHighSurrogate(text: string, index: number): boolean {
   const unit = text.charCodeAt(index);
   return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -64,6 +64,11 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The store cannot be used right now: the same is done again when it is back. */
+export function isAway(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'store_unavailable';
+}
+
 /** For states that only a fault of ours can bring about. It is never shown to a person as their mistake. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AppError('internal', message);

@@ -137,8 +137,14 @@ export const budgetWaitMaxMs = minute;
 /** Timers overflow, machines sleep and hints get lost, so no loop sleeps longer. */
 export const sleepMaxMs = 30 * second;
 /** A loop whose step failed tries again after this, doubling up to the cap. */
-export const stepBackoffMs = 500;
+const stepBackoffMs = 500;
 export const stepBackoffMaxMs = 15 * second;
+
+/** The pause after so many failures in a row: it doubles up to a cap. */
+export function backoffMs(failures: number, firstMs = stepBackoffMs, maxMs = stepBackoffMaxMs): number {
+  return Math.min(firstMs * 2 ** Math.min(failures - 1, 10), maxMs);
+}
+
 /** A result that the database refused in every form is offered again after this. */
 export const refusedRetryMs = minute;
 /** Slots of one task that may be dispatched in one step, where a long grace holds for many. */

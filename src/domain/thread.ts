@@ -21,7 +21,7 @@ export function parseThreadKey(key: string): Thread {
   const chat = telegram.exec(key);
   if (chat?.[1] !== undefined) {
     const topic = chat[2] === undefined ? null : Number(chat[2]);
-    return { provider: 'telegram', address: chat[1], topic: topic === 1 ? null : topic };
+    return telegramThread(chat[1], topic === 1 ? null : topic);
   }
   if (key.startsWith('telegram:')) {
     throw refused('A Telegram thread key looks like telegram:chat:-1001234 or telegram:chat:-1001234:topic:7.');
@@ -31,6 +31,11 @@ export function parseThreadKey(key: string): Thread {
     throw refused('A thread key looks like telegram:chat:-1001234, telegram:chat:-1001234:topic:7 or cli:default.');
   }
   return { provider: rest[1].toLowerCase(), address: rest[2], topic: null };
+}
+
+/** A topic of a chat, or its base thread. */
+export function telegramThread(address: string, topic: number | null = null): Thread {
+  return { provider: 'telegram', address, topic };
 }
 
 export function threadKeyOf(thread: Thread): string {

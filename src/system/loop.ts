@@ -1,7 +1,7 @@
 import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
 import type { Counts } from '../app/ports/pipeline.ts';
 import { errorText } from '../domain/errors.ts';
-import { loopStuckMs, sleepMaxMs, stepBackoffMaxMs, stepBackoffMs } from '../domain/limits.ts';
+import { backoffMs, loopStuckMs, sleepMaxMs } from '../domain/limits.ts';
 
 /** The work of a loop: a step, and the instant of the next one. */
 export interface Work {
@@ -155,7 +155,7 @@ function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps) 
     endedAt = stopwatch.elapsed();
     lastError = errorText(error);
     log.error('step_failed', { loop: work.name, error: lastError, failures });
-    return Math.min(stepBackoffMs * 2 ** Math.min(failures - 1, 10), stepBackoffMaxMs);
+    return backoffMs(failures);
   };
 
   return {

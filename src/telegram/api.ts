@@ -7,13 +7,13 @@ import type { Meter } from '../app/ports/metering.ts';
 import type { Stopwatch, Timer } from '../app/ports/outside.ts';
 import { type Answered, faultIn, notConnected } from './errors.ts';
 
-/** The signal of a package that the client library declares; it stands for the platform's own, which is typed apart. */
+/** The signal of a package that the client library declares; it stands for the signal of Node, which is typed apart. */
 export type CallSignal = NonNullable<Parameters<RawApi['getMe']>[0]>;
 
 export interface TelegramApi {
   /** For whoever bounds the time of a call and reads its errors by himself: those may hold the token. */
   readonly raw: RawApi;
-  /** Makes one call. Nothing throws for what the platform or the network does; nothing is repeated. */
+  /** Makes one call. Nothing throws for what Telegram or the network does; nothing is repeated. */
   ask<T>(
     call: (raw: RawApi, signal: CallSignal) => Promise<T>,
     timeoutMs?: number,
@@ -35,11 +35,11 @@ interface TelegramApiDeps {
   readonly timeoutMs?: number;
 }
 
-/** Long enough for a slow line and a busy platform; after that people wonder more about silence than about a repetition. */
+/** Long enough for a slow line and a busy Telegram; after that people wonder more about silence than about a repetition. */
 const answerWaitMs = 15_000;
-/** Shorter than the wait for an answer, so that a platform that cannot be reached is known as that: nothing has left. */
+/** Shorter than the wait for an answer, so that a server that cannot be reached is known as that: nothing has left. */
 const connectWaitMs = 8000;
-/** So often an idle connection shows that the other end still knows it; one that was forgotten would swallow the next send. */
+/** An idle connection shows so often that the other end still knows it; one that was forgotten would swallow the next send. */
 const probeIdleMs = 10_000;
 /** An idle connection is kept so long, unless the other end names a shorter time or closes it. */
 const keepIdleMs = 300_000;

@@ -1,13 +1,14 @@
 import { GrammyError, HttpError } from 'grammy';
 import type { CallFault } from '../app/ports/outside.ts';
+import { errorText } from '../domain/errors.ts';
 
-/** What became of a call, before anybody has read what the words of a refusal mean. Texts never hold the token. */
+/** The outcome of a call, before the words of a refusal are read. Texts never hold the token. */
 export type Answered<T> = { readonly is: 'ok'; readonly value: T } | CallFault;
 
 /** The code that a socket's error is given while it is not connected: nothing of the call can have left. */
 export const notConnected = 'NOT_CONNECTED';
 
-/** The platform says how long to wait; a proxy in between that answers 429 by itself may not. */
+/** Telegram says how long to wait; a proxy in between that answers 429 by itself may not. */
 const waitUnsaidMs = 5000;
 
 export function faultIn(thrown: unknown, token: string): CallFault {
@@ -16,9 +17,9 @@ export function faultIn(thrown: unknown, token: string): CallFault {
 }
 
 function unscrubbed(thrown: unknown): CallFault {
-  if (thrown instanceof GrammyError && isAnswer(thrown)) return byPlatform(thrown);
+  if (thrown instanceof GrammyError && isAnswer(thrown)) return byTelegram(thrown);
   if (thrown instanceof HttpError) return byNetwork(thrown.error);
-  // Whatever else went wrong went wrong after the call was made, so that it may have left.
+  // All other errors come after the call was made, so that it may have left.
   return { is: 'lost', error: textOf(thrown) };
 }
 
@@ -27,14 +28,14 @@ function isAnswer({ error_code: code, description }: { error_code: unknown; desc
   return typeof code === 'number' && typeof description === 'string';
 }
 
-function byPlatform({ error_code: code, description: error, parameters }: GrammyError): CallFault {
+function byTelegram({ error_code: code, description: error, parameters }: GrammyError): CallFault {
   const { retry_after: retryAfter, migrate_to_chat_id: movedTo } = parameters;
   if (code === 429) return { is: 'wait', error, ms: retryAfter === undefined ? waitUnsaidMs : retryAfter * 1000 };
   if (movedTo !== undefined) return { is: 'moved', error, address: String(movedTo) };
   return code >= 500 ? { is: 'unreached', error } : { is: 'refused', error, code };
 }
 
-/** The platform does not know the bot's token, or no more. One of the wrong shape makes a path that it does not know. */
+/** Telegram does not know the bot's token, or no more. One of the wrong shape makes a path that it does not know. */
 export function isTokenRefused(fault: CallFault): boolean {
   return fault.is === 'refused' && (fault.code === 401 || (fault.code === 404 && fault.error === 'Not Found'));
 }
@@ -51,12 +52,12 @@ function codeOf(thrown: unknown): string | null {
 
 /** The fetching library names the whole address, of which the token is a part; only its reason says something anyway. */
 function textOf(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const text = errorText(thrown);
   const reason = /reason: ([\s\S]*)$/.exec(text)?.[1] ?? text;
   return reason === '' ? (codeOf(thrown) ?? 'no answer') : reason;
 }
 
-/** What looks like a token of the platform, also where `:` was made `%3A`. */
+/** Text that looks like a token of Telegram, also where `:` was made `%3A`. */
 const anyToken = /\d{5,}(?::|%3a)[\w-]{20,}/gi;
 
 function withoutToken(text: string, token: string): string {
@@ -64,19 +65,9 @@ function withoutToken(text: string, token: string): string {
 }
 
 /** Why a question was not answered, by what helps against it. `refused` gets the same answer again. */
-export interface Trouble {
-  readonly is: 'conflict' | 'webhook' | 'token' | 'busy' | 'refused' | 'away';
-  readonly retryAfterMs: number | null;
-  /** For the log: the words of the platform, or of the network. */
-  readonly text: string;
-}
+export type Trouble = 'conflict' | 'webhook' | 'token' | 'busy' | 'refused' | 'away';
 
 export function troubleOf(fault: CallFault): Trouble {
-  const retryAfterMs = fault.is === 'wait' ? fault.ms : null;
-  return { is: troubleWith(fault), retryAfterMs, text: fault.error };
-}
-
-function troubleWith(fault: CallFault): Trouble['is'] {
   if (fault.is === 'wait') return 'busy';
   if (fault.is === 'lost' || fault.is === 'unreached') return 'away';
   if (isTokenRefused(fault)) return 'token';

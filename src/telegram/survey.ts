@@ -1,13 +1,17 @@
 import { z } from 'zod';
-import type { Clock, Timer } from '../app/ports/outside.ts';
+import type { CallFault, Clock, Timer } from '../app/ports/outside.ts';
 import { createTelegramApi, type CallSignal, type TelegramApi } from './api.ts';
 import { type Answered, troubleOf, type Trouble } from './errors.ts';
+import { memberStatusOf, rightsOf } from './intake/payload.ts';
 
 /**
  * Questions about a bot that change nothing at the other end: what waits for the bot still waits afterwards, because no
  * update is confirmed and the kinds of updates stay as they were asked for last.
  */
-export type Surveyed<T> = { readonly is: 'ok'; readonly value: T } | Trouble;
+export type Surveyed<T> =
+  | { readonly is: 'ok'; readonly value: T }
+  /** With the words of Telegram, or of the network. */
+  | { readonly is: Trouble; readonly text: string };
 
 export interface SurveyedBot {
   readonly id: number;
@@ -28,7 +32,7 @@ export interface Survey {
   me(): Promise<Surveyed<SurveyedBot>>;
   webhook(): Promise<Surveyed<WebhookFacts>>;
   /**
-   * What people wrote to the bot in private and nobody has fetched yet; not `isAll` when more waits behind it. While nothing
+   * Texts that people wrote to the bot in private, and that are not fetched yet; not `isAll` when more waits behind it. While nothing
    * waits the answer may take so long, in which another program that fetches too would come into its way.
    */
   texts(waitSeconds: number): Promise<Surveyed<Waiting>>;
@@ -57,7 +61,7 @@ export interface ChatStanding {
 }
 
 /** The asker sits at a terminal. */
-const patienceMs = 8000;
+const askedWaitMs = 8000;
 const updatesMax = 100;
 
 export function openSurvey(bot: { readonly token: string; readonly apiRoot: string; readonly timer: Timer }): Survey {
@@ -65,7 +69,7 @@ export function openSurvey(bot: { readonly token: string; readonly apiRoot: stri
   return {
     close: () => api.close(),
     me: async () => {
-      const answer = await api.ask((raw, signal) => raw.getMe(signal), patienceMs);
+      const answer = await api.ask((raw, signal) => raw.getMe(signal), askedWaitMs);
       return surveyed(answer, ({ id, first_name: name, username, ...more }) => ({
         id,
         name,
@@ -76,7 +80,7 @@ export function openSurvey(bot: { readonly token: string; readonly apiRoot: stri
       }));
     },
     webhook: async () => {
-      const answer = await api.ask((raw, signal) => raw.getWebhookInfo(signal), patienceMs);
+      const answer = await api.ask((raw, signal) => raw.getWebhookInfo(signal), askedWaitMs);
       return surveyed(answer, ({ url = '', pending_update_count: pending, ...last }) => ({
         url,
         pending,
@@ -87,7 +91,7 @@ export function openSurvey(bot: { readonly token: string; readonly apiRoot: stri
     texts: async (waitSeconds) => {
       const asked = { limit: updatesMax, timeout: waitSeconds };
       const ask = (raw: TelegramApi['raw'], signal: CallSignal) => raw.getUpdates(asked, signal);
-      const answer = await api.ask(ask, patienceMs + waitSeconds * 1000);
+      const answer = await api.ask(ask, askedWaitMs + waitSeconds * 1000);
       return surveyed(answer, (updates) => ({
         texts: updates.flatMap((update) => textOf(update)),
         isAll: updates.length < updatesMax,
@@ -98,7 +102,11 @@ export function openSurvey(bot: { readonly token: string; readonly apiRoot: stri
 }
 
 function surveyed<T, S>(answer: Answered<T>, read: (value: T) => S): Surveyed<S> {
-  return answer.is === 'ok' ? { is: 'ok', value: read(answer.value) } : troubleOf(answer);
+  return answer.is === 'ok' ? { is: 'ok', value: read(answer.value) } : unanswered(answer);
+}
+
+function unanswered(fault: CallFault) {
+  return { is: troubleOf(fault), text: fault.error };
 }
 
 const privateText = z.object({
@@ -119,22 +127,16 @@ function textOf(update: unknown): SurveyedText[] {
 
 async function standing(api: TelegramApi, address: string, botId: number) {
   const [chat, member] = await Promise.all([
-    api.ask((raw, signal) => raw.getChat({ chat_id: address }, signal), patienceMs),
-    api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: botId }, signal), patienceMs),
+    api.ask((raw, signal) => raw.getChat({ chat_id: address }, signal), askedWaitMs),
+    api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: botId }, signal), askedWaitMs),
   ]);
-  if (chat.is !== 'ok') return troubleOf(chat);
-  return surveyed(member, (bot) => {
-    const isAdmin = bot.status === 'administrator' || bot.status === 'creator';
-    const rights = bot.status === 'administrator' ? bot : null;
-    const isCreator = bot.status === 'creator';
-    return {
-      isForum: 'is_forum' in chat.value && chat.value.is_forum === true,
-      isMember: bot.status !== 'left' && bot.status !== 'kicked',
-      isAdmin,
-      canManageTopics: isCreator || rights?.can_manage_topics === true,
-      canPin: isCreator || rights?.can_pin_messages === true,
-    };
-  });
+  if (chat.is !== 'ok') return unanswered(chat);
+  return surveyed(member, (bot) => ({
+    isForum: 'is_forum' in chat.value && chat.value.is_forum === true,
+    isMember: bot.status !== 'left' && bot.status !== 'kicked',
+    isAdmin: memberStatusOf(bot) === 'admin',
+    ...rightsOf(bot),
+  }));
 }
 
 export interface PlatformTime {
@@ -145,20 +147,20 @@ export interface PlatformTime {
   readonly to: number;
 }
 
-const timePatienceMs = 5000;
+const timeWaitMs = 5000;
 
-/** What time it is at the other end; asked without the token, which it takes no part in. */
+/** The time at the other end; asked without the token, which it takes no part in. */
 export async function platformTime(apiRoot: string, clock: Clock): Promise<Surveyed<PlatformTime>> {
   try {
     const from = clock.now();
-    const answer = await fetch(apiRoot, { redirect: 'manual', signal: AbortSignal.timeout(timePatienceMs) });
+    const answer = await fetch(apiRoot, { redirect: 'manual', signal: AbortSignal.timeout(timeWaitMs) });
     const to = clock.now();
     await answer.body?.cancel();
     const theirs = Date.parse(answer.headers.get('date') ?? '');
     if (Number.isFinite(theirs)) return { is: 'ok', value: { theirs, from, to } };
-    return { is: 'away', text: 'it does not tell the time', retryAfterMs: null };
+    return { is: 'away', text: 'it does not tell the time' };
   } catch (error) {
-    return { is: 'away', text: reasonOf(error), retryAfterMs: null };
+    return { is: 'away', text: reasonOf(error) };
   }
 }
 

@@ -24,21 +24,9 @@ export function nullTransport(onSend: () => void = silent): Transport {
       onSend();
       return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: edits ?? (id += 1) } };
     },
-    pin: async ({ route, edits }) => ({
+    act: async ({ route, edits }) => ({
       is: 'sent',
-      ids: { chatId: route.address, threadId: route.topic, messageId: edits ?? 0 },
-    }),
-    setTopic: async ({ route }) => ({
-      is: 'sent',
-      ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 },
-    }),
-    removeMessage: async ({ route, edits }) => ({
-      is: 'sent',
-      ids: { chatId: route.address, threadId: route.topic, messageId: edits ?? 0 },
-    }),
-    removeTopic: async ({ route }) => ({
-      is: 'sent',
-      ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 },
+      ids: { chatId: route.address, threadId: route.topic, messageId: edits ?? route.topic ?? 0 },
     }),
     settle: async () => ({ is: 'absent', evidence: '' }),
     createTopic: async () => ({ is: 'made', topicId: (id += 1) }),

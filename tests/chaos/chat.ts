@@ -291,17 +291,22 @@ function findTopic(place: Place, route: Thread, name: string): number | null {
   return alive.at(-1)?.id ?? null;
 }
 
+const effects = {
+  pin: pins,
+  close: turns(false),
+  open: turns(true),
+  remove: removes,
+  removeTopic: removesTopic,
+};
+
 export function openChat(needs: Needs): Chat {
   const place = new Place(needs);
   const transport: Transport = {
     send: (part) => place.noted('send', part.deliveryId, (call) => send(place, part, { call, effect: shows })),
-    pin: (part) => place.noted('pin', part.deliveryId, (call) => send(place, part, { call, effect: pins })),
-    setTopic: (part, open) =>
-      place.noted('door', part.deliveryId, (call) => send(place, part, { call, effect: turns(open) })),
-    removeMessage: (part) =>
-      place.noted('door', part.deliveryId, (call) => send(place, part, { call, effect: removes })),
-    removeTopic: (part) =>
-      place.noted('door', part.deliveryId, (call) => send(place, part, { call, effect: removesTopic })),
+    act: (part, deed) =>
+      place.noted(deed === 'pin' ? 'pin' : 'door', part.deliveryId, (call) =>
+        send(place, part, { call, effect: effects[deed] }),
+      ),
     settle: (part, told) => place.noted('look', part.deliveryId, () => look(place, part, told)),
     createTopic: (route, name) => place.noted('topic', name, () => createTopic(place, route, name)),
     findTopic: async (route, name) => {

@@ -192,10 +192,7 @@ export function mortalTransport(transport: Transport, fate: State): Transport {
   };
   return {
     send: (part) => asked(() => transport.send(part)),
-    pin: (part) => asked(() => transport.pin(part)),
-    setTopic: (part, open) => asked(() => transport.setTopic(part, open)),
-    removeMessage: (part) => asked(() => transport.removeMessage(part)),
-    removeTopic: (part) => asked(() => transport.removeTopic(part)),
+    act: (part, deed) => asked(() => transport.act(part, deed)),
     settle: (part, look) => asked(() => transport.settle(part, look)),
     createTopic: (route, name) => asked(() => transport.createTopic(route, name)),
     findTopic: (route, name, askedAt) => asked(() => transport.findTopic(route, name, askedAt)),

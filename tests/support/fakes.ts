@@ -317,10 +317,12 @@ export function faultyTransport(): FaultyTransport {
       return open;
     },
     send: (part) => call('send', part, () => place.send(part)),
-    pin: (part) => call('pin', part, () => place.pin(part)),
-    setTopic: (part, open) => call(open ? 'open' : 'close', part, () => place.door(part, open)),
-    removeMessage: (part) => call('remove', part, () => place.takeAway(part)),
-    removeTopic: (part) => call('removeTopic', part, () => place.removeTopic(part)),
+    act: (part, deed) =>
+      call(deed, part, () => {
+        if (deed === 'pin') return place.pin(part);
+        if (deed === 'remove') return place.takeAway(part);
+        return deed === 'removeTopic' ? place.removeTopic(part) : place.door(part, deed === 'open');
+      }),
     settle: async ({ deliveryId, route }, { resentAs, besides }) => {
       calls.push(`settle ${deliveryId}`);
       for (let probe = 0; probe < probesPerLook; probe += 1) {

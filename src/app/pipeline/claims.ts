@@ -12,7 +12,7 @@ export interface ClaimMaker {
   readonly ids: Ids;
 }
 
-/** What becomes of the due slots of one task, with the runs of those that are admitted at once. */
+/** Decides about the due slots of one task, with the runs of those that are admitted at once. */
 export function claimOf(maker: ClaimMaker, task: DueTask, now: number): Claim {
   const { schedule, nextAt, boundedRuns, live, waiting, reserved, skipped } = task;
   const policy = policyFor(task);
@@ -25,7 +25,15 @@ export function claimOf(maker: ClaimMaker, task: DueTask, now: number): Claim {
   for (const planned of plan.occurrences) {
     const { slotAt, source, status, reason, decideBy } = permitted(planned, fault);
     const id = maker.ids.next();
-    const run = status === 'dispatched' ? dispatch(maker, { task, policy, now }, { id, slotAt, source }) : null;
+    const late = source === 'catch_up';
+    const request = requestOf(task, policy, {
+      occurrenceId: id,
+      slotAt,
+      late,
+      priority: policy.priority,
+      byHand: false,
+    });
+    const run = status === 'dispatched' ? maker.runs.prepare(request, now) : null;
     if (run !== null) runs.push(run);
     occurrences.push({ id, slotAt, source, status, reason, decideBy, runId: run?.id ?? null, lateMs: now - slotAt });
   }
@@ -51,18 +59,4 @@ function isQuestion({ status, decideBy }: NewOccurrence): boolean {
 function permitted(planned: PlannedOccurrence, fault: GrantFault | null): PlannedOccurrence {
   if (fault === null || planned.status === 'skipped' || planned.status === 'missed') return planned;
   return { ...planned, status: 'skipped', reason: fault, decideBy: null };
-}
-
-interface Dispatching {
-  readonly task: DueTask;
-  readonly policy: Policy;
-  readonly now: number;
-}
-
-type Slot = Pick<NewOccurrence, 'id' | 'slotAt' | 'source'>;
-
-function dispatch({ runs }: ClaimMaker, { task, policy, now }: Dispatching, { id, slotAt, source }: Slot): NewRun {
-  const late = source === 'catch_up';
-  const request = requestOf(task, policy, { occurrenceId: id, slotAt, late, priority: policy.priority, byHand: false });
-  return runs.prepare(request, now);
 }

@@ -1,6 +1,12 @@
-import { AppError } from '../../domain/errors.ts';
-import { refusedRetryMs, stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
-import type { Log, Timer } from '../ports/outside.ts';
+import { errorText, isAway } from '../../domain/errors.ts';
+import { backoffMs, refusedRetryMs } from '../../domain/limits.ts';
+import type { Log, Timer, World } from '../ports/outside.ts';
+
+interface Writing<T> {
+  readonly write: (items: readonly T[]) => Promise<void>;
+  /** The item to write instead of one that the store refused. */
+  readonly instead: (item: T, error: string) => T;
+}
 
 /**
  * Gathers what has ended while the last batch was being committed and writes it together, because a durable commit is the
@@ -8,39 +14,22 @@ import type { Log, Timer } from '../ports/outside.ts';
  * refuses for a reason of its own is found by writing one by one, and something plainer is written in its place, so that
  * one bad result never holds up the others.
  */
-export interface Collector<T> {
-  add(item: T): void;
-  /** Resolves when everything added so far is written. */
-  idle(): Promise<void>;
-}
-
-export interface Writing<T> {
-  readonly write: (items: readonly T[]) => Promise<void>;
-  /** What to write instead of an item that the store refused. */
-  readonly instead: (item: T, error: string) => T;
-}
-
-interface CollectorDeps {
-  readonly timer: Timer;
-  readonly log: Log;
-}
-
 export function createCollector<T>(
-  { timer, log }: CollectorDeps,
+  { timer, log }: Pick<World, 'timer' | 'log'>,
   batchMax: number,
   { write, instead }: Writing<T>,
-): Collector<T> {
+) {
   const items: T[] = [];
   let flushing: Promise<void> | null = null;
 
   const untilWritten = async (batch: readonly T[]) => {
-    for (let backoffMs = stepBackoffMs; ; backoffMs = Math.min(backoffMs * 2, stepBackoffMaxMs)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await write(batch);
       } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error;
+        if (!isAway(error)) throw error;
         log.error('results_not_written', { waiting: items.length, error: error.message });
-        await new Promise<void>((resolve) => timer.after(backoffMs, resolve));
+        await new Promise<void>((resolve) => timer.after(backoffMs(failures), resolve));
       }
     }
   };
@@ -50,7 +39,7 @@ export function createCollector<T>(
       try {
         await untilWritten([item]);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorText(error);
         log.error('result_refused', { error: reason });
         const plainer = instead(item, reason);
         await untilWritten([plainer]).catch((again: unknown) => {
@@ -80,6 +69,7 @@ export function createCollector<T>(
 
   return {
     add,
+    /** Resolves when everything added so far is written. */
     idle: async () => {
       while (flushing !== null) await flushing;
     },

@@ -2,21 +2,18 @@ import * as limits from '../../domain/limits.ts';
 import type { BlockedCause, View } from '../../domain/shown.ts';
 import type { NewMessage } from '../ports/chats.ts';
 import type { OutboxPart, PartEnd } from '../ports/outbox.ts';
-import type { Clock, Ids, SentIds, Log, Outgoing, Transport } from '../ports/outside.ts';
+import type { CallFault, SentIds, Log, Outgoing, Transport, World } from '../ports/outside.ts';
 
-/** What may become of a part, as the store is told. */
+/** Ends of a part, as the store is told of them. */
 
-interface EndDeps {
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
+type EndDeps = Pick<World, 'clock' | 'ids'>;
 
 /** In these the chat itself cannot be written to, so a word in it would only wait beside the result. */
 const speechless: ReadonlySet<BlockedCause> = new Set(['chat_gone', 'no_write_right']);
 
 const ended = ({ id, fence, taskId }: OutboxPart) => ({ id, fence, taskId });
 
-/** What hangs on a topic that is there: it is never a reason to make one, and nobody is asked about it. */
+/** Decoration of a topic that is there: never a reason to make one, and never a question to anybody. */
 export function isDecoration({ kind }: Pick<OutboxPart, 'kind'>): boolean {
   return kind === 'card' || kind === 'pin' || kind === 'close' || kind === 'open';
 }
@@ -53,10 +50,7 @@ export function notPinned(deps: EndDeps, part: OutboxPart, error: string): PartE
   return { ...failed(part, error), guidance: wordOf(deps, part, { shown: { view: 'notPinned' }, thread: part.route }) };
 }
 
-interface Why {
-  readonly cause: BlockedCause;
-  readonly error: string;
-}
+type Why = Pick<Extract<CallFault, { is: 'blocked' }>, 'cause' | 'error'>;
 
 /** The topic stays, and the chat is told what is missing. */
 export function topicNotRemoved(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {
@@ -99,7 +93,7 @@ export function sendAgain(part: OutboxPart, told: Later): PartEnd {
   return end.status === 'pending' ? { ...end, inDoubt: true } : end;
 }
 
-/** Nobody knows whether it has arrived; evidence is looked for after a while. */
+/** Its arrival is in doubt; evidence is looked for after a while. */
 export function doubt(part: OutboxPart, { error, afterMs, evidence }: Later): PartEnd {
   const found = evidence ?? JSON.stringify({ lost: error });
   return { ...ended(part), status: 'unknown', afterMs, error: error ?? 'no answer', evidence: found, guidance: null };
@@ -130,18 +124,13 @@ function wordOf({ clock, ids }: EndDeps, { taskId }: OutboxPart, word: Word): Ne
   return { id: ids.next(), kind: 'notice', taskId, ...word, edits: null, expiresAt };
 }
 
-interface DoublesDeps {
-  readonly transport: Pick<Transport, 'settle' | 'remove'>;
-  readonly log: Log;
-}
-
 interface Found {
   readonly out: Outgoing;
   /** The message that the part is known to have become. */
   readonly ids: SentIds;
   /** Whether that is the answer to its latest send, so that every other one stands before it. */
   readonly isAnswer: boolean;
-  /** What told of it, if it was looked for. */
+  /** The evidence that told of it, if it was looked for. */
   readonly evidence: string | null;
 }
 
@@ -151,7 +140,7 @@ interface Found {
  * part has arrived in any case, so nothing that goes wrong here can undo that.
  */
 export async function withoutDoubles(
-  { transport, log }: DoublesDeps,
+  { transport, log }: { readonly transport: Pick<Transport, 'settle' | 'remove'>; readonly log: Log },
   part: OutboxPart,
   { out, ids, isAnswer, evidence }: Found,
 ): Promise<{ readonly ids: SentIds; readonly evidence: string }> {

@@ -1,8 +1,7 @@
 import * as limits from '../../domain/limits.ts';
-import type { BlockedCause } from '../../domain/shown.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
-import type { CallFault, Clock, Ids, Log, Outgoing, Sent, SentIds, Transport } from '../ports/outside.ts';
+import type { CallFault, Outgoing, Sent, SentIds, Transport, World } from '../ports/outside.ts';
 import {
   askAbout,
   blocked,
@@ -22,14 +21,10 @@ import {
 import type { Pacer, Turn } from './pacer.ts';
 import { prepareTopic } from './topics.ts';
 
-/** What serving one part needs. */
-export interface PartDeps {
+export interface PartDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'> & Pick<ChatStore, 'moveChat'>;
   readonly transport: Transport;
   readonly pacer: Pick<Pacer, 'holdChat' | 'isFreeSoon' | 'take'>;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
   readonly bootId: string;
   /** The bot can reach a chat no more. Told again as long as that lasts, and does something the first time only. */
   readonly chatGone: (chatId: string, cause: string) => Promise<void>;
@@ -56,7 +51,7 @@ async function attempt(serving: Serving, does: (serving: Serving) => Promise<Par
   try {
     return await does(serving);
   } catch (thrown) {
-    // The transport translates what the platform does, so this is a fault of ours; whether the part left is not known.
+    // The transport translates what Telegram does, so this is a fault of ours; whether the part left is not known.
     const error = String(thrown);
     log.error('delivery_threw', { delivery_id: part.id, error });
     if (part.status === 'sending') return lost(serving, error);
@@ -65,7 +60,7 @@ async function attempt(serving: Serving, does: (serving: Serving) => Promise<Par
   }
 }
 
-/** What has left may have arrived, so only a part that is still here can be too old. */
+/** A part that has left may have arrived, so only one that is still here can be too old. */
 function isTooOld(part: OutboxPart, now: number): boolean {
   return part.status !== 'unknown' && part.expiresAt !== null && part.expiresAt <= now;
 }
@@ -115,22 +110,9 @@ async function call(serving: Serving): Promise<PartEnd> {
 function ask({ transport, part, turn }: Serving): Promise<Sent> {
   turn.spend();
   const out = outgoing(part);
-  switch (part.kind) {
-    case 'pin':
-      return transport.pin(out);
-    case 'close':
-    case 'open':
-      return transport.setTopic(out, part.kind === 'open');
-    case 'remove':
-      return transport.removeMessage(out);
-    case 'removeTopic':
-      return transport.removeTopic(out);
-    case 'answer':
-    case 'result':
-    case 'notice':
-    case 'card':
-      return transport.send(out);
-  }
+  const { kind } = part;
+  const isMessage = kind === 'answer' || kind === 'result' || kind === 'notice' || kind === 'card';
+  return isMessage ? transport.send(out) : transport.act(out, kind);
 }
 
 function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartEnd> {
@@ -156,7 +138,7 @@ function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartE
   }
 }
 
-/** What cannot be removed stays; nothing waits for it, but somebody should know. */
+/** A message or a topic that cannot be removed stays; nothing waits for that, but somebody should know. */
 function refused(serving: Serving, error: string): PartEnd {
   const { part, log } = serving;
   if (part.kind === 'pin') return notPinned(serving, part, error);
@@ -173,7 +155,7 @@ async function waitAsTold(serving: Serving, afterMs: number, error: string): Pro
 }
 
 function pauseOf({ putOffs }: OutboxPart): number {
-  return Math.min(limits.stepBackoffMs * 2 ** (putOffs + 1), limits.stepBackoffMaxMs);
+  return limits.backoffMs(putOffs + 2);
 }
 
 function lost(serving: Serving, error: string): PartEnd {
@@ -201,12 +183,10 @@ async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
   return tryAgain(part, { error, afterMs: 0 });
 }
 
-interface Why {
-  readonly cause: BlockedCause;
-  readonly error: string;
-}
-
-async function afterBlocked(serving: Serving, { cause, error }: Why): Promise<PartEnd> {
+async function afterBlocked(
+  serving: Serving,
+  { cause, error }: Extract<CallFault, { is: 'blocked' }>,
+): Promise<PartEnd> {
   const { part, log } = serving;
   if (cause === 'chat_gone') await tellChatGone(serving, error);
   else if (part.kind === 'pin') return notPinned(serving, part, error);
@@ -215,12 +195,12 @@ async function afterBlocked(serving: Serving, { cause, error }: Why): Promise<Pa
     log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
     return topicNotRemoved(serving, part, { cause, error });
   }
-  // Nobody waits for an answer that comes when the cause is mended, and a topic that cannot be closed stays open.
+  // An answer that comes when the cause is mended is of no use, and a topic that cannot be closed stays open.
   if (part.kind === 'answer' || part.kind === 'close' || part.kind === 'open') return failed(part, error);
   return blocked(serving, part, { cause, error });
 }
 
-/** Whoever looks at the part again tells it again, so a failure to tell it is no loss. */
+/** The next look at the part tells it again, so a failure to tell it is no loss. */
 async function tellChatGone({ chatGone, part, log }: Serving, cause: string): Promise<void> {
   try {
     await chatGone(part.chatId, cause);
@@ -253,7 +233,7 @@ function alone(serving: Serving, found: Omit<Parameters<typeof withoutDoubles>[2
 
 function isAsked({ route, edits, kind }: OutboxPart, ids: SentIds): boolean {
   if (ids.chatId !== route.address) return false;
-  // Nobody but one person sees it, so it can stand in nobody's way.
+  // One person alone sees it, so it can stand in nobody's way.
   if (ids.ephemeralId !== undefined) return true;
   if (isOfTopic({ kind }) || edits === null) return ids.threadId === route.topic;
   return ids.messageId === edits;

@@ -1,16 +1,16 @@
 import { answersInRowMax } from '../../domain/limits.ts';
-import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
-import type { Stopwatch, Timer } from '../ports/outside.ts';
+import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
-import { within } from './collector.ts';
-import { createPartsInHand, type HandDeps } from './deliverer-hand.ts';
+import { createCollector, tellTraced, within } from './collector.ts';
+import { type PartDeps, servePart } from './deliverer-parts.ts';
 import { createLostClaims } from './lost-claims.ts';
 import type { Pacer } from './pacer.ts';
 
 /**
- * Brings results to their threads, as fast as the platform allows: one call in flight per chat, what people wait for first,
- * parts of a thread in order, chats in turn. A part counts as delivered only when the platform returned its ids and they
+ * Brings results to their threads, as fast as Telegram allows: one call in flight per chat, what people wait for first,
+ * parts of a thread in order, chats in turn. A part counts as delivered only when Telegram returned its ids and they
  * are the ones that were asked for.
  */
 export interface Deliverer {
@@ -20,11 +20,10 @@ export interface Deliverer {
   stop(graceMs: number): Promise<void>;
 }
 
-export interface DelivererDeps extends HandDeps {
-  readonly store: HandDeps['store'] & OutboxStore & Pick<HousekeepingStore, 'letPartsGo'>;
+interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'bell'> {
+  readonly store: PartDeps['store'] & OutboxStore & Pick<HousekeepingStore, 'letPartsGo'>;
   readonly pacer: Pacer;
-  readonly timer: Timer;
-  readonly stopwatch: Stopwatch;
+  readonly batchMax: number;
   /** Chats that may be served at the same time. */
   readonly concurrency: number;
 }
@@ -39,7 +38,7 @@ function createAnswersInRow() {
     full,
     note: ({ chatId, kind }: OutboxPart): void => {
       const count = (inRow.get(chatId) ?? 0) + 1;
-      // Whoever had the turn of a result, and there was none, begins anew.
+      // A chat that had the turn of a result, and had none, begins anew.
       const isOver = full.delete(chatId) || kind !== 'answer';
       if (isOver) inRow.delete(chatId);
       else inRow.set(chatId, count);
@@ -89,7 +88,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       if (inHand.size() >= concurrency) return null;
       const [partAt, freeInMs] = [await store.nextPartAt(now), pacer.freeInMs()];
       if (freeInMs === null) return partAt;
-      // What is ready by now and was not taken waits for its chat.
+      // A part that is ready by now and was not taken waits for its chat.
       const freeAt = now + Math.max(Math.ceil(freeInMs), 1);
       return partAt === null || partAt <= now ? freeAt : Math.min(partAt, freeAt);
     },
@@ -100,4 +99,86 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       await within(deps.timer, graceMs, inHand.done());
     },
   };
+}
+
+/** Parts on their way, one for each chat, until what became of them is written. */
+function createPartsInHand(deps: DelivererDeps) {
+  const { store, bell, pacer, clock, log } = deps;
+  const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
+  /** Parts whose topic was gone, until they have ended. */
+  const remade = new Set<string>();
+
+  const ends = createCollector<EndedPart>(deps, deps.batchMax, {
+    write: async (batch) => {
+      await store.endParts(
+        batch.map(({ end }) => end),
+        clock.now(),
+      );
+      // The chat is free only now: its next part must find this one ended.
+      for (const { chatId } of batch) busy.delete(chatId);
+      bell.ring('deliverer');
+    },
+    instead: ({ chatId, end }, error) => ({ chatId, end: unwritable(end, error) }),
+  });
+
+  /** Chats whose part waits for its next call, and what to do when there is one more. */
+  const waiting = new Set<string>();
+  let onPause = () => {};
+  const takeFor = (chatId: string) => async (address: string) => {
+    waiting.add(chatId);
+    onPause();
+    const isTaken = await pacer.take(address);
+    waiting.delete(chatId);
+    return isTaken;
+  };
+  const underWay = () => [...busy].filter(([chatId]) => !waiting.has(chatId)).map(([, { done }]) => done);
+  const allDone = () => Promise.all([...busy.values()].map(({ done }) => done));
+
+  return {
+    serve: (part: OutboxPart) => {
+      const { chatId } = part;
+      const turn = pacer.start({ chatId, address: part.route.address });
+      const paced = { ...pacer, take: takeFor(chatId) };
+      const done = servePart({ ...deps, pacer: paced, part, turn, remade }).then((end) => {
+        turn.end();
+        tellPart(log, part, end);
+        if (end.status === 'delivered' || end.status === 'failed') remade.delete(part.id);
+        ends.add({ chatId, end });
+      });
+      busy.set(chatId, { partId: part.id, done });
+    },
+    size: () => busy.size,
+    chats: () => busy.keys(),
+    partIds: () => [...busy.values()].map(({ partId }) => partId),
+    /** Resolves when nothing is in hand any more but what waits for the pace of its chat, which takes time to pass. */
+    idle: async () => {
+      for (let parts = underWay(); parts.length > 0; parts = underWay()) {
+        const paused = new Promise<void>((resolve) => (onPause = resolve));
+        await Promise.race([Promise.all(parts), paused]);
+        await ends.idle();
+      }
+    },
+    /** Resolves when what is in hand now has ended and is written. */
+    done: async () => {
+      await allDone();
+      await ends.idle();
+    },
+  };
+}
+
+/** Answers to people, cards and their like have no run; the log of calls is the place for them. */
+function tellPart(log: PartDeps['log'], { id, runId, traceId, kind }: OutboxPart, { status }: PartEnd): void {
+  // A part that is put off is told of when it comes to something.
+  if (runId !== null && status !== 'pending')
+    tellTraced(log, 'delivery_status', { runId, traceId, delivery_id: id, kind, status });
+}
+
+interface EndedPart {
+  readonly chatId: string;
+  readonly end: PartEnd;
+}
+
+function unwritable({ id, fence, taskId = null }: PartEnd, reason: string): PartEnd {
+  const error = `what became of it could not be written: ${reason}`;
+  return { id, fence, taskId, status: 'failed', error, evidence: null };
 }

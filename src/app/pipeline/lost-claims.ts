@@ -1,19 +1,7 @@
-import type { Log, Room, Stopwatch } from '../ports/outside.ts';
-
-interface LostClaimDeps {
-  readonly stopwatch: Stopwatch;
-  readonly log: Log;
-}
+import type { Room, World } from '../ports/outside.ts';
 
 /** A commit whose answer was not waited for any longer may come about a while after that. */
 const lateMs = 30_000;
-
-export interface LostClaims {
-  /** Makes a claim, and remembers when its answer was lost. */
-  claim<T>(work: () => Promise<T>): Promise<T>;
-  /** Lets go what such a claim has left behind; called at the beginning of a step. */
-  settle(): Promise<void>;
-}
 
 /**
  * A claim may be committed and its answer lost: then rows stand under this boot that nobody here works on, and nobody else
@@ -22,13 +10,14 @@ export interface LostClaims {
  * makes a late end of it harmless.
  */
 export function createLostClaims(
-  { stopwatch, log }: LostClaimDeps,
+  { stopwatch, log }: Pick<World, 'stopwatch' | 'log'>,
   room: Room,
   letGo: () => Promise<number>,
-): LostClaims {
+) {
   let looks: readonly number[] = [];
   return {
-    claim: async (work) => {
+    /** Makes a claim, and remembers when its answer was lost. */
+    claim: async <T>(work: () => Promise<T>): Promise<T> => {
       try {
         return await work();
       } catch (error) {
@@ -37,7 +26,8 @@ export function createLostClaims(
         throw error;
       }
     },
-    settle: async () => {
+    /** Lets go what such a claim has left behind; called at the beginning of a step. */
+    settle: async (): Promise<void> => {
       const [next = Infinity, ...later] = looks;
       if (next > stopwatch.elapsed()) return;
       const count = await letGo();

@@ -3,11 +3,11 @@ import { commonHold, freeFrom, heldAtOnceMs, isGroup, roomAt, type Held, type Ra
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Budget, Clock, Log, Stopwatch, Timer, Bell, Ids } from '../ports/outside.ts';
+import type { Budget, World } from '../ports/outside.ts';
 
 /**
- * Spends the budget of the platform. It never waits for longer than it must, and never lets more calls out than the
- * platform allows, over a restart as well. Only chats that were called within the last minute, or must wait, have a gate
+ * Spends the budget of calls. It never waits for longer than it must, and never lets more calls out than
+ * Telegram allows, over a restart as well. Only chats that were called within the last minute, or must wait, have a gate
  * here, so a backlog of thousands of chats costs nothing.
  */
 export interface Pacer extends Budget {
@@ -15,7 +15,7 @@ export interface Pacer extends Budget {
   open(): Promise<void>;
   /** Sets calls aside that are about to start, as many as may at most; answers how many. */
   book(most: number): number;
-  /** So many of them do not start after all. */
+  /** Gives back as many of them, which do not start after all. */
   release(count: number): void;
   /** Chats in which none may start now. */
   heldChats(): ReadonlySet<string>;
@@ -28,7 +28,7 @@ export interface Pacer extends Budget {
   start(chat: PacedChat): Turn;
   /** In the course of a turn whose call has ended: whether the next one is worth waiting for. */
   isFreeSoon(address: string): boolean;
-  /** The platform has told a chat to wait. */
+  /** Telegram has told a chat to wait. */
   holdChat(chat: PacedChat, ms: number): Promise<void>;
 }
 
@@ -44,12 +44,8 @@ export interface Turn {
   end(): void;
 }
 
-interface PacerDeps {
+interface PacerDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
   readonly store: Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince'>;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly timer: Timer;
-  readonly log: Log;
 }
 
 /** One chat. It has one call at a time: reserved, on its way, or none. */
@@ -76,7 +72,7 @@ interface State {
   looked: { readonly at: number; readonly inVain: boolean };
 }
 
-/** What hangs on the end of somebody else's call is looked at again after this. */
+/** A chat that waits for the end of another call is looked at again after this. */
 const lookAgainMs = 100;
 
 /** The pace of one chat asks for a second between two calls. */
@@ -108,7 +104,7 @@ export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
   };
 }
 
-/** That a call leaves is written before it does; this much later it has arrived, or its process has died over it. */
+/** A send is written down before it leaves; this much later it has arrived, or its process has died over it. */
 const arrivalMs = 2000;
 
 /** The wall clock tells how long ago something was, and the monotonic one carries on from there. */
@@ -191,7 +187,7 @@ function allFreeAt({ all, rates }: State): number {
   return Math.max(all.heldUntil, freeFrom(all, rates.overall));
 }
 
-/** Whoever waits in the course of a turn comes first: otherwise a great backlog would keep its chat waiting for ever. */
+/** Chats that wait in the course of a turn come first: otherwise a great backlog would keep its chat waiting for ever. */
 function roomOf(state: State): number {
   const now = state.deps.stopwatch.elapsed();
   if (state.all.heldUntil > now) return 0;
@@ -244,7 +240,7 @@ async function take(state: State, gate: Gate): Promise<boolean> {
   if (!(await waitFor(state, gate))) return false;
   gate.call = 'out';
   state.all.open += 1;
-  // Nobody will say when a call ends that belongs to no turn.
+  // The end of a call that belongs to no turn will not be told.
   if (!gate.inTurn) closeCall(state, gate);
   return true;
 }
@@ -269,7 +265,7 @@ async function hold(state: State, gate: Gate, ms: number): Promise<void> {
   const now = state.deps.stopwatch.elapsed();
   gate.heldUntil = Math.max(gate.heldUntil, now + ms);
   state.held = [...state.held.filter(({ at }) => at + heldAtOnceMs > now), { chatId: gate.chatId, at: now, ms }];
-  // What is known by its address alone is no chat of the store.
+  // A chat that is known by its address alone is none of the store.
   if (gate.chatId !== gate.address) await writeHold(state, gate.chatId, ms);
   const common = commonHold(state.held, now);
   if (common === null || now + common <= state.all.heldUntil) return;
@@ -288,15 +284,13 @@ async function writeHold({ deps }: State, chatId: string | null, ms: number): Pr
   }
 }
 
-interface BacklogDeps {
+interface BacklogDeps extends Pick<World, 'ids' | 'bell'> {
   readonly store: Pick<ChatStore, 'waitingResults' | 'addMessages'>;
   readonly pacer: Pick<Pacer, 'heldChats'>;
-  readonly ids: Ids;
-  readonly bell: Bell;
 }
 
 /**
- * Tells a chat whose results wait for the platform's leave how many there are and since when, once until they are through.
+ * Tells a chat whose results wait for their turn with Telegram how many there are and since when, once until they are through.
  * Only a chat that must wait just now can have such a backlog, so nobody else's results are looked at.
  */
 export function createBacklogWord({ store, pacer, ids, bell }: BacklogDeps): Chore {

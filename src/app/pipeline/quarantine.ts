@@ -1,12 +1,8 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
 import type { Log } from '../ports/outside.ts';
 import type { Batch, Counts, DueTask, Quarantine, Unreadable } from '../ports/pipeline.ts';
 
 /** Rows that cannot be read, planned or written are marked and left aside, so that they never stop the others. */
-
-interface QuarantineDeps {
-  readonly log: Log;
-}
 
 /** A batch of rows and what a plan decides about each. */
 interface Planned<T, D> {
@@ -18,10 +14,14 @@ interface Planned<T, D> {
 type Decided<D> = Counts & { readonly decided: readonly (D | Quarantine)[] };
 
 /**
- * What the database refuses for a reason of its own would be refused again in every step, and everybody would wait behind
+ * Rows that the database refuses for a reason of its own would be refused again in every step, and all would wait behind
  * it. So the batch is taken up task by task, and the one that was refused alone is marked like a row that cannot be read.
  */
-export async function takeUp<T, D>({ log }: QuarantineDeps, at: Batch, work: Planned<T, D>): Promise<Decided<D>> {
+export async function takeUp<T, D>(
+  { log }: { readonly log: Log },
+  at: Batch,
+  work: Planned<T, D>,
+): Promise<Decided<D>> {
   let decided: readonly (D | Quarantine)[] = [];
   try {
     const counts = await work.take(at, (found) => (decided = work.plan(found)));
@@ -76,7 +76,7 @@ function quarantined(log: Log, taskId: string, reason: string): Quarantine {
  * another try could mend can happen in them.
  */
 export function isolate<T>(
-  { log }: QuarantineDeps,
+  { log }: { readonly log: Log },
   task: DueTask | Unreadable,
   plan: (task: DueTask) => T,
 ): T | Quarantine {
@@ -84,6 +84,6 @@ export function isolate<T>(
   try {
     return plan(task);
   } catch (error) {
-    return quarantined(log, task.id, error instanceof Error ? error.message : String(error));
+    return quarantined(log, task.id, errorText(error));
   }
 }

@@ -1,12 +1,13 @@
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import { type Policy, policyOf } from '../../domain/policy.ts';
 import type { NewRun, RunRequest } from '../../domain/run.ts';
+import { isDelay } from '../../domain/schedule/slots.ts';
 import { isDeliverable } from '../../domain/thread.ts';
-import type { Ids, Bell, Clock, Digest } from '../ports/outside.ts';
+import type { Digest, World } from '../ports/outside.ts';
 import type { DueTask, RunStore } from '../ports/pipeline.ts';
 
 /**
- * The only door to execution. Whatever asks for work makes a request; a request becomes a run here, with its key and the
+ * The only way to execution. All that asks for work makes a request; a request becomes a run here, with its key and the
  * hash of its payload, and nowhere else. The same key with the same payload is the same run.
  */
 export interface RunService {
@@ -16,12 +17,8 @@ export interface RunService {
   ingest(request: RunRequest): Promise<{ readonly runId: string; readonly created: boolean }>;
 }
 
-interface RunServiceDeps {
+interface RunServiceDeps extends Pick<World, 'ids' | 'digest' | 'clock' | 'bell'> {
   readonly store: Pick<RunStore, 'addRun'>;
-  readonly ids: Ids;
-  readonly digest: Digest;
-  readonly clock: Clock;
-  readonly bell: Bell;
 }
 
 export function createRunService({ store, ids, digest, clock, bell }: RunServiceDeps): RunService {
@@ -46,7 +43,7 @@ export function createRunService({ store, ids, digest, clock, bell }: RunService
   };
 }
 
-/** What a run takes from its task; a task that is paused or completed can be run by hand as well. */
+/** Facts that a run takes from its task; a task that is paused or completed can be run by hand as well. */
 export type RunnableTask = Omit<
   DueTask,
   'nextAt' | 'live' | 'waiting' | 'reserved' | 'skipped' | 'grant' | 'boundedRuns'
@@ -114,6 +111,5 @@ function spread(digest: Digest, { jitterMs = 0, idempotencyKey }: RunRequest): n
 
 /** Only the end of such a run says when the next one is due. */
 function followsOf({ schedule }: RunnableTask, policy: Policy): RunRequest['input']['follows'] {
-  const follows = schedule.kind === 'interval' && schedule.from === 'completion';
-  return follows ? { schedule, bounds: { startAt: policy.startAt, until: policy.until } } : undefined;
+  return isDelay(schedule) ? { schedule, bounds: { startAt: policy.startAt, until: policy.until } } : undefined;
 }

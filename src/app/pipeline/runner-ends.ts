@@ -4,13 +4,11 @@ import { type MessageInput, conclude, type AttemptOutcome } from '../../domain/r
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Drawn, Shown, View } from '../../domain/shown.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
-import type { Ids, Log } from '../ports/outside.ts';
+import type { Ids, Log, World } from '../ports/outside.ts';
 import type { NewApproval, NewDelivery, RunEnd, StartableRun, StartedRun, EndNotices } from '../ports/pipeline.ts';
 
-interface EndDeps {
+interface EndDeps extends Pick<World, 'ids' | 'log'> {
   readonly actions: Actions;
-  readonly ids: Ids;
-  readonly log: Log;
 }
 
 /** How an attempt went, and when. */
@@ -55,7 +53,7 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
   };
 }
 
-/** What was brought back, and what people are asked about it: whether it is shown, and whether it is done. */
+/** The result, and what people are asked about it: whether it is shown, and whether it is done. */
 function confirmed(deps: EndDeps, run: StartableRun, ended: Ended): Brought & Pick<RunEnd, 'ack' | 'approval'> {
   const brought = broughtBack(deps, run, ended);
   const { ack, approval } = run.policy;
@@ -108,7 +106,7 @@ function deliveriesOf(
   if (!input.delivers) return [];
   const { unknown, maxAgeMs, quiet } = policy;
   const place = input.message === undefined ? {} : messagePlace(input.message);
-  // Whoever asked for it just now waits for it, at whatever hour.
+  // A person who asked for it just now waits for it, at whatever hour.
   const isUrgent = input.byHand === true || input.again !== undefined || quiet?.mode === 'off';
   const parts = partsOf(result);
   return parts.map((part, index) => ({
@@ -133,7 +131,7 @@ function messagePlace({ topic, mode }: MessageInput): Pick<NewDelivery, 'thread'
 
 type Part = Pick<Drawn, 'text' | 'media'>;
 
-/** What fits below a file stands there; longer words follow it. */
+/** Words that fit below a file stand there; longer ones follow it. */
 function partsOf({ text, media }: Done): readonly Part[] {
   const words = (all: string): Part[] => splitText(all).map((part) => ({ text: part }));
   if (media === undefined) return words(text);
@@ -160,15 +158,14 @@ function followingSlot({ input }: StartableRun, finishedAt: number): RunEnd['fol
 }
 
 /** The end of a run where making its end failed: a fault of ours, and its task hears of it like of any other. */
-export function thrownEnd({ ids }: Pick<EndDeps, 'ids'>, started: StartedRun, { at, error }: Fault): RunEnd {
+export function thrownEnd(
+  { ids }: Pick<EndDeps, 'ids'>,
+  started: StartedRun,
+  { at, error }: { readonly at: number; readonly error: string },
+): RunEnd {
   const end = brokenEnd(started, at, error);
   const { run, attempt: attempts } = started;
   return { ...end, notices: noticesOf(ids, run, { status: 'failed', error: end.error, attempts, finishedAt: at }) };
-}
-
-interface Fault {
-  readonly at: number;
-  readonly error: string;
 }
 
 /**

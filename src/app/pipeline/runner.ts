@@ -1,8 +1,9 @@
+import { errorText } from '../../domain/errors.ts';
 import { grantEnded } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey } from '../../domain/occurrence.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
-import type { Bell, Clock, Ids, Log, Stopwatch, Timer } from '../ports/outside.ts';
+import type { Log, World } from '../ports/outside.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector, tellTraced, within } from './collector.ts';
@@ -24,15 +25,9 @@ export interface Runner {
   stop(graceMs: number): Promise<void>;
 }
 
-interface RunnerDeps {
+interface RunnerDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'ids' | 'log' | 'bell'> {
   readonly store: RunStore & Pick<HousekeepingStore, 'letRunsGo'>;
   readonly actions: Actions;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly timer: Timer;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly bell: Bell;
   readonly bootId: string;
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
@@ -68,7 +63,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const done = attempt(deps, started, controller)
       .catch((error: unknown) => {
         log.error('attempt_threw', { run_id: started.run.id, error: String(error) });
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorText(error);
         return thrownEnd(deps, started, { at: deps.clock.now(), error: reason });
       })
       .then((end) => {
@@ -91,7 +86,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         store.startRuns({ now, limit: free }, deps.bootId, (runs) => runs.map((run) => startPlan(deps, run, now))),
       );
       for (const one of started) execute(one);
-      // What ends without an attempt lets others follow, and may be told of.
+      // Runs that end without an attempt let others follow, and may be told of.
       if (taken > started.length) for (const room of ['scheduler', 'deliverer'] as const) bell.ring(room);
       return { taken, more: more && live.size < deps.concurrency };
     },
@@ -160,16 +155,11 @@ async function attempt(deps: RunnerDeps, started: StartedRun, controller: AbortC
   return endOf(deps, started, { result, startedAt, finishedAt: clock.now(), durationMs });
 }
 
-interface Racing {
-  readonly controller: AbortController;
-  readonly startedAt: number;
-}
-
 /** An action that ignores its signal is left behind: its attempt ends on time, and what it says later is not heard. */
 async function race(
   deps: RunnerDeps,
   { run, attempt: number }: StartedRun,
-  { controller, startedAt }: Racing,
+  { controller, startedAt }: { readonly controller: AbortController; readonly startedAt: number },
 ): Promise<Outcome | AbortReason> {
   const { signal } = controller;
   const aborted = new Promise<AbortReason>((resolve) => {
@@ -182,7 +172,7 @@ async function race(
       return await deps.actions.require(run.input.action.kind).run(job);
     } catch (error) {
       deps.log.error('action_threw', { run_id: run.id, error: String(error) });
-      return { is: 'retry', error: error instanceof Error ? error.message : String(error) };
+      return { is: 'retry', error: errorText(error) };
     }
   })();
   const first = await Promise.race([aborted, worked]);
@@ -195,14 +185,8 @@ function keyOf({ id, taskId, input }: StartableRun): string {
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
 }
 
-interface StartDeps {
-  readonly actions: Actions;
-  readonly ids: Ids;
-  readonly log: Log;
-}
-
 /** Whether a claimed run may start, or how it ends without an attempt. */
-function startPlan({ actions, ids, log }: StartDeps, run: StartableRun | Unreadable, now: number): StartPlan {
+function startPlan({ actions, ids, log }: RunnerDeps, run: StartableRun | Unreadable, now: number): StartPlan {
   if ('unreadable' in run) {
     log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
     return ended(run.id, { status: 'failed', occurrence: 'failed', error: `unreadable: ${run.unreadable}` });

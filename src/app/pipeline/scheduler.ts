@@ -3,7 +3,8 @@ import { actionScope, grantFault } from '../../domain/grant.ts';
 import { slotsPerBatchMax, clockStepMs } from '../../domain/limits.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
-import type { Bell, Log, Clock, Stopwatch } from '../ports/outside.ts';
+import { isDelay } from '../../domain/schedule/slots.ts';
+import type { World } from '../ports/outside.ts';
 import type {
   Admission,
   Counts,
@@ -33,10 +34,8 @@ export interface Scheduler {
   replan(now: number, limit: number): Promise<number>;
 }
 
-interface SchedulerDeps extends ClaimMaker {
+interface SchedulerDeps extends ClaimMaker, Pick<World, 'log' | 'bell'> {
   readonly store: SlotStore;
-  readonly log: Log;
-  readonly bell: Bell;
 }
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
@@ -145,8 +144,7 @@ function resumeOf(task: DueTask): Resume {
   const { startAt, until, maxRuns } = policy;
   const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
   // A delay after the last finish has no slot that could fall on the end; it begins anew there.
-  const isDelay = task.schedule.kind === 'interval' && task.schedule.from === 'completion';
-  const first = nextSlot(task.schedule, isDelay ? task.nextAt : task.nextAt - 1, { startAt, until });
+  const first = nextSlot(task.schedule, isDelay(task.schedule) ? task.nextAt : task.nextAt - 1, { startAt, until });
   return { taskId: task.id, resumeAt: task.nextAt, nextAt: spent ? null : openFrom({ ...task, policy }, first) };
 }
 
@@ -171,8 +169,7 @@ function isMove(decision: Replan | Quarantine): boolean {
 function replanOf(task: DueTask, now: number): Replan {
   const policy = policyFor(task);
   const bounds = { startAt: policy.startAt, until: policy.until };
-  const follows = task.schedule.kind === 'interval' && task.schedule.from === 'completion';
-  const keep = task.nextAt <= now || task.schedule.kind === 'once' || follows;
+  const keep = task.nextAt <= now || task.schedule.kind === 'once' || isDelay(task.schedule);
   return {
     taskId: task.id,
     expectNextAt: task.nextAt,
@@ -180,22 +177,15 @@ function replanOf(task: DueTask, now: number): Replan {
   };
 }
 
+interface ClockWatchDeps extends Pick<World, 'clock' | 'stopwatch' | 'log'> {
+  readonly store: Pick<UpkeepStore, 'noteSetBack' | 'shiftClock'>;
+}
+
 /**
  * Notices a wall clock that was set back, by comparing it with the monotonic one. Slots need nothing: the clock comes to
  * them again. But pauses that were computed from "now" would grow by the step, so they are moved along with it.
  */
-interface ClockWatch {
-  check(): Promise<void>;
-}
-
-interface ClockWatchDeps {
-  readonly store: Pick<UpkeepStore, 'noteSetBack' | 'shiftClock'>;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly log: Log;
-}
-
-export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDeps): ClockWatch {
+export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDeps) {
   let wall = clock.now();
   let elapsed = stopwatch.elapsed();
   return {
@@ -216,11 +206,9 @@ export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDep
   };
 }
 
-interface ZoneRulesDeps {
+interface ZoneRulesDeps extends Pick<World, 'clock' | 'log'> {
   readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
   readonly scheduler: Pick<Scheduler, 'replan'>;
-  readonly clock: Clock;
-  readonly log: Log;
   /** The version of the rules of time that this process calculates with. */
   readonly version: string;
   readonly batchMax: number;

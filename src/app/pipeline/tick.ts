@@ -5,7 +5,7 @@ import { within } from './collector.ts';
 
 /** One round through the rooms, for whoever brings a clock of their own, and for those who do not want to wait. */
 
-/** What turns a room: its own loop, so that no step is ever made beside another one of the same room. */
+/** A room is turned by its own loop, so that no step is ever made beside another one of it. */
 export interface Turning {
   readonly name: string;
   turn(): Promise<Counts | null>;
@@ -28,7 +28,7 @@ export interface Ticked {
 
 interface TickDeps {
   readonly rooms: readonly Turning[];
-  /** What a room has begun, and does not wait for by itself. */
+  /** Waits for the work that a room has begun, and does not wait for by itself. */
   readonly idle: Readonly<Partial<Record<Room, () => Promise<void>>>>;
   readonly timer: Timer;
 }

@@ -1,22 +1,20 @@
 import * as limits from '../../domain/limits.ts';
 import { isBlank } from '../../domain/task.ts';
 import type { OutboxPart, OutboxStore, TopicView } from '../ports/outbox.ts';
-import type { CallFault, Clock, Ids, Transport } from '../ports/outside.ts';
+import type { CallFault, Transport, World } from '../ports/outside.ts';
 
 /** The topic is there. `mayLeave` says whether the part that waited for it is claimed to be sent there. */
 export type TopicReady = { readonly is: 'ready'; readonly topicId: number; readonly mayLeave: boolean } | CallFault;
 
-interface TopicDeps {
+interface TopicDeps extends Pick<World, 'clock' | 'ids'> {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'>;
   readonly transport: Pick<Transport, 'createTopic' | 'findTopic'>;
-  readonly clock: Clock;
-  readonly ids: Ids;
   readonly bootId: string;
   /** The first part that needs it. */
   readonly part: Pick<OutboxPart, 'id' | 'fence' | 'route'>;
   /** Whether the part may leave as soon as its topic is there. */
   readonly mayFollow: () => boolean;
-  /** Told just before the platform is asked to make one. */
+  /** Told just before Telegram is asked to make one. */
   readonly spend: () => void;
 }
 

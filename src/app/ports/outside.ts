@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
+import type { DeliveryDeed } from '../../domain/delivery.ts';
 import type { BlockedCause, Shown } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -146,7 +147,7 @@ export interface Look {
 
 /**
  * The calls that Telegram allows, for those that a transport makes of its own within `settle` and `remove`: looks, and what
- * is taken back. The one call of `send`, `pin`, `setTopic` and `createTopic` is paid for before it is asked for.
+ * is taken back. The one call of `send`, `act` and `createTopic` is paid for before it is asked for.
  */
 export interface Budget {
   /**
@@ -163,14 +164,8 @@ export interface Budget {
 export interface Transport {
   /** Sends a new message, or changes one of ours. */
   send(part: Outgoing): Promise<Sent>;
-  /** Pins the message that `edits` names, silently. */
-  pin(part: Outgoing): Promise<Sent>;
-  /** Closes or opens the topic of the route. */
-  setTopic(part: Outgoing, open: boolean): Promise<Sent>;
-  /** Removes the message that `edits` names. What is gone already is as good as removed. */
-  removeMessage(part: Outgoing): Promise<Sent>;
-  /** Removes the topic of the route, with everything in it. What is gone already is as good as removed. */
-  removeTopic(part: Outgoing): Promise<Sent>;
+  /** Pins or removes the message that `edits` names, or closes, opens or removes the topic of the route. */
+  act(part: Outgoing, deed: DeliveryDeed): Promise<Sent>;
   /** Looks for traces of a part whose send got no answer. */
   settle(part: Outgoing, look: Look): Promise<Evidence>;
   createTopic(route: Thread, name: string): Promise<TopicMade>;

@@ -17,7 +17,7 @@ export const buttons: ReadonlyMap<string, Handler> = new Map<string, Handler>(
   ),
 );
 
-/** Routes words and presses to the handlers that answer them. */
+/** Routes words and callbacks to the handlers that answer them. */
 export function createChat(): Composer<BotContext> {
   const chat = new Composer<BotContext>();
   // grammY's own commands are case-sensitive and not read from captions, so the command is looked up by its word.

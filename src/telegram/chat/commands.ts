@@ -7,7 +7,7 @@ import { numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { goOn, newTask, quickly } from './new-task/beginning.ts';
 import { allowCommand } from './place/allowing.ts';
-import { startCommand, zoneCommand } from './place/places.ts';
+import { startCommand, zoneCommand } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
 import { statusCommand, usageCommand } from './place/status.ts';
 import { doneCommand, doneHere } from './results/done.ts';

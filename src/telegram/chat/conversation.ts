@@ -2,7 +2,7 @@ import type { Context } from 'grammy';
 import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
-import type { Clock, Ids, Log } from '../../app/ports/outside.ts';
+import type { World } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
@@ -43,7 +43,7 @@ export interface Person {
   readonly isAdmin: boolean;
 }
 
-/** Everything that a handler knows of one update, and may use for it: who says or presses what, and where. */
+/** All that a handler knows of one update, and may use for it: who says or presses what, and where. */
 export interface ChatContext extends ChatDeps {
   readonly updateId: number;
   /** `telegram:update:<id>`: for each thing that is changed, followed by what it is when there are several. */
@@ -123,7 +123,7 @@ export type Reaction = '👀' | '👍' | '💔';
 export interface Answer {
   readonly replies: readonly Reply[];
   readonly draft?: DraftChange | null;
-  /** For a press: the words in the toast, or in a window that must be closed. */
+  /** For a callback: the words in the toast, or in a window that must be closed. */
   readonly toast?: { readonly text: string; readonly isAlert: boolean } | null;
   /** For words: the reaction to them. It is lost without harm. */
   readonly reaction?: Reaction;
@@ -161,7 +161,7 @@ export interface SetUp {
 }
 
 /** Use cases, and all else that handlers may use. */
-export interface ChatDeps {
+export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly tasks: Tasks;
   readonly bulk: Bulk;
   readonly truth: Truth;
@@ -180,9 +180,6 @@ export interface ChatDeps {
   /** Asks Telegram how the bot stands in the chat, unless it has answered a moment ago and nobody asks to look anew. */
   readonly setUp: (place: Place, look?: 'anew') => Promise<SetUp>;
   readonly preview: (schedule: Schedule) => Preview;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
   readonly defaultTimezone: string;
   /** The name of the bot, without its sign. */
   readonly bot: string;

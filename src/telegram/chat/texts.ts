@@ -1,52 +1,42 @@
-import { retimeTexts, editTexts, fieldTexts } from './edit/english.ts';
-import { helpTexts } from './help/english.ts';
-import { chatTexts, deedTexts, outTexts } from './kit/english.ts';
-import { makingTexts, wizardTexts } from './new-task/english.ts';
-import { allowTexts, purgeTexts, serverTexts, topicTexts, usageTexts, setupTexts } from './place/english.ts';
-import { noticeTexts, reminderTexts } from './results/english.ts';
-import { settingsTexts, digestTexts } from './settings/english.ts';
-import {
-  buttonTexts,
-  historyTexts,
-  listTexts,
-  statusWords,
-  taskTexts,
-  agendaTexts,
-  pickTexts,
-  replyTexts,
-  undoTexts,
-} from './task/english.ts';
+import * as edit from './edit/english.ts';
+import * as help from './help/english.ts';
+import * as kit from './kit/english.ts';
+import * as newTask from './new-task/english.ts';
+import * as place from './place/english.ts';
+import * as results from './results/english.ts';
+import * as settings from './settings/english.ts';
+import * as task from './task/english.ts';
 
 /** Every word that the bot says, by subject. Another language is another object of this shape. */
 const english = {
-  task: taskTexts,
-  status: statusWords,
-  button: buttonTexts,
-  list: listTexts,
-  history: historyTexts,
-  making: makingTexts,
-  wizard: wizardTexts,
-  edit: editTexts,
-  notice: noticeTexts,
-  setup: setupTexts,
-  settings: settingsTexts,
-  server: serverTexts,
-  usage: usageTexts,
-  purge: purgeTexts,
-  topic: topicTexts,
-  digest: digestTexts,
-  allow: allowTexts,
-  chat: chatTexts,
-  deed: deedTexts,
-  help: helpTexts,
-  reply: replyTexts,
-  undo: undoTexts,
-  field: fieldTexts,
-  pick: pickTexts,
-  retime: retimeTexts,
-  agenda: agendaTexts,
-  out: outTexts,
-  reminder: reminderTexts,
+  task: task.taskTexts,
+  status: task.statusWords,
+  button: task.buttonTexts,
+  list: task.listTexts,
+  history: task.historyTexts,
+  making: newTask.makingTexts,
+  wizard: newTask.wizardTexts,
+  edit: edit.editTexts,
+  notice: results.noticeTexts,
+  setup: place.setupTexts,
+  settings: settings.settingsTexts,
+  server: place.serverTexts,
+  usage: place.usageTexts,
+  purge: place.purgeTexts,
+  topic: place.topicTexts,
+  digest: settings.digestTexts,
+  allow: place.allowTexts,
+  chat: kit.chatTexts,
+  deed: kit.deedTexts,
+  help: help.helpTexts,
+  reply: task.replyTexts,
+  undo: task.undoTexts,
+  field: edit.fieldTexts,
+  pick: task.pickTexts,
+  retime: edit.retimeTexts,
+  agenda: task.agendaTexts,
+  out: kit.outTexts,
+  reminder: results.reminderTexts,
 } as const;
 
 export type Texts = typeof english;

@@ -4,30 +4,23 @@ import type { CallFault, Clock, Outgoing, Sent } from '../../app/ports/outside.t
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import { isTokenRefused } from '../errors.ts';
-import { type Call, sendCall, contentOf, idsOf } from './calls.ts';
+import { type Call, sendCall, contentOf, idsOf, whereOf } from './calls.ts';
 import { isPrivate, meaningOf, unchanged } from './refusals.ts';
-
-/** Messages that one person alone sees. */
-export interface Alone {
-  /** Null when everybody must see it: it is for all, or the platform does not do that here, or not any more. */
-  send(part: Outgoing, drawn: Drawn): Promise<Sent | null>;
-  /** Whether it would be tried, so that whoever falls back afterwards knows that a call was spent. */
-  mayTry(part: Outgoing): boolean;
-}
 
 interface AloneDeps {
   readonly api: TelegramApi;
   readonly clock: Clock;
 }
 
-/** A platform or a chat that refuses is asked again after this: the bot may have been made an admin. */
+/** A chat that refuses is asked again after this: the bot may have been made an admin. */
 const refusalKeptMs = 60 * 60_000;
 const chatsMax = 1000;
 
 /** These tell of the one word or person, and nothing of whether the chat can do it. */
 const passing = /too old|query ID is invalid|PARTICIPANT|USER_ID_INVALID|message not found|MESSAGE_ID_INVALID|entit/i;
 
-export function createAlone({ api, clock }: AloneDeps): Alone {
+/** Messages that one person alone sees. */
+export function createAlone({ api, clock }: AloneDeps) {
   const refused = createRecent<true>(chatsMax, { ms: refusalKeptMs, now: () => clock.now() });
   const mayTry = ({ onlyFor, route, edits }: Outgoing) => {
     if (onlyFor === null || edits !== null || isPrivate(route.address)) return false;
@@ -39,13 +32,15 @@ export function createAlone({ api, clock }: AloneDeps): Alone {
     return null;
   };
   return {
+    /** Tells before the call whether one will be spent on it. */
     mayTry,
-    send: async (part, drawn) => {
+    /** Null when everybody must see it: it is for all, or Telegram does not do that here, or not any more. */
+    send: async (part: Outgoing, drawn: Drawn): Promise<Sent | null> => {
       const { onlyFor, route } = part;
       if (onlyFor === null || !mayTry(part)) return null;
       const ephemeralId = onlyFor.ephemeralId;
       const ask =
-        ephemeralId === undefined ? posted(part, drawn, onlyFor) : changed(part, drawn, { onlyFor, ephemeralId });
+        ephemeralId === undefined ? posted(part, drawn, onlyFor) : changed(part, drawn, onlyFor.userId, ephemeralId);
       const answer = await api.ask(ask);
       if (answer.is === 'ok') return { is: 'sent', ids: answer.value };
       if (answer.is !== 'refused' || isTokenRefused(answer))
@@ -64,11 +59,9 @@ function idsFor({ route }: Outgoing, ephemeralId: number): Ids {
 }
 
 /** Such a message cannot answer one that everybody sees. */
-function posted({ route, silent }: Outgoing, drawn: Drawn, { userId, callbackId }: OnlyFor): Call<Ids> {
+function posted(part: Outgoing, drawn: Drawn, { userId, callbackId }: OnlyFor): Call<Ids> {
   const where = {
-    chat_id: route.address,
-    ...(route.topic === null ? {} : { message_thread_id: route.topic }),
-    ...(silent ? { disable_notification: true as const } : {}),
+    ...whereOf(part),
     ephemeral_message_parameters: {
       receiver_user_id: userId,
       ...(callbackId === undefined ? {} : { callback_query_id: callbackId }),
@@ -78,15 +71,10 @@ function posted({ route, silent }: Outgoing, drawn: Drawn, { userId, callbackId 
   return async (raw, signal) => idsOf(await send(raw, signal));
 }
 
-interface Changed {
-  readonly onlyFor: OnlyFor;
-  readonly ephemeralId: number;
-}
-
-function changed(part: Outgoing, drawn: Drawn, { onlyFor, ephemeralId }: Changed): Call<Ids> {
+function changed(part: Outgoing, drawn: Drawn, userId: number, ephemeralId: number): Call<Ids> {
   const at = {
     chat_id: part.route.address,
-    receiver_user_id: onlyFor.userId,
+    receiver_user_id: userId,
     ephemeral_message_id: ephemeralId,
   };
   return async (raw, signal) => {

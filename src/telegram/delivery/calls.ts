@@ -7,7 +7,7 @@ import type {
   InlineKeyboardMarkup,
   MessageEntity,
 } from 'grammy/types';
-import type { SentIds } from '../../app/ports/outside.ts';
+import type { Outgoing, SentIds } from '../../app/ports/outside.ts';
 import { captionLengthMax } from '../../domain/limits.ts';
 import type { Drawn, Media, Button, Entity } from '../../domain/shown.ts';
 import type { CallSignal } from '../api.ts';
@@ -20,13 +20,22 @@ export interface Spot {
   readonly messageId: number;
 }
 
-/** Where a message goes, and how it comes. */
+/** The thread that a message goes to, and how it comes. */
 interface Where {
   readonly chat_id: string;
   readonly message_thread_id?: number;
   readonly disable_notification?: true;
   readonly reply_parameters?: ReplyParameters;
   readonly ephemeral_message_parameters?: EphemeralMessageParameters;
+}
+
+/** The thread of a part, and whether it comes without a sound. */
+export function whereOf({ route, silent }: Pick<Outgoing, 'route' | 'silent'>): Where {
+  return {
+    chat_id: route.address,
+    ...(route.topic === null ? {} : { message_thread_id: route.topic }),
+    ...(silent ? { disable_notification: true } : {}),
+  };
 }
 
 /** A new message: the words, or a file with the words below it. */
@@ -59,7 +68,7 @@ export type Edited = Message | true;
 export function editCall(spot: Spot, drawn: Drawn, isFile = drawn.media !== undefined): Call<Edited> {
   const at = { chat_id: spot.address, message_id: spot.messageId };
   if (!isFile) return (raw, signal) => raw.editMessageText({ ...at, ...contentOf(drawn) }, signal);
-  // What does not fit below a file leaves the words there as they are; the buttons still say what is true now.
+  // Words that do not fit below a file leave those there as they are; the buttons still say what is true now.
   if (drawn.text.length > captionLengthMax) return setButtons(spot, drawn.buttons ?? []);
   return (raw, signal) => raw.editMessageCaption({ ...at, ...captionOf(drawn) }, signal);
 }
@@ -69,31 +78,14 @@ export function setButtons({ address, messageId }: Spot, rows: NonNullable<Drawn
     raw.editMessageReplyMarkup({ chat_id: address, message_id: messageId, reply_markup: keyboardOf(rows) }, signal);
 }
 
-/** Drawn words as the platform takes them: formatted by entities alone, so that no character of a text has a meaning. */
-interface Content {
-  readonly text: string;
-  readonly entities: MessageEntity[];
-  readonly reply_markup: InlineKeyboardMarkup;
-  readonly link_preview_options: { readonly is_disabled: true };
+/** Drawn words as Telegram takes them: formatted by entities alone, so that no character of a text has a meaning. */
+export function contentOf(drawn: Drawn) {
+  const { caption: text, caption_entities: entities, ...below } = captionOf(drawn);
+  return { text, entities, ...below, link_preview_options: { is_disabled: true } };
 }
 
-export function contentOf({ text, entities = [], buttons = [] }: Drawn): Content {
-  return {
-    text,
-    entities: entities.map(entityOf),
-    reply_markup: keyboardOf(buttons),
-    link_preview_options: { is_disabled: true },
-  };
-}
-
-/** The same below a file; the platform shows no preview of links there. */
-interface Caption {
-  readonly caption: string;
-  readonly caption_entities: MessageEntity[];
-  readonly reply_markup: InlineKeyboardMarkup;
-}
-
-function captionOf({ text, entities = [], buttons = [] }: Drawn): Caption {
+/** The same below a file; Telegram shows no preview of links there. */
+function captionOf({ text, entities = [], buttons = [] }: Drawn) {
   return { caption: text, caption_entities: entities.map(entityOf), reply_markup: keyboardOf(buttons) };
 }
 

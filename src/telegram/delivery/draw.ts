@@ -1,75 +1,40 @@
 import type { ResultTask } from '../../app/ports/outside.ts';
-import type { DateStyle } from '../../domain/chat-settings.ts';
 import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
-import { card, taskName } from '../chat/kit/card.ts';
+import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, moments, type Setting } from '../chat/kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { blocks, lines, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
-import { askingDrawn, isAsking, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/view.ts';
+import { askingDrawn, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 
-/** What is known when a message is drawn. */
-export interface About {
-  /** The task that it is about, as it stands now; null when it has none, or it is gone. */
+/** Facts from which a message is drawn, as they stand now. */
+export interface About extends Omit<CardFacts, 'mark' | 'startedAt'> {
+  /** The task that it is about; null when it has none, or it is gone. */
   readonly task: Task | null;
-  readonly now: number;
-  /** The coming slots of the task. */
-  readonly next: readonly number[];
   /** The zone in which the chat speaks of time. */
   readonly timezone: string;
-  /** How the chat wants dates written. */
-  readonly dates?: DateStyle | undefined;
-  /** When it comes once more beside its schedule. */
-  readonly snoozedTo?: number | null;
-  /** Runs ahead that somebody has skipped. */
-  readonly leftOut?: readonly number[];
-  readonly ownerName?: string | null;
-  readonly pauserName?: string | null;
-  /** For what asks people about something: how that stands. */
+  /** For questions to people: how that stands. */
   readonly asked?: Asked | null;
 }
+
+type Of<Name extends View['view']> = Extract<View, { view: Name }>;
 
 /** A result is drawn from its row, and the word about what was held from the parts that were. */
 export type DrawnView = Exclude<View, Of<'result' | 'bundle'>>;
 
 /** Draws a view from what is true now. Null when there is nothing left to show. */
 export function draw(view: DrawnView, about: About): Drawn | null {
-  if (isOfPlace(view)) return placeDrawn(view, about);
+  const { notice, out } = texts;
+  const { task } = about;
   switch (view.view) {
     case 'blocked':
       return blockedDrawn(view, about);
     case 'inDoubt':
       return inDoubtDrawn(view, about);
-    default:
-      return about.task === null ? null : drawnAbout(about.task, view, about);
-  }
-}
-
-const ofPlaces = [
-  'topicRemade',
-  'notPinned',
-  'topicNotRemoved',
-  'downtime',
-  'backlog',
-  'chatGone',
-  'slotsDiffer',
-  'chatBack',
-] as const;
-
-type PlaceView = Of<(typeof ofPlaces)[number]>;
-
-function isOfPlace(view: View): view is PlaceView {
-  return ofPlaces.some((name) => name === view.view);
-}
-
-/** Words about a chat or a topic, whatever the task. */
-function placeDrawn(view: PlaceView, about: About): Drawn {
-  const { notice, out } = texts;
-  switch (view.view) {
     case 'topicRemade':
-      return drawn(notice.topicRemade(about.task === null ? null : taskName(about.task)));
+      return drawn(notice.topicRemade(nameIn(about)));
     case 'notPinned':
       return drawn(notice.notPinned);
     case 'topicNotRemoved':
@@ -84,7 +49,13 @@ function placeDrawn(view: PlaceView, about: About): Drawn {
       return slotsDifferDrawn(view, about);
     case 'chatBack':
       return drawn(notice.chatBack(view.paused));
+    default:
+      return task === null ? null : drawnAbout(task, view, about);
   }
+}
+
+function nameIn({ task }: Pick<About, 'task'>): Rich | null {
+  return task === null ? null : taskName(task);
 }
 
 function slotsDifferDrawn(view: Of<'slotsDiffer'>, { now, dates }: About): Drawn {
@@ -104,20 +75,12 @@ function slotsDifferDrawn(view: Of<'slotsDiffer'>, { now, dates }: About): Drawn
   );
 }
 
-type Of<Name extends View['view']> = Extract<View, { view: Name }>;
-
-type TaskView = 'card' | 'failed' | 'recovered' | 'autoPaused';
-
-/** Views that are about a task and nothing without it. */
-function drawnAbout(task: Task, view: Of<TaskView> | Asking, about: About): Drawn | null {
-  if (!isAsking(view)) return drawnOf(task, view, about);
-  const { asked = null } = about;
-  return asked === null
-    ? null
-    : askingDrawn(view, { task, setting: settingFor(task, about), asked, ownerName: about.ownerName ?? null });
-}
-
-function drawnOf(task: Task, view: Of<TaskView>, about: About): Drawn {
+/** Draws views that are nothing without their task. */
+function drawnAbout(
+  task: Task,
+  view: Of<'card' | 'failed' | 'recovered' | 'autoPaused'> | Asking,
+  about: About,
+): Drawn | null {
   switch (view.view) {
     case 'card':
       return card(task, { ...about, mark: markOf(task) });
@@ -127,6 +90,10 @@ function drawnOf(task: Task, view: Of<TaskView>, about: About): Drawn {
       return recoveredDrawn(view, task, about);
     case 'autoPaused':
       return autoPausedDrawn(view, task);
+    default: {
+      const { asked = null, ownerName = null } = about;
+      return asked === null ? null : askingDrawn(view, { task, setting: settingFor(task, about), asked, ownerName });
+    }
   }
 }
 
@@ -137,7 +104,7 @@ function backlogDrawn({ waiting, oldestAt }: Of<'backlog'>, { timezone, now }: A
 }
 
 /**
- * What a card bears that was not drawn by a press. Drawing the same state again gives the same card, so that evidence can
+ * The mark of a card that was not drawn by a callback. Drawing the same state again gives the same card, so that evidence can
  * compare the two.
  */
 function markOf({ version, counters }: Pick<Task, 'version' | 'counters'>): string {
@@ -214,10 +181,9 @@ function pausedButtons(task: Task, hasError: boolean): Rows {
 
 function blockedDrawn({ cause, error }: Of<'blocked'>, { task }: About): Drawn {
   const { notice, button: words } = texts;
-  const name = task === null ? null : taskName(task);
   return drawn(
     blocks(
-      notice.blocked(name, cause),
+      notice.blocked(nameIn({ task }), cause),
       notice.blockedTodo(cause, task === null ? 'unknown' : task.home.address.startsWith('-') ? 'group' : 'private'),
       cause === 'other' || cause === 'no_write_right' ? notice.error(error) : null,
     ),
@@ -230,7 +196,7 @@ function inDoubtDrawn({ deliveryId, sentAt }: Of<'inDoubt'>, about: About): Draw
   const { task } = about;
   const setting = task === null ? about : settingFor(task, about);
   const id = shortId(deliveryId);
-  return drawn(notice.inDoubt(task === null ? null : taskName(task), moment(sentAt, setting)), [
+  return drawn(notice.inDoubt(nameIn(about), moment(sentAt, setting)), [
     [button(words.itArrived, dataOf('arrived', id)), button(words.sendAgain, dataOf('resend', id))],
   ]);
 }

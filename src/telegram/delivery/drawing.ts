@@ -6,11 +6,10 @@ import type { Planned, TruthStore } from '../../app/ports/why.ts';
 import { upcoming, leftOutAhead } from '../../app/tasks/upcoming.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../domain/shown.ts';
-import type { Thread } from '../../domain/thread.ts';
 import { taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
-import { oneLine, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
-import { nameOf } from '../chat/kit/rights.ts';
+import { lines, link, say, type Rich, drawn, urlOf } from '../chat/kit/rich.ts';
+import { calledOf, nameOf, shortName } from '../chat/kit/rights.ts';
 import { isAsking, type Asked, doneShown } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 import { draw, resultDrawn, type DrawnView } from './draw.ts';
@@ -25,23 +24,22 @@ export interface DrawingDeps {
 }
 
 const slotsShown = 3;
-const nameMax = 40;
 
-/** What a part shows by now; null when there is nothing to show any more. A result is drawn from its row alone. */
+/** The content of a part by now; null when there is nothing to show any more. A result is drawn from its row alone. */
 export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn | null> {
   const { store, defaultTimezone } = deps;
-  const { shown, taskId, route } = part;
+  const { shown, route } = part;
   if (!isView(shown)) return shown;
   if (shown.view === 'result') return withDone(deps, part, shown);
   const chat = await store.findChat(route.address);
-  if (shown.view !== 'bundle') return drawnNow(deps, { view: shown, taskId, chat, route });
+  if (shown.view !== 'bundle') return drawnNow(deps, part, shown, chat);
   if (chat === null) return null;
   const { until } = shown;
   const held = await store.heldParts(chat.id, until);
-  return bundle({ chat, until, held, timezone: chat.timezone ?? defaultTimezone });
+  return bundle(chat, until, held, chat.timezone ?? defaultTimezone);
 }
 
-/** Somebody may have said Done to a result of which nobody knew whether it had arrived: sent again, it is done all the same. */
+/** A result whose arrival was in doubt may have been done meanwhile: sent again, it is done all the same. */
 async function withDone(
   { store, clock }: DrawingDeps,
   { taskId, wasSent, resultOf }: Outgoing,
@@ -53,19 +51,17 @@ async function withDone(
   const { doneAt = null, doneBy = null } = (await store.readAck(occurrenceId)) ?? {};
   const task = (await (doneAt === null ? null : store.readPlanned(taskId)))?.task;
   if (doneAt === null || doneBy === null || task === undefined) return drawn;
-  const name = oneLine((await nameOf({ store }, doneBy)) ?? texts.chat.somebody, nameMax);
+  const name = shortName(await calledOf({ store }, doneBy));
   const setting = settingOf(task, clock.now());
   return doneShown(drawn, texts.reminder.doneBy(name, pastMoment(doneAt, setting)), { taskId, occurrenceId });
 }
 
-interface Drawing {
-  readonly view: DrawnView;
-  readonly taskId: string | null;
-  readonly chat: Chat | null;
-  readonly route: Thread;
-}
-
-async function drawnNow(deps: DrawingDeps, { view, taskId, chat, route }: Drawing): Promise<Drawn | null> {
+async function drawnNow(
+  deps: DrawingDeps,
+  { taskId, route }: Outgoing,
+  view: DrawnView,
+  chat: Chat | null,
+): Promise<Drawn | null> {
   const { store, clock, defaultTimezone } = deps;
   const { dates } = settingsOf(chat?.settings ?? {});
   const about = { now: clock.now(), timezone: chat?.timezone ?? defaultTimezone, dates };
@@ -90,13 +86,12 @@ function comingOf(planned: Planned): readonly number[] {
 
 type AskedStore = Pick<AckStore, 'readAck'> & Pick<QuestionStore, 'readQuestion'>;
 
-interface Place {
-  readonly taskId: string | null;
-  readonly route: Thread;
-}
-
 /** How that stands which a message asks people about; read for those messages alone. */
-async function askedFacts(store: AskedStore, view: View, { taskId, route }: Place): Promise<Asked> {
+async function askedFacts(
+  store: AskedStore,
+  view: View,
+  { taskId, route }: Pick<Outgoing, 'taskId' | 'route'>,
+): Promise<Asked> {
   const { address, topic } = route;
   const isAboutAck = view.view === 'nag' || view.view === 'escalated';
   return {
@@ -107,19 +102,11 @@ async function askedFacts(store: AskedStore, view: View, { taskId, route }: Plac
   };
 }
 
-interface BundleFacts {
-  readonly chat: Chat;
-  /** When the quiet hours ended. */
-  readonly until: number;
-  readonly timezone: string;
-  readonly held: readonly HeldTask[];
-}
-
 /** More of them would make a list that nobody reads. */
 const linesMax = 20;
 
-/** One word for all that came in quiet hours; null when nothing of it is left. */
-function bundle({ chat, until, timezone, held }: BundleFacts): Drawn | null {
+/** One word for all that came in quiet hours, which ended then; null when nothing of it is left. */
+function bundle(chat: Chat, until: number, held: readonly HeldTask[], timezone: string): Drawn | null {
   if (held.length === 0) return null;
   const { out } = texts;
   const to = clockIn(timezone, until);
@@ -137,13 +124,6 @@ function bundle({ chat, until, timezone, held }: BundleFacts): Drawn | null {
 
 function heldLine(address: string, one: HeldTask): Rich {
   const words = texts.out.messages(one.count);
-  const url = messageUrl(address, one);
+  const url = one.messageId === null ? null : urlOf(address, one.topic, one.messageId);
   return say`${taskName(one)}: ${url === null ? words : link(words, url)}`;
-}
-
-/** Only supergroups have links that lead to a message. */
-function messageUrl(address: string, { topic, messageId }: HeldTask): string | null {
-  const group = /^-100(\d+)$/.exec(address)?.[1];
-  if (group === undefined || messageId === null) return null;
-  return topic === null ? `https://t.me/c/${group}/${messageId}` : `https://t.me/c/${group}/${topic}/${messageId}`;
 }

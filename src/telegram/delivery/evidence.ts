@@ -1,20 +1,24 @@
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
-import type { Evidence, Look, Outgoing } from '../../app/ports/outside.ts';
+import type { Budget, CallFault, Evidence, Log, Look, Outgoing } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
-import type { Spot } from './calls.ts';
-import { createProbes, type Probed, type Probes, type ProbesDeps } from './probes.ts';
-import { sharesMailbox } from './refusals.ts';
+import type { TelegramApi } from '../api.ts';
+import { type Answered, isTokenRefused } from '../errors.ts';
+import { type Call, editCall, type Edited, idsOf, setButtons, type Spot } from './calls.ts';
+import { otherForm, sharesMailbox, unchanged } from './refusals.ts';
 
-interface EvidenceDeps extends ProbesDeps {
+interface EvidenceDeps {
+  readonly api: TelegramApi;
+  readonly budget: Budget;
+  readonly log: Log;
   readonly store: Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts'>;
-  /** What a part showed when it left, or would show now; null when there is nothing to show. */
+  /** The content of a part when it left, or else now; null when there is nothing to show. */
   readonly drawn: (part: Outgoing) => Promise<Drawn | null>;
 }
 
 /** Edits of one look, so that the results that wait behind it keep most of the chat's budget. */
 const probesMax = 10;
-/** Where ids are shared by many chats, more of them than this would be probed for the sake of others. */
+/** Ids in a mailbox that many chats share; more of them would be probed for the sake of others. */
 const mailboxRangeMax = 10;
 /** Ids looked at above the highest that is known: the part may be the newest message. */
 const beyond = 3;
@@ -22,11 +26,10 @@ const beyond = 3;
 const explainedMax = 500;
 const metMax = 10_000;
 
-/** What is known for good of a message that nothing in the store explains. A missing one may have been ours. */
+/** A lasting finding about a message that nothing in the store explains. A missing one may have been ours. */
 type Met = 'other' | 'missing';
 
-interface Room extends EvidenceDeps {
-  readonly probes: Probes;
+interface Finder extends EvidenceDeps {
   readonly met: Recent<Met>;
   /** Messages that a probe may have rewritten, because its answer was lost; by the part whose content it was. */
   readonly tried: Recent<string>;
@@ -37,7 +40,7 @@ interface Search {
   readonly part: Outgoing;
   readonly drawn: Drawn;
   readonly range: Range;
-  /** What each probed message said, for the record. */
+  /** The finding about each probed message, for the record. */
   readonly said: Record<string, string>;
 }
 
@@ -59,29 +62,24 @@ function lastOf({ highest, resentAs, readTo }: Range): number {
 }
 
 /**
- * Finds out whether a message without an answer arrived. The platform has no method that reads a chat, but an edit tells:
+ * Finds out whether a message without an answer arrived. Telegram has no method that reads a chat, but an edit tells:
  * the identical content is refused as no change exactly where it stands already. Ids count up, so few messages can be it.
  * Only one part of a chat is looked for: while there is a doubt nothing but answers leaves. Where two are in doubt all the
  * same, a look for one could overwrite the other, so none is made.
  */
 export function createEvidence(deps: EvidenceDeps) {
-  const room: Room = {
-    ...deps,
-    probes: createProbes(deps),
-    met: createRecent<Met>(metMax),
-    tried: createRecent<string>(metMax),
-  };
+  const finder: Finder = { ...deps, met: createRecent<Met>(metMax), tried: createRecent<string>(metMax) };
   return {
     settle: async (part: Outgoing, look: Look): Promise<Evidence> => {
       const { address } = part.route;
-      const drawn = await room.drawn(part);
+      const drawn = await finder.drawn(part);
       if (drawn === null) return undecided({}, 'there is nothing to show any more');
       if (part.edits !== null) return undecided({}, 'a change is looked for by making it again');
-      const range = await rangeOf(room, address, look);
+      const range = await rangeOf(finder, address, look);
       if (range === null) return undecided({}, 'no message of the chat is known from before');
-      const others = await room.store.unknownParts(address, part.deliveryId);
+      const others = await finder.store.unknownParts(address, part.deliveryId);
       if (others.length > 0) return undecided({}, 'another part of the chat is in doubt as well');
-      return search(room, { part, drawn, range, said: {} });
+      return search(finder, { part, drawn, range, said: {} });
     },
   };
 }
@@ -90,7 +88,7 @@ function undecided(facts: object, why: string): Extract<Evidence, { is: 'undecid
   return { is: 'undecided', evidence: JSON.stringify({ ...facts, why }) };
 }
 
-async function rangeOf({ store }: Room, address: string, { sentAt, resentAs, besides }: Look): Promise<Range | null> {
+async function rangeOf({ store }: Finder, address: string, { sentAt, resentAs, besides }: Look): Promise<Range | null> {
   const after = await store.lastMessageBefore(address, sentAt);
   if (after === null) return null;
   const known = await store.explainedAfter(address, after, explainedMax);
@@ -106,7 +104,7 @@ async function rangeOf({ store }: Room, address: string, { sentAt, resentAs, bes
   };
 }
 
-async function search(room: Room, found: Search): Promise<Evidence> {
+async function search(finder: Finder, found: Search): Promise<Evidence> {
   const { part, range, said } = found;
   const { address } = part.route;
   const facts = { after: range.after, said };
@@ -117,7 +115,7 @@ async function search(room: Room, found: Search): Promise<Evidence> {
   let isProof = range.resentAs !== null && range.readTo >= range.resentAs;
   for (let messageId = range.after + 1; messageId <= lastOf(range); messageId += 1) {
     const spot = { address, messageId };
-    const step = await nextStep(room, found, { spot, mayProbe: probed < probesMax });
+    const step = await nextStep(finder, found, spot, probed < probesMax);
     if (step.is === 'arrived') return { ...step, evidence: JSON.stringify({ ...facts, found: messageId }) };
     if (step.is === 'stop') return undecided(facts, step.why);
     if (step.probed) probed += 1;
@@ -134,17 +132,25 @@ function unexplained(range: Range): number {
   return last - range.after - [...range.explained].filter((messageId) => messageId <= last).length;
 }
 
-interface Next {
-  readonly spot: Spot;
-  readonly mayProbe: boolean;
-}
+/** The answer to an edit with the content of a part, as far as it tells something about the message. */
+type Probed =
+  /** It has that content already. */
+  | { readonly is: 'same' }
+  /** It was ours with other content, and has this one now. */
+  | { readonly is: 'rewritten'; readonly topic: number | null }
+  | { readonly is: 'foreign' }
+  /** It is ours, but one has a file and the other has none. */
+  | { readonly is: 'otherForm' }
+  /** No such message exists, or not any more, or it is in another chat. */
+  | { readonly is: 'missing' }
+  | CallFault;
 
-async function nextStep(room: Room, found: Search, { spot, mayProbe }: Next): Promise<Step> {
+async function nextStep(finder: Finder, found: Search, spot: Spot, mayProbe: boolean): Promise<Step> {
   if (found.range.explained.has(spot.messageId)) return { is: 'on', isThere: true, probed: false };
-  const met = room.met.get(keyOf(spot));
+  const met = finder.met.get(keyOf(spot));
   if (met !== undefined) return { is: 'on', isThere: met === 'other', probed: false };
   if (!mayProbe) return { is: 'stop', why: `more than ${probesMax} messages to look at` };
-  return lookAt(room, found, spot);
+  return lookAt(finder, found, spot);
 }
 
 type Step =
@@ -155,25 +161,25 @@ type Step =
 
 const another: Step = { is: 'on', isThere: true, probed: true };
 
-async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
-  const probed = await room.probes.probe(spot, found.drawn);
+async function lookAt(finder: Finder, found: Search, spot: Spot): Promise<Step> {
+  const probed = probedBy(await paid(finder, spot.address, editCall(spot, found.drawn)));
   found.said[spot.messageId] = wordsOf(probed);
   switch (probed.is) {
     case 'same':
-      return sameThere(room, found, spot);
+      return sameThere(finder, found, spot);
     case 'rewritten':
-      return rewrittenThere(room, found, { spot, topic: probed.topic });
+      return rewrittenThere(finder, found, { spot, topic: probed.topic });
     case 'foreign':
-      room.met.put(keyOf(spot), 'other');
+      finder.met.put(keyOf(spot), 'other');
       return another;
     case 'otherForm':
       // It may be another part that somebody asks for later, so it is not put down as nobody's.
       return another;
     case 'missing':
-      if (spot.messageId < found.range.highest) room.met.put(keyOf(spot), 'missing');
+      if (spot.messageId < found.range.highest) finder.met.put(keyOf(spot), 'missing');
       return { is: 'on', isThere: false, probed: true };
     default:
-      room.tried.put(keyOf(spot), found.part.deliveryId);
+      finder.tried.put(keyOf(spot), found.part.deliveryId);
       return { is: 'stop', why: probed.error };
   }
 }
@@ -183,18 +189,18 @@ async function lookAt(room: Room, found: Search, spot: Spot): Promise<Step> {
  * off may have written the words onto it. Only buttons that do something are a part's own. So a message without them, and
  * one that an earlier probe may have rewritten, is asked for its topic.
  */
-async function sameThere(room: Room, found: Search, spot: Spot): Promise<Step> {
+async function sameThere(finder: Finder, found: Search, spot: Spot): Promise<Step> {
   const { part, drawn, said } = found;
   const { topic } = part.route;
-  const wasTried = room.tried.get(keyOf(spot)) === part.deliveryId;
+  const wasTried = finder.tried.get(keyOf(spot)) === part.deliveryId;
   if (isOwn(drawn) && !wasTried) return arrived(spot, topic);
-  const stands = await room.probes.topicOf(spot, drawn);
+  const stands = await topicOf(finder, spot, drawn);
   if (stands === undefined) return { is: 'stop', why: `message ${spot.messageId} did not tell its topic` };
   said[spot.messageId] = `the same, in ${placeOf(stands)}`;
   // Outside of every topic it may be this part astray; in another topic it is what nobody asks for any more.
   if (stands === topic || stands === null) return arrived(spot, stands);
-  if (wasTried) return rewrittenThere(room, found, { spot, topic: stands });
-  room.met.put(keyOf(spot), 'other');
+  if (wasTried) return rewrittenThere(finder, found, { spot, topic: stands });
+  finder.met.put(keyOf(spot), 'other');
   return another;
 }
 
@@ -204,14 +210,17 @@ function isOwn({ buttons = [] }: Drawn): boolean {
 
 /** A message of ours that nothing explains has been overwritten: in the right place it is this part now, elsewhere it must not stay. */
 async function rewrittenThere(
-  { log, probes }: Room,
+  finder: Finder,
   { part, said }: Search,
   { spot, topic }: { readonly spot: Spot; readonly topic: number | null },
 ): Promise<Step> {
-  log.warn('message_rewritten', { delivery_id: part.deliveryId, chat_id: spot.address, message_id: spot.messageId });
+  const { address, messageId } = spot;
+  finder.log.warn('message_rewritten', { delivery_id: part.deliveryId, chat_id: address, message_id: messageId });
   if (topic === part.route.topic) return arrived(spot, topic);
-  const isGone = await probes.remove(spot);
-  said[spot.messageId] = `ours and unknown, in ${placeOf(topic)}: ${isGone ? 'removed' : 'to be removed'}`;
+  const isGone = await insist(finder, address, (raw, signal) =>
+    raw.deleteMessage({ chat_id: address, message_id: messageId }, signal),
+  );
+  said[messageId] = `ours and unknown, in ${placeOf(topic)}: ${isGone ? 'removed' : 'to be removed'}`;
   return isGone ? another : { is: 'stop', why: 'the chat must be left alone for now' };
 }
 
@@ -237,4 +246,51 @@ const words: Readonly<Partial<Record<Probed['is'], string>>> = {
 function wordsOf(probed: Probed): string {
   if (probed.is === 'rewritten') return `ours, rewritten in ${placeOf(probed.topic)}`;
   return 'error' in probed ? probed.error : (words[probed.is] ?? probed.is);
+}
+
+/* ---- edits that find something out; each spends the budget of its chat ---- */
+
+const writesMax = 3;
+
+/** Stands for a moment below the buttons of a message that is asked for its topic. */
+const waitButton = { text: '…', data: 'v1:wait' } as const;
+
+/** The topic of a message of ours whose content is known; undefined when that cannot be told now. */
+async function topicOf(finder: Finder, spot: Spot, { buttons = [] }: Drawn): Promise<number | null | undefined> {
+  const { address, messageId } = spot;
+  const answer = await paid(finder, address, setButtons(spot, [...buttons, [waitButton]]));
+  // The button may stand there by now, whatever was answered. If it stays, the next look rewrites the message.
+  const isClean = await insist(finder, address, setButtons(spot, buttons));
+  if (!isClean) finder.log.error('message_left_rewritten', { chat_id: address, message_id: messageId });
+  return isClean && answer.is === 'ok' && answer.value !== true ? idsOf(answer.value).threadId : undefined;
+}
+
+async function paid<T>({ api, budget }: EvidenceDeps, address: string, call: Call<T>): Promise<Answered<T>> {
+  if (!(await budget.take(address))) return { is: 'unreached', error: 'the chat must be left alone for now' };
+  const answer = await api.ask(call);
+  if (answer.is === 'wait') await budget.hold(address, answer.ms);
+  return answer;
+}
+
+/** True when it is done, or cannot be done any more. */
+async function insist<T>(deps: EvidenceDeps, address: string, call: Call<T>): Promise<boolean> {
+  for (let tries = 0; tries < writesMax; tries += 1) {
+    const answer = await paid(deps, address, call);
+    if (answer.is !== 'ok' && isTokenRefused(answer)) return false;
+    if (answer.is === 'ok' || answer.is === 'refused' || answer.is === 'moved') return true;
+  }
+  return false;
+}
+
+function probedBy(answer: Answered<Edited>): Probed {
+  if (answer.is === 'ok') {
+    return answer.value === true ? { is: 'same' } : { is: 'rewritten', topic: idsOf(answer.value).threadId };
+  }
+  const { error } = answer;
+  if (answer.is !== 'refused') return answer;
+  if (unchanged.test(error)) return { is: 'same' };
+  if (/message can't be edited/i.test(error)) return { is: 'foreign' };
+  if (otherForm.test(error)) return { is: 'otherForm' };
+  if (/message to edit not found|MESSAGE_ID_INVALID/i.test(error)) return { is: 'missing' };
+  return answer;
 }

@@ -2,17 +2,19 @@ import type { CallFault } from '../../app/ports/outside.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
 import { isTokenRefused } from '../errors.ts';
 
-/** What was asked for. The same words of the platform can mean something else for another call. */
+/** The kind of call: the same words of Telegram can mean something else for another one. */
 export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'createTopic' | 'remove';
 
+const noTopicHere = /the chat is not a (?:supergroup )?forum/i;
+
 /**
- * The platform tells its refusals apart by their text alone. Each row names what was seen to be answered; what no row knows
+ * Telegram tells its refusals apart by their text alone. Each row names what was seen to be answered; what no row knows
  * is refused for good, because repeating it would bring the same answer.
  */
 const blocking: readonly (readonly [RegExp, BlockedCause])[] = [
   [/TOPIC_CLOSED/, 'topic_closed'],
   [/not enough rights to \w+ (?:a|the) topic|not enough rights to manage topics/i, 'no_topic_right'],
-  [/the chat is not a (?:supergroup )?forum/i, 'topics_off'],
+  [noTopicHere, 'topics_off'],
   [/chat not found|PEER_ID_INVALID|CHANNEL_PRIVATE/i, 'chat_gone'],
   [
     /bot was (?:kicked|blocked)|bot is not a member|can't initiate conversation|can't send messages to bots/i,
@@ -25,7 +27,6 @@ const blocking: readonly (readonly [RegExp, BlockedCause])[] = [
 
 export const topicGone = /message thread not found|TOPIC_DELETED|TOPIC_ID_INVALID/i;
 const messageGone = /message to (?:edit|pin) not found|message can't be (?:edited|pinned)|MESSAGE_ID_INVALID/i;
-const noTopicHere = /the chat is not a (?:supergroup )?forum/i;
 
 /** A message that was to be removed is not there. */
 export const messageAway = /message to delete not found|MESSAGE_ID_INVALID/i;
@@ -36,14 +37,14 @@ export const unchanged = /message is not modified|TOPIC_NOT_MODIFIED/i;
 /** The formatting is at fault, so that the bare words would be taken. */
 export const badEntities = /entit(?:y|ies)/i;
 
-/** Where a call was for: only a part for a topic can find it gone. */
+/** The call and its place: only a part for a topic can find that gone. */
 export interface Asked {
   readonly verb: Verb;
   readonly address: string;
   readonly topic: number | null;
 }
 
-/** What a refusal means for what was asked; every other fault means the same whatever was asked. */
+/** The meaning of a refusal depends on the call; every other fault means the same for all. */
 export function meaningOf(fault: CallFault, asked: Asked): CallFault {
   if (fault.is !== 'refused') return fault;
   const { error } = fault;
@@ -58,7 +59,7 @@ export function meaningOf(fault: CallFault, asked: Asked): CallFault {
   return { is: 'blocked', cause, error: isSwitchElsewhere ? inPrivate(error) : error };
 }
 
-/** What was to be changed is not there, so that nothing is left to do. */
+/** The message or topic to change is not there, so that nothing is left to do. */
 function isMoot(error: string, verb: Verb): boolean {
   if (verb === 'edit' || verb === 'pin') return messageGone.test(error);
   return verb === 'setTopic' && (noTopicHere.test(error) || topicGone.test(error));

@@ -7,12 +7,12 @@ import type { Task } from '../../domain/task.ts';
 import type { TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
-import { createAlone, type Alone } from './alone.ts';
-import { type Call, editCall, sendCall, type Edited, idsOf } from './calls.ts';
+import { createAlone } from './alone.ts';
+import { editCall, sendCall, type Edited, idsOf, whereOf } from './calls.ts';
+import { act, askedIds, sentBy, takeBack, tokenWatch, type Heed } from './deeds.ts';
 import { drawnOf, type DrawingDeps } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
-import { badEntities, isPrivate, meaningOf, otherForm, unchanged } from './refusals.ts';
-import { askedIds, doneTo, removeMessage, removeTopic, sentBy, takeBack, tokenWatch, type Heed } from './removal.ts';
+import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
 
 interface TransportDeps extends DrawingDeps {
   readonly api: TelegramApi;
@@ -25,19 +25,19 @@ interface TransportDeps extends DrawingDeps {
 /** Parts whose fate is not known are few; the oldest are forgotten first, and then drawn again. */
 const leftMax = 1000;
 
-interface Room extends TransportDeps {
-  /** What left without an answer, as it was drawn then: a view may be drawn otherwise by now. */
+interface Line extends TransportDeps {
+  /** Parts that left without an answer, as they were drawn then: a view may be drawn otherwise by now. */
   readonly left: Recent<Drawn>;
   readonly heed: Heed;
-  readonly forums: Forums;
-  readonly alone: Alone;
+  readonly forums: ReturnType<typeof createForums>;
+  readonly alone: ReturnType<typeof createAlone>;
 }
 
 /** Telegram as the deliverer sees it: one call of the Bot API for each call here, and honest ids for what it answered. */
 export function telegramTransport(deps: TransportDeps): Transport {
   const left = createRecent<Drawn>(leftMax);
   const { api, log } = deps;
-  const room: Room = {
+  const line: Line = {
     ...deps,
     left,
     heed: tokenWatch(log),
@@ -47,36 +47,33 @@ export function telegramTransport(deps: TransportDeps): Transport {
   const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await drawnOf(deps, part));
   const evidence = createEvidence({ ...deps, drawn });
   return {
-    send: (part) => (part.edits === null ? sendNew(room, part) : edit(room, part, part.edits)),
-    pin: (part) => pin(room, part),
-    setTopic: (part, open) => setTopic(room, part, open),
-    removeMessage: (part) => removeMessage(room, part),
-    removeTopic: (part) => removeTopic(room, part),
+    send: (part) => (part.edits === null ? sendNew(line, part) : edit(line, part, part.edits)),
+    act: (part, deed) => act(line, part, deed),
     settle: (part, look) => evidence.settle(part, look),
-    createTopic: ({ address }, name) => createTopic(room, address, name),
+    createTopic: ({ address }, name) => createTopic(line, address, name),
     findTopic: async ({ address }, name, askedAt) => {
       const found = await deps.store.orphanTopics(address, name, askedAt);
       // A younger one of the same name may be that of another task, whose answer was lost as well.
       return found[0]?.topicId ?? null;
     },
-    remove: (ids) => takeBack(room, ids),
+    remove: (ids) => takeBack(line, ids),
   };
 }
 
 const nothingToShow: Sent = { is: 'moot', error: 'there is nothing to show any more' };
 
-async function sendNew(room: Room, part: Outgoing): Promise<Sent> {
-  const drawn = await drawnOf(room, part);
+async function sendNew(line: Line, part: Outgoing): Promise<Sent> {
+  const drawn = await drawnOf(line, part);
   if (drawn === null) return nothingToShow;
-  if (!room.alone.mayTry(part)) return sendToAll(room, part, drawn);
-  const sent = await room.alone.send(part, drawn);
+  if (!line.alone.mayTry(part)) return sendToAll(line, part, drawn);
+  const sent = await line.alone.send(part, drawn);
   if (sent !== null) return sent;
-  // What the platform does not show to one person alone is shown to all of them, rather than to nobody.
-  return (await mayCallAgain(room, part)) ? sendToAll(room, part, drawn) : unpaid;
+  // Content that Telegram does not show to one person alone is shown to all of them, rather than to nobody.
+  return (await mayCallAgain(line, part)) ? sendToAll(line, part, drawn) : unpaid;
 }
 
 /** The one call was paid for; every further one is not. */
-function mayCallAgain({ budget }: Room, { route }: Outgoing): Promise<boolean> {
+function mayCallAgain({ budget }: Line, { route }: Outgoing): Promise<boolean> {
   return budget.take(route.address);
 }
 
@@ -88,22 +85,22 @@ const unpaid: Sent = {
 /** Words may be refused for their looks, and once more for their file. */
 const plainerMax = 2;
 
-async function sendToAll(room: Room, part: Outgoing, asDrawn: Drawn): Promise<Sent> {
+async function sendToAll(line: Line, part: Outgoing, asDrawn: Drawn): Promise<Sent> {
   let drawn = asDrawn;
-  let sent = await post(room, part, drawn);
+  let sent = await post(line, part, drawn);
   for (let tries = 0; tries < plainerMax && sent.is === 'refused'; tries += 1) {
-    const plainer = withoutWhatIsRefused(room, part, { drawn, error: sent.error });
+    const plainer = withoutWhatIsRefused(line, part, { drawn, error: sent.error });
     if (plainer === null) return sent;
-    if (!(await mayCallAgain(room, part))) return unpaid;
+    if (!(await mayCallAgain(line, part))) return unpaid;
     drawn = plainer;
-    sent = await post(room, part, drawn);
+    sent = await post(line, part, drawn);
   }
   return sent;
 }
 
 /** The words matter more than how they look, and more than the file above them; null when nothing can be left out. */
 function withoutWhatIsRefused(
-  { log }: Room,
+  { log }: Line,
   part: Outgoing,
   { drawn, error }: { readonly drawn: Drawn; readonly error: string },
 ): Drawn | null {
@@ -118,21 +115,15 @@ function withoutWhatIsRefused(
   return { ...words, text: words.text === '' ? line : `${words.text}\n\n${line}` };
 }
 
-async function post(room: Room, part: Outgoing, drawn: Drawn): Promise<Sent> {
+async function post(line: Line, part: Outgoing, drawn: Drawn): Promise<Sent> {
   const { address, topic } = part.route;
-  if (topic !== null && (await room.forums.areStillOff(address))) return topicsOff;
-  const where = {
-    chat_id: address,
-    ...(topic === null ? {} : { message_thread_id: topic }),
-    ...(part.silent ? { disable_notification: true as const } : {}),
-    ...replyOf(drawn),
-  };
-  const answer = await room.api.ask(sendCall(where, drawn));
-  if (answer.is === 'lost') room.left.put(part.deliveryId, drawn);
-  const sent = sentBy(room.heed, answer, { part, verb: 'send', ids: idsOf });
+  if (topic !== null && (await line.forums.areStillOff(address))) return topicsOff;
+  const answer = await line.api.ask(sendCall({ ...whereOf(part), ...replyOf(drawn) }, drawn));
+  if (answer.is === 'lost') line.left.put(part.deliveryId, drawn);
+  const sent = sentBy(line.heed, answer, { part, verb: 'send', ids: idsOf });
   const isOutside = sent.is === 'sent' && topic !== null && sent.ids.threadId === null;
-  if (!isOutside || !(await room.forums.areOff(address))) return sent;
-  await takeBack(room, sent.ids);
+  if (!isOutside || !(await line.forums.areOff(address))) return sent;
+  await takeBack(line, sent.ids);
   return topicsOff;
 }
 
@@ -141,18 +132,18 @@ function replyOf({ replyTo }: Drawn) {
   return replyTo === undefined ? {} : { reply_parameters: { message_id: replyTo, allow_sending_without_reply: true } };
 }
 
-async function edit(room: Room, part: Outgoing, messageId: number): Promise<Sent> {
-  const drawn = await drawnOf(room, part);
+async function edit(line: Line, part: Outgoing, messageId: number): Promise<Sent> {
+  const drawn = await drawnOf(line, part);
   if (drawn === null) return nothingToShow;
   const spot = { address: part.route.address, messageId };
-  let answer = await room.api.ask(editCall(spot, drawn));
+  let answer = await line.api.ask(editCall(spot, drawn));
   if (isOtherForm(answer)) {
-    // Whoever wrote the change did not know whether the words stand below a file.
-    if (!(await mayCallAgain(room, part))) return unpaid;
-    answer = await room.api.ask(editCall(spot, drawn, drawn.media === undefined));
+    // The writer of the change did not know whether the words stand below a file.
+    if (!(await mayCallAgain(line, part))) return unpaid;
+    answer = await line.api.ask(editCall(spot, drawn, drawn.media === undefined));
   }
   const asked = askedIds(part, messageId);
-  return sentBy<Edited>(room.heed, answer, {
+  return sentBy<Edited>(line.heed, answer, {
     part,
     verb: 'edit',
     ids: (message) => (message === true ? asked : idsOf(message)),
@@ -164,38 +155,11 @@ function isOtherForm(answer: Answered<Edited>): boolean {
   return answer.is === 'refused' && otherForm.test(answer.error);
 }
 
-async function pin(room: Room, part: Outgoing): Promise<Sent> {
-  const { edits: id, route } = part;
-  if (id === null) return { is: 'refused', error: 'no message is named that could be pinned' };
-  const pinned = { chat_id: route.address, message_id: id, disable_notification: true };
-  return doneTo(room, part, { verb: 'pin', id, call: (raw, signal) => raw.pinChatMessage(pinned, signal) });
-}
-
-async function setTopic(room: Room, part: Outgoing, open: boolean): Promise<Sent> {
-  const { address, topic: id } = part.route;
-  if (id === null || isPrivate(address)) return { is: 'moot', error: 'there is no topic that could be closed' };
-  const place = { chat_id: address, message_thread_id: id };
-  const call: Call<true> = (raw, signal) =>
-    open ? raw.reopenForumTopic(place, signal) : raw.closeForumTopic(place, signal);
-  return doneTo(room, part, { verb: 'setTopic', id, call, already: unchanged });
-}
-
-async function createTopic(room: Room, address: string, name: string): Promise<TopicMade> {
-  const answer = await room.api.ask((raw, signal) => raw.createForumTopic({ chat_id: address, name }, signal));
-  room.heed(answer);
+async function createTopic(line: Line, address: string, name: string): Promise<TopicMade> {
+  const answer = await line.api.ask((raw, signal) => raw.createForumTopic({ chat_id: address, name }, signal));
+  line.heed(answer);
   if (answer.is === 'ok') return { is: 'made', topicId: answer.value.message_thread_id };
   return meaningOf(answer, { verb: 'createTopic', address, topic: null });
-}
-
-/**
- * Chats whose topics are switched off. The platform takes a message for a topic there, and shows it outside of every topic.
- * The topics are still there when they are switched on again, so none of them is to blame, and none must be made anew.
- */
-interface Forums {
-  /** Asks the platform; without an answer nothing is known to be off. */
-  areOff(address: string): Promise<boolean>;
-  /** The same for a chat in which they were off when it was last asked; nothing is asked about any other. */
-  areStillOff(address: string): Promise<boolean>;
 }
 
 const topicsOff: Sent = {
@@ -206,7 +170,11 @@ const topicsOff: Sent = {
 
 const keptMax = 1000;
 
-function createForums(api: TelegramApi): Forums {
+/**
+ * Chats whose topics are switched off. Telegram takes a message for a topic there, and shows it outside of every topic.
+ * The topics are still there when they are switched on again, so none of them is to blame, and none must be made anew.
+ */
+function createForums(api: TelegramApi) {
   const known = createRecent<true>(keptMax);
   const areOff = async (address: string) => {
     const isOff = isPrivate(address) ? await isOffForAll(api) : await isOffIn(api, address);
@@ -215,8 +183,10 @@ function createForums(api: TelegramApi): Forums {
     return isOff;
   };
   return {
+    /** Asks Telegram; without an answer nothing is known to be off. */
     areOff,
-    areStillOff: async (address) => known.has(address) && (await areOff(address)),
+    /** The same for a chat in which they were off when it was last asked; nothing is asked about any other. */
+    areStillOff: async (address: string) => known.has(address) && (await areOff(address)),
   };
 }
 
@@ -231,13 +201,11 @@ async function isOffIn(api: TelegramApi, address: string): Promise<boolean> {
   return answer.is === 'ok' && answer.value.is_forum !== true;
 }
 
-interface TopicNameDeps {
-  readonly api: TelegramApi;
-  readonly log: Log;
-}
-
 /** A task with another title has its topic called so. When that fails, the topic keeps the name that it had. */
-export function topicNames({ api, log }: TopicNameDeps): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
+export function topicNames({
+  api,
+  log,
+}: Pick<TransportDeps, 'api' | 'log'>): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
   return ({ home, topicId, title }) => {
     if (home.provider !== 'telegram' || topicId === null) return;
     const named = { chat_id: home.address, message_thread_id: topicId, name: topicName(title) };

@@ -1,21 +1,17 @@
 import type { ChatMember, UserFromGetMe } from 'grammy/types';
+import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat } from '../../app/ports/chats.ts';
-import type { Stopwatch } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
-import type { TelegramApi } from '../api.ts';
-import type { Place, ChatDeps, SetUp } from '../chat/conversation.ts';
+import { telegramThread } from '../../domain/thread.ts';
+import type { Place, SetUp } from '../chat/conversation.ts';
 import { markFor } from '../chat/kit/card.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
 import type { TelegramInDeps } from './deps.ts';
-import { handledBy, telegramThread, type Handled } from './handled.ts';
+import { handledBy, type Handled } from './handled.ts';
+import { rightsOf } from './payload.ts';
 
-/** The list of what is to be set up in a group: the first one, and how the last one is kept up to date by itself. */
-export interface Checklists {
-  /** The first word in a group that was just approved. */
-  hello(chat: Chat, heard: Heard): Promise<Handled>;
-  /** Something came from there: when topics were switched, or rights were changed, the last list is drawn anew. */
-  catchUp(address: string, heard: Heard): Promise<void>;
-}
+/** The list of what is to be set up in a group, and how the last one is kept up to date by itself. */
+export type Checklists = ReturnType<typeof createChecklists>;
 
 interface Heard {
   readonly updateId: number;
@@ -29,22 +25,22 @@ interface ChecklistDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' |
   readonly me: UserFromGetMe;
 }
 
-/** Chats that are remembered; past that all are forgotten, which costs one look each. */
-const seenMax = 10_000;
+/** Chats that are remembered; one that is forgotten costs another look, or another call. */
+const rememberedMax = 10_000;
 
-export function createChecklists(deps: ChecklistDeps): Checklists {
+export function createChecklists(deps: ChecklistDeps) {
   const { store, clock, ids } = deps;
-  const seen = new Map<string, boolean>();
+  const seen = createRecent<boolean>(rememberedMax);
 
   const isNews = (address: string, { isForum, isHint }: Heard): boolean => {
     if (seen.get(address) === isForum && !isHint) return false;
-    if (seen.size >= seenMax) seen.clear();
-    seen.set(address, isForum);
+    seen.put(address, isForum);
     return true;
   };
 
   return {
-    hello: async (chat, heard) => {
+    /** The first word in a group that was just approved. */
+    hello: async (chat: Chat, heard: Heard): Promise<Handled> => {
       const id = ids.next();
       const place = placeOf(deps, chat, { ...inBase, isForum: heard.isForum });
       const shown = await drawnNow(deps, place, heard, true);
@@ -52,7 +48,8 @@ export function createChecklists(deps: ChecklistDeps): Checklists {
       const writing = { ids, now: clock.now(), thread: telegramThread(chat.address, null) };
       return handledBy(writing, { replies: [{ is: 'message', shown, id }] });
     },
-    catchUp: async (address, heard) => {
+    /** Something came from there: when topics were switched, or rights were changed, the last list is drawn anew. */
+    catchUp: async (address: string, heard: Heard): Promise<void> => {
       if (!isNews(address, heard)) return;
       const chat = await store.findChat(address);
       const last = chat === null ? null : await lastList(deps, chat);
@@ -91,7 +88,7 @@ async function drawnNow(
   return checklistDrawn(facts, isHello);
 }
 
-/** A list that has not arrived yet shows an older state, until the next change or a press. */
+/** A list that has not arrived yet shows an older state, until the next change or a callback. */
 async function messageOf({ store }: ChecklistDeps, last: LastList): Promise<number | null> {
   return 'message' in last ? last.message : ((await store.sentMessage(last.delivery))?.messageId ?? null);
 }
@@ -106,53 +103,39 @@ async function redraw(deps: ChecklistDeps, place: Place, { messageId, ...heard }
   bell.ring('deliverer');
 }
 
-/** How the bot stands in chats: whether topics are on, and what it may do there. */
-export interface SetUps {
-  /** Asks Telegram, unless it has answered a moment ago. */
-  readonly of: ChatDeps['setUp'];
-  /** Telegram told by itself. */
-  heard(address: string, member: ChatMember): void;
-}
+export type SetUps = ReturnType<typeof createSetUps>;
 
-interface SetUpDeps {
-  readonly api: TelegramApi;
-  readonly stopwatch: Stopwatch;
-  readonly me: UserFromGetMe;
-}
+type SetUpDeps = Pick<TelegramInDeps, 'api' | 'stopwatch'> & { readonly me: UserFromGetMe };
 
-type Rights = Pick<SetUp, 'canManageTopics' | 'canPin'>;
-type Known = Rights | Pick<SetUp, 'topicsEnabled'>;
+type Known = Pick<SetUp, 'canManageTopics' | 'canPin'> | Pick<SetUp, 'topicsEnabled'>;
 
-/** Answers hold so long: `/start`, a press and a task that is made ask within seconds of each other. */
+/** Answers hold so long: `/start`, a callback and a task that is made ask within seconds of each other. */
 const keptMs = 60_000;
-/** Chats that are remembered for that; past that all are forgotten, which costs one call each. */
-const rememberedMax = 10_000;
 
-export function createSetUps(deps: SetUpDeps): SetUps {
+/** How the bot stands in chats: whether topics are on, and what it may do there. */
+export function createSetUps(deps: SetUpDeps) {
   const { stopwatch, me } = deps;
-  const known = new Map<string, { readonly at: number; readonly facts: Known }>();
-  const keep = (address: string, facts: Known) => {
-    if (known.size >= rememberedMax) known.clear();
-    known.set(address, { at: stopwatch.elapsed(), facts });
-  };
+  const known = createRecent<Known>(rememberedMax, { ms: keptMs, now: () => stopwatch.elapsed() });
   const factsOf = async (address: string, isPrivate: boolean): Promise<Known | null> => {
     const last = known.get(address);
-    if (last !== undefined && stopwatch.elapsed() - last.at < keptMs) return last.facts;
+    if (last !== undefined) return last;
     const facts = isPrivate ? await askMe(deps) : await askMember(deps, address);
-    if (facts !== null) keep(address, facts);
+    if (facts !== null) known.put(address, facts);
     return facts;
   };
   return {
-    of: async ({ chat, isForum }, look) => {
+    /** Asks Telegram, unless it has answered a moment ago. */
+    of: async ({ chat, isForum }: Place, look?: 'anew'): Promise<SetUp> => {
       const isPrivate = chat.kind === 'private';
-      if (look === 'anew') known.delete(chat.address);
+      if (look === 'anew') known.drop(chat.address);
       const facts = (await factsOf(chat.address, isPrivate)) ?? {};
       const readsEverything = me.can_read_all_group_messages;
       return { ...unknown, isPrivate, isForum, readsEverything: isPrivate ? null : readsEverything, ...facts };
     },
-    heard: (address, member) => {
+    /** Telegram told by itself. */
+    heard: (address: string, member: ChatMember) => {
       // In a private chat the bot needs no rights.
-      if (address.startsWith('-')) keep(address, rightsOf(member));
+      if (address.startsWith('-')) known.put(address, rightsOf(member));
     },
   };
 }
@@ -168,15 +151,4 @@ async function askMember({ api, me }: SetUpDeps, address: string): Promise<Known
   const asked = { chat_id: address, user_id: me.id };
   const answer = await api.ask((raw, signal) => raw.getChatMember(asked, signal));
   return answer.is === 'ok' ? rightsOf(answer.value) : null;
-}
-
-interface Member {
-  readonly status: string;
-  readonly can_manage_topics?: boolean | undefined;
-  readonly can_pin_messages?: boolean | undefined;
-}
-
-function rightsOf({ status, can_manage_topics: topics, can_pin_messages: pin }: Member): Rights {
-  const isAdmin = status === 'administrator' || status === 'creator';
-  return { canManageTopics: isAdmin && topics === true, canPin: isAdmin && pin === true };
 }

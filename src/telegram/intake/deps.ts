@@ -1,13 +1,13 @@
 import type { Composer } from 'grammy';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
-import type { Bell, Clock, Digest, Ids, Log, Platform, Stopwatch, Timer } from '../../app/ports/outside.ts';
+import type { Platform, World } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { TelegramApi } from '../api.ts';
 import type { BotContext, ChatDeps, Command } from '../chat/conversation.ts';
 
-/** Everything that people can say and press, and what answers it. */
+/** The chat as intake sees it: its commands, and what answers words and buttons. */
 export interface Conversation {
   readonly commands: readonly Command[];
   /** The command that somebody probably meant by an unknown word; null when none is near. */
@@ -26,17 +26,10 @@ export interface InSettings {
 
 export type InStore = ChatStore & Pick<ChatFacts, 'sentMessage'> & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
 
-export interface TelegramInDeps {
+export interface TelegramInDeps extends World {
   readonly api: TelegramApi;
   readonly platform: Platform;
   readonly store: InStore;
-  readonly clock: Clock;
-  readonly stopwatch: Stopwatch;
-  readonly timer: Timer;
-  readonly ids: Ids;
-  readonly digest: Digest;
-  readonly log: Log;
-  readonly bell: Bell;
   /** At least 128 bits that nobody can guess, in letters that a link may hold. */
   readonly secret: () => string;
   /** Shows the claim code to whoever started the server, and to nobody else: never through the log. */

@@ -2,48 +2,37 @@ import type { Log } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Reaction } from '../chat/conversation.ts';
 
-/** A press that is as old as this has ended its waiting on the screen anyway. */
+/** A callback that is as old as this has ended its waiting on the screen anyway. */
 const pressOldMs = 15_000;
 /** Refusals on their way; a crowd of strangers costs no more than that. */
 const refusalsUnderWayMax = 10;
-/** The same for presses, each of which has somebody waiting. */
-const refusedPressesMax = 100;
+/** The same for callbacks, each of which has somebody waiting. */
+const refusedCallbacksMax = 100;
 
 export interface Toast {
   readonly text: string;
   readonly isAlert: boolean;
 }
 
-/**
- * Small calls that nobody waits for and that are made once, whatever becomes of them: what a press is answered, and the
- * word to a stranger, for whom no row is kept.
- */
-export interface Errands {
-  answerPress(press: { readonly id: string; readonly ageMs: number }, toast: Toast | null): void;
-  /** A press of a stranger. Nothing is answered when too many are under way. */
-  refusePress(id: string, text: string): void;
-  /** False when too many are under way; then nothing is sent. */
-  refuse(to: { readonly chatId: number; readonly topic: number | null }, text: string): boolean;
-  /** Reacts to the message of a person, where the chat allows that. */
-  react(to: { readonly chatId: number; readonly messageId: number }, reaction: Reaction): void;
-  readonly size: () => number;
-  /** Resolves when none is under way. */
-  done(): Promise<void>;
-}
-
 /** Telegram shows no more characters in a toast. */
 const toastLengthMax = 200;
 
-export function createErrands(api: TelegramApi, log: Log): Errands {
+export type Errands = ReturnType<typeof createErrands>;
+
+/**
+ * Small calls that nobody waits for and that are made once, whatever becomes of them: what a callback is answered, and the
+ * word to a stranger, for whom no row is kept.
+ */
+export function createErrands(api: TelegramApi, log: Log) {
   const underWay = new Set<Promise<void>>();
   let refusals = 0;
-  let refusedPresses = 0;
+  let refusedCallbacks = 0;
   const run = (work: Promise<void>) => {
     const task = work.finally(() => underWay.delete(task));
     underWay.add(task);
   };
 
-  const answerPress = async (press: { id: string; ageMs: number }, toast: Toast | null) => {
+  const answerCallback = async (press: { id: string; ageMs: number }, toast: Toast | null) => {
     const words = toast === null ? {} : { text: toast.text.slice(0, toastLengthMax), show_alert: toast.isAlert };
     const answer = await api.ask((raw, signal) =>
       raw.answerCallbackQuery({ callback_query_id: press.id, ...words }, signal),
@@ -75,20 +64,22 @@ export function createErrands(api: TelegramApi, log: Log): Errands {
   };
 
   return {
-    react: (to, reaction) => run(react(to, reaction)),
-    answerPress: (press, toast) => run(answerPress(press, toast)),
-    refusePress: (id, text) => {
-      if (refusedPresses >= refusedPressesMax) return;
-      refusedPresses += 1;
-      const answered = answerPress({ id, ageMs: 0 }, { text, isAlert: false });
-      run(answered.finally(() => (refusedPresses -= 1)));
+    /** Reacts to the message of a person, where the chat allows that. */
+    react: (...asked: Parameters<typeof react>) => run(react(...asked)),
+    answerCallback: (...asked: Parameters<typeof answerCallback>) => run(answerCallback(...asked)),
+    /** A callback of a stranger. Nothing is answered when too many are under way. */
+    refuseCallback: (id: string, text: string) => {
+      if (refusedCallbacks >= refusedCallbacksMax) return;
+      refusedCallbacks += 1;
+      const answered = answerCallback({ id, ageMs: 0 }, { text, isAlert: false });
+      run(answered.finally(() => (refusedCallbacks -= 1)));
     },
-    refuse: (to, text) => {
-      if (refusals >= refusalsUnderWayMax) return false;
-      run(refuse(to, text));
-      return true;
+    /** The word to a stranger. Nothing is sent when too many are under way. */
+    refuse: (...asked: Parameters<typeof refuse>) => {
+      if (refusals < refusalsUnderWayMax) run(refuse(...asked));
     },
     size: () => underWay.size,
+    /** Resolves when none is under way. */
     done: async () => {
       while (underWay.size > 0) await Promise.all(underWay);
     },

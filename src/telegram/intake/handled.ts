@@ -1,5 +1,5 @@
 import type { Update } from 'grammy/types';
-import type { DraftChange, NewMessage, OnlyFor, StoredUpdate } from '../../app/ports/chats.ts';
+import type { NewMessage, OnlyFor, StoredUpdate, UpdateEnd } from '../../app/ports/chats.ts';
 import type { Ids } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -23,12 +23,8 @@ export function takenOf(stored: StoredUpdate, update: Update | null, bot: string
 export type IntakeContext = BotContext & { readonly taken: Taken; handled: Handled };
 
 /** The outcome of an update. It is written down together with the update being done. */
-export interface Handled {
-  readonly status: 'done' | 'failed';
-  readonly error: string | null;
-  readonly messages: readonly NewMessage[];
-  readonly draft: DraftChange | null;
-  /** For a press. */
+export interface Handled extends Omit<UpdateEnd, 'id' | 'at'> {
+  /** For a callback. */
   readonly toast: Toast | null;
   /** For what was said. */
   readonly reaction: Reaction | null;
@@ -97,12 +93,8 @@ function withoutMessage({ ephemeralId: _changed, ...asker }: OnlyFor): OnlyFor {
   return asker;
 }
 
-/** One sentence: in a toast for a press, as a message otherwise. */
+/** One sentence: in a toast for a callback, as a message otherwise. */
 export function saying(writing: Writing, text: string, isPress = false): Handled {
   if (isPress) return { ...nothingToSay, toast: { text, isAlert: true } };
   return { ...nothingToSay, messages: [messageOf(writing, { text })] };
-}
-
-export function telegramThread(address: string, topic: number | null): Thread {
-  return { provider: 'telegram', address, topic };
 }

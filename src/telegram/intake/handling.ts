@@ -1,8 +1,9 @@
 import { Composer } from 'grammy';
 import type { Message } from 'grammy/types';
-import { AppError } from '../../domain/errors.ts';
-import { saying, nothingToSay, telegramThread, type Handled, type IntakeContext, type Taken } from './handled.ts';
-import { originOf, standingOf } from './payload.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
+import { telegramThread } from '../../domain/thread.ts';
+import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './handled.ts';
+import { originOf, memberStatusOf } from './payload.ts';
 import { botChanged, cameAndWent, createSecondLook, memberChanged, moved } from './places.ts';
 import { hear, hearAgain, press, type SpeechDeps } from './speech.ts';
 import { faultOf, givenUp } from './texts.ts';
@@ -41,8 +42,8 @@ export function createHandling(deps: SpeechDeps): Handling {
       const isOurs = change !== undefined;
       const address = String(chat.id);
       await lookAgain(address, isOurs || isAboutTopics(update.message));
-      // Where the bot is not any more it can change nothing.
-      const isOut = change !== undefined && standingOf(change.new_chat_member) === 'out';
+      // The bot can change nothing in a chat that it is out of.
+      const isOut = change !== undefined && memberStatusOf(change.new_chat_member) === 'out';
       if (chat.type === 'private' || isOut) return;
       await deps.lists.catchUp(address, { updateId: stored.id, isForum: chat.is_forum === true, isHint: isOurs });
     },
@@ -91,7 +92,7 @@ function faulted(deps: SpeechDeps, taken: Taken, error: unknown): Handled {
 
 function failed(deps: SpeechDeps, taken: Taken, error: unknown): Handled {
   const { errorId, tell } = telling(deps, taken);
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorText(error);
   deps.log.error('update_failed', { update_id: taken.stored.id, error_id: errorId, error: text });
   return { ...tell(faultOf(errorId)), status: 'failed', error: `${text} (${errorId})` };
 }

@@ -1,21 +1,22 @@
 import type { UserFromGetMe } from 'grammy/types';
 import { within } from '../../app/pipeline/collector.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
+import { errorText, isAway } from '../../domain/errors.ts';
+import { createAdmission, createRefusals } from './admission.ts';
+import { createBackoff, createPauses, retrying, untilAnswered, type Backoff } from './backoff.ts';
 import { createChecklists, createSetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
-import { createDoor, createRefusals } from './door.ts';
 import { createErrands } from './errands.ts';
 import { createHandling } from './handling.ts';
 import { createMenu } from './menu.ts';
 import { admitConfigured, createClaim } from './owners.ts';
-import { createPatience, createPauses, untilAnswered, type Patience } from './patience.ts';
 import { createPoll } from './poll.ts';
 import { createFloodLimit } from './speech.ts';
 import { createWebhook, setDelivery, type Webhook } from './webhook.ts';
-import { createWorker, isAway, wordsOf, type Worker } from './worker.ts';
+import { createWorker, type Worker } from './worker.ts';
 
 /**
- * The way in. Updates come by long polling or by webhook; the door sends strangers away, the rest is stored, and the worker
+ * The way in. Updates come by long polling or by webhook; strangers are sent away, the rest is stored, and the worker
  * takes it from the store. Nothing in here waits for Telegram before the rest of the product runs, and no trouble with it
  * ends by giving up.
  */
@@ -24,7 +25,7 @@ export interface TelegramIn {
   start(): void;
   /** Takes no more in, and waits so long for what is in hand; the rest is taken up at the next start. */
   stop(graceMs: number): Promise<void>;
-  /** Resolves when every stored update is done, and every press answered. */
+  /** Resolves when every stored update is done, and every callback answered. */
   idle(): Promise<void>;
   readonly health: () => InHealth;
   /** True while the bot has no owner, and the code that was shown makes one. */
@@ -41,11 +42,11 @@ export interface InHealth {
 export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
   const { api, timer, log, settings } = deps;
   const pauses = createPauses(timer);
-  const patience = createPatience({ ...deps, task: settings.webhook === null ? 'poll' : 'webhook' });
+  const backoff = createBackoff({ ...deps, task: settings.webhook === null ? 'poll' : 'webhook' });
   const errands = createErrands(api, log);
   const claim = createClaim(deps);
   const menu = createMenu({ ...deps, pauses, commands: deps.conversation.commands });
-  const shared = { ...deps, pauses, patience, errands, claim, menu };
+  const shared = { ...deps, pauses, backoff, errands, claim, menu };
   let connected: Connected | null = null;
   let running: Promise<void> | null = null;
   const webhook = createWebhook({
@@ -82,23 +83,23 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
       await within(timer, graceMs, rest());
     },
     idle: async () => connected?.worker.idle(),
-    health: () => healthOf(deps, patience, webhook, connected),
+    health: () => healthOf(deps, backoff, webhook, connected),
     isClaimable: () => claim.isOpen(),
     webhook: { handle: (headers, body) => webhook.handle(headers, body) },
   };
 }
 
-/** Everything that needs to know who the bot is. */
+/** The parts that need to know who the bot is. */
 interface Connected {
   readonly worker: Worker;
   readonly poll: ReturnType<typeof createPoll>;
-  /** Stores what the door lets in, and hands it on. */
+  /** Stores what is admitted, and hands it on. */
   take(updates: readonly unknown[]): Promise<true>;
 }
 
 interface Shared extends TelegramInDeps {
   readonly pauses: ReturnType<typeof createPauses>;
-  readonly patience: Patience;
+  readonly backoff: Backoff;
   readonly errands: ReturnType<typeof createErrands>;
   readonly claim: ReturnType<typeof createClaim>;
   readonly menu: ReturnType<typeof createMenu>;
@@ -109,10 +110,10 @@ function connect(shared: Shared, me: UserFromGetMe): Connected {
   const setUps = createSetUps({ ...shared, me });
   const lists = createChecklists({ ...shared, setUps, me });
   const handling = createHandling({ ...shared, me, lists, setUps, setUp: setUps.of, flood: createFloodLimit() });
-  const door = createDoor({ ...shared, me, refusals: createRefusals(shared), onOwner: () => menu.refresh() });
+  const admission = createAdmission({ ...shared, me, refusals: createRefusals(shared), onOwner: () => menu.refresh() });
   const worker = createWorker({ ...shared, me, handling });
   const take = async (updates: readonly unknown[]): Promise<true> => {
-    const admitted = await door.admit(updates);
+    const admitted = await admission.admit(updates);
     await keep(
       shared,
       admitted.map(({ row }) => row),
@@ -122,7 +123,7 @@ function connect(shared: Shared, me: UserFromGetMe): Connected {
   };
   const poll = createPoll({
     ...shared,
-    room: () => worker.room(),
+    untilFree: () => worker.untilFree(),
     // Telegram is asked for nothing more until what it gave is stored.
     take: (updates) => insist(shared, 'updates_not_stored', () => take(updates)),
   });
@@ -140,7 +141,7 @@ async function keep(
   } catch (error) {
     const [row, other] = rows;
     if (isAway(error) || row === undefined) throw error;
-    if (other === undefined) log.error('update_not_stored', { update_id: row.id, error: wordsOf(error) });
+    if (other === undefined) log.error('update_not_stored', { update_id: row.id, error: errorText(error) });
     else for (const one of rows) await keep({ store, clock, log }, [one]);
   }
 }
@@ -148,20 +149,11 @@ async function keep(
 const storeRetryMs = 1000;
 
 /** Does it until it is done; null when everything stops before that. */
-async function insist<T>(
-  { pauses, log }: Pick<Shared, 'pauses' | 'log'>,
-  event: string,
-  work: () => Promise<T>,
-): Promise<{ readonly value: T } | null> {
-  for (let failures = 0; !pauses.ended(); failures += 1) {
-    try {
-      return { value: await work() };
-    } catch (error) {
-      if (failures === 0) log.error(event, { error: wordsOf(error) });
-      await pauses.pause(storeRetryMs);
-    }
-  }
-  return null;
+function insist<T>({ pauses, log }: Pick<Shared, 'pauses' | 'log'>, event: string, work: () => Promise<T>) {
+  return retrying(pauses, work, (error, failures) => {
+    if (failures === 1) log.error(event, { error: errorText(error) });
+    return storeRetryMs;
+  });
 }
 
 /** Two polls and the pause after a failure fit in. */
@@ -169,13 +161,13 @@ const silentMaxMs = 120_000;
 
 function healthOf(
   { clock, settings }: TelegramInDeps,
-  patience: Patience,
+  backoff: Backoff,
   webhook: Webhook,
   connected: Connected | null,
 ): InHealth {
   const isPolling = settings.webhook === null;
   const lastOkAt = isPolling ? (connected?.poll.lastOkAt() ?? null) : webhook.lastOkAt();
-  const error = patience.error();
+  const error = backoff.error();
   if (error !== null || connected === null) return { ok: false, error: error ?? 'not connected yet', lastOkAt };
   const isSilent = isPolling && lastOkAt !== null && Math.abs(clock.now() - lastOkAt) > silentMaxMs;
   return { ok: !isSilent, error: isSilent ? 'Telegram has not answered for two minutes.' : null, lastOkAt };

@@ -1,25 +1,15 @@
-import type { Digest, Clock, Log, Platform } from '../../app/ports/outside.ts';
+import type { Platform, World } from '../../app/ports/outside.ts';
+import { errorText } from '../../domain/errors.ts';
 import type { TelegramApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
 import { isTokenRefused } from '../errors.ts';
+import { retrying, type Pauses } from './backoff.ts';
 import type { InStore } from './deps.ts';
-import type { Pauses } from './patience.ts';
-import { standingOf } from './payload.ts';
+import { memberStatusOf } from './payload.ts';
 
-/** The menus that Telegram shows, one for each circle of people. They are a convenience: nothing waits for them. */
-export interface Menu {
-  /** Looks at them now, because the owners have changed or the server was started. */
-  refresh(): void;
-  /** Resolves when nothing is under way. */
-  done(): Promise<void>;
-}
-
-interface MenuDeps {
+interface MenuDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
   readonly api: TelegramApi;
   readonly store: Pick<InStore, 'readNote' | 'writeNote' | 'listOwners'>;
-  readonly clock: Clock;
-  readonly digest: Digest;
-  readonly log: Log;
   readonly pauses: Pauses;
   readonly commands: readonly Command[];
 }
@@ -31,7 +21,8 @@ type Scope =
 /** A menu can wait, so a failure is tried again in peace. */
 const retryMs = 600_000;
 
-export function createMenu(deps: MenuDeps): Menu {
+/** The menus that Telegram shows, one for each circle of people. They are a convenience: nothing waits for them. */
+export function createMenu(deps: MenuDeps) {
   const { log, pauses } = deps;
   let isWanted = false;
   let running: Promise<void> | null = null;
@@ -39,22 +30,25 @@ export function createMenu(deps: MenuDeps): Menu {
   const run = async () => {
     while (isWanted && !pauses.ended()) {
       isWanted = false;
-      try {
-        await setMenus(deps);
-      } catch (error) {
-        log.warn('menu_not_set', { error: error instanceof Error ? error.message : String(error) });
-        isWanted = true;
-        await pauses.pause(retryMs);
-      }
+      await retrying(
+        pauses,
+        () => setMenus(deps),
+        (error) => {
+          log.warn('menu_not_set', { error: errorText(error) });
+          return retryMs;
+        },
+      );
     }
     running = null;
   };
 
   return {
+    /** Looks at them now, because the owners have changed or the server was started. */
     refresh: () => {
       isWanted = true;
       running ??= run();
     },
+    /** Resolves when nothing is under way. */
     done: async () => {
       await running;
     },
@@ -116,7 +110,7 @@ export function createPlatform(api: TelegramApi): Platform {
       const id = userIdOf(userId);
       if (id === null) return { is: 'refused', error: 'no person of this platform' };
       const answer = await api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: id }, signal));
-      if (answer.is === 'ok') return { is: 'known', status: standingOf(answer.value) };
+      if (answer.is === 'ok') return { is: 'known', status: memberStatusOf(answer.value) };
       // A group may hide its members from the bot; that says nothing about the person.
       const isNobody = answer.is === 'refused' && nobody.test(answer.error);
       return isNobody ? { is: 'known', status: 'out' } : answer;

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Chat } from '../../app/ports/chats.ts';
-import type { Digest, Log } from '../../app/ports/outside.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { TelegramInDeps } from './deps.ts';
 
@@ -18,7 +17,7 @@ export async function admitConfigured(deps: OwnersDeps): Promise<boolean> {
 
 const namedNote = 'telegram:owners:named';
 
-/** Whom the operator named at an earlier start, and names no more, owns the bot no more, and their private chat is closed. */
+/** Owners whom the operator names no more own the bot no more, and their private chat is closed. */
 async function dismissUnnamed({ store, settings, clock, log }: OwnersDeps): Promise<void> {
   const named = settings.owners.map(String);
   const before = (await store.readNote(namedNote)) ?? '';
@@ -75,40 +74,27 @@ export function actorOf(userId: number): Actor {
 /** Wrong codes after which nobody can claim the bot until the server is started again. */
 const triesMax = 5;
 
+type ClaimDeps = Pick<TelegramInDeps, 'digest' | 'log' | 'secret' | 'printClaim'>;
+
+export type Claim = ReturnType<typeof createClaim>;
+
 /**
  * The one-time code by which somebody becomes the first owner. It exists while there is no owner, is a new one at every
  * start, and only its hash is kept, in memory.
  */
-export interface Claim {
-  /** Makes the code and shows it. */
-  open(): void;
-  readonly isOpen: () => boolean;
+export function createClaim({ digest, log, secret, printClaim }: ClaimDeps) {
+  let hash: Buffer | null = null;
+  let isUsed = false;
+  const wrong = new Set<number>();
   /** Wrong codes have closed it, until the next start. */
-  readonly isLocked: () => boolean;
+  const isLocked = () => hash !== null && !isUsed && wrong.size >= triesMax;
+  const isOpen = () => hash !== null && !isUsed && !isLocked();
+
   /**
    * `right` closes it, so that no second one can come in at the same time. An update that Telegram brings again is the
    * same try.
    */
-  attempt(code: string, updateId: number): 'right' | 'wrong' | 'closed';
-  /** The new owner could not be written down: the code is good once more. */
-  reopen(): void;
-}
-
-interface ClaimDeps {
-  readonly digest: Digest;
-  readonly log: Log;
-  readonly secret: () => string;
-  readonly printClaim: (code: string) => void;
-}
-
-export function createClaim({ digest, log, secret, printClaim }: ClaimDeps): Claim {
-  let hash: Buffer | null = null;
-  let isUsed = false;
-  const wrong = new Set<number>();
-  const isLocked = () => hash !== null && !isUsed && wrong.size >= triesMax;
-  const isOpen = () => hash !== null && !isUsed && !isLocked();
-
-  const attempt = (code: string, updateId: number) => {
+  const attempt = (code: string, updateId: number): 'right' | 'wrong' | 'closed' => {
     if (hash === null || !isOpen()) return 'closed';
     if (timingSafeEqual(Buffer.from(digest.of(code)), hash)) {
       isUsed = true;
@@ -121,6 +107,7 @@ export function createClaim({ digest, log, secret, printClaim }: ClaimDeps): Cla
   };
 
   return {
+    /** Makes the code and shows it. */
     open: () => {
       const code = secret();
       hash = Buffer.from(digest.of(code));
@@ -129,6 +116,7 @@ export function createClaim({ digest, log, secret, printClaim }: ClaimDeps): Cla
     isOpen,
     isLocked,
     attempt,
+    /** The new owner could not be written down: the code is good once more. */
     reopen: () => {
       isUsed = false;
     },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Drawn, Entity, Media, MediaKind } from '../../domain/shown.ts';
 
 /**
- * Updates as they come over the wire. They are checked as far as they are read here, once: at the door, or when they are
+ * Updates as they come over the wire. They are checked as far as they are read here, once: when they are admitted, or when they are
  * read from the table after a start. What is unreadable today is stored all the same, to be looked at.
  */
 const id = z.int();
@@ -100,7 +100,7 @@ export interface Origin {
   readonly chat: Chat | null;
   readonly from: User | null;
   readonly topic: number | null;
-  /** A message that is there, whoever wrote it. A pressed one tells nothing new: it is one of ours. */
+  /** A message that is there, whoever wrote it. The one of a callback tells nothing new: it is one of ours. */
   readonly messageId: number | null;
 }
 
@@ -146,11 +146,21 @@ export function titleOf(chat: Chat): string | null {
 }
 
 /** As an administrator, as somebody inside, or not at all. */
-export function standingOf(member: ChatMember): 'admin' | 'member' | 'out' {
+export function memberStatusOf(member: ChatMember): 'admin' | 'member' | 'out' {
   const { status } = member;
   if (status === 'creator' || status === 'administrator') return 'admin';
   if (status === 'member') return 'member';
   return status === 'restricted' && member.is_member ? 'member' : 'out';
+}
+
+/** The rights of the bot that its work in a group needs. */
+export function rightsOf(member: ChatMember) {
+  const isCreator = member.status === 'creator';
+  const rights = member.status === 'administrator' ? member : null;
+  return {
+    canManageTopics: isCreator || rights?.can_manage_topics === true,
+    canPin: isCreator || rights?.can_pin_messages === true,
+  };
 }
 
 const shownEntities: readonly string[] = [

@@ -1,4 +1,5 @@
 import type { Chat as FromChat, ChatMemberUpdated, Message, User as FromUser } from 'grammy/types';
+import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, Member, User } from '../../app/ports/chats.ts';
 import { membershipFreshMs, membershipHeldMs } from '../../domain/limits.ts';
 import type { Person } from '../chat/conversation.ts';
@@ -6,7 +7,7 @@ import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { nothingToSay, type Handled } from './handled.ts';
 import { actorOf, approve } from './owners.ts';
-import { nameOf, standingOf, titleOf } from './payload.ts';
+import { nameOf, memberStatusOf, titleOf } from './payload.ts';
 import { botBlocked, botRemoved } from './texts.ts';
 
 /** Chats and the people in them: they come and go, move, and get what the bot was waiting for. */
@@ -18,18 +19,15 @@ export interface PlacesDeps extends TelegramInDeps {
 
 /** Without a hint that something was mended, a chat is not looked at more often. */
 const lookAgainMs = 60_000;
-/** Chats that are remembered for that; past that all are forgotten, which costs one look each. */
+/** Chats that are remembered for that; one that is forgotten is looked at once more. */
 const lookedAtMax = 10_000;
 
 /** Something came from a chat, so what waits there for somebody to mend it may go now. */
 export function createSecondLook({ store, clock, stopwatch, bell }: TelegramInDeps) {
-  const lookedAt = new Map<string, number>();
+  const lookedAt = createRecent<true>(lookedAtMax, { ms: lookAgainMs, now: () => stopwatch.elapsed() });
   return async (address: string, isHint: boolean): Promise<void> => {
-    const now = stopwatch.elapsed();
-    const last = lookedAt.get(address);
-    if (!isHint && last !== undefined && now - last < lookAgainMs) return;
-    if (lookedAt.size >= lookedAtMax) lookedAt.clear();
-    lookedAt.set(address, now);
+    if (!isHint && lookedAt.has(address)) return;
+    lookedAt.put(address, true);
     const chat = await store.findChat(address);
     if (chat === null) return;
     const waiting = await store.retryBlocked({ chatId: chat.id, taskId: null, inDoubt: false }, clock.now());
@@ -41,7 +39,7 @@ export async function memberChanged(
   deps: TelegramInDeps,
   { chat: from, new_chat_member: member }: ChatMemberUpdated,
 ): Promise<void> {
-  if (!member.user.is_bot) await heardOf(deps, await noteChat(deps, from), member.user, standingOf(member));
+  if (!member.user.is_bot) await heardOf(deps, await noteChat(deps, from), member.user, memberStatusOf(member));
 }
 
 export function noteChat({ store, ids, clock }: TelegramInDeps, chat: FromChat): Promise<Chat> {
@@ -53,7 +51,7 @@ export function noteChat({ store, ids, clock }: TelegramInDeps, chat: FromChat):
 export async function botChanged(deps: PlacesDeps, change: ChatMemberUpdated, updateId: number): Promise<Handled> {
   const chat = await noteChat(deps, change.chat);
   deps.setUps.heard(chat.address, change.new_chat_member);
-  if (standingOf(change.new_chat_member) === 'out') {
+  if (memberStatusOf(change.new_chat_member) === 'out') {
     await deps.people.gone(chat.id, chat.kind === 'private' ? botBlocked : botRemoved);
     return nothingToSay;
   }

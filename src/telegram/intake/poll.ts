@@ -1,23 +1,13 @@
-import type { TelegramApi } from '../api.ts';
 import { troubleOf } from '../errors.ts';
+import type { Backoff, Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
-import type { Patience, Pauses } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
-/** Long polling: each batch is stored, and handed on, before the next one is asked for. */
-export interface Poll {
-  start(): void;
-  stop(): Promise<void>;
-  /** When Telegram last answered, on the wall clock. */
-  readonly lastOkAt: () => number | null;
-}
-
-interface PollDeps extends Pick<TelegramInDeps, 'clock' | 'stopwatch'> {
-  readonly api: TelegramApi;
-  readonly patience: Patience;
+interface PollDeps extends Pick<TelegramInDeps, 'clock' | 'stopwatch' | 'api'> {
+  readonly backoff: Backoff;
   readonly pauses: Pauses;
   /** Resolves when there is room for more, with how much. */
-  readonly room: () => Promise<number>;
+  readonly untilFree: () => Promise<number>;
   /** Comes back when they are stored, or when everything stops. */
   readonly take: (updates: readonly unknown[]) => Promise<unknown>;
 }
@@ -33,7 +23,8 @@ const batchMax = 100;
  */
 const offsetKeptMs = 6 * 86_400_000;
 
-export function createPoll({ api, clock, stopwatch, patience, pauses, room, take }: PollDeps): Poll {
+/** Long polling: each batch is stored, and handed on, before the next one is asked for. */
+export function createPoll({ api, clock, stopwatch, backoff, pauses, untilFree, take }: PollDeps) {
   const stopped = new AbortController();
   let running: Promise<void> | null = null;
   let lastOkAt: number | null = null;
@@ -42,14 +33,14 @@ export function createPoll({ api, clock, stopwatch, patience, pauses, room, take
   let overdue = 0;
 
   const turn = async () => {
-    const limit = Math.min(await room(), batchMax);
+    const limit = Math.min(await untilFree(), batchMax);
     const began = stopwatch.elapsed();
     const offset = last === null || began - last.at > offsetKeptMs ? {} : { offset: last.id + 1 };
     const asked = { ...offset, limit, timeout: pollSeconds, allowed_updates: updatesWanted };
     const answer = await api.ask((raw, signal) => raw.getUpdates(asked, signal), pollWaitMs, stopped.signal);
     if (stopped.signal.aborted) return;
     if (answer.is === 'ok') {
-      patience.succeeded();
+      backoff.succeeded();
       lastOkAt = clock.now();
       overdue = 0;
       await take(answer.value);
@@ -57,14 +48,13 @@ export function createPoll({ api, clock, stopwatch, patience, pauses, room, take
       if (id !== null) last = { id, at: stopwatch.elapsed() };
       return;
     }
-    const trouble = troubleOf(answer);
     // Updates that came over the webhook and were not taken stay, and are polled.
-    if (trouble.is === 'webhook') {
+    if (troubleOf(answer) === 'webhook') {
       await api.ask((raw, signal) => raw.deleteWebhook({ drop_pending_updates: false }, signal));
     }
     // After a sleep of the machine the first question is an old one, and that is no trouble worth a word.
     overdue = stopwatch.elapsed() - began >= pollWaitMs ? overdue + 1 : 0;
-    if (overdue !== 1) await pauses.pause(patience.failed(trouble));
+    if (overdue !== 1) await pauses.pause(backoff.failed(answer));
   };
   const run = async () => {
     while (!stopped.signal.aborted) await turn();
@@ -77,6 +67,7 @@ export function createPoll({ api, clock, stopwatch, patience, pauses, room, take
       stopped.abort();
       await running;
     },
+    /** When Telegram last answered, on the wall clock. */
     lastOkAt: () => lastOkAt,
   };
 }

@@ -1,6 +1,8 @@
 import type { NextFunction } from 'grammy';
 import type { Chat as FromChat, Message, User as FromUser, UserFromGetMe } from 'grammy/types';
+import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
+import { telegramThread } from '../../domain/thread.ts';
 import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/conversation.ts';
 import { silence } from '../chat/kit/answers.ts';
 import { parsePress } from '../chat/kit/press.ts';
@@ -10,7 +12,6 @@ import {
   handledBy,
   nothingToSay,
   saying,
-  telegramThread,
   type Handled,
   type IntakeContext,
   type Taken,
@@ -45,67 +46,77 @@ export async function hear(deps: SpeechDeps, ctx: IntakeContext, next: NextFunct
   const message = ctx.msg;
   const speaker = message === undefined ? null : speakerOf(message);
   if (message === undefined || speaker === null) return;
-  const { wording } = ctx.taken;
   const scene = await sceneOf(deps, message.chat, topicOf(message));
-  const heard = await wordsFor(deps, { scene, message, wording, speaker, taken: ctx.taken });
+  const heard = await wordsFor(deps, ctx.taken, scene, { message, speaker });
   if (!('person' in heard)) {
     ctx.handled = heard;
     return;
   }
-  Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username, answer: silence }, heard);
-  await next();
+  await answered(deps, ctx, heard, next);
   const asker = { userId: heard.person.id, until: heard.date + ephemeralMs };
   ctx.handled = handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, begunBy(heard, ctx.answer));
+}
+
+/** Tells the context what is known of the update, and hands it on to the chat. */
+async function answered(deps: SpeechDeps, ctx: IntakeContext, told: Told, next: NextFunction): Promise<void> {
+  Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username, answer: silence }, told);
+  await next();
 }
 
 /** Facts of an update for its handler, beside what that may use. */
 type Told = Omit<ChatContext, keyof SpeechDeps['chatDeps'] | 'setUp' | 'bot'>;
 
-interface Heard {
-  readonly scene: Scene;
+interface Spoken<Speaker = FromUser> {
   readonly message: Message;
-  readonly wording: Wording | null;
-  readonly speaker: FromUser | 'anonymous';
-  readonly taken: Taken;
+  readonly speaker: Speaker;
 }
 
-async function wordsFor(deps: SpeechDeps, heard: Heard): Promise<Told | Handled> {
-  const { scene, message, wording, speaker, taken } = heard;
-  const { place, writing } = scene;
+async function wordsFor(
+  deps: SpeechDeps,
+  { stored, wording }: Taken,
+  { place, writing }: Scene,
+  { message, speaker }: Spoken<FromUser | 'anonymous'>,
+): Promise<Told | Handled> {
   if (wording === null) return isUnreadable(message) ? saying(writing, texts.textOnly) : nothingToSay;
   if (speaker === 'anonymous') {
     const isForUs = wording.command !== null && isOurCommand(deps, wording, place);
     return isForUs ? saying(writing, texts.postAsYourself) : nothingToSay;
   }
-  if (!(await concernsUs(deps, place, { message, wording, speaker }))) return nothingToSay;
+  if (!(await concernsUs(deps, place, wording, { message, speaker }))) return nothingToSay;
   const person = await listenerFor(deps, place.chat, speaker);
   if (person === 'out') return nothingToSay;
   if (person === 'unknown') return saying(writing, texts.cannotTellWho);
-  const { id: updateId } = taken.stored;
+  const { id: updateId } = stored;
   const pace = paceOf(deps, place.chat, person, { updateId, at: writtenAt(message) });
   if (pace !== 'fine') return pace === 'first' ? saying(writing, texts.tooFast) : nothingToSay;
   return {
-    ...aboutUpdate(updateId),
+    ...unsaid(updateId, message),
     place,
     person,
     isPress: false,
-    messageId: message.message_id,
     date: writtenAt(message),
     ...wording,
     repliedTo: repliedTo(deps, message),
     media: mediaOf(message),
     ...(message.media_group_id === undefined ? {} : { album: message.media_group_id }),
+  };
+}
+
+/** The same of every update, and nothing of what only words or a button bring. */
+function unsaid(updateId: number, { message_id: messageId }: Pick<Message, 'message_id'>) {
+  const said = { command: null, args: '', repliedTo: null, media: null };
+  return {
+    updateId,
+    key: `telegram:update:${updateId}`,
+    messageId,
+    ...said,
     press: null,
     shown: null,
     ephemeralId: null,
   };
 }
 
-function aboutUpdate(updateId: number) {
-  return { updateId, key: `telegram:update:${updateId}` };
-}
-
-/** For presses. */
+/** For callbacks. */
 export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunction): Promise<void> {
   const callback = ctx.callbackQuery;
   const message = callback?.message;
@@ -124,29 +135,23 @@ export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunc
   if (paceOf(deps, place.chat, person, { updateId, at: date }) !== 'fine') return refuse(texts.tooFast);
   const ephemeralId = message.ephemeral_message_id ?? null;
   const told: Told = {
-    ...aboutUpdate(updateId),
+    ...unsaid(updateId, message),
     place,
     person,
     isPress: true,
-    messageId: message.message_id,
     date,
-    command: null,
-    args: '',
-    repliedTo: null,
-    media: null,
     press: parsePress(callback.data ?? ''),
     shown: shownOf(message),
     ephemeralId,
   };
-  Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username, answer: silence }, told);
-  await next();
-  // A press on a message that one person alone sees is answered to that person alone.
+  await answered(deps, ctx, told, next);
+  // A callback from a message that one person alone sees is answered to that person alone.
   const asker = { userId: person.id, callbackId: callback.id, until: date + ephemeralMs };
   const only = askerIn(place, ephemeralId === null ? asker : { ...asker, ephemeralId });
   ctx.handled = handledBy({ ...writing, ...only }, ctx.answer);
 }
 
-/** Telegram takes an answer that one person alone sees only so soon after their word or press. */
+/** Telegram takes an answer that one person alone sees only so soon after their word or callback. */
 const ephemeralMs = 15_000;
 
 /** In a private chat everything is seen by one person alone. */
@@ -171,7 +176,7 @@ async function sceneOf(deps: SpeechDeps, from: FromChat, topic: number | null): 
   };
 }
 
-/** Anything that is heard from a chat that was gone shows that it is back. */
+/** A chat that was gone is back as soon as something is heard from it. */
 async function reachable({ store, people }: SpeechDeps, chat: Chat): Promise<Chat> {
   if (chat.state !== 'gone') return chat;
   await people.back(chat.id);
@@ -191,18 +196,17 @@ function isOurCommand({ conversation }: SpeechDeps, { command, isAddressed }: Wo
   return commands.some(({ name }) => name === command) || nearCommand(command ?? '') !== null;
 }
 
-interface Spoken {
-  readonly message: Message;
-  readonly wording: Wording;
-  readonly speaker: FromUser;
-}
-
 /** People in a group talk to each other, and they are not asked who they are for that. */
-async function concernsUs(deps: SpeechDeps, place: Place, { message, wording, speaker }: Spoken): Promise<boolean> {
+async function concernsUs(
+  deps: SpeechDeps,
+  place: Place,
+  wording: Wording,
+  { message, speaker }: Spoken,
+): Promise<boolean> {
   const { chat, topic, topicTask } = place;
   if (wording.command !== null) return isOurCommand(deps, wording, place);
   if (wording.isAddressed) return true;
-  // Where a task reminds people, "done" is said to it.
+  // In the topic of a task, "done" is said to the task.
   if (topicTask !== null && isDoneWord(wording.args)) return true;
   if (chat.kind === 'private' || repliedTo(deps, message)?.isOurs === true) return true;
   return (await deps.store.openDraft(chat.id, actorOf(speaker.id), topic, writtenAt(message))) !== null;
@@ -228,7 +232,7 @@ function authorOf({ from, forward_origin: origin }: Pick<Message, 'from' | 'forw
   return author?.is_bot === true ? undefined : author;
 }
 
-/** Where the approval has ended since the update came in, only owners are listened to. */
+/** Owners alone are listened to where the approval has ended since the update came in. */
 async function listenerFor(deps: SpeechDeps, chat: Chat, from: FromUser): Promise<Person | 'out' | 'unknown'> {
   const person = await personIn(deps, chat, from);
   const isOwner = typeof person === 'object' && person.isOwner;
@@ -276,7 +280,7 @@ const minuteMs = 60_000;
 const personMax = 30;
 /** A group is sent about twenty messages a minute, answers first, so that more words than these would hold up its results. */
 const chatMax = 60;
-/** People and chats that are remembered; past that all are forgotten, which lets a few more words through. */
+/** People and chats that are remembered; those forgotten past that may say a few more words. */
 const rememberedMax = 10_000;
 
 /**
@@ -299,26 +303,25 @@ interface Minute {
 }
 
 export function createFloodLimit(): FloodLimit {
-  const minutes = new Map<string, Minute>();
+  const minutes = createRecent<Minute>(rememberedMax);
 
   const minuteOf = (key: string, at: number): Minute => {
     const known = minutes.get(key);
     if (known !== undefined && at >= known.since && at - known.since < minuteMs) return known;
-    if (minutes.size >= rememberedMax) minutes.clear();
     const begun = { since: at, updates: [] };
-    minutes.set(key, begun);
+    minutes.put(key, begun);
     return begun;
   };
 
-  const placeIn = ({ updates }: Minute, updateId: number, max: number): Pace => {
+  const countIn = ({ updates }: Minute, updateId: number, max: number): Pace => {
     if (!updates.includes(updateId) && updates.length <= max) updates.push(updateId);
-    const place = updates.indexOf(updateId);
-    if (place < 0) return 'more';
-    return place < max ? 'fine' : 'first';
+    const index = updates.indexOf(updateId);
+    if (index < 0) return 'more';
+    return index < max ? 'fine' : 'first';
   };
 
   return ({ updateId, chatId, userId, at }) => {
-    const mine = placeIn(minuteOf(`${chatId} ${userId}`, at), updateId, personMax);
-    return mine === 'fine' ? placeIn(minuteOf(chatId, at), updateId, chatMax) : mine;
+    const mine = countIn(minuteOf(`${chatId} ${userId}`, at), updateId, personMax);
+    return mine === 'fine' ? countIn(minuteOf(chatId, at), updateId, chatMax) : mine;
   };
 }

@@ -1,4 +1,4 @@
-import type { Update } from 'grammy/types';
+import type { Message, Update } from 'grammy/types';
 import { mediaOf, type Brought } from './payload.ts';
 
 /** Words that intake says by itself, before or instead of a command. */
@@ -61,18 +61,7 @@ export interface Wording {
   readonly isAddressed: boolean;
 }
 
-interface Written extends Brought {
-  readonly text?: string;
-  readonly caption?: string;
-  readonly entities?: readonly Marked[];
-  readonly caption_entities?: readonly Marked[];
-}
-
-interface Marked {
-  readonly type: string;
-  readonly offset: number;
-  readonly length: number;
-}
+type Written = Brought & Partial<Pick<Message, 'text' | 'caption' | 'entities' | 'caption_entities'>>;
 
 /** The words of an update; null where there are none for us. */
 export function wordingOf({ message, edited_message: edited }: Update, bot: string): Wording | null {

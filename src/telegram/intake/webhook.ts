@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Clock, Digest, Log } from '../../app/ports/outside.ts';
+import type { World } from '../../app/ports/outside.ts';
+import { errorText } from '../../domain/errors.ts';
+import { untilAnswered, type Asking } from './backoff.ts';
 import type { InSettings } from './deps.ts';
-import { untilAnswered, type Asking } from './patience.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
 /** The other way in: Telegram brings the updates, one request each. */
@@ -15,10 +16,7 @@ export interface Webhook {
   readonly lastOkAt: () => number | null;
 }
 
-interface WebhookDeps {
-  readonly clock: Clock;
-  readonly digest: Digest;
-  readonly log: Log;
+interface WebhookDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
   readonly webhook: InSettings['webhook'];
   /** Stores it and rings the worker. False while nobody knows who the bot is; it throws when the store is away. */
   readonly take: (update: unknown) => Promise<boolean>;
@@ -40,7 +38,7 @@ export function createWebhook({ clock, digest, log, webhook, take }: WebhookDeps
       try {
         if (!(await take(update))) return 503;
       } catch (error) {
-        log.warn('webhook_update_refused', { error: error instanceof Error ? error.message : String(error) });
+        log.warn('webhook_update_refused', { error: errorText(error) });
         return 503;
       }
       lastOkAt = clock.now();

@@ -2,13 +2,13 @@ import { sequentialize } from '@grammyjs/runner';
 import type { Bot } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
 import type { StoredUpdate } from '../../app/ports/chats.ts';
-import { AppError } from '../../domain/errors.ts';
-import { stepBackoffMaxMs, stepBackoffMs } from '../../domain/limits.ts';
+import { errorText, isAway } from '../../domain/errors.ts';
+import { backoffMs } from '../../domain/limits.ts';
+import { retrying, type Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './handled.ts';
 import type { Handling } from './handling.ts';
-import type { Pauses } from './patience.ts';
 import { originOf, readUpdate } from './payload.ts';
 import { storeAway } from './texts.ts';
 
@@ -22,7 +22,7 @@ export interface Worker {
   /** Takes up what a process before this one has left. It returns at once. */
   begin(): void;
   /** Resolves when there is room for more, with how much. */
-  room(): Promise<number>;
+  untilFree(): Promise<number>;
   /** Resolves when every stored update is done. */
   idle(): Promise<void>;
   /** No other update is begun; resolves when those in hand are done. */
@@ -50,18 +50,17 @@ export function createWorker(deps: WorkerDeps): Worker {
   let reading: Promise<void> | null = null;
 
   const readOn = async () => {
-    for (let failures = 0; unread !== null && !pauses.ended();) {
+    while (unread !== null && !pauses.ended()) {
       const from: number = unread;
       unread = null;
-      try {
-        await beginFrom(deps, from, { hands, begin });
-        failures = 0;
-      } catch (error) {
-        failures += 1;
-        if (failures === 1) log.error('inbox_unread', { error: wordsOf(error) });
-        unread = Math.min(unread ?? from, from);
-        await pauses.pause(backoff(failures));
-      }
+      await retrying(
+        pauses,
+        () => beginFrom(deps, from, hands, begin),
+        (error, failures) => {
+          if (failures === 1) log.error('inbox_unread', { error: errorText(error) });
+          return backoffMs(failures);
+        },
+      );
     }
     reading = null;
   };
@@ -83,7 +82,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       }
     },
     begin: () => read(1),
-    room: () => hands.room(),
+    untilFree: () => hands.untilFree(),
     idle: async () => {
       while (reading !== null || hands.free() < inHandMax || errands.size() > 0) {
         await stop();
@@ -94,8 +93,10 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
 }
 
+type Begin = (taken: Taken) => void;
+
 /** Begins each update once, in the order in which they come. */
-function beginning(deps: WorkerDeps, hands: Hands): (taken: Taken) => void {
+function beginning(deps: WorkerDeps, hands: Hands): Begin {
   const takenBy = new WeakMap<Update, Taken>();
   const bot = createBot(deps, takenBy);
   return (taken) => {
@@ -110,18 +111,13 @@ function beginning(deps: WorkerDeps, hands: Hands): (taken: Taken) => void {
   };
 }
 
-interface Beginning {
-  readonly hands: Hands;
-  readonly begin: (taken: Taken) => void;
-}
-
 /** Begins what the table has from that update on. */
-async function beginFrom(deps: WorkerDeps, from: number, { hands, begin }: Beginning): Promise<void> {
+async function beginFrom(deps: WorkerDeps, from: number, hands: Hands, begin: Begin): Promise<void> {
   const { store, pauses, me } = deps;
   for (let after = from - 1; !pauses.ended();) {
     const page = await store.openUpdates(after, pageSize);
     for (const stored of page) {
-      await hands.room();
+      await hands.untilFree();
       if (pauses.ended()) return;
       begin(takenOf(stored, readUpdate(stored.payload), me.username));
     }
@@ -132,17 +128,9 @@ async function beginFrom(deps: WorkerDeps, from: number, { hands, begin }: Begin
 }
 
 /** Updates in hand. */
-interface Hands {
-  readonly hold: (id: number) => boolean;
-  add(id: number, work: Promise<void>): void;
-  readonly free: () => number;
-  /** Resolves when there is room for more, with how much. */
-  room(): Promise<number>;
-  /** Resolves when nothing is in hand. */
-  done(): Promise<void>;
-}
+type Hands = ReturnType<typeof createHands>;
 
-function createHands(): Hands {
+function createHands() {
   const inHand = new Map<number, Promise<void>>();
   let waiting: (() => void)[] = [];
   const free = () => Math.max(0, inHandMax - inHand.size);
@@ -152,18 +140,20 @@ function createHands(): Hands {
     waiting = [];
   };
   return {
-    hold: (id) => inHand.has(id),
-    add: (id, work) => {
+    hold: (id: number) => inHand.has(id),
+    add: (id: number, work: Promise<void>) => {
       inHand.set(
         id,
         work.finally(() => settle(id)),
       );
     },
     free,
-    room: async () => {
+    /** Resolves when there is room for more, with how much. */
+    untilFree: async () => {
       while (free() === 0) await new Promise<void>((resolve) => waiting.push(resolve));
       return free();
     },
+    /** Resolves when nothing is in hand. */
     done: async () => {
       while (inHand.size > 0) await Promise.all(inHand.values());
     },
@@ -194,7 +184,7 @@ async function unreadable({ log }: WorkerDeps, { id }: StoredUpdate): Promise<Ha
 async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handled>): Promise<void> {
   const { store, handling, log, pauses } = deps;
   const { stored } = taken;
-  const answerPress = answeringOnce(deps, taken);
+  const answerCallback = answeringOnce(deps, taken);
   // Counted once for each process: what is tried again because the store was away has taken nothing down.
   let attempts: number | null = null;
   const attempt = async () => {
@@ -202,31 +192,22 @@ async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handl
     if (attempts === 0) return;
     const begun = { ...taken, stored: { ...stored, attempts } };
     const handled = attempts > attemptsMax ? handling.giveUp(begun) : await handle();
-    answerPress(handled.toast);
+    answerCallback(handled.toast);
     if (await isWritten(deps, begun, handled)) await follow(deps, begun, handled);
   };
-  for (let failures = 1; !pauses.ended(); failures += 1) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      // A button is not looked at that long.
-      answerPress({ text: storeAway, isAlert: false });
-      if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: wordsOf(error) });
-      await pauses.pause(backoff(failures));
-    }
-  }
+  await retrying(pauses, attempt, (error, failures) => {
+    // A button is not looked at that long.
+    answerCallback({ text: storeAway, isAlert: false });
+    if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: errorText(error) });
+    return backoffMs(failures);
+  });
 }
 
-function backoff(failures: number): number {
-  return Math.min(stepBackoffMs * 2 ** Math.min(failures - 1, 10), stepBackoffMaxMs);
-}
-
-/** Each press is answered once, whatever becomes of it and however often it is tried. */
+/** Each callback is answered once, whatever becomes of it and however often it is tried. */
 function answeringOnce({ errands, clock }: WorkerDeps, { stored, update }: Taken): (toast: Handled['toast']) => void {
   let press = update?.callback_query;
   return (toast) => {
-    if (press !== undefined) errands.answerPress({ id: press.id, ageMs: clock.now() - stored.receivedAt }, toast);
+    if (press !== undefined) errands.answerCallback({ id: press.id, ageMs: clock.now() - stored.receivedAt }, toast);
     press = undefined;
   };
 }
@@ -261,21 +242,13 @@ async function follow({ handling, errands, log }: WorkerDeps, taken: Taken, { re
   try {
     await handling.after(taken);
   } catch (error) {
-    log.warn('look_after_failed', { update_id: taken.stored.id, error: wordsOf(error) });
+    log.warn('look_after_failed', { update_id: taken.stored.id, error: errorText(error) });
   }
 }
 
 async function end({ store, clock, bell }: WorkerDeps, { id }: StoredUpdate, handled: Handled): Promise<void> {
   const { status, error, messages, draft, toast } = handled;
   const isWritten = await store.endUpdate({ id, status, error, messages, draft, at: clock.now() });
-  // A press can let something go that waits, and say no word about it in the chat.
+  // A callback can let something go that waits, and say no word about it in the chat.
   if (isWritten && (messages.length > 0 || toast !== null)) bell.ring('deliverer');
-}
-
-export function isAway(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'store_unavailable';
-}
-
-export function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Outgoing } from '../../../src/app/ports/outside.ts';
+import type { DeliveryDeed } from '../../../src/domain/delivery.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
 import { aPipeline, hour, minute, paced, type Pipeline } from '../../support/pipeline.ts';
 
@@ -26,7 +27,7 @@ function watch(p: Pipeline, latency: () => number = () => 0): Sending[] {
   };
   Object.assign(p.chat, {
     send: (part: Outgoing) => onTheWire(part.route.address, () => chat.send(part)),
-    pin: (part: Outgoing) => onTheWire(part.route.address, () => chat.pin(part)),
+    act: (part: Outgoing, deed: DeliveryDeed) => onTheWire(part.route.address, () => chat.act(part, deed)),
     createTopic: (route: Thread, name: string) => onTheWire(route.address, () => chat.createTopic(route, name)),
   });
   return sends;

@@ -380,10 +380,10 @@ describe('the set-up check', () => {
     canPin: true,
     readsEverything: false,
   };
-  const chat = { isApproved: true, timezone: 'Europe/Madrid', isZoneConfirmed: true, clock: '10:00' };
+  const here = { chat: { state: 'approved' }, timezone: 'Europe/Madrid', isZoneConfirmed: true, now: start } as const;
 
   test('ticks what is as it should be', () => {
-    expect(checklist(group, chat).text.split('\n')).toEqual([
+    expect(checklist({ ...here, setUp: group }).text.split('\n')).toEqual([
       'Set-up of this chat',
       '✓ Topics: on.',
       '✓ Manage topics: allowed.',
@@ -398,7 +398,7 @@ describe('the set-up check', () => {
 
   test('names everything that is missing, and what works without', () => {
     const bare = { ...group, isForum: false, canManageTopics: false, canPin: false, readsEverything: true };
-    const { text } = checklist(bare, { ...chat, isApproved: false, isZoneConfirmed: false });
+    const { text } = checklist({ ...here, setUp: bare, chat: { state: 'new' }, isZoneConfirmed: false });
     expect(text.split('\n').map((line) => line.slice(0, 20))).toEqual([
       'Set-up of this chat',
       '✗ Topics: off. Open ',
@@ -410,8 +410,8 @@ describe('the set-up check', () => {
     ]);
     expect(isReady(bare)).toBe(false);
     expect(isReady({ ...group, canPin: false })).toBe(true);
-    expect(checklist({ ...group, canPin: false }, chat).text).not.toContain('All set');
-    expect(checklist({ ...group, canManageTopics: null, canPin: null }, chat).text).toContain(
+    expect(checklist({ ...here, setUp: { ...group, canPin: false } }).text).not.toContain('All set');
+    expect(checklist({ ...here, setUp: { ...group, canManageTopics: null, canPin: null } }).text).toContain(
       'I could not ask Telegram',
     );
   });

@@ -153,9 +153,9 @@ describe('a fault on the way', () => {
     const topic = await aTopic(place);
     const { messageId } = idsOf(await place.transport.send(part({ topic })));
     const calls = [
-      () => place.transport.pin(part({ topic, edits: messageId })),
-      () => place.transport.setTopic(part({ topic }), false),
-      () => place.transport.setTopic(part({ topic }), true),
+      () => place.transport.act(part({ topic, edits: messageId }), 'pin'),
+      () => place.transport.act(part({ topic }), 'close'),
+      () => place.transport.act(part({ topic }), 'open'),
     ];
     for (const call of calls) {
       place.world.fault(oneFault('reset_after', '*'));
@@ -257,12 +257,12 @@ describe('a refusal', () => {
       },
       { is: 'blocked', cause: 'topics_off', error: expect.stringContaining('BotFather') as string },
     ],
-    ['a pin of what is not there', ({ transport }) => transport.pin(part({ edits: 4711 })), { is: 'moot' }],
+    ['a pin of what is not there', ({ transport }) => transport.act(part({ edits: 4711 }), 'pin'), { is: 'moot' }],
     [
       'a pin without the right',
       async ({ transport }) => {
         const { messageId } = idsOf(await transport.send(part({ chat: noRights })));
-        return transport.pin(part({ chat: noRights, edits: messageId }));
+        return transport.act(part({ chat: noRights, edits: messageId }), 'pin');
       },
       { is: 'refused' },
     ],
@@ -280,16 +280,16 @@ describe('a refusal', () => {
       ({ transport, world }) => {
         world.say({ as: 'ada', chat: ada, text: '/start' });
         const topic = world.createTopic(ada, 'ada', 'Plants');
-        return transport.setTopic(part({ chat: ada, topic }), false);
+        return transport.act(part({ chat: ada, topic }), 'close');
       },
       { is: 'moot' },
     ],
     [
       'a closing of what is not there',
-      ({ transport }) => transport.setTopic(part({ topic: 4711 }), false),
+      ({ transport }) => transport.act(part({ topic: 4711 }), 'close'),
       { is: 'moot' },
     ],
-    ['a closing outside of any topic', ({ transport }) => transport.setTopic(part(), false), { is: 'moot' }],
+    ['a closing outside of any topic', ({ transport }) => transport.act(part(), 'close'), { is: 'moot' }],
   ];
 
   it.each(rows)('%s is told as what can be done about it', async (_, call, expected) => {
@@ -318,11 +318,13 @@ describe('what is already as it was asked for', () => {
     expect(await place.transport.send(changed)).toEqual({ is: 'sent', ids });
     expect(place.world.messages(lab).at(-1)).toMatchObject({ text: 'Watered.' });
     for (const again of [1, 2]) {
-      expect({ again, ...(await place.transport.pin(part({ topic, edits: ids.messageId }))) }).toMatchObject({ ids });
-      expect({ again, ...(await place.transport.setTopic(part({ topic }), false)) }).toMatchObject({ is: 'sent' });
+      expect({ again, ...(await place.transport.act(part({ topic, edits: ids.messageId }), 'pin')) }).toMatchObject({
+        ids,
+      });
+      expect({ again, ...(await place.transport.act(part({ topic }), 'close')) }).toMatchObject({ is: 'sent' });
     }
     expect(place.world.topics(lab)).toMatchObject([{ isClosed: true }]);
-    expect(await place.transport.setTopic(part({ topic }), true)).toMatchObject({ is: 'sent' });
+    expect(await place.transport.act(part({ topic }), 'open')).toMatchObject({ is: 'sent' });
     expect(place.world.topics(lab)).toMatchObject([{ isClosed: false }]);
   });
 });

@@ -37,7 +37,7 @@ describe('a command', () => {
   });
 
   it('is found in the caption of a picture', () => {
-    const caption_entities = [{ type: 'bot_command', offset: 0, length: 4 }];
+    const caption_entities = [{ type: 'bot_command' as const, offset: 0, length: 4 }];
     expect(readWording({ caption: '/new x', caption_entities }, 'b')).toMatchObject({ command: 'new', args: 'x' });
   });
 

@@ -4,12 +4,11 @@ import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
-import { taskName, factsOf, nextSentence, nextShown, settingFor, undoRow } from '../kit/card.ts';
-import { moments, scheduleText, type Setting } from '../kit/clock.ts';
-import { putDraft, type DraftStep, type OpenDraft, cancelRow, isTalk } from '../kit/drafts.ts';
+import { comingWords, taskName, factsOf, nextSentence, settingFor, undoRow } from '../kit/card.ts';
+import { scheduleText, type Setting } from '../kit/clock.ts';
+import { putDraft, type DraftAt, cancelRow, isTalk } from '../kit/drafts.ts';
 import { onNamedTask, targetOf } from '../kit/guards.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
-import type { Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -59,23 +58,11 @@ function withTitle(task: Task, patch: TaskPatch): TaskPatch {
   return isDerived ? { ...patch, title: titleFrom(instructions) } : patch;
 }
 
-interface Changed {
-  readonly words: Rich;
-  readonly rows: Rows;
-}
-
-/** What is different after it, what came next before it and what comes now, and the button that takes it back. */
-export async function change(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Changed> {
-  const before = await comingOf(task, ctx);
+/** The differences, the next slots before and after, and the button that takes the change back. */
+export async function change(ctx: ChatContext, task: Task, patch: TaskPatch) {
+  const before = await comingWords(task, ctx);
   const done = await ctx.tasks.edit(targetOf(ctx, task), patch);
   return { words: await editedWords(done, ctx, before), rows: undoRow(done.task, done.entryId) };
-}
-
-/** What comes next, where anything does: a row that cannot be read has no slots. */
-async function comingOf(task: Task, ctx: ChatContext): Promise<string | null> {
-  const next = task.state === 'active' ? await ctx.truth.upcoming(task.id, nextShown) : [];
-  const setting = await settingFor(task, ctx);
-  return next.length === 0 ? null : `${moments(next, setting)} (${setting.timezone})`;
 }
 
 async function editedWords(
@@ -131,13 +118,7 @@ function mediaText(action: unknown): string {
   return typeof kind === 'string' ? kind : texts.field.noMedia;
 }
 
-interface PolicyChange {
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
-function policyChanges({ policies }: Changes): readonly PolicyChange[] {
+function policyChanges({ policies }: Changes) {
   if (policies === undefined) return [];
   const [before, after] = [factsIn(policies.before), factsIn(policies.after)];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
@@ -160,13 +141,8 @@ function timeText(schedule: Schedule, now: number, dates: Setting['dates']): str
   return `${scheduleText(schedule, now, dates)} (${schedule.timezone})`;
 }
 
-interface EditDraft {
-  readonly row: OpenDraft['row'];
-  readonly step: Extract<DraftStep, { step: 'edit' }>;
-}
-
 /** The next plain message of somebody who pressed Edit. */
-export async function goOnEditing(ctx: ChatContext, { row, step }: EditDraft): Promise<Answer> {
+export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit'>): Promise<Answer> {
   const drop = { is: 'drop', draftId: row.id } as const;
   const task = await ctx.store.readTask(step.taskId);
   if (task === null || task.state === 'deleted') return { ...answer(texts.chat.gone), draft: drop };

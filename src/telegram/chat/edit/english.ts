@@ -7,11 +7,11 @@ interface Once {
   /** When it runs, and in which zone. */
   readonly repeats: string;
   readonly at: string;
-  /** What to write for the hour alone; null where the task has none. */
+  /** Words for the hour alone; null where the task has none. */
   readonly hour: string | null;
 }
 
-/** What is said about a new time that does not say all itself. */
+/** Answers to a new time that leaves something open. */
 export const retimeTexts = {
   once: (name: Rich, { number, repeats, at, hour }: Once): Rich =>
     blocks(
@@ -153,7 +153,7 @@ export const fieldTexts = {
     approval: 'Approval',
     ends: 'Ends',
   },
-  /** What stands on the buttons of each setting. */
+  /** Labels of the buttons of each setting. */
   choices: {
     missed: { skip: 'Leave out', once: 'Run the last', all: 'Run all', ask: 'Ask' },
     ack: {

@@ -9,7 +9,7 @@ import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
 import { zoneNamed } from '../kit/zones.ts';
 
-/** What `/edit` understands beside a new time: the name of a field and a value in plain words. */
+/** Fields that `/edit` understands beside a new time: their names, and their values in plain words. */
 
 export interface FieldReading {
   readonly task: Task;

@@ -154,7 +154,7 @@ function byDays(reading: Reading, now: number, task: Task, words: string): Retim
   if (read?.text !== '') return null;
   const { schedule } = read;
   if (schedule.kind === 'once' || end === null) return meant(task, schedule, now);
-  // What had an end keeps it: nobody has said that it shall go on for ever.
+  // A series that had an end keeps it: it was not said that it shall go on for ever.
   const ended = timeOr(() => readLone(`${timed} ${end}`, reading));
   return asSchedule(inputOf(ended?.schedule ?? schedule));
 }
@@ -168,7 +168,7 @@ function endWords(task: Task, now: number): string | null {
 
 const bareOnce = /^(?:tomorrow|today|tonight|in|next|this|on (?:the )?\d)\b/i;
 
-/** What a person would be led to by these shall not take the days from what repeats. */
+/** Examples must not lead a person to take the days from a task that repeats. */
 function triesFor(task: Task, tries: readonly string[]): readonly string[] {
   const fitting = isRepeating(task) ? tries.filter((each) => !bareOnce.test(each)) : tries;
   return [...new Set([...fitting, ...texts.retime.tries])].slice(0, 3);

@@ -33,7 +33,7 @@ export function isSetting(name: string): name is SettingName {
   return settings.some((each) => each === name);
 }
 
-/** What can be changed besides, with how it stands. */
+/** The other settings that can be changed, with how they stand. */
 export function moreMenu(task: Task, facts: CardFacts): Drawn {
   const { field, button: words } = texts;
   const id = shortId(task.id);

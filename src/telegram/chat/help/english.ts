@@ -15,7 +15,7 @@ export interface Helped {
 }
 
 export const helpTexts = {
-  /** What the menu of Telegram says about each command. */
+  /** Lines of the menu that Telegram shows. */
   menu: {
     new: 'Make a task: /new every weekday at 9:00 Stand up',
     tasks: 'All tasks of this chat',
@@ -111,7 +111,7 @@ export const helpTexts = {
       'In the topic of a task you need no number: /pause there means that task.',
       say`More about a command or a word: ${code('/help snooze')}. Words: ${wordList}`,
     ),
-  /** What the menu says of a command, without the example at its end. */
+  /** The line of the menu, without the example at its end. */
   about: (name: string, does: string): Rich =>
     blocks(say`${bold(`/${name}`)} – ${does}`, rows(commandExamples[name] ?? [])),
   aboutWord: (name: string): Rich => {

@@ -1,4 +1,4 @@
-/** What can be written, and what it does, in a few words. */
+/** Words to write, and what they do, in short. */
 export type Example = readonly [words: string, does: string];
 
 /** Up to five ways to use each command. What it does at all is told by the menu. */
@@ -123,7 +123,7 @@ export interface WordHelp {
   readonly examples: readonly Example[];
 }
 
-/** What people ask about that is no command. */
+/** Subjects that people ask about and that are no commands. */
 export const wordExamples: Readonly<Record<string, WordHelp>> = {
   times: {
     also: ['time', 'when', 'date', 'schedule'],

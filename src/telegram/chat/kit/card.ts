@@ -189,11 +189,17 @@ export function markFor({ updateId }: { readonly updateId: number }): string {
   return updateId.toString(36);
 }
 
-/** `Next: ... (zone)`, or that nothing is planned: every answer about a time says both. */
-export async function nextSentence(task: Task, ctx: ChatContext): Promise<string> {
+/** The next slots with their zone; null where there are none, as in a row that cannot be read. */
+export async function comingWords(task: Task, ctx: ChatContext): Promise<string | null> {
   const next = task.state === 'active' ? await ctx.truth.upcoming(task.id, nextShown) : [];
   const setting = await settingFor(task, ctx);
-  return next.length === 0 ? texts.task.noNext : `${texts.task.next(moments(next, setting))} (${setting.timezone})`;
+  return next.length === 0 ? null : `${moments(next, setting)} (${setting.timezone})`;
+}
+
+/** `Next: ... (zone)`, or that nothing is planned: every answer about a time says both. */
+export async function nextSentence(task: Task, ctx: ChatContext): Promise<string> {
+  const coming = await comingWords(task, ctx);
+  return coming === null ? texts.task.noNext : texts.task.next(coming);
 }
 
 /** The button that takes back what has just been done. */

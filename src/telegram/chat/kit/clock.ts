@@ -15,7 +15,7 @@ import {
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Task } from '../../../domain/task.ts';
 
-/** Where and when something is read: times are told on the clocks of a zone, with the year when it is not this one. */
+/** The place and moment of reading: times are told on the clocks of a zone, with the year when it is not this one. */
 export interface Setting {
   readonly timezone: string;
   readonly now: number;

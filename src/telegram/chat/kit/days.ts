@@ -62,8 +62,6 @@ export function dayName(day: number, setting: Setting): string {
   return ahead === 1 ? texts.pick.tomorrow : dayMoment(startOf(day, setting), setting);
 }
 
-/** Buttons in rows of at most so many. */
-
 /**
  * One moment in plain words: `10 min`, `until friday at 9`, `for 2 hours`. Null when it cannot be read as one. Where people
  * name a day and no time they mean when it begins: for whoever wants to be reminded that is the morning, and for whatever

@@ -24,7 +24,7 @@ const Schedule = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** What was said of the time, to read it again when the zone of the chat changes meanwhile. */
+/** The words about the time are kept, to be read again when the zone of the chat changes meanwhile. */
 const When = z.object({ words: z.string(), at: z.number(), schedule: Schedule });
 
 /** The policies that a few words beside the time can bring. */
@@ -33,7 +33,7 @@ const Policies = z.object({
   quiet: z.object({ mode: z.literal('off') }).optional(),
 });
 
-/** What is there already, whatever is still asked for. */
+/** Parts of the task that are there already, whatever is still asked for. */
 const Kept = z.object({
   text: z.string().optional(),
   media: z.object({ kind: z.enum(mediaKinds), fileId: z.string() }).optional(),
@@ -50,7 +50,7 @@ export type Kept = z.output<typeof Kept>;
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export const rhythms = ['day', 'weekday', 'week', 'month', 'once'] as const;
 
-/** What was chosen by buttons so far. It becomes words, which are read like all others. */
+/** Choices made by buttons so far. They become words, which are read like all others. */
 const Plan = z.object({
   rhythm: z.enum(rhythms),
   days: z.array(z.enum(weekdays)),
@@ -80,7 +80,7 @@ const kept = Kept.default({});
 const plan = Plan.optional().catch(undefined);
 
 /**
- * Where the making of a task stands, and what the next plain message of the person is.
+ * The step at which the making of a task stands says what the next plain message of the person is.
  *
  *   ask (when and what) -> text (what) -> preview -> made
  *   ask -> preview      preview -> time (when) -> preview      edit (the new value of an existing task)
@@ -117,6 +117,9 @@ export interface OpenDraft {
   readonly row: Draft;
   readonly step: DraftStep;
 }
+
+/** A draft of which it is known at which step it stands. */
+export type DraftAt<S extends DraftStep['step']> = OpenDraft & { readonly step: StepOf<S> };
 
 interface Writing {
   readonly place: Place;

@@ -122,7 +122,7 @@ function all(verb: string, count: number, { left, until = null }: { left: number
   return left === 0 ? `${verb} ${tasks}.` : `${verb} ${tasks}. ${left} stayed as they are.`;
 }
 
-/** What a file is called. */
+/** Names of kinds of files. */
 export const mediaWords: Readonly<Record<MediaKind, string>> = {
   photo: 'photo',
   document: 'file',
@@ -131,6 +131,10 @@ export const mediaWords: Readonly<Record<MediaKind, string>> = {
   voice: 'voice message',
   animation: 'animation',
 };
+
+export function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
 
 const errorShownMax = 300;
 

@@ -2,7 +2,7 @@ import type { RunView } from '../../../app/ports/runs.ts';
 import type { Target } from '../../../app/tasks/tasks.ts';
 import type { Deed } from '../../../domain/access.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Thread } from '../../../domain/thread.ts';
+import { telegramThread, type Thread } from '../../../domain/thread.ts';
 import type { Answer, ChatContext, Handler, Place } from '../conversation.ts';
 import { texts } from '../texts.ts';
 import { redrawn, Refused } from './answers.ts';
@@ -79,7 +79,7 @@ export async function permitted(ctx: ChatContext, deed: Deed, taskId: string): P
 
 /** The thread of a whole chat, with all its topics. */
 export function threadOf({ chat }: Pick<Place, 'chat'>): Thread {
-  return { provider: 'telegram', address: chat.address, topic: null };
+  return telegramThread(chat.address);
 }
 
 export function targetOf({ person, key }: Pick<ChatContext, 'person' | 'key'>, task: Pick<Task, 'id'>): Target {

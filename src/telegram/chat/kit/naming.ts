@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChatTasksQuery, Draft, DraftChange } from '../../../app/ports/chats.ts';
+import type { ChatTasksQuery, Draft } from '../../../app/ports/chats.ts';
 import type { Deed } from '../../../domain/access.ts';
 import { undoMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -136,7 +136,7 @@ function deletedAnswer(task: Task, now: number): Answer {
   ]);
 }
 
-/** Where there is one task alone that is the one; among several it is asked which, and what was typed is kept for it. */
+/** A task that is alone is the one; among several it is asked which, and the typed words are kept for the answer. */
 async function unnamed(ctx: ChatContext, wish: Wish): Promise<Named> {
   const only = await onlyOne(ctx.place, ctx.store, wish);
   const words = ctx.args.trim();
@@ -181,7 +181,7 @@ async function shortList(
 ): Promise<readonly Task[]> {
   const query = { chatId: chat.id, ownerId: null, text: null, offset: 0, limit: pageSize };
   const fitting = await store.chatTasks({ ...query, filter: fits });
-  // Where none fits, those that are there show it best.
+  // If none fits, the tasks that are there show it best.
   return fitting.total > 0 || fits === 'all'
     ? fitting.tasks
     : (await store.chatTasks({ ...query, filter: 'all' })).tasks;
@@ -200,17 +200,12 @@ const keptMs = 30 * 60_000;
 const stepName = 'which';
 const Body = z.object({ command: z.string(), words: z.string() });
 
-interface Kept {
-  readonly dataFor: (task: Task) => string | null;
-  readonly draft: DraftChange | null;
-}
-
-function keptFor(ctx: ChatContext, { command, words }: Unnamed, { id, now }: { id: string; now: number }): Kept {
+function keptFor(ctx: ChatContext, { command, words }: Unnamed, { id, now }: { id: string; now: number }) {
   const inline = (task: Pick<Task, 'id'>) => dataOf('which', shortId(task.id), command, words);
   // Every id is as long as this one.
   if (inline({ id }) !== null) return { dataFor: inline, draft: null };
   return {
-    dataFor: (task) => dataOf('which', shortId(task.id), `@${shortId(id)}`),
+    dataFor: (task: Task) => dataOf('which', shortId(task.id), `@${shortId(id)}`),
     draft: putRow(ctx, { id, step: stepName, body: { command, words }, expiresAt: now + keptMs }),
   };
 }

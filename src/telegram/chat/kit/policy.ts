@@ -13,7 +13,7 @@ export function policyName(field: string): string {
   return texts.field.names[field] ?? field.replaceAll('_', ' ');
 }
 
-/** What was chosen, one line for each; the rest is as usual and not worth a line. */
+/** Policies that were chosen, one line for each; the rest is as usual and not worth a line. */
 export function policyLines(policies: Policies, setting: Setting): readonly string[] {
   return Object.entries(policies)
     .filter(([, value]) => value !== undefined)

@@ -7,7 +7,7 @@ const dataBytesMax = 64;
 /** The callback data of a button of ours, of whatever version: its verb, and its arguments. */
 export const buttonPattern = /^v1:([a-z]{1,12})(?::([^\n]*))?$/;
 
-/** Null for what is not of our making. A verb that is not known any more is a press all the same. */
+/** Null for what is not of our making. A verb that is not known any more is a callback all the same. */
 export function parsePress(data: string): Press | null {
   const [, verb, args] = Buffer.byteLength(data) <= dataBytesMax ? (buttonPattern.exec(data) ?? []) : [];
   return verb === undefined ? null : { verb, args: args?.split(':') ?? [] };

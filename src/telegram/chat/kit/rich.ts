@@ -1,3 +1,4 @@
+import { isHighSurrogate, segmenter } from '../../../domain/delivery.ts';
 import { messagePartLengthMax } from '../../../domain/limits.ts';
 import type { Entity, Drawn } from '../../../domain/shown.ts';
 import { keyboard, type Rows } from './press.ts';
@@ -68,7 +69,6 @@ export function urlOf(
   return group === undefined || ids.length === 0 ? null : ['https://t.me/c', group, ...ids].join('/');
 }
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** One grapheme of more units than this is noise rather than text. */
 const graphemeMax = 64;
 
@@ -82,11 +82,6 @@ export function shortened(text: string, max: number): string {
   }
   if (end === 0) end = isHighSurrogate(text, max - 2) ? max - 2 : max - 1;
   return `${text.slice(0, end).trimEnd()}…`;
-}
-
-function isHighSurrogate(text: string, index: number): boolean {
-  const unit = text.charCodeAt(index);
-  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 /** One line whatever was written, short enough for a list. */

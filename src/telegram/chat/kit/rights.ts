@@ -10,7 +10,7 @@ interface Asking {
   readonly place: Place;
 }
 
-/** Why this person may not, as a sentence; null when they may. It is asked anew for every word and every press. */
+/** Why this person may not, as a sentence; null when they may. It is asked anew for every word and every callback. */
 export async function refusal(
   { person, place, store }: Asking & Pick<ChatContext, 'store'>,
   deed: Deed,
@@ -58,4 +58,14 @@ export async function nameOf(
   if (actor === 'system:api' || actor.startsWith('api:')) return texts.chat.theApi;
   if (actor === 'system') return null;
   return (await store.readUser(actor))?.name ?? null;
+}
+
+/** A name as a line below a message has room for it. */
+export function shortName(name: string): string {
+  return oneLine(name, 40);
+}
+
+/** The same to stand in a sentence. */
+export async function calledOf(ctx: Parameters<typeof nameOf>[0], actor: Actor): Promise<string> {
+  return (await nameOf(ctx, actor)) ?? texts.chat.somebody;
 }

@@ -141,7 +141,7 @@ export function likelyZones(current: string, now: number): readonly string[] {
   return (current === 'UTC' ? popular : near).filter((zone) => zone !== current).slice(0, buttonsMax);
 }
 
-/** Where nothing is known about the place, the nearest clocks say nothing. */
+/** For a place of which nothing is known: the nearest clocks say nothing there. */
 const popular: readonly string[] = [
   'America/Los_Angeles',
   'America/Chicago',

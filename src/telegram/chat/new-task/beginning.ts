@@ -1,8 +1,11 @@
 import type { AppError } from '../../../domain/errors.ts';
+import { instructionsLengthMax } from '../../../domain/limits.ts';
+import { pad } from '../../../domain/schedule/time/calendar.ts';
 import { isBlank } from '../../../domain/task.ts';
-import { type Asked, readAnywhere, readAsked, readTime } from '../../../domain/when/asked.ts';
+import { type Asked, readAnywhere, readAsked, readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, silence, turnedDown, triedTo } from '../kit/answers.ts';
+import { dateIn } from '../kit/clock.ts';
 import {
   draftHere,
   type Kept,
@@ -12,6 +15,8 @@ import {
   replacedWords,
   isForUs,
   readingOf,
+  type PartStep,
+  type Speaking,
 } from '../kit/drafts.ts';
 import { onChat } from '../kit/guards.ts';
 import { blocks, type Rich } from '../kit/rich.ts';
@@ -19,15 +24,14 @@ import { demand, refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
-import { timeTyped, typedPart } from './typed.ts';
-import { afterTime } from './wizard.ts';
+import { afterTime, hourStep, nth, timed } from './wizard.ts';
 
 /** `/new`: with everything it shows the preview at once, and without it asks for what is missing. */
 export const newTask = onChat('create', async (ctx) => {
   const draft = await draftHere(ctx);
   const before = replacedWords(draft);
   const words = ctx.args.trim();
-  // Whoever answers a question of ours means that question, and not that its words be sent.
+  // An answer to a question of ours means that question, and not that its words be sent.
   const isAnswer = ctx.repliedTo?.isOurs === true && (words === '' || draft !== null);
   const kept = isAnswer ? sentWith(ctx) : brought(ctx);
   const step: StepOf<'ask'> = { step: 'ask', kept };
@@ -90,7 +94,7 @@ export async function goOn(ctx: ChatContext, draft: OpenDraft): Promise<Answer> 
   return carriedOn(ctx, withMedia(ctx, step));
 }
 
-/** What nobody said to us can be a time that we ask for, but any sentence could be a text, and any file an attachment. */
+/** Words that were not said to us can be a time that we ask for, but any sentence could be a text, and any file an attachment. */
 function isTalk(ctx: ChatContext, step: MakingStep): boolean {
   if (isForUs(ctx)) return false;
   return step.step === 'text' || step.step === 'retext' || ctx.media !== null;
@@ -123,7 +127,7 @@ async function carriedOn(ctx: ChatContext, step: MakingStep): Promise<Answer> {
 
 type TextTyped = StepOf<'preview'> & { readonly from: MakingStep };
 
-/** What cannot be seen is no text, unless a file comes with it. */
+/** A text without a visible character is none, unless a file comes with it. */
 async function textTyped(ctx: ChatContext, { from, ...step }: TextTyped): Promise<Answer> {
   const isNothing = isBlank(step.text) && step.kept.media === undefined;
   return spoken(ctx, isNothing ? { step: from, before: { text: texts.wizard.blankText, entities: [] } } : { step });
@@ -208,4 +212,105 @@ async function offered(ctx: ChatContext): Promise<Answer> {
   if (draft !== null && draft.step.step !== 'edit' && draft.step.step !== 'made' && isPartOfAlbum(ctx, draft.step))
     return silence;
   return spoken(ctx, { step: { step: 'offer', kept: sentWith(ctx) }, before: replacedWords(draft) });
+}
+
+/* ---- words in the place of the buttons ---- */
+
+/** As the part that is asked for, or else as a whole time of their own, or as the text that comes too early. */
+async function typedPart(ctx: ChatContext, step: StepOf<PartStep>): Promise<Answer> {
+  const words = ctx.args.trim();
+  const part = words.length > partLengthMax ? null : partOf(words, step, ctx);
+  if (part !== null) return spoken(ctx, { step: part });
+  const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
+  if ('made' in read) return timeTyped(ctx, read.made, step);
+  if (isForUs(ctx) && isText(words, step, read.refusal)) {
+    const before = { text: texts.wizard.notedText, entities: [] };
+    return spoken(ctx, { step: { ...step, kept: { ...step.kept, text: words, isEarly: true } }, before });
+  }
+  const { sentence, tries } = whatIsWrongWithPart(step.step, words, read.refusal);
+  return missed(ctx, step, texts.making.unreadQuick(sentence, tries));
+}
+
+/** A part of a time needs no more words. */
+const partLengthMax = 100;
+
+/** True where there is no text yet, and the words do not begin like a time that was meant. */
+function isText(words: string, { step, kept }: StepOf<PartStep>, fault: AppError): boolean {
+  const reason = fault.details?.['reason'];
+  const isUnknown = reason === 'unknown' || reason === 'not_first';
+  const isTaken = kept.text !== undefined && kept.isEarly !== true;
+  if (!isUnknown || isTaken || isBlank(words)) return false;
+  const asksClock = step === 'hour' || step === 'minute';
+  if (words.length > instructionsLengthMax) return false;
+  return /\p{L}{2}/u.test(words) && (asksClock ? !isLikeClock.test(words) : /\S\s+\S/.test(words));
+}
+
+const isLikeClock =
+  /^(?:\S+\s+)?\S*(?:\d|half|quarter|noon|midnight|o'?clock|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\S*$/iu;
+
+/** Names the part that is asked for at that step, rather than all that a time can be. */
+function whatIsWrongWithPart(step: PartStep, words: string, fault: AppError): ReturnType<typeof whatIsWrongWithTime> {
+  const whole = whatIsWrongWithTime(fault);
+  const known = texts.wizard.partFaults[step];
+  const reason = fault.details?.['reason'];
+  const isClock = reason === 'no_such_time' && /\d/.test(words);
+  return { sentence: isClock || reason === 'misspelt' ? whole.sentence : known.sentence, tries: known.tries };
+}
+
+function partOf(words: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
+  const bare = words.replace(/^(?:on|at|every|each)\s+/i, '').replace(/^the\s+/i, '');
+  if (bare === '') return null;
+  switch (step.step) {
+    case 'hour':
+    case 'minute':
+      return clockTyped(bare, step, speaking);
+    case 'days':
+      return daysTyped(`every ${bare}`, step, speaking);
+    case 'month':
+      return daysTyped(`every month on the ${/^\d{1,2}$/.test(bare) ? nth(Number(bare)) : bare}`, step, speaking);
+    case 'date':
+      return dateTyped(words, step, speaking);
+  }
+}
+
+function alone(words: string, speaking: Speaking): Asked | null {
+  const read = timeOr(() => readTime(words, readingOf(speaking)));
+  return read?.text === '' ? read : null;
+}
+
+function clockTyped(bare: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
+  const { plan } = step;
+  const isMinute = step.step === 'minute' && /^:?[0-5]?\d$/.test(bare);
+  const time = isMinute ? `${pad(plan.hour ?? 0, 2)}:${bare.replace(':', '').padStart(2, '0')}` : bare;
+  return alone(`${plan.lead ?? 'every day'} at ${time}`, speaking) === null ? null : timed(step, time, speaking);
+}
+
+/** The day alone, or with its time as in "monday at 9". */
+function daysTyped(lead: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
+  const whole = alone(lead, speaking);
+  if (whole !== null) return afterTime(whole, speaking.date, step);
+  return alone(`${lead} at 9:00`, speaking) === null ? null : hourStep(step, lead);
+}
+
+function dateTyped(words: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
+  // The last minute of the day, because the day is not over before.
+  const read = alone(words, speaking) === null ? alone(`${words} at 23:59`, speaking) : null;
+  const schedule = read?.schedule;
+  if (schedule?.kind !== 'once') return null;
+  return hourStep(step, dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0));
+}
+
+/** A whole time was written; what follows it is the text, where none is there yet. */
+async function timeTyped(ctx: ChatContext, read: Asked, step: StepOf<PartStep | 'time'>): Promise<Answer> {
+  const rest = read.text;
+  // Among people who talk to each other, a sentence that begins with a time is more than what was asked for.
+  if (rest !== '' && !isForUs(ctx)) return silence;
+  const text = step.step === 'time' ? step.text : step.kept.text;
+  const media = ctx.media ?? step.kept.media;
+  const kept: Kept = { ...step.kept, ...(media === undefined ? {} : { media }) };
+  if (rest !== '' && text !== undefined && kept.isEarly !== true) return missed(ctx, step, texts.making.leftOver(rest));
+  const known = rest === '' ? text : rest;
+  return spoken(ctx, {
+    step: afterTime(read, ctx.date, { kept: known === undefined ? kept : { ...kept, text: known } }),
+  });
 }

@@ -5,12 +5,12 @@ import type { AppError } from '../../../domain/errors.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import { threadKeyOf } from '../../../domain/thread.ts';
+import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
 import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
 import { card, type CardFacts, cardOf, markFor, nextSentence, nextShown, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
-import { draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
+import { type DraftAt, draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
 import { onChat, targetOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
@@ -30,7 +30,7 @@ function onDraft(handle: (ctx: ChatContext, draft: OpenDraft) => Promise<Answer>
         return found.draft.step.step === 'made' ? alreadyMade(ctx, found.draft.step.taskId) : handle(ctx, found.draft);
       case 'expired':
         return redrawn(ctx, drawn(making.expired));
-      // What the message shows may be newer than the button, so it stays as it is.
+      // The message may be newer than the button, so it stays as it is.
       case 'gone':
         throw new Refused(making.over);
       case 'foreign':
@@ -39,10 +39,7 @@ function onDraft(handle: (ctx: ChatContext, draft: OpenDraft) => Promise<Answer>
   };
 }
 
-interface Found {
-  readonly row: OpenDraft['row'];
-  readonly step: StepOf<'preview'>;
-}
+type Found = DraftAt<'preview'>;
 
 /** The same for buttons of the preview. */
 function onPreview(handle: (ctx: ChatContext, found: Found) => Promise<Answer>): Handler {
@@ -63,9 +60,9 @@ async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): 
   const { chat, topic } = ctx.place;
   const tried = await triedTo(() =>
     ctx.tasks.create({
-      threadKey: threadKeyOf({ provider: 'telegram', address: chat.address, topic }),
+      threadKey: threadKeyOf(telegramThread(chat.address, topic)),
       actor: ctx.person.actor,
-      // Of the draft and not of the press: however often it is pressed, one draft makes one task.
+      // Of the draft and not of the callback: however often it is pressed, one draft makes one task.
       idempotencyKey: `telegram:draft:${row.id}${plain ? ':plain' : ''}`,
       input: requestInput(step, plain),
     }),
@@ -171,9 +168,7 @@ function short(sentence: string): string {
   return sentence.replace(/ Try "[\s\S]*$/, '');
 }
 
-/** The task of the same title is changed instead of a second one being made. */
-
-/** `that` shows what could be changed about it, `thattime` and `thattext` change it. */
+/** The task of the same title: `that` shows what could be changed about it, `thattime` and `thattext` change it. */
 async function sameTitlePressed(
   ctx: ChatContext,
   { row, step, action }: Found & { readonly action: 'that' | 'thattime' | 'thattext' },

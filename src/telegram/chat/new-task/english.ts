@@ -1,4 +1,5 @@
 import type { MediaKind } from '../../../domain/shown.ts';
+import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, code, italic, lines, oneLine, pre, quote, say, shortened, type Rich } from '../kit/rich.ts';
 
 /** How the next words reach us: in a group that hides what people say to each other, only replies do. */
@@ -149,16 +150,9 @@ export const wizardTexts = {
     voice: 'Voice message',
     animation: 'Animation',
   } satisfies Record<MediaKind, string>,
-  with: {
-    photo: 'With a photo',
-    document: 'With a file',
-    video: 'With a video',
-    audio: 'With an audio file',
-    voice: 'With a voice message',
-    animation: 'With an animation',
-  } satisfies Record<MediaKind, string>,
+  with: (kind: MediaKind): string => `With ${withArticle(mediaWords[kind])}`,
   offer: (kind: MediaKind): string =>
-    `I can send this ${offered[kind]} again when you want. Press Schedule this, or write when.`,
+    `I can send this ${mediaWords[kind]} again when you want. Press Schedule this, or write when.`,
   nothingToSchedule: 'Reply to the message that you want to schedule, and write when: schedule this tomorrow at 9',
   same: (number: number, title: string): Rich =>
     say`There is ${bold(`#${number}`)} ${oneLine(title, 60)} already. Edit that one, or add this one as well?`,
@@ -187,12 +181,3 @@ export const wizardTexts = {
   addAnyway: 'Add anyway',
   editThat: 'Edit that one',
 } as const;
-
-const offered: Readonly<Record<MediaKind, string>> = {
-  photo: 'photo',
-  document: 'file',
-  video: 'video',
-  audio: 'audio file',
-  voice: 'voice message',
-  animation: 'animation',
-};

@@ -18,7 +18,7 @@ import { mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { examples } from './english.ts';
 
-/** Everything that a proposal is drawn from, beside the draft. */
+/** Facts that a proposal is drawn from, beside the draft. */
 type Drawing = Pick<ChatContext, 'place' | 'person' | 'clock' | 'preview'> & {
   readonly store: Pick<ChatContext['store'], 'taskByTitle'>;
 };
@@ -26,7 +26,7 @@ type Drawing = Pick<ChatContext, 'place' | 'person' | 'clock' | 'preview'> & {
 interface Proposing {
   readonly draftId: string;
   readonly step: StepOf<'preview'>;
-  /** What comes before it: that an earlier draft was dropped. */
+  /** Words before it: that an earlier draft was dropped. */
   readonly before?: Rich | null;
   /** Why it could not be created as it is. */
   readonly fault?: Rich | null;
@@ -57,7 +57,7 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
       making.zone(timezone),
       next.length === 0 ? making.nothingToRun : task.next(moments(next.slice(0, 3), setting)),
       ...warnings.filter((one) => !isRefusal(one)).map(({ message }) => making.note(message)),
-      kept.media === undefined ? null : wizard.with[kept.media.kind],
+      kept.media === undefined ? null : wizard.with(kept.media.kind),
       ...policyLines(kept.policies ?? {}, setting),
       off === null ? null : making.note(making.topicsOff[off]),
       isBlank(text) || text.trim() === title ? null : making.text(text),
@@ -70,7 +70,7 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
   return drawn(words, proposalButtons(proposing, { asksZone, canCreate, isSame: same !== null }));
 }
 
-/** What creation would refuse is calculated all the same, and stands among the warnings. */
+/** Slots that creation would refuse are calculated all the same; the reason stands among the warnings. */
 const refusals: ReadonlySet<string> = new Set<Refusal['reason']>(['past', 'never', 'too_dense']);
 
 function isRefusal({ code }: Preview['warnings'][number]): boolean {
@@ -143,7 +143,7 @@ export async function readAgain(
   return { proposing: { draftId: id, step }, draft: putDraft(ctx, step, { id, now: ctx.clock.now() }) };
 }
 
-/** Where results would find no topic, as far as is known. */
+/** The kind of chat in which results would find no topic, as far as is known; null where they would. */
 export function topicsOff({ isForum, chat }: Place): 'private' | 'group' | null {
   if (isForum) return null;
   return chat.kind === 'private' ? 'private' : 'group';

@@ -1,17 +1,31 @@
-import { settingsOf } from '../../../domain/chat-settings.ts';
+import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
+import { civilFromDays, dayOfWall, pad, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
+import { toWall } from '../../../domain/schedule/time/zone.ts';
+import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ChatContext } from '../conversation.ts';
 import { redrawn, silence } from '../kit/answers.ts';
-import { putDraft, type MakingStep, isForUs } from '../kit/drafts.ts';
-import { blocks, type Rich, drawn } from '../kit/rich.ts';
+import { capital, dateIn, wordsOf } from '../kit/clock.ts';
+import {
+  putDraft,
+  type MakingStep,
+  isForUs,
+  rhythms,
+  weekdays,
+  type PartStep,
+  type Plan,
+  titleOf,
+} from '../kit/drafts.ts';
+import { button, dataOf, shortId, type Rows, inRows } from '../kit/press.ts';
+import { blocks, type Rich, drawn, lines } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
 import type { Where } from './english.ts';
 import { proposalDrawn, checkStep } from './preview.ts';
-import { questionOf } from './wizard-view.ts';
 
 interface Showing {
   readonly draftId: string;
   readonly step: MakingStep;
-  /** What comes before it: what was wrong, or that an earlier draft was dropped. */
+  /** Words before it: what was wrong, or that an earlier draft was dropped. */
   readonly before?: Rich | null;
   /** Said in the place of the question, which was read a moment ago. */
   readonly instead?: Rich;
@@ -52,7 +66,7 @@ export async function spoken(ctx: ChatContext, speaking: Speaking): Promise<Answ
   };
 }
 
-/** What was said cannot be read as what was asked for. In a group it may not have been meant for us at all. */
+/** Answers words that cannot be read as what was asked for. In a group they may not have been meant for us at all. */
 export async function missed(ctx: ChatContext, step: MakingStep, fault: Rich): Promise<Answer> {
   if (!isForUs(ctx)) return silence;
   const isWhole = step.step === 'ask' || step.step === 'time';
@@ -62,11 +76,149 @@ export async function missed(ctx: ChatContext, step: MakingStep, fault: Rich): P
 /** The same message shows the next step. Its buttons belong to the same draft, so that two quick presses both count. */
 export async function turned(ctx: ChatContext, draftId: string, step: MakingStep): Promise<Answer> {
   const { message: _before, ...kept } = step.kept;
-  // What one person alone sees goes by itself, and by another number.
+  // A message that one person alone sees goes by itself, and by another number.
   const shownIn = ctx.ephemeralId === null ? { message: ctx.messageId } : {};
   const next = { ...step, kept: { ...kept, ...shownIn } };
   return {
     ...redrawn(ctx, await stepDrawn(ctx, { draftId, step: next })),
     draft: putDraft(ctx, next, { id: draftId, now: ctx.clock.now() }),
   };
+}
+
+/* ---- the question of each step, drawn from its draft alone, so that it can be drawn again at any time ---- */
+
+interface Asking {
+  readonly draftId: string;
+  readonly where: Where;
+  readonly timezone: string;
+  readonly now: number;
+  readonly dates: DateStyle;
+}
+
+interface Question {
+  readonly words: Rich;
+  readonly rows: Rows;
+}
+
+function choice({ draftId }: Asking, text: string, ...args: readonly (string | number)[]) {
+  return button(text, dataOf('wizard', shortId(draftId), ...args));
+}
+
+function cancel({ draftId }: Asking) {
+  return button(texts.button.cancel, dataOf('cancel', shortId(draftId)));
+}
+
+function wayOut(asking: Asking): Rows[number] {
+  return [choice(asking, texts.button.back, 'back'), cancel(asking)];
+}
+
+function rhythmRows(asking: Asking): Rows {
+  return inRows(
+    rhythms.map((rhythm) => choice(asking, texts.wizard.rhythms[rhythm], 'r', rhythm)),
+    2,
+  );
+}
+
+/** The question of a step, and the buttons that answer it. */
+function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>): Question {
+  const { wizard, making } = texts;
+  const { where, now, dates } = asking;
+  const { media } = step.kept;
+  switch (step.step) {
+    case 'ask': {
+      const hasSubject = step.kept.text !== undefined || media !== undefined;
+      const title = titleOf({ text: step.kept.text ?? '', media });
+      const words = hasSubject
+        ? lines(title === '' ? wizard.heading : wizard.headingOf(title), wizard.askTimeOf(where, making.timeTries))
+        : wizard.ask(where);
+      return { words, rows: [...rhythmRows(asking), [cancel(asking)]] };
+    }
+    case 'text': {
+      const { schedule } = step.when;
+      const words = wizard.text(wordsOf(schedule, now, dates), schedule.timezone, where);
+      return { words, rows: [step.plan === undefined ? [cancel(asking)] : wayOut(asking)] };
+    }
+    case 'time': {
+      const words = making.askTime(titleOf({ text: step.text, media }), making.timeTries);
+      return { words, rows: [...rhythmRows(asking), step.when === undefined ? [cancel(asking)] : wayOut(asking)] };
+    }
+    case 'retext':
+      return { words: wizard.retext(titleOf({ text: step.text, media }), where), rows: [wayOut(asking)] };
+    case 'offer': {
+      const words = { text: wizard.offer(media?.kind ?? 'document'), entities: [] };
+      return { words, rows: [[choice(asking, wizard.scheduleThis, 'begin'), cancel(asking)]] };
+    }
+    default: {
+      const { words, rows } = parts[step.step](asking, step.plan);
+      return { words, rows: [...rows, wayOut(asking)] };
+    }
+  }
+}
+
+const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>> = {
+  days: (asking, { days }) => {
+    const { wizard } = texts;
+    const all = weekdays.map((day, index) => {
+      const isOn = days.includes(day);
+      const name = wizard.weekdays[index] ?? day;
+      return choice(asking, isOn ? wizard.chosen(name) : name, 'd', index, isOn ? 0 : 1);
+    });
+    return { words: wizard.days(asking.where), rows: [...inRows(all, 4), [choice(asking, wizard.next, 'next')]] };
+  },
+  month: (asking) => {
+    const { wizard } = texts;
+    const all = Array.from({ length: 31 }, (_none, index) => choice(asking, String(index + 1), 'm', index + 1));
+    return {
+      words: wizard.month(asking.where),
+      rows: [...inRows(all, 7), [choice(asking, wizard.lastDay, 'm', 'last')]],
+    };
+  },
+  date: (asking) => {
+    const { wizard } = texts;
+    const soon = [20, 60].map((minutes) => choice(asking, wizard.in[minutes === 20 ? 20 : 60], 'in', minutes));
+    const days = Array.from({ length: 6 }, (_none, ahead) =>
+      choice(asking, dayName(asking, ahead), 'on', dateIn(asking, ahead)),
+    );
+    return { words: wizard.date(asking.where), rows: [soon, ...inRows(days, 3)] };
+  },
+  hour: (asking, plan) => {
+    const hours = Array.from({ length: 18 }, (_none, index) => index + 6);
+    const rows = inRows(
+      hours.map((hour) => choice(asking, `${pad(hour, 2)}:00`, 'h', hour)),
+      6,
+    );
+    return { words: texts.wizard.hour(leadText(plan), asking.where), rows };
+  },
+  minute: (asking, plan) => {
+    const minutes = [0, 10, 15, 20, 30, 40, 45, 50];
+    const hour = pad(plan.hour ?? 0, 2);
+    const rows = inRows(
+      minutes.map((minute) => choice(asking, `${hour}:${pad(minute, 2)}`, 't', minute)),
+      4,
+    );
+    return { words: texts.wizard.minute(leadText(plan), asking.where), rows };
+  },
+};
+
+/** A day such as `2026-11-23`, counted from 1970. */
+function dayIn(date: string): number {
+  return dayOfWall(Date.parse(`${date}T00:00:00Z`));
+}
+
+function dayName({ timezone, now }: Asking, ahead: number): string {
+  const { wizard } = texts;
+  if (ahead < 2) return ahead === 0 ? wizard.today : wizard.tomorrow;
+  return dayText(dayOfWall(toWall(timezone, now)) + ahead);
+}
+
+function dayText(days: number): string {
+  const { month, day } = civilFromDays(days);
+  return `${WEEKDAY_NAMES[weekdayOf(days)]?.slice(0, 3) ?? ''} ${day} ${MONTH_NAMES[month - 1]?.slice(0, 3) ?? ''}`;
+}
+
+/** The day or the days as people read them, before there is a time. */
+function leadText({ rhythm, lead = '' }: Plan): string {
+  if (rhythm === 'once') return dayText(dayIn(lead));
+  const names = WEEKDAY_NAMES.map((name) => name.toLowerCase());
+  return capital(lead.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), capital));
 }

@@ -72,7 +72,7 @@ const moves: Readonly<Record<string, Move>> = {
   back: (step) => before(step),
 };
 
-/** What the button leads to. Throws what a person is told: that a day is missing, or that a time is over. */
+/** The step to which the button leads. Throws what a person is told: that a day is missing, or that a time is over. */
 export function chosen(step: MakingStep, action: string, choosing: Choosing): MakingStep | null {
   return Object.hasOwn(moves, action) ? (moves[action]?.(step, choosing) ?? null) : null;
 }
@@ -126,13 +126,12 @@ export function hourStep({ plan, kept }: StepOf<PartStep>, lead: string): StepOf
   return { step: 'hour', plan: { ...plan, lead }, kept };
 }
 
-interface Timed {
-  readonly plan?: Plan | undefined;
-  readonly kept: Kept;
-}
-
 /** When the time is known, the text is asked for, unless it is there: then the task can be shown. */
-export function afterTime({ schedule, words, policies }: Asked, at: number, { plan, kept }: Timed): MakingStep {
+export function afterTime(
+  { schedule, words, policies }: Asked,
+  at: number,
+  { plan, kept }: { readonly plan?: Plan | undefined; readonly kept: Kept },
+): MakingStep {
   const when = { schedule, words, at };
   const all = keptWith(kept, policies);
   const { text, ...others } = all;

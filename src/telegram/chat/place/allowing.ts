@@ -23,7 +23,7 @@ export const allowCommand = onChat('approve', async (ctx) => {
   return ctx.place.chat.kind === 'private' ? answer(...(await waitingView(ctx))) : allowGroup(ctx);
 });
 
-/** Everybody whom the message names, or that is known by the name. */
+/** Lets in the one that the words name by id, or by a name that is known. */
 async function named(ctx: ChatContext, words: string): Promise<Answer> {
   const { allow } = texts;
   if (addressForm.test(words)) return answer(await letIn(ctx, words, null));

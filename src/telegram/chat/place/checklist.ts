@@ -20,10 +20,10 @@ export async function startWords(ctx: ChatContext): Promise<Words> {
   return place.chat.kind === 'private' ? privateWords(facts) : groupWords(facts);
 }
 
-/** Everything that a list of this kind is drawn from. */
+/** Facts that a list of this kind is drawn from. */
 interface ListFacts {
   readonly setUp: SetUp;
-  readonly chat: Chat;
+  readonly chat: Pick<Chat, 'state'>;
   readonly timezone: string;
   readonly isZoneConfirmed: boolean;
   readonly now: number;
@@ -58,21 +58,15 @@ export function addLink(bot: string): string {
 }
 
 function groupWords(facts: ListFacts): Words {
-  const { setUp, chat, isZoneConfirmed, timezone, now, mark } = facts;
+  const { setUp, chat, isZoneConfirmed, mark } = facts;
   const { setup, button: labels } = texts;
-  const standing = {
-    isApproved: chat.state === 'approved',
-    isZoneConfirmed,
-    timezone,
-    clock: clockIn(timezone, now),
-  };
   return {
-    words: blocks(checklist(setUp, standing), texts.chat.tryNew(), texts.chat.seeHelp),
+    words: blocks(checklist(facts), texts.chat.tryNew(), texts.chat.seeHelp),
     rows: [
       isZoneConfirmed ? [] : zoneCheckRow(),
       [
         button(labels.checkAgain, dataOf('setup')),
-        isReady(setUp) && standing.isApproved ? button(setup.sendTest, dataOf('test', mark)) : null,
+        isReady(setUp) && chat.state === 'approved' ? button(setup.sendTest, dataOf('test', mark)) : null,
       ],
     ],
   };
@@ -90,7 +84,7 @@ export function checklistDrawn(facts: ListFacts, isHello: boolean): Drawn {
 
 /* ---- the last list of a group, which is kept up to date ---- */
 
-/** Where it stands, and what it was drawn from; its message is known by its delivery, until it was changed once. */
+/** The place and the facts of the last list; its message is known by its delivery, until it was changed once. */
 export type LastList = { readonly at: number; readonly isForum: boolean } & Where;
 
 /** `by`: the update that brought it about, which is no news for it. */
@@ -119,15 +113,6 @@ export async function lastList({ store }: Pick<Notes, 'store'>, chat: Pick<Chat,
   return note === null ? null : (JSON.parse(note) as LastList);
 }
 
-/** Our own facts of a chat, beside what Telegram tells. */
-interface ChatStanding {
-  readonly isApproved: boolean;
-  readonly timezone: string;
-  readonly isZoneConfirmed: boolean;
-  /** The time that the clocks of the zone show now. */
-  readonly clock: string;
-}
-
 /** How the bot stands in a private chat, and what there is to switch on. */
 export function privateText({ topicsEnabled }: SetUp, bot: string): Rich {
   const { setup } = texts;
@@ -136,10 +121,13 @@ export function privateText({ topicsEnabled }: SetUp, bot: string): Rich {
 }
 
 /** The same in a group, as a list of what is as it should be and what is not. */
-export function checklist(setUp: SetUp, chat: ChatStanding): Rich {
+export function checklist(facts: Omit<ListFacts, 'mark' | 'bot'>): Rich {
   const { setup } = texts;
+  const { setUp, chat, isZoneConfirmed, timezone, now } = facts;
   const { isForum, canManageTopics, readsEverything } = setUp;
-  const { isApproved, isZoneConfirmed, timezone, clock } = chat;
+  const isApproved = chat.state === 'approved';
+  const isComplete = isReady(setUp) && setUp.canPin === true && isApproved && isZoneConfirmed;
+  const clock = clockIn(timezone, now);
   return lines(
     setup.title(),
     isForum ? setup.topicsOnGroup : setup.topicsOffGroup,
@@ -147,7 +135,7 @@ export function checklist(setUp: SetUp, chat: ChatStanding): Rich {
     readsEverything === null ? null : readsEverything ? setup.privacyOff : setup.privacyOn,
     isApproved ? setup.approved : setup.notApproved,
     isZoneConfirmed ? setup.zoneOk(timezone, clock) : setup.zoneOpen(timezone, clock),
-    isComplete(setUp, chat) ? setup.allSet : null,
+    isComplete ? setup.allSet : null,
   );
 }
 
@@ -157,10 +145,6 @@ function rightLines({ canManageTopics, canPin }: SetUp) {
     canManageTopics === true ? setup.rightOk : setup.rightMissing,
     canPin === true ? setup.pinOk : setup.pinMissing,
   ];
-}
-
-function isComplete(setUp: SetUp, { isApproved, isZoneConfirmed }: ChatStanding): boolean {
-  return isReady(setUp) && setUp.canPin === true && isApproved && isZoneConfirmed;
 }
 
 /** Whether a first result would find its topic. */

@@ -1,11 +1,11 @@
-import type { QuotaCounts, ServerStatus } from '../../../app/operations/status.ts';
+import type { ServerStatus } from '../../../app/operations/status.ts';
 import type { ChatUsage } from '../../../app/ports/chat-facts.ts';
-import type { Quota, ThreadCounts } from '../../../app/ports/tasks.ts';
+import type { ThreadCounts } from '../../../app/ports/tasks.ts';
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import { answer } from '../kit/answers.ts';
-import { clockIn, aboutMoment, type Setting } from '../kit/clock.ts';
+import { aboutMoment, type Setting } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
@@ -14,12 +14,11 @@ import { checklist, privateText } from './checklist.ts';
 /** How things stand: the chat for everybody in it, the server for its owners. */
 export const statusCommand = onChat('read', async (ctx) => {
   const { place, person } = ctx;
-  const { timezone, isZoneConfirmed, chat } = place;
+  const { timezone, chat } = place;
   const now = ctx.clock.now();
   const setUp = await ctx.setUp(place);
-  const standing = { isApproved: chat.state === 'approved', timezone, isZoneConfirmed, clock: clockIn(timezone, now) };
   const words = blocks(
-    setUp.isPrivate ? privateText(setUp, `@${ctx.bot}`) : checklist(setUp, standing),
+    setUp.isPrivate ? privateText(setUp, `@${ctx.bot}`) : checklist({ ...place, setUp, now }),
     chatStatus(await ctx.bulk.count(threadOf(place))),
     person.isOwner ? serverStatus(await ctx.status(), { timezone, now, dates: settingsOf(chat.settings).dates }) : null,
   );
@@ -31,15 +30,28 @@ export const usageCommand = onChat('read', async (ctx) => {
   const { place, person } = ctx;
   const { timezone } = place;
   const { store, clock, quota } = ctx;
-  const today = dayOfWall(toWall(timezone, clock.now()));
+  const day = dayOfWall(toWall(timezone, clock.now()));
   const thread = threadOf(place);
   const since = (days: number) => {
-    const from = resolveShifted(timezone, (today - days) * DAY_MS);
+    const from = resolveShifted(timezone, (day - days) * DAY_MS);
     return store.usageOf({ thread, ownerId: null, from, to: clock.now() + 1 });
   };
-  const facts = { today: await since(0), week: await since(6), month: await since(29) };
+  const [today, week, month] = [await since(0), await since(6), await since(29)];
   const used = await store.countQuota({ thread, ownerId: person.actor });
-  return answer(usageText({ ...facts, used, quota, timezone }));
+  const { usage } = texts;
+  const { stretches } = usage;
+  return answer(
+    blocks(
+      usage.title(),
+      lines(line(stretches.today, today), line(stretches.week, week), line(stretches.month, month)),
+      lines(
+        ...month.spent.map(({ kind, quantity }) => usage.spent(kind, quantity)),
+        usage.quotaChat(used.chat ?? 0, quota.chat),
+        usage.quotaUser(used.user ?? 0, quota.user),
+        usage.since(timezone),
+      ),
+    ),
+  );
 });
 
 function chatStatus(counts: ThreadCounts): Rich {
@@ -68,30 +80,6 @@ function serverStatus({ version, startedAt, ready, facts, audit }: ServerStatus,
 function bytes(count: number): string {
   const [kilo, mega] = [1024, 1024 * 1024];
   return count < mega ? `${Math.ceil(count / kilo)} KB` : `${(count / mega).toFixed(1)} MB`;
-}
-
-interface UsageFacts {
-  readonly today: ChatUsage;
-  readonly week: ChatUsage;
-  readonly month: ChatUsage;
-  readonly used: QuotaCounts;
-  readonly quota: Quota;
-  readonly timezone: string;
-}
-
-function usageText({ today, week, month, used, quota, timezone }: UsageFacts): Rich {
-  const { usage } = texts;
-  const { stretches } = usage;
-  return blocks(
-    usage.title(),
-    lines(line(stretches.today, today), line(stretches.week, week), line(stretches.month, month)),
-    lines(
-      ...month.spent.map(({ kind, quantity }) => usage.spent(kind, quantity)),
-      usage.quotaChat(used.chat ?? 0, quota.chat),
-      usage.quotaUser(used.user ?? 0, quota.user),
-      usage.since(timezone),
-    ),
-  );
 }
 
 function line(stretch: string, { runs, messages, failures, isCapped }: ChatUsage): Rich {

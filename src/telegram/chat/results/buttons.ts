@@ -1,14 +1,103 @@
+import type { MissedAnswer } from '../../../app/ports/questions.ts';
+import { AppError } from '../../../domain/errors.ts';
+import { askExpiryMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, Buttons, ChatContext } from '../conversation.ts';
-import { alerted, answer, toasted } from '../kit/answers.ts';
-import { taskName } from '../kit/card.ts';
-import { onRun, onTask } from '../kit/guards.ts';
+import { alerted, answer, toasted, redrawn, Refused } from '../kit/answers.ts';
+import { taskName, settingFor } from '../kit/card.ts';
+import { pastMoment } from '../kit/clock.ts';
+import { onRun, onTask, permitted, targetOf, type RunOfTask } from '../kit/guards.ts';
 import { arg, longId } from '../kit/press.ts';
 import { lines, pre } from '../kit/rich.ts';
+import { calledOf, demand, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { decided, missedPressed, unblockPressed, waitingSettled } from './asking.ts';
 import { donePressed, notDonePressed } from './done.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
+import { withLine, withRows } from './view.ts';
+
+/** Buttons of questions: what becomes of missed runs, and whether a result is shown. */
+
+/** The question with what became of it, and without its buttons. */
+function settled(ctx: ChatContext, line: string, toast: string): Answer {
+  if (ctx.shown === null) return alerted(line);
+  return redrawn(ctx, withRows(withLine(ctx.shown, line) ?? ctx.shown, []), toast);
+}
+
+function inWindow(answer: Answer): Answer {
+  const { toast } = answer;
+  return toast === null || toast === undefined ? answer : { ...answer, toast: { ...toast, isAlert: true } };
+}
+
+function isChoice(word: string): word is MissedAnswer {
+  return word === 'latest' || word === 'all' || word === 'none';
+}
+
+async function missedPressed(ctx: ChatContext, task: Task): Promise<Answer> {
+  const choice = arg(ctx, 1);
+  if (!isChoice(choice)) return alerted(texts.chat.oldButton);
+  const { reminder } = texts;
+  try {
+    await ctx.tasks.answer(targetOf(ctx, task), choice);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'nothing_to_answer') throw error;
+    return answeredBefore(ctx, task);
+  }
+  const line = reminder.missedDecided[choice](shortName(ctx.person.name));
+  return settled(ctx, line, reminder.missedWord[choice]);
+}
+
+/** A late answer is told who came first, or that the time is over. */
+async function answeredBefore(ctx: ChatContext, task: Task): Promise<Answer> {
+  const { reminder } = texts;
+  const last = await ctx.store.lastAnswer(task.id, ctx.clock.now() - askExpiryMs);
+  if (last === null) return inWindow(settled(ctx, reminder.missedOver, reminder.missedOver));
+  const name = await calledOf(ctx, last.by);
+  const line = reminder.missedDecided[last.choice](shortName(name));
+  return inWindow(settled(ctx, line, line));
+}
+
+async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGiven: boolean): Promise<Answer> {
+  const { actor } = ctx.person;
+  const approved = await ctx.approvals.decide({ runId: longId(arg(ctx, 0)), actor, isGiven });
+  const { reminder } = texts;
+  if (approved.is === 'expired') return inWindow(settled(ctx, reminder.approvalExpired, reminder.approvalExpired));
+  if (approved.is === 'none') return alerted(texts.chat.oldButton);
+  const { by, at, isGiven: wasGiven, isFirst } = approved;
+  const name = await calledOf(ctx, by);
+  const when = pastMoment(at, await settingFor(task, ctx));
+  const words = wasGiven ? reminder.approved : reminder.discarded;
+  const line = words(shortName(name), when);
+  if (!isFirst && by !== actor) return inWindow(settled(ctx, line, line));
+  return settled(ctx, line, wasGiven ? reminder.approvedWord : reminder.discardedWord);
+}
+
+/** The cause is one of the whole chat, so everything that waits there is looked at; the named task's topic is made anew. */
+async function unblockPressed(ctx: ChatContext): Promise<Answer> {
+  const taskId = arg(ctx, 0) === '' ? null : longId(arg(ctx, 0));
+  if (taskId !== null) await permitted(ctx, 'change', taskId);
+  const { store, clock } = ctx;
+  const chatId = ctx.place.chat.id;
+  const now = clock.now();
+  const own = taskId === null ? 0 : await store.retryBlocked({ chatId, taskId, inDoubt: true }, now);
+  const others = await store.retryBlocked({ chatId, taskId: null, inDoubt: false }, now);
+  return toasted(texts.deed.looking(own + others));
+}
+
+async function waitingSettled(ctx: ChatContext, arrived: boolean): Promise<Answer> {
+  const { store, clock } = ctx;
+  const deliveryId = longId(arg(ctx, 0));
+  const parts = await store.unknownParts(ctx.place.chat.address, '');
+  const part = parts.find((one) => one.deliveryId === deliveryId);
+  // A part that is not open in this chat is settled, or none of its business.
+  if (part === undefined) throw new Refused(texts.deed.settledBefore);
+  if (part.taskId === null) await demand(ctx, 'manage');
+  else await permitted(ctx, 'change', part.taskId);
+  if (!(await store.settleByHand(deliveryId, arrived, clock.now()))) throw new Refused(texts.deed.settledBefore);
+  const toast = arrived ? texts.deed.answerArrived : texts.deed.answerResend;
+  const line = texts.deed.settledLine(shortName(ctx.person.name), arrived);
+  const shown = ctx.shown === null ? null : withLine(ctx.shown, line);
+  return shown === null ? toasted(toast) : redrawn(ctx, withRows(shown, []), toast);
+}
 
 /** Buttons of results, of questions and of words about failures. They stand in the chat for months. */
 export const resultsButtons = {

@@ -8,14 +8,12 @@ import { pastMoment } from '../kit/clock.ts';
 import { onNamedTask, permitted } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
 import { arg, longId } from '../kit/press.ts';
-import { drawn, oneLine } from '../kit/rich.ts';
-import { nameOf, refusal } from '../kit/rights.ts';
+import { drawn } from '../kit/rich.ts';
+import { calledOf, refusal, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { doneShown, firstShown, resultButtons, withLine, withoutLine, withRows } from './view.ts';
 
 /** "Done", said by a button, in a reply, or as a word in the topic of a task whose reminder is open. */
-
-const nameMax = 40;
 
 interface DoneSaid {
   readonly task: Task;
@@ -42,7 +40,7 @@ async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const { task, occurrenceId } = said;
   const { by, at, result } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
   const isFirst = by === person.actor;
-  const name = oneLine(isFirst ? person.name : ((await nameOf(ctx, by)) ?? texts.chat.somebody), nameMax);
+  const name = shortName(isFirst ? person.name : await calledOf(ctx, by));
   const when = pastMoment(at, await settingFor(task, ctx));
   const { reminder } = texts;
   return {
@@ -66,7 +64,7 @@ function doneReplies({ place }: ChatContext, said: DoneSaid, line: string, resul
 }
 
 /**
- * Before a result is changed by a press on it: a send whose answer was lost would be looked for by its first words
+ * Before a result is changed by a callback from it: a send whose answer was lost would be looked for by its first words
  * otherwise, and given those back.
  */
 export async function noteArrival({ place, messageId, shown, store, clock }: ChatContext, occurrenceId: string) {
@@ -152,7 +150,7 @@ export async function notDonePressed(ctx: ChatContext, task: Task): Promise<Answ
   const { actor } = ctx.person;
   const by = (await ctx.store.readAck(occurrenceId))?.doneBy ?? null;
   if (by !== null && by !== actor && (await refusal(ctx, 'change', task)) !== null) {
-    return alerted(texts.reminder.notDoneOnly((await nameOf(ctx, by)) ?? texts.chat.somebody));
+    return alerted(texts.reminder.notDoneOnly(await calledOf(ctx, by)));
   }
   await ctx.acks.notDone({ taskId: task.id, occurrenceId, actor });
   if (ctx.shown === null) return toasted(texts.reminder.notDone);

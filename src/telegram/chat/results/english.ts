@@ -1,6 +1,6 @@
 import type { GrantFault } from '../../../domain/grant.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
-import { mediaWords } from '../kit/english.ts';
+import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
 
 const errorShownMax = 600;
@@ -10,7 +10,7 @@ export const privateTopics = (bot: string): string =>
 export const groupTopics = 'Open the group’s settings and switch Topics on.';
 export const groupRight = 'Open the group’s administrators, choose this bot, and allow “Manage topics”.';
 
-/** Where it is known what kind of chat it is, nobody need read about the other kind. */
+/** Words for the kind of chat, where that is known. */
 const topicsOffTodo = {
   group: groupTopics,
   private: `This bot’s owner can do it: ${privateTopics('this bot')}`,
@@ -113,7 +113,7 @@ export const noticeTexts = {
 const quoteMax = 300;
 const approvalQuoteMax = 3000;
 
-/** What has to be confirmed, decided or approved. */
+/** Words about results to confirm, to decide or to approve. */
 export const reminderTexts = {
   done: 'Done',
   doneBy: (name: string, at: string): string => `Done by ${name}, ${at}`,
@@ -188,10 +188,6 @@ export const reminderTexts = {
     discard: 'Discard',
   },
 } as const;
-
-function withArticle(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
-}
 
 function mayNotBecause(reason: GrantFault, hasLeft: boolean): string {
   if (hasLeft) return 'its owner is not in this chat any more.';

@@ -1,3 +1,4 @@
+import { telegramThread } from '../../../domain/thread.ts';
 import type { Answer, ChatContext, Handler } from '../conversation.ts';
 import { answer, forAsker, silence } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
@@ -14,22 +15,12 @@ import { doneInReply, isDoneWord } from './done.ts';
  * Plain words as a reply to a message about a task do what the command of that name would do there. Few words are known,
  * and each must be the whole of what was said: people talk to each other under a result as well.
  */
-interface Wording {
-  readonly pattern: RegExp;
-  readonly command: string;
-  readonly handle: Handler;
-}
-
-const wordings: readonly Wording[] = [
+const wordings: readonly { readonly pattern: RegExp; readonly command: string; readonly handle: Handler }[] = [
   { pattern: /^(?:snooze|later|not now)$/i, command: 'snooze', handle: snoozeCommand },
   { pattern: /^(?:skip|skip (?:it|this|next))$/i, command: 'skip', handle: skipCommand },
   { pattern: /^why$/i, command: 'why', handle: async (ctx) => forAsker(await whyCommand(ctx)) },
   { pattern: /^(?:(?:run )?(?:it )?again|once more|run|retry)$/i, command: 'run', handle: runCommand },
-  {
-    pattern: /^history$/i,
-    command: 'history',
-    handle: async (ctx) => forAsker(await historyCommand(ctx)),
-  },
+  { pattern: /^history$/i, command: 'history', handle: async (ctx) => forAsker(await historyCommand(ctx)) },
 ];
 
 /** Answers a reply to a message about a task; null when it is none, and may mean something else. */
@@ -58,7 +49,7 @@ async function hint(ctx: ChatContext, { task }: Implied): Promise<Answer> {
   const message = {
     id: ctx.ids.next(),
     kind: 'answer',
-    thread: { provider: 'telegram', address: place.chat.address, topic: place.topic },
+    thread: telegramThread(place.chat.address, place.topic),
     taskId: null,
     shown: drawn(words),
     edits: null,

@@ -9,14 +9,13 @@ import { aboutMoment, settingOf, type Setting } from '../kit/clock.ts';
 import { dayName, isDay, dayRows, hourRows } from '../kit/days.ts';
 import { targetOf } from '../kit/guards.ts';
 import { arg, longId, button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { oneLine, drawn } from '../kit/rich.ts';
+import { drawn } from '../kit/rich.ts';
+import { shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { noteArrival } from './done.ts';
 import { firstShown, resultButtons, withLine, withoutLine, withRows } from './view.ts';
 
 /** Buttons that put off: for a span, until an hour, or until a day and an hour that are picked. */
-
-const nameMax = 40;
 
 /** For how long? The menu takes the place of the buttons; the words stay. */
 export async function snoozePressed(ctx: ChatContext, task: Task): Promise<Answer> {
@@ -69,7 +68,7 @@ export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer
     const words = texts.deed.snoozed(taskName(task), at, setting.timezone);
     return redrawn(ctx, drawn(words, undoRow(task, entryId)), toast);
   }
-  const line = texts.deed.snoozedLine(oneLine(ctx.person.name, nameMax), at, setting.timezone);
+  const line = texts.deed.snoozedLine(shortName(ctx.person.name), at, setting.timezone);
   const { messageId, shown } = await resultFor(ctx, longId(occurrence));
   const rows = resultButtons(task, longId(occurrence), 'r');
   const told = withRows(withLine(withoutLine(shown), line) ?? shown, rows);

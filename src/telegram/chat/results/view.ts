@@ -11,7 +11,7 @@ import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn, urlOf } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
-/** Where a message of this kind goes, and how that stands by now which it asks about. */
+/** The place of a message that asks, and the state of the matter by now. */
 export interface Asked {
   readonly address: string;
   readonly topic: number | null;
@@ -174,11 +174,6 @@ export function resultButtons(task: ResultTask | null, occurrenceId: string, mar
   return [task.policies.ack === undefined ? [again] : [done, again]];
 }
 
-interface DoneOf {
-  readonly taskId: string;
-  readonly occurrenceId: string;
-}
-
 /** A result as it was at first. */
 export function firstShown(result: Done['result']): Drawn | null {
   if (result === null || !('text' in result.shown)) return null;
@@ -187,8 +182,15 @@ export function firstShown(result: Done['result']): Drawn | null {
 }
 
 /** A result that is done says by whom, and has a button against mistakes. Where the text leaves no room, a button says it. */
-export function doneShown(shown: Drawn, line: string, { taskId, occurrenceId }: DoneOf): Drawn {
-  const back = button(texts.reminder.button.notDone, dataOf('notdone', shortId(taskId), shortId(occurrenceId)));
+export function doneShown(
+  shown: Drawn,
+  line: string,
+  done: { readonly taskId: string; readonly occurrenceId: string },
+): Drawn {
+  const back = button(
+    texts.reminder.button.notDone,
+    dataOf('notdone', shortId(done.taskId), shortId(done.occurrenceId)),
+  );
   const told = withLine(shown, line);
   return told === null ? withRows(shown, [[button(line, dataOf('seen'))], [back]]) : withRows(told, [[back]]);
 }

@@ -1,20 +1,20 @@
 import { inputOf, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Task } from '../../../domain/task.ts';
-import { threadKeyOf, type Thread } from '../../../domain/thread.ts';
+import { threadKeyOf } from '../../../domain/thread.ts';
 import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
-import type { Answer, ChatContext, Place } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, forAsker, redrawn, Refused, reactOr } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { moments, scheduleText } from '../kit/clock.ts';
 import { readingOf, type Speaking } from '../kit/drafts.ts';
-import { targetOf } from '../kit/guards.ts';
+import { targetOf, threadOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { demand, mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 
-/** The digest of a chat: a task like any other, and this is its comfortable door. */
+/** The digest of a chat: a task like any other, and this is the comfortable way to it. */
 
 /** By it the task is found again, and told from others that people have called so. */
 const subject = 'digest';
@@ -36,21 +36,9 @@ async function now(ctx: ChatContext): Promise<Answer> {
 
 /** The task that is the digest of the chat, whether it comes or rests. */
 async function digestOf({ place, tasks }: ChatContext): Promise<Task | null> {
-  const query = {
-    thread: baseOf(place.chat),
-    state: 'all',
-    text: null,
-    tag: null,
-    subject,
-    limit: 10,
-    cursor: null,
-  } as const;
-  const { items } = await tasks.list(query);
+  const any = { state: 'all', text: null, tag: null, cursor: null } as const;
+  const { items } = await tasks.list({ ...any, thread: threadOf(place), subject, limit: 10 });
   return items.find(({ action }) => action.kind === 'digest') ?? null;
-}
-
-function baseOf({ address }: Place['chat']): Thread {
-  return { provider: 'telegram', address, topic: null };
 }
 
 /** When it comes, as a line of the settings has it; null when it does not. */
@@ -113,7 +101,7 @@ async function scheduled(ctx: ChatContext, schedule: Schedule): Promise<Told> {
 
 async function made({ place, tasks, person, key }: ChatContext, schedule: ReturnType<typeof inputOf>): Promise<Task> {
   const { task } = await tasks.create({
-    threadKey: threadKeyOf(baseOf(place.chat)),
+    threadKey: threadKeyOf(threadOf(place)),
     actor: person.actor,
     idempotencyKey: `${key}:digest`,
     // Two people who ask at the same moment get one.

@@ -1,8 +1,11 @@
+import type { ChatTasks } from '../../../app/ports/chats.ts';
 import type { Planned } from '../../../app/ports/why.ts';
 import { upcoming, upcomingAfter } from '../../../app/tasks/upcoming.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
+import type { ChatContext } from '../conversation.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, clockIn, dayMoment, scheduleShort, type Setting } from '../kit/clock.ts';
 import { dayIn, startOf } from '../kit/days.ts';
@@ -10,18 +13,14 @@ import { button, dataOf } from '../kit/press.ts';
 import { blocks, bold, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
-/** Everything that is coming for all tasks of a chat. */
-export interface AgendaFacts {
+interface AgendaFacts {
   readonly planned: readonly Planned[];
-  /** Tasks that are snoozed, with the instant. */
   readonly snoozed: readonly { readonly task: Task; readonly at: number }[];
-  /** Those that are paused, which is why they are missing here. */
-  readonly paused: { readonly tasks: readonly Pick<Task, 'number' | 'resumeAt'>[]; readonly total: number };
   readonly setting: Setting;
   readonly span: AgendaSpan;
 }
 
-export const agendaSpans = { day: DAY_MS, week: 7 * DAY_MS } as const;
+const agendaSpans = { day: DAY_MS, week: 7 * DAY_MS } as const;
 export type AgendaSpan = keyof typeof agendaSpans;
 
 export function isSpan(word: string): word is AgendaSpan {
@@ -56,9 +55,21 @@ interface Line {
   readonly words: Rich;
 }
 
-export function agendaDrawn(facts: AgendaFacts): Drawn {
+/** More than fit on the agenda, because one that is paused may come later than it could. */
+const plannedMax = 60;
+const pausedShown = 10;
+
+/** The coming runs of all tasks of a chat. Those that are paused are told, because they are missing. */
+export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatContext): Promise<Drawn> {
   const { agenda } = texts;
-  const { setting, span } = facts;
+  const now = clock.now();
+  const { chat, timezone } = place;
+  const setting = { timezone, now, dates: settingsOf(chat.settings).dates };
+  const planned = await store.plannedBefore(chat.id, now + agendaSpans[span], plannedMax);
+  const snoozed = await store.snoozedBefore(chat.id, now + agendaSpans[span], plannedMax);
+  const asked = { chatId: chat.id, filter: 'paused', ownerId: null, text: null, offset: 0 } as const;
+  const paused = await store.chatTasks({ ...asked, limit: pausedShown });
+  const facts = { planned, snoozed, setting, span };
   const all = linesOf(facts).toSorted((a, b) => a.at - b.at);
   const shown = all.slice(0, linesMax);
   const hidden = all[linesMax];
@@ -73,14 +84,14 @@ export function agendaDrawn(facts: AgendaFacts): Drawn {
     blocks(
       bold(agenda[span]),
       ...(shown.length === 0 ? [agenda.none] : dayBlocks(days, setting)),
-      pausedText(facts),
+      pausedText(paused, setting),
       lines(hidden === undefined ? null : agenda.more(hidden.number), texts.making.zone(setting.timezone)),
     ),
     [[other]],
   );
 }
 
-function pausedText({ paused: { tasks, total }, setting }: AgendaFacts): string | null {
+function pausedText({ tasks, total }: ChatTasks, setting: Setting): string | null {
   const { agenda } = texts;
   if (tasks.length === 0) return null;
   const told = tasks.map(({ number, resumeAt }) =>

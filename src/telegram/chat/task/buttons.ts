@@ -13,11 +13,12 @@ import { blocks, lines, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
 import { resultButtons, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
-import { isSpan } from './agenda.ts';
+import { agendaOf, isSpan } from './agenda.ts';
 import { pauseCommand, pauseToPressed, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';
-import { agendaOf, historyOf, isFilter, listOf, whyWords, whyCommand } from './looking.ts';
+import { isFilter } from './list.ts';
+import { historyOf, listOf, whyWords, whyCommand } from './looking.ts';
 
-/** Everything that a card, a list and a menu can do to a task. After each press the message shows how it stands now. */
+/** Buttons of cards, lists and menus. After each callback the message shows how the task stands now. */
 export const taskButtons = {
   task: onTask('read', (ctx, task) => onCard(ctx, task)),
   run: onTask('change', runPressed),
@@ -41,7 +42,8 @@ export const taskButtons = {
   ),
   undo: onTask('change', undoPressed, { deleted: 'handled' }),
   list: onChat('read', listPressed),
-  make: onChat('create', makePressed),
+  // Making a task begins in the place of a list that has none.
+  make: onChat('create', (ctx) => turned(ctx, ctx.ids.next(), { step: 'ask', kept: {} })),
   agenda: onChat('read', async (ctx) => {
     const span = arg(ctx, 0);
     return redrawn(ctx, await agendaOf(isSpan(span) ? span : 'day', ctx));
@@ -105,7 +107,7 @@ async function editWhatPressed(ctx: ChatContext, task: Task): Promise<Answer> {
     text: edit.askText(name),
     title: edit.askTitle(name),
   };
-  // Where Telegram keeps plain messages of a group from the bot, it still gets the replies to it.
+  // Telegram may keep plain messages of a group from the bot, but not the replies to it.
   const how = ctx.place.chat.kind === 'private' ? null : texts.field.byReply;
   return {
     ...redrawn(ctx, drawn(blocks(words[what], how), cancelRow(id))),
@@ -145,11 +147,6 @@ async function listPressed(ctx: ChatContext): Promise<Answer> {
     text: text === '' ? null : text,
   } as const;
   return redrawn(ctx, await listOf(listing, ctx));
-}
-
-/** Making a task begins in the place of a list that has none. */
-async function makePressed(ctx: ChatContext): Promise<Answer> {
-  return turned(ctx, ctx.ids.next(), { step: 'ask', kept: {} });
 }
 
 /**

@@ -17,7 +17,7 @@ import { onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
-import { demand, mayManage, nameOf } from '../kit/rights.ts';
+import { calledOf, demand, mayManage, nameOf } from '../kit/rights.ts';
 import { snoozeButtons } from '../results/snoozing.ts';
 import { texts } from '../texts.ts';
 
@@ -144,9 +144,7 @@ const cancelRun = onNamedTask({ deed: 'change', verb: 'task', isAlone: true, isA
   return answer(isStopping ? texts.deed.cancelledRun(taskName(task)) : texts.deed.nothingRuns(taskName(task)));
 });
 
-/** The answer to a pause, and from when on the task shall go on by itself. */
-
-/** The buttons below it. The data names days, because tomorrow is another day when it is pressed tomorrow. */
+/** The buttons below the answer to a pause. The data names days, because tomorrow is another day when it is pressed tomorrow. */
 function pausedRows(task: Task, entryId: string | null, now: number): Rows {
   const { button: words, pick } = texts;
   const id = shortId(task.id);
@@ -273,7 +271,7 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
   const setting = await settingFor(task, ctx);
-  const by = (await nameOf(ctx, entry.actor)) ?? texts.chat.somebody;
+  const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
   const deed = told?.(task.number, detailOf(entry, setting)) ?? '';
   const what = undo.deed(deed, by, pastMoment(entry.at, setting));

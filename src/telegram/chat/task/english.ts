@@ -70,9 +70,6 @@ export const buttonTexts = {
   asPlain: 'Send as plain text',
   yes: 'Yes',
   noChange: 'No, change',
-  newTime: 'New time',
-  newText: 'New text',
-  newTitle: 'New title',
   back: 'Back',
   done: 'Done',
   snooze: 'Snooze',
@@ -89,7 +86,7 @@ export const buttonTexts = {
   previous: '‹',
   following: '›',
   page: (page: number, pages: number): string => `${page}/${pages}`,
-  /** What holds now among several that can be chosen. */
+  /** Marks the choice that holds now. */
   chosen: (label: string): string => `✓ ${label}`,
   newTask: 'New',
   newest: '‹ Newest',
@@ -170,7 +167,7 @@ export const historyTexts = {
     say`I cannot read that moment. Write ${code('today')}, ${code('yesterday')}, ${code('monday')} or ${code('2027-01-31')} for a day, or ${code('monday 9:00')} or ${code('2027-01-31 09:00')} for one slot.`,
 } as const;
 
-/** What is said to words that were not understood, or that are no commands. */
+/** Answers to words that were not understood, or that are no commands. */
 export const replyTexts = {
   /** Words that people take for commands; `task` is the one that they named, with a space before it, or nothing. */
   synonyms: {
@@ -192,7 +189,7 @@ export const replyTexts = {
 
 export const undoTexts = {
   undone: (what: string): string => `Undone: ${what}.`,
-  /** What was done, as the sentences around it tell it. `detail` is what was changed, or when it was to be. */
+  /** Deeds, as the sentences around them tell them. `detail` is what was changed, or when it was to be. */
   deeds: {
     edit: (number: number, detail: string): string => `the change of ${detail} of #${number}`,
     pause: (number: number): string => `the pause of #${number}`,

@@ -11,9 +11,9 @@ import { texts } from '../texts.ts';
 
 export interface HistoryPage {
   readonly runs: readonly TaskRun[];
-  /** Where this page began; null for the newest runs. */
+  /** The cursor at which this page began; null for the newest runs. */
   readonly from: string | null;
-  /** Where the older ones begin; null when there are none. */
+  /** The cursor of the older ones; null when there are none. */
   readonly older: string | null;
   /** How people are called of whom the runs tell. */
   readonly names?: ReadonlyMap<string, string>;

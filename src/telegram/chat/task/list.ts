@@ -109,6 +109,10 @@ const filters: readonly (readonly Filter[])[] = [
   ['failing', 'completed', 'mine'],
 ];
 
+export function isFilter(word: string): word is Filter {
+  return filters.flat().some((filter) => filter === word);
+}
+
 function filterRows({ filter, text }: Listing): (Button | null)[][] {
   const { filters: words, chosen } = texts.button;
   return filters.map((row) =>

@@ -1,30 +1,24 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
 import type { Answer as WhyAnswer } from '../../../app/why/answers.ts';
 import { isActor } from '../../../domain/access.ts';
-import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext, Place } from '../conversation.ts';
+import type { Answer, ChatContext } from '../conversation.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
 import { taskName, cardOf, settingFor } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
-import { demand, nameOf } from '../kit/rights.ts';
+import { calledOf, demand } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { agendaDrawn, agendaSpans, type AgendaSpan } from './agenda.ts';
+import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
-import { listDrawn, type Filter, type Listing } from './list.ts';
+import { isFilter, listDrawn, type Listing } from './list.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
-
-const filters: readonly Filter[] = ['all', 'active', 'paused', 'failing', 'completed', 'mine'];
-
-export function isFilter(word: string): word is Filter {
-  return filters.some((filter) => filter === word);
-}
 
 export const listCommand = onChat('read', async (ctx) => {
   const words = ctx.args.trim().replace(/\s+/g, ' ');
@@ -34,10 +28,6 @@ export const listCommand = onChat('read', async (ctx) => {
     : { filter: 'all', text: words === '' ? null : words, page: 0 };
   return answerWith(await listOf(listing, ctx));
 });
-
-function datesIn({ chat }: Place): DateStyle {
-  return settingsOf(chat.settings).dates;
-}
 
 export async function listOf(listing: Listing, { place, person, store, clock }: ChatContext): Promise<Drawn> {
   const query: Omit<ChatTasksQuery, 'offset'> = {
@@ -57,7 +47,7 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
   const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
   return listDrawn(
     { ...listing, page },
-    { ...found, now: clock.now(), timezone: place.timezone, dates: datesIn(place), snoozes },
+    { ...found, now: clock.now(), timezone: place.timezone, dates: settingsOf(place.chat.settings).dates, snoozes },
   );
 }
 
@@ -80,10 +70,7 @@ export const historyCommand = onNamedTask({ deed: 'read', verb: 'history', isAlo
 /** The cursor is of the store, and comes back on a button; one that fits no button is left out there. */
 export async function historyOf(task: Task, ctx: ChatContext, cursor: string | null): Promise<Drawn> {
   const { items, next } = await ctx.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
-  const names = new Map<string, string>();
-  for (const actor of new Set(items.flatMap(({ ack }) => ack?.doneBy ?? []))) {
-    names.set(actor, (await nameOf(ctx, actor)) ?? texts.chat.somebody);
-  }
+  const names = await namesOf(new Set(items.flatMap(({ ack }) => ack?.doneBy ?? [])), ctx);
   return historyDrawn(task, { runs: items, from: cursor, older: next, names }, await settingFor(task, ctx));
 }
 
@@ -120,25 +107,6 @@ function spanNamed(args: string): AgendaSpan | null {
   const word = args.trim().toLowerCase();
   if (/^(?:today|24 ?h|24 hours|day)$/.test(word)) return 'day';
   return /^(?:week|7 ?d|7 days|this week)$/.test(word) ? 'week' : null;
-}
-
-/** More than fit on the agenda, because one that is paused may come later than it could. */
-const plannedMax = 60;
-const pausedShown = 10;
-
-export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatContext): Promise<Drawn> {
-  const now = clock.now();
-  const planned = await store.plannedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
-  const snoozed = await store.snoozedBefore(place.chat.id, now + agendaSpans[span], plannedMax);
-  const asked = { chatId: place.chat.id, filter: 'paused', ownerId: null, text: null, offset: 0 } as const;
-  const paused = await store.chatTasks({ ...asked, limit: pausedShown });
-  return agendaDrawn({
-    planned,
-    snoozed,
-    paused,
-    setting: { timezone: place.timezone, now, dates: datesIn(place) },
-    span,
-  });
 }
 
 /** A snooze comes beside the slots of the schedule. */
@@ -193,7 +161,7 @@ async function whyTold({ id }: Task, question: WhyQuestion, { truth }: ChatConte
 /** The records know people by their ids. */
 async function namesOf(ids: ReadonlySet<string>, ctx: ChatContext): Promise<Names> {
   const names = new Map<string, string>();
-  for (const id of ids) if (isActor(id)) names.set(id, (await nameOf(ctx, id)) ?? texts.chat.somebody);
+  for (const id of ids) if (isActor(id)) names.set(id, await calledOf(ctx, id));
   return names;
 }
 
@@ -229,14 +197,13 @@ function questionOf(when: string, setting: Setting): WhyQuestion | null {
     : { at: `${date}T${clock.replace(/^\d:/, '0$&')}` };
 }
 
-/** One line of the truth as a chat shows it: people by their names, and the way to the message that it tells of. */
-
 const lineLengthMax = 280;
 const deliveredWords = /[;,] delivered(?=[;.]| in \d)/;
 
 /** How people are called whom the records know by their ids. */
 type Names = ReadonlyMap<string, string>;
 
+/** One line of the truth as a chat shows it: people by their names, and the way to the message that it tells of. */
 export function whyLine({ line, evidence }: WhyAnswer, names: Names): Rich {
   const text = capital(named(line, names));
   const sent = evidence.deliveries?.find(({ status, messageId }) => status === 'delivered' && messageId !== null);

@@ -1,4 +1,5 @@
-import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
+import type { CallFault, Timer, World } from '../../app/ports/outside.ts';
+import { backoffMs } from '../../domain/limits.ts';
 import type { TelegramApi } from '../api.ts';
 import { troubleOf, type Trouble } from '../errors.ts';
 
@@ -6,7 +7,7 @@ import { troubleOf, type Trouble } from '../errors.ts';
  * How long to wait after each kind of trouble: the first wait, doubling up to the cap. A second poller is terminated by
  * Telegram again and again, so it is asked less often; a wrong token does not mend itself.
  */
-const waits: Record<Trouble['is'], { readonly firstMs: number; readonly capMs: number }> = {
+const waits: Record<Trouble, { readonly firstMs: number; readonly capMs: number }> = {
   away: { firstMs: 500, capMs: 15_000 },
   busy: { firstMs: 1000, capMs: 15_000 },
   webhook: { firstMs: 1000, capMs: 15_000 },
@@ -16,7 +17,7 @@ const waits: Record<Trouble['is'], { readonly firstMs: number; readonly capMs: n
 };
 
 /** Words for the operator, told once while the trouble lasts. */
-const explanations: Record<Trouble['is'], string> = {
+const explanations: Record<Trouble, string> = {
   away: 'Telegram does not answer. Tasks go on; messages of people wait there.',
   busy: 'Telegram asks to wait. Tasks go on.',
   webhook: 'A webhook is set for this bot; it is removed, because this process polls.',
@@ -26,43 +27,32 @@ const explanations: Record<Trouble['is'], string> = {
   refused: 'Telegram refuses the question.',
 };
 
-export interface Patience {
-  /** Notes the failure, logs the first one of its kind, and answers how long to wait. */
-  failed(trouble: Trouble): number;
-  succeeded(): void;
-  /** The trouble of now, in words for the operator. */
-  error(): string | null;
-}
-
-interface PatienceDeps {
-  readonly log: Log;
-  readonly stopwatch: Stopwatch;
+interface BackoffDeps extends Pick<World, 'log' | 'stopwatch'> {
   /** The task that was tried, as a fact in the log. */
   readonly task: string;
 }
 
-export function createPatience({ log, stopwatch, task }: PatienceDeps): Patience {
+export type Backoff = ReturnType<typeof createBackoff>;
+
+export function createBackoff({ log, stopwatch, task }: BackoffDeps) {
   let since: number | null = null;
   let failures = 0;
   let now: Trouble | null = null;
-  const told = new Set<Trouble['is']>();
+  const told = new Set<Trouble>();
 
   return {
-    failed: (trouble) => {
-      failures = now?.is === trouble.is ? failures + 1 : 1;
+    /** Notes the failure, logs the first one of its kind, and answers how long to wait. */
+    failed: (fault: CallFault): number => {
+      const trouble = troubleOf(fault);
+      failures = now === trouble ? failures + 1 : 1;
       since ??= stopwatch.elapsed();
       now = trouble;
-      if (!told.has(trouble.is)) {
-        told.add(trouble.is);
-        log.warn('telegram_trouble', {
-          task,
-          kind: trouble.is,
-          explanation: explanations[trouble.is],
-          error: trouble.text,
-        });
+      const { firstMs, capMs } = waits[trouble];
+      if (!told.has(trouble)) {
+        told.add(trouble);
+        log.warn('telegram_trouble', { task, kind: trouble, explanation: explanations[trouble], error: fault.error });
       }
-      const { firstMs, capMs } = waits[trouble.is];
-      return trouble.retryAfterMs ?? Math.min(firstMs * 2 ** Math.min(failures - 1, 10), capMs);
+      return fault.is === 'wait' ? fault.ms : backoffMs(failures, firstMs, capMs);
     },
     succeeded: () => {
       if (since === null) return;
@@ -72,28 +62,45 @@ export function createPatience({ log, stopwatch, task }: PatienceDeps): Patience
       now = null;
       told.clear();
     },
-    error: () => (now === null ? null : explanations[now.is]),
+    /** The trouble of now, in words for the operator. */
+    error: () => (now === null ? null : explanations[now]),
   };
 }
 
 export interface Asking {
   readonly api: Pick<TelegramApi, 'ask'>;
-  readonly patience: Patience;
+  readonly backoff: Backoff;
   readonly pauses: Pauses;
 }
 
 /** Asks until there is an answer; null when everything stops before that. */
 export async function untilAnswered<T>(
-  { api, patience, pauses }: Asking,
+  { api, backoff, pauses }: Asking,
   call: Parameters<typeof api.ask<T>>[0],
 ): Promise<{ readonly value: T } | null> {
   while (!pauses.ended()) {
     const answer = await api.ask(call);
     if (answer.is === 'ok') {
-      patience.succeeded();
+      backoff.succeeded();
       return answer;
     }
-    await pauses.pause(patience.failed(troubleOf(answer)));
+    await pauses.pause(backoff.failed(answer));
+  }
+  return null;
+}
+
+/** Tries until it is done; null when everything stops before that. `failed` tells of a failure, and how long to wait. */
+export async function retrying<T>(
+  pauses: Pauses,
+  work: () => Promise<T>,
+  failed: (error: unknown, failures: number) => number,
+): Promise<{ readonly value: T } | null> {
+  for (let failures = 1; !pauses.ended(); failures += 1) {
+    try {
+      return { value: await work() };
+    } catch (error) {
+      await pauses.pause(failed(error, failures));
+    }
   }
   return null;
 }

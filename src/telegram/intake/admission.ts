@@ -1,32 +1,23 @@
 import type { Message, Update, User, UserFromGetMe } from 'grammy/types';
+import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
-import type { Clock, Log } from '../../app/ports/outside.ts';
+import { errorText, isAway } from '../../domain/errors.ts';
 import { claimedArg, setupArg } from '../chat/conversation.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { takenOf, type Taken } from './handled.ts';
 import { actorOf, makeOwner, type Claim } from './owners.ts';
-import { isUpdate, nameOf, originOf, standingOf, updateIdOf, type Origin } from './payload.ts';
+import { isUpdate, nameOf, originOf, memberStatusOf, updateIdOf, type Origin } from './payload.ts';
 import * as texts from './texts.ts';
 import { wordingOf, type Wording } from './texts.ts';
-import { isAway, wordsOf } from './worker.ts';
-
-/**
- * The door: whoever is neither an owner nor in an approved chat gets no further, and nothing of what they send is stored.
- * An update that cannot be read is let in, because it is told about where it is handled.
- */
-export interface Door {
-  /** Those of the updates that are let in. */
-  admit(updates: readonly unknown[]): Promise<readonly Admitted[]>;
-}
 
 /** The row that an update becomes, and what is handed on with it. */
-export interface Admitted {
+interface Admitted {
   readonly row: NewUpdate;
   readonly taken: Taken;
 }
 
-interface DoorDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log' | 'conversation'> {
+interface AdmissionDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log' | 'conversation'> {
   readonly me: UserFromGetMe;
   readonly claim: Claim;
   readonly refusals: Refusals;
@@ -35,9 +26,14 @@ interface DoorDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'set
   readonly onOwner: () => void;
 }
 
-export function createDoor(deps: DoorDeps): Door {
+/**
+ * Strangers, who are neither owners nor in an approved chat, get no further, and nothing of what they send is stored.
+ * An update that cannot be read is let in, because it is told about where it is handled.
+ */
+export function createAdmission(deps: AdmissionDeps) {
   return {
-    admit: async (updates) => {
+    /** Those of the updates that are let in. */
+    admit: async (updates: readonly unknown[]): Promise<readonly Admitted[]> => {
       const admitted: Admitted[] = [];
       for (const update of updates) {
         try {
@@ -46,7 +42,7 @@ export function createDoor(deps: DoorDeps): Door {
         } catch (error) {
           if (isAway(error)) throw error;
           // A fault of ours over one update keeps that one out, and no other.
-          deps.log.error('door_failed', { update_id: updateIdOf(update), error: wordsOf(error) });
+          deps.log.error('door_failed', { update_id: updateIdOf(update), error: errorText(error) });
         }
       }
       return admitted;
@@ -54,7 +50,7 @@ export function createDoor(deps: DoorDeps): Door {
   };
 }
 
-async function lookAt(deps: DoorDeps, update: unknown): Promise<Admitted | null> {
+async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | null> {
   const id = updateIdOf(update);
   if (id === null) {
     deps.log.error('update_without_number');
@@ -74,12 +70,12 @@ async function lookAt(deps: DoorDeps, update: unknown): Promise<Admitted | null>
   return keptWhole(deps, word === null ? update : startAlone(update, word === setupArg ? setupArg : null));
 }
 
-function keptWhole(deps: DoorDeps, update: Update): Admitted {
+function keptWhole(deps: AdmissionDeps, update: Update): Admitted {
   return kept(deps, update.update_id, update, JSON.stringify(update));
 }
 
 /** A word that one person alone sees has 0 in the place of a number, which explains nothing about the chat. */
-function kept({ clock, me }: DoorDeps, id: number, update: Update | null, payload: string): Admitted {
+function kept({ clock, me }: AdmissionDeps, id: number, update: Update | null, payload: string): Admitted {
   const { chat, messageId } = update === null ? { chat: null, messageId: null } : originOf(update);
   const isNumbered = messageId !== null && messageId > 0 && chat !== null;
   const at = isNumbered ? { address: String(chat.id), messageId } : { address: null, messageId: null };
@@ -94,7 +90,7 @@ interface Coming {
   readonly wording: Wording | null;
 }
 
-async function isLetIn(deps: DoorDeps, { update, origin: { chat, from } }: Coming): Promise<boolean> {
+async function isLetIn(deps: AdmissionDeps, { update, origin: { chat, from } }: Coming): Promise<boolean> {
   if (chat === null || chat.type === 'channel') return false;
   if (await isOpenChat(deps, chat.id)) return true;
   if (await isLost(deps, update)) return true;
@@ -106,33 +102,33 @@ async function isLetIn(deps: DoorDeps, { update, origin: { chat, from } }: Comin
 }
 
 /** A chat that was approved and could not be reached is open: the word that it is back comes from there. */
-async function isOpenChat({ store }: DoorDeps, id: number): Promise<boolean> {
+async function isOpenChat({ store }: AdmissionDeps, id: number): Promise<boolean> {
   const chat = await store.findChat(String(id));
   return chat?.state === 'approved' || (chat?.state === 'gone' && chat.approvedBy !== null);
 }
 
 /** A chat that was never approved can have tasks all the same, by the API: they are paused when it is lost. */
-async function isLost({ store }: DoorDeps, { my_chat_member: change }: Update): Promise<boolean> {
-  if (change === undefined || standingOf(change.new_chat_member) !== 'out') return false;
+async function isLost({ store }: AdmissionDeps, { my_chat_member: change }: Update): Promise<boolean> {
+  if (change === undefined || memberStatusOf(change.new_chat_member) !== 'out') return false;
   return (await store.findChat(String(change.chat.id))) !== null;
 }
 
-function turnAway(deps: DoorDeps, { update, origin, wording }: Coming): void {
+function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming): void {
   const { callback_query: press, message, my_chat_member: change } = update;
   if (press !== undefined) {
-    deps.errands.refusePress(press.id, texts.pressRefused);
-    deps.refusals.notePress(press.from.id);
+    deps.errands.refuseCallback(press.id, texts.pressRefused);
+    deps.refusals.noteCallback(press.from.id);
     return;
   }
   if (message?.chat.type === 'private') {
     refuseInPrivate(deps, message);
     return;
   }
-  const isAddedNow = change !== undefined && standingOf(change.new_chat_member) !== 'out';
+  const isAddedNow = change !== undefined && memberStatusOf(change.new_chat_member) !== 'out';
   if (isAddedNow || (message !== undefined && isForUs(deps, wording))) refuseChat(deps, origin);
 }
 
-function refuseInPrivate({ claim, refusals, errands }: DoorDeps, { from, chat, ...message }: Message): void {
+function refuseInPrivate({ claim, refusals, errands }: AdmissionDeps, { from, chat, ...message }: Message): void {
   if (from === undefined || from.is_bot || !refusals.isNew({ userId: from.id, chatId: null })) return;
   errands.refuse({ chatId: chat.id, topic: message.message_thread_id ?? null }, refusalWords(claim, from.id));
 }
@@ -148,7 +144,7 @@ function startWord({ wording }: Coming): string | null {
 }
 
 /** `none` where no code is taken: in groups, from bots, and when there is an owner. */
-async function tryCode(deps: DoorDeps, update: Update, word: string): Promise<'right' | 'wrong' | 'none'> {
+async function tryCode(deps: AdmissionDeps, update: Update, word: string): Promise<'right' | 'wrong' | 'none'> {
   const { message } = update;
   if (!deps.claim.isOpen() || message?.chat.type !== 'private') return 'none';
   const { from, chat } = message;
@@ -159,7 +155,7 @@ async function tryCode(deps: DoorDeps, update: Update, word: string): Promise<'r
   return 'wrong';
 }
 
-async function claims(deps: DoorDeps, from: User, code: string, updateId: number): Promise<boolean> {
+async function claims(deps: AdmissionDeps, from: User, code: string, updateId: number): Promise<boolean> {
   if (deps.claim.attempt(code, updateId) !== 'right') return false;
   try {
     await makeOwner(deps, { id: from.id, name: nameOf(from) });
@@ -188,12 +184,12 @@ function startAlone(update: Update, word: string | null): Update {
 }
 
 /** In a group other bots are spoken to as well, so only our own name or our own words count. */
-function isForUs({ conversation }: DoorDeps, wording: Wording | null): boolean {
+function isForUs({ conversation }: AdmissionDeps, wording: Wording | null): boolean {
   if (wording === null || wording.command === null) return false;
   return wording.isAddressed || conversation.commands.some(({ name }) => name === wording.command);
 }
 
-function refuseChat({ refusals, errands }: DoorDeps, { chat, from, topic }: Origin): void {
+function refuseChat({ refusals, errands }: AdmissionDeps, { chat, from, topic }: Origin): void {
   if (chat === null || chat.type === 'private') return;
   if (!refusals.isNew({ userId: from?.id ?? null, chatId: chat.id })) return;
   errands.refuse({ chatId: chat.id, topic }, texts.groupRefused);
@@ -203,49 +199,31 @@ const dayMs = 86_400_000;
 /** Strangers that are remembered; past that the oldest is forgotten and may be refused once more. */
 const rememberedMax = 10_000;
 
-interface Stranger {
-  readonly userId: number | null;
-  /** Set for a group: it is refused once, whoever speaks there. */
-  readonly chatId: number | null;
-}
+type Refusals = ReturnType<typeof createRefusals>;
 
 /**
  * Refusals: a stranger is refused once a day, a group once. They are remembered in memory alone, so a restart forgets them;
  * nothing of a stranger is kept but the line in the log.
  */
-export interface Refusals {
-  /** True when they were not refused yet; then they count as refused from now on. */
-  isNew(stranger: Stranger): boolean;
-  /** A press is refused each time, because each must be answered; it is logged once a day. */
-  notePress(userId: number): void;
-}
-
-export function createRefusals({ clock, log }: { readonly clock: Clock; readonly log: Log }): Refusals {
-  const refusedAt = new Map<string, number>();
-  const isFirst = (key: string, forMs: number): boolean => {
-    const last = refusedAt.get(key);
-    const now = clock.now();
-    // A clock that was set back ends the silence, and no harm is done.
-    if (last !== undefined && Math.abs(now - last) < forMs) return false;
-    refusedAt.delete(key);
-    refusedAt.set(key, now);
-    forgetOldest(refusedAt);
+export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'log'>) {
+  const people = createRecent<true>(rememberedMax, { ms: dayMs, now: () => clock.now() });
+  const chats = createRecent<true>(rememberedMax);
+  const isFirst = (refused: Recent<true>, key: string): boolean => {
+    if (refused.has(key)) return false;
+    refused.put(key, true);
     return true;
   };
   return {
-    isNew: ({ userId, chatId }) => {
-      const isNew = chatId === null ? isFirst(`user ${userId}`, dayMs) : isFirst(`chat ${chatId}`, Infinity);
+    /** True when they were not refused yet; then they count as refused from now on. A group has its `chatId`. */
+    isNew: ({ userId, chatId }: { readonly userId: number | null; readonly chatId: number | null }) => {
+      const isNew = chatId === null ? isFirst(people, `user ${userId}`) : isFirst(chats, `${chatId}`);
       const where = chatId === null ? {} : { address: String(chatId) };
       if (isNew) log.info('stranger_refused', { user_id: userId, ...where });
       return isNew;
     },
-    notePress: (userId) => {
-      if (isFirst(`press ${userId}`, dayMs)) log.info('stranger_refused', { user_id: userId, by: 'press' });
+    /** A callback is refused each time, because each must be answered; it is logged once a day. */
+    noteCallback: (userId: number) => {
+      if (isFirst(people, `press ${userId}`)) log.info('stranger_refused', { user_id: userId, by: 'press' });
     },
   };
-}
-
-function forgetOldest(refusedAt: Map<string, number>): void {
-  const [oldest] = refusedAt.keys();
-  if (refusedAt.size > rememberedMax && oldest !== undefined) refusedAt.delete(oldest);
 }

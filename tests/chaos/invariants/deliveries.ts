@@ -186,7 +186,7 @@ function mayFollow(since: readonly Call[], policy: string, shown: readonly Messa
 
 /** Somebody has discarded it, nobody has approved it in time, or nobody has to be reminded any more. */
 function isKeptFromPeople(part: Part, error: string): boolean {
-  if (error === 'discarded') return part.evidence?.includes('discarded_by') === true;
+  if (error === 'discarded') return part.decision?.includes('discarded_by') === true;
   if (error.startsWith('nobody approved')) return part.cause === 'approval';
   return error.startsWith('moot: nobody has to be reminded') && isReminder(part);
 }

@@ -206,8 +206,6 @@ async function untilNext(world: World, withSlots: boolean): Promise<number | nul
     (life) => life.rooms.runner.nextAt(now),
     (life) => life.rooms.deliverer.nextAt(now),
     (life) => (withSlots ? life.rooms.nagging.nextAt(now) : Promise.resolve(null)),
-    // Who wakes up every half minute for nothing is only waited for when there may be something.
-    (life) => (life.fate.dealt.lost > 0 ? life.rooms.housekeeper.nextAt(now) : Promise.resolve(null)),
   ];
   for (const nextAt of asked) {
     const told = await during(world, nextAt);

@@ -146,8 +146,8 @@ export interface Look {
 }
 
 /**
- * The calls that Telegram allows, for those that a transport makes of its own within `settle` and `remove`: looks, and what
- * is taken back. The one call of `send`, `act` and `createTopic` is paid for before it is asked for.
+ * The calls that Telegram allows, for those that a transport makes of its own: looks, a second try in another form, and what
+ * is taken back. The first call of `send`, `act` and `createTopic` is paid for before it is asked for.
  */
 export interface Budget {
   /**

@@ -160,7 +160,7 @@ function deliveryColumns({ text, int }: Dialect) {
     runId: text('run_id'),
     taskId: text('task_id'),
     chatId: text('chat_id').notNull(),
-    /** The thread within the chat: parts of one lane go out in order. */
+    /** Parts of one lane go out in order: of a task, its card, an approval, an answer, a notice or a thread. */
     lane: text('lane').notNull(),
     rank: int('rank').notNull(),
     kind: text('kind').$type<DeliveryKind>().notNull(),

@@ -33,7 +33,10 @@ interface Line extends TransportDeps {
   readonly alone: ReturnType<typeof createAlone>;
 }
 
-/** Telegram as the deliverer sees it: one call of the Bot API for each call here, and honest ids for what it answered. */
+/**
+ * Telegram as the deliverer sees it, with honest ids for what it answered. Most calls here are one call of the Bot API; one that
+ * is refused for its form or its place is made again in another one, and each further call takes from the budget.
+ */
 export function telegramTransport(deps: TransportDeps): Transport {
   const left = createRecent<Drawn>(leftMax);
   const { api, log } = deps;

@@ -80,8 +80,8 @@ export function chosen(step: MakingStep, action: string, choosing: Choosing): Ma
 /** Buttons of older messages, for times that are written now. */
 export function isFormer({ step }: MakingStep, action: string, value: string): boolean {
   const asksTime = step === 'ask' || step === 'time' || partSteps.some((part) => part === step);
-  const ctx = action === 'r' || action === 'm' ? `${action}:${value}` : action;
-  return asksTime && /^(?:[owb]|y[md]|templates|use|r:(?:fortnight|cron)|m:nth)$/.test(ctx);
+  const pressed = action === 'r' || action === 'm' ? `${action}:${value}` : action;
+  return asksTime && /^(?:[owb]|y[md]|templates|use|r:(?:fortnight|cron)|m:nth)$/.test(pressed);
 }
 
 function without(step: StepOf<'preview'>, policy: 'ack' | 'quiet'): StepOf<'preview'> {

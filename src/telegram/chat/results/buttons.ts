@@ -15,8 +15,6 @@ import { donePressed, notDonePressed } from './done.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
 import { withLine, withRows } from './view.ts';
 
-/** Buttons of questions: what becomes of missed runs, and whether a result is shown. */
-
 /** The question with what became of it, and without its buttons. */
 function settled(ctx: ChatContext, line: string, toast: string): Answer {
   if (ctx.shown === null) return alerted(line);

@@ -192,8 +192,10 @@ async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handl
     if (attempts === 0) return;
     const begun = { ...taken, stored: { ...stored, attempts } };
     const handled = attempts > attemptsMax ? handling.giveUp(begun) : await handle();
-    answerCallback(handled.toast);
-    if (await isWritten(deps, begun, handled)) await follow(deps, begun, handled);
+    const isDone = await isWritten(deps, begun, handled);
+    // A toast tells what is so by then: where the answer could not be written, the apology stands in the chat.
+    answerCallback(isDone ? handled.toast : null);
+    if (isDone) await follow(deps, begun, handled);
   };
   await retrying(pauses, attempt, (error, failures) => {
     // A button is not looked at that long.

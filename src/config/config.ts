@@ -85,7 +85,7 @@ const schema = z.object({
 
 export const CONFIG_KEYS: readonly string[] = Object.keys(schema.shape);
 
-/** What to write instead, for the message that says what is wrong with a variable. */
+/** An example for the message that says what is wrong with a variable. */
 function exampleOf(variable: keyof typeof schema.shape): string {
   return String(schema.shape[variable].meta()?.['example']);
 }

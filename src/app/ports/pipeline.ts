@@ -46,7 +46,7 @@ export interface NewOccurrence extends PlannedOccurrence {
   readonly replayOf?: string;
 }
 
-/** What becomes of one task whose slots are due. `nextAt` null means that nothing is left to run. */
+/** The plan for one task whose slots are due. `nextAt` null means that nothing is left to run. */
 export interface Claim {
   readonly taskId: string;
   readonly expectNextAt: number;
@@ -169,7 +169,7 @@ export interface RunEnd {
   readonly error: string | null;
   readonly output: Facts | null;
   readonly deliveries: readonly NewDelivery[];
-  /** Somebody has to confirm what it brought. */
+  /** The confirmation that its result needs. */
   readonly ack?: { readonly nagEveryMs: number; readonly nagLimit: number };
   /** The question whether what it brought is shown at all; then every delivery of it has an `approveBy`. */
   readonly approval?: NewApproval;
@@ -207,7 +207,7 @@ export interface Finished {
   readonly autoPaused: readonly string[];
 }
 
-/** What the scheduler needs. */
+/** The store of the scheduler. */
 export interface SlotStore {
   /** Locks due tasks, oldest first, and writes what `plan` decided about them. */
   claimDue(
@@ -260,7 +260,7 @@ export interface ReplanPage {
   readonly last: string | null;
 }
 
-/** What the runner needs. */
+/** The store of the runner. */
 export interface RunStore {
   /** Adds a run, or finds the one with the same source and key; another payload under that key is refused. */
   addRun(run: NewRun): Promise<{ readonly runId: string; readonly created: boolean }>;

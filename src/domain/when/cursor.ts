@@ -59,7 +59,7 @@ export function plainLine(line: string): string {
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** What can be written instead, by the kind of mistake. Every one of these is read by a test. */
+/** Lines to write instead, by the kind of mistake. Every one of these is read by a test. */
 export const examples = {
   any: ['in 20 minutes', 'tomorrow at 8am', 'every weekday at 9:00'],
   hour: ['every day at 9', 'every monday and thursday at 18:30', 'every month on the 1st at 9'],

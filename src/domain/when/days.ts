@@ -10,7 +10,7 @@ export interface CalendarDate {
   readonly day: number;
 }
 
-/** Which days, as they were written. */
+/** Days, as they were written. */
 export type Days =
   | { readonly kind: 'ahead'; readonly days: number; readonly night: boolean }
   | { readonly kind: 'weekdays'; readonly weekdays: readonly number[]; readonly plural: boolean; readonly which: Which }
@@ -152,7 +152,7 @@ function addWeekday(cursor: Cursor, list: WeekdayList): boolean {
   const weekday = weekdayOf(groups['name'] ?? '');
   const from = list.weekdays.at(-1) ?? 0;
   list.weekdays.push(...(isRange ? range(from, weekday).slice(1) : [weekday]));
-  // Nobody means one moment by a range of days.
+  // A range of days never means one moment.
   list.plural ||= isRange || groups['plural'] !== undefined;
   return true;
 }

@@ -14,7 +14,7 @@ export type Rhythm =
 /** An edge of a series: a day as it was written. */
 export type EdgeDay = Extract<Days, { kind: 'ahead' | 'weekdays' | 'date' }>;
 
-/** What has been read so far, part by part, before it is known whether the parts fit together. */
+/** Parts that have been read so far, before it is known whether they fit together. */
 export interface Draft {
   rhythm: Rhythm | null;
   /** `twice a day` has to name two times, `twice a week` two days. */

@@ -100,7 +100,7 @@ function refuseTraps(rest: Cursor): void {
   }
 }
 
-/** What was read may be half of what was meant, if the rest of the line is nothing but another day or time. */
+/** The words read may be half of what was meant, if the rest of the line is nothing but another day or time. */
 function refuseMoreOfWhen(rest: Cursor, extent: 'all' | 'some'): void {
   const before = rest.at;
   let parts = 0;

@@ -139,7 +139,7 @@ function whenIn(line: string, setting: Setting): string | null {
   }
 }
 
-/** What can be read and is short enough for an example. */
+/** Readable lines that are short enough for an example. */
 function isExample(line: string, setting: Setting): boolean {
   return line.length <= MENDED_LENGTH_MAX && whenIn(line, setting) !== null;
 }

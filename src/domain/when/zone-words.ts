@@ -8,7 +8,7 @@ const UNIVERSAL = words(String.raw`(?:in\s+)?(?<name>utc|gmt)(?:\s+time)?`);
 const OFFSET = /\s*(?:in\s+)?(?:utc|gmt)\s*[+-]\s*\d{1,2}|\s*\+\d\d:\d\d|\s+-\d\d:\d\d/y;
 const SHORT = words(String.raw`(?:in\s+)?(?<name>[a-z]{1,4})(?:\s+time)?`);
 
-/** What people mean by a short name of a zone. None of them is a zone of its own: most are used in several places. */
+/** Short names of zones, as people mean them. None of them is a zone of its own: most are used in several places. */
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   et: 'America/New_York',
   ct: 'America/Chicago',

@@ -9,7 +9,7 @@ import { readFacts } from '../tasks/codec.ts';
 import { userFields } from './people.ts';
 import { chatFields } from './rows.ts';
 
-/** What a chat amounts to. Everything is counted as far as a person needs to know, so that no look takes long. */
+/** Facts about a chat. Counts go only as far as a person needs to know, so that no look takes long. */
 export const chatFactStore = {
   chatNews,
   chatSettings,

@@ -22,7 +22,7 @@ export function* moveChat(from: string, to: string, at: number): Script<void> {
   if (young !== undefined) yield* joinChats(old, young, { from, to, at });
   else if (yield* addAlias(to, old.id, at)) yield* setAddress(old.id, to, at);
   else {
-    // Somebody else made a row for the new address at this moment.
+    // Another writer made a row for the new address at this moment.
     const made = yield* lockChat({ provider: telegram, address: to });
     if (made !== undefined) yield* joinChats(old, made, { from, to, at });
   }
@@ -64,7 +64,7 @@ export function* survivorOf(chatId: string): Script<string | null> {
 function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   const ofYoung = sql`chat_id = ${young.id}`;
   yield* update('tasks', { chatId: old.id, number: sql`number + ${old.lastNumber}` }, ofYoung);
-  // What waits in order goes on in order.
+  // Runs that wait in order go on in order.
   yield* update(
     'runs',
     { lane: sql`replace(lane, ${`:${young.id}:`}, ${`:${old.id}:`})` },
@@ -88,7 +88,7 @@ function* mergeDeliveries(oldId: string, youngId: string): Script<void> {
   yield* update('deliveries', { chatId: oldId, lane }, sql`chat_id = ${youngId}`);
 }
 
-/** What was said in either is said; the later end of two holds binds. */
+/** Words said in either chat are said; the later end of two holds binds. */
 function* mergeNotes(oldId: string, youngId: string): Script<void> {
   const [kept, given] = [toldScope(oldId), toldScope(youngId)];
   yield* run(sql`insert into kv (scope, key, value, expires_at, updated_at)

@@ -71,7 +71,7 @@ interface Membership {
 }
 
 /**
- * Whoever is out of a chat has no right there, and gets back on return what was taken for that reason alone. The right of
+ * A member out of a chat has no right there, and gets back on return what was taken for that reason alone. The right of
  * an owner comes from being one, and they may approve chats in which they are not.
  */
 export function* applyMembership({ chatId, userId, isOut, at }: Membership): Script<void> {

@@ -48,7 +48,7 @@ export function* chatOf(thread: Place, newId: string, now: number): Script<ChatR
     select provider, address, id, created_at from chats where provider = ${provider} and address = ${address}
     on conflict (provider, address) do nothing`);
   let made = yield* lockChat(thread);
-  // Whoever waited for a row that went into another one at that moment finds the other one when it looks again.
+  // A lock that waited for a row just joined to another one finds the other one when it looks again.
   for (let tries = 1; made === undefined && tries < lockTriesMax; tries += 1) made = yield* lockChat(thread);
   if (made === undefined) throw new AppError('internal', `No chat row for ${threadKeyOf({ ...thread, topic: null })}.`);
   return made;

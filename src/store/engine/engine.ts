@@ -1,6 +1,6 @@
 import type { Dialect, Shape, Sql, Tuple } from './sql.ts';
 
-/** What a transaction asks of its engine; the functions that make it are in `statements.ts`. */
+/** Requests of a transaction to its engine; the functions that make them are in `statements.ts`. */
 export type Ask =
   | { readonly does: 'rows'; readonly sql: Sql }
   /** Row locks and nothing else; the engine without row locks leaves the whole statement out. */
@@ -13,7 +13,7 @@ export type Ask =
 export interface Insertion {
   readonly table: string;
   readonly columns: readonly { readonly name: string; readonly holds: 'text' | 'int' }[];
-  /** What happens to a row that is there already; empty where that is a fault. */
+  /** The action on a row that is there already; empty where that is a fault. */
   readonly conflict: Shape;
 }
 

@@ -34,7 +34,7 @@ export const columns = Object.fromEntries(
   Object.keys(sqliteTables).map((name) => [name, columnsOf(name as TableName)]),
 ) as { readonly [N in TableName]: FieldsOf<RowOf<N>> };
 
-/** What a statement answers, by name; what belongs together may stand in an object of its own. */
+/** Answers of a statement, by name; those that belong together may stand in an object of their own. */
 export interface Fields {
   readonly [name: string]: Field<unknown> | Together<unknown> | Fields;
 }
@@ -45,7 +45,7 @@ export interface Together<T> {
   readonly make: (row: never) => T;
 }
 
-/** What a statement may answer. */
+/** Forms that an answer may have. */
 export type Selectable = Fields | Together<unknown>;
 
 export type Answer<F> =
@@ -105,7 +105,7 @@ export function maybe<T>({ sql: column, read }: Field<T>): Field<T | null> {
   return { sql: column, read: read === null ? null : (value: never) => (value === null ? null : read(value)) };
 }
 
-/** What stands there, made into something else; a name that says what is the reader's. */
+/** A field with its value made into something else; the reader names what it becomes. */
 export function mapped<T, U>({ sql: column, read }: Field<T>, make: (value: T) => U): Field<U> {
   return { sql: column, read: (value: never) => make(read === null ? value : read(value)) };
 }
@@ -188,7 +188,7 @@ function made<F extends Selectable>(fields: F, flat: readonly Flat[]): Selection
 
 type Read = (row: Row) => unknown;
 
-/** What is made of plain columns is made of the row itself. */
+/** Objects made of plain columns are made of the row itself. */
 function readAs(fields: Selectable, isPlain: boolean): Read | null {
   if (!isTogether(fields)) return isPlain ? null : readerOf(fields, '');
   const readAll = isPlain ? null : readerOf(fields.fields, '');

@@ -19,7 +19,7 @@ export function lockNameOf(database: string): string {
   return `${existsSync(database) ? realpathSync(database) : database}.lock`;
 }
 
-/** Whoever only looks whether the lock is free holds it for less than this, and must not be what refuses a start. */
+/** A process that only looks whether the lock is free holds it for less than this, and must not make a start fail. */
 const glanceMs = 100;
 
 /**

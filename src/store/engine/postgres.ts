@@ -4,7 +4,7 @@ import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
 import { placesIn, raw, written, type Sql, type Tuple, type Value } from './sql.ts';
 import { run } from './statements.ts';
 
-/** What the engine needs of a client; node-postgres and the embedded Postgres of the tests both give it. */
+/** Parts of a client that the engine needs; node-postgres and the tests' embedded Postgres both have them. */
 export interface Client {
   query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
   /** With `true` the connection is closed instead of being used again. */

@@ -65,7 +65,7 @@ export interface Look<R, K> {
    * so that the page itself is the end of the look.
    */
   readonly edge?: K | undefined;
-  /** What is wanted, newest first. */
+  /** Rows wanted, newest first. */
   readonly found: (limit: number) => Script<R[]>;
   readonly keyOf: (row: R) => K;
 }

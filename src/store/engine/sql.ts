@@ -104,7 +104,7 @@ export function allOf(...conditions: readonly (Sql | undefined)[]): Sql {
   return given.length === 0 ? raw('1 = 1') : joined(given, and);
 }
 
-/** What the dialects write differently. */
+/** SQL that the dialects write differently. */
 export function differing(pieces: Readonly<Record<Dialect, string>>): Sql {
   return { shape: extended(empty, `${pieces.sqlite} or ${pieces.postgres}`, () => [pieces]), values: [] };
 }

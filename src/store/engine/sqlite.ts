@@ -66,7 +66,7 @@ export function sqliteEngine(connection: Connection, turn?: () => Promise<void>)
       try {
         connection.pragma('wal_checkpoint(TRUNCATE)');
       } catch (error) {
-        // What the log holds is committed, and the next start reads it: a full disk must not keep a process from its end.
+        // The log is committed, and the next start reads it: a full disk must not keep a process from its end.
         if (codeOf(error) !== 'SQLITE_FULL') throw error;
       } finally {
         connection.close();
@@ -205,9 +205,9 @@ interface Checkpointer {
 const rowsPerCheckpoint = 2000;
 
 /**
- * What is written during a checkpoint stays in the log, and only a log of which nothing is left begins anew; one that grows
- * on and on would be worked off by whoever writes next, all at once. So the thread looks again until nothing was added
- * since its last look, which is short work, and gives up while somebody writes without a pause.
+ * Writes during a checkpoint stay in the log, and only a log of which nothing is left begins anew; one that grows on and
+ * on would be worked off by the next writer, all at once. So the thread looks again until nothing was added since its
+ * last look, which is short work, and gives up while somebody writes without a pause.
  */
 const chase = { tries: 12, gapMs: 50 };
 

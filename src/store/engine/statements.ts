@@ -18,7 +18,7 @@ import {
   type Value,
 } from './sql.ts';
 
-/** What a script asks of its engine: typed by the tables, bound, and the same for both engines. */
+/** Requests of a script to its engine: typed by the tables, bound, and the same for both engines. */
 
 /** A statement that answers rows of one kind. */
 export interface Query<F> {
@@ -43,7 +43,7 @@ export function selecting<F extends Selectable>(fields: F, statement: (list: Sql
 
 const answering = raw(' returning ');
 
-/** What a write has written. */
+/** Rows that a write has written. */
 export function returning<F extends Selectable>(fields: F, statement: Sql): Query<F> {
   const selection = selectionOf(fields);
   return { sql: joined([statement, answering, selection.list]), selection };
@@ -128,7 +128,7 @@ function insertionOf(table: TableName, names: readonly string[], conflict: Shape
   return made;
 }
 
-/** What a row is to hold: a value, or what is computed of it. What is undefined stays as it is. */
+/** Values for a row: given, or computed of the row. A column that is undefined stays as it is. */
 export type Settable<Row> = { readonly [K in keyof Row]?: Row[K] | Sql | undefined };
 
 /** Answers whether a row took the change. */

@@ -92,20 +92,20 @@ async function told<T>(outcome: Promise<T>): Promise<T> {
 }
 
 /**
- * What a row or a statement of ours is to blame for, and what would fail again however often it is tried: constraints and
- * values that the database refuses. Everything else of a driver may pass, and nothing may be judged by it.
+ * Errors that a row or a statement of ours caused and that no retry mends: constraints and values that the database
+ * refuses. Any other error of a driver may pass, and nothing may be judged by it.
  */
 const sqliteData = /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE|ERROR)/;
 const postgresData = /^(22|23|42|P0)/;
 
-/** What the drivers say without a code when the connection is gone, or when nobody answers. */
+/** Errors of the drivers without a code, when the connection is gone or no server answers. */
 const driverAway =
   /timeout|terminated|not queryable|encountered a connection error|connection is not open|calling end/i;
 
 /** A run that another process made at the same moment: the index did its work, and the next try sees that run. */
 const contended = 'runs_exclusive';
 
-/** What a store throws is either our own refusal, a store that is away, or a fault of ours. */
+/** Errors of a store are our own refusal, a store that is away, or a fault of ours. */
 export function translate(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
@@ -118,7 +118,7 @@ export function translate(error: unknown): AppError {
   });
 }
 
-/** What a person can do about it. */
+/** Advice to the person who runs this. */
 const wayOut: Readonly<Record<string, string>> = {
   SQLITE_FULL: 'SQLITE_FULL: the disk is full; free some space',
   SQLITE_READONLY: 'SQLITE_READONLY: give the user of this process the right to write to its file and folder',

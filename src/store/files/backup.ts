@@ -54,8 +54,8 @@ export function copyName(file: string, now: number): string {
 }
 
 /**
- * Nobody else's file may ever match, because what matches is removed when it is old. It is the whole name of the database
- * that counts: app.db and app.sqlite may stand in one folder, and so do their copies.
+ * Names of our copies and of no other files, because a file that matches is removed when it is old. The whole name of the
+ * database counts: app.db and app.sqlite may stand in one folder, and so do their copies.
  */
 function namesOf(file: string): RegExp {
   return new RegExp(`^${basename(file).replace(/[^\w-]/g, '\\$&')}-\\d{8}-\\d{6}\\.db$`);
@@ -135,15 +135,15 @@ function byAge(copies: readonly Kept[], made: string | null): Kept[] {
   return copies.toSorted((a, b) => rank(a) - rank(b) || b.at - a.at || (a.name < b.name ? 1 : -1));
 }
 
-/** What SQLite writes beside a file while it works on it. */
+/** Suffixes of a file and of what SQLite writes beside it. */
 const besides = ['', '-journal', '-wal', '-shm'];
 
 /** A copy on which nothing was written for so long is not being made any more. */
 const abandonedMs = 3_600_000;
 
 /**
- * What a process left behind that ended in the middle of a copy; one that another process is making stays. The disk tells
- * the age by its own clock, so that no wrong one of ours counts.
+ * Leftovers of a process that ended in the middle of a copy; one that another process is making stays. The disk tells the
+ * age by its own clock, so that no wrong one of ours counts.
  */
 function removePartials(folder: string, ours: RegExp, partial: string): void {
   const { mtimeMs: now } = statSync(partial);
@@ -217,7 +217,7 @@ function inThread(copy: Making, isWaitedFor: boolean): Promise<void> {
   });
 }
 
-/** What root makes for somebody else's server belongs to that somebody, or the server could not use it. */
+/** Files that root makes for another user's server belong to that user, or the server could not use them. */
 export function giveToOwnerOf(like: string, ...paths: readonly string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(like);

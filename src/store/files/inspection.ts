@@ -4,7 +4,7 @@ import pg from 'pg';
 import { schedulerLockKey, type LockState } from '../engine/lock.ts';
 import { readMigrations, type Migration } from '../engine/migrate.ts';
 
-/** What there is in a database, for whoever looks at it from outside. Nothing in here writes, and no lock is needed. */
+/** Facts about a database, for a look from outside. Nothing in here writes, and no lock is needed. */
 export interface DatabaseFacts {
   readonly bytes: number;
   /** Steps of the schema that the program knows and the database does not have yet. */
@@ -140,7 +140,7 @@ function instantOf(value: unknown): number | null {
   return Number.isSafeInteger(instant) ? instant : null;
 }
 
-/** Whoever only looks does not wait long. */
+/** An inspection does not wait long. */
 const patienceMs = 5000;
 
 export interface ServerInspection {

@@ -8,14 +8,14 @@ import { all, insert, one, run, select, updateReturning } from '../engine/statem
 import { tellEvents } from '../records/journal.ts';
 import { heldParts } from './quiet-parts.ts';
 
-/** What keeps parts from going out: the platform's word, the budget, and what waits for a person. */
+/** Reasons that keep parts from going out: Telegram's word, the budget, and what waits for a person. */
 export const holdStore = { settleByHand, retryBlocked, readHolds, writeHold, sentSince, heldParts, waitingResults };
 
 const { deliveries, kv } = columns;
 
 /**
- * What a person has seen is believed, but delivered is only what the platform has given an id for, so a part that arrived
- * ends as failed with the reason that it is not confirmed. A look that is under way loses its claim.
+ * A person's word is believed, but a part counts as delivered only when Telegram has given an id for it, so one that
+ * arrived ends as failed with the reason that it is not confirmed. A look that is under way loses its claim.
  */
 function* settleByHand(deliveryId: string, arrived: boolean, at: number): Script<boolean> {
   const evidence = JSON.stringify({ by_hand: arrived ? 'arrived' : 'absent', at });
@@ -48,7 +48,7 @@ function* retryBlocked(filter: Filter, at: number): Script<number> {
     const inDoubt = sql`topic_state = 'blocked' and topic_cause = 'topic_in_doubt'`;
     yield* run(sql`update tasks set topic_cause = null where ${allOf(inDoubt, ...named(filter, 'id'))}`);
   }
-  // What waits for an approval is no trouble that could be over.
+  // Parts that wait for approval have no trouble that could end.
   const others = filter.inDoubt ? undefined : sql`coalesce(cause, '') <> 'topic_in_doubt'`;
   const waits = sql`status in ('pending', 'blocked') and status = 'blocked' and ready_at > ${at}
     and coalesce(cause, '') <> 'approval'`;
@@ -108,7 +108,7 @@ function* sentSince(since: number): Script<SentCall[]> {
   );
 }
 
-// What waits for the end of quiet hours does not wait for the platform until then.
+// Parts held for quiet hours do not wait for Telegram until those hours end.
 const waitingFields = { since: like(deliveries.createdAt, raw('coalesce(held_until, created_at)')) };
 
 /** The index of what is ready lists the parts of one chat, so a long backlog is read only as far as it is counted. */

@@ -98,7 +98,7 @@ export const messageStore = { addMessages: insertMessages, tellOnce, messageAt, 
 
 export function* insertMessages(messages: readonly NewMessage[], at: number): Script<void> {
   for (const message of messages) {
-    // What is delivered nowhere has nobody to read it.
+    // Messages that are delivered nowhere have no reader.
     if (!isDeliverable(message.thread)) continue;
     const { id: chatId } = yield* chatOf(message.thread, message.id, at);
     yield* insertMessage(message, chatId, at);
@@ -145,7 +145,7 @@ function* forgetTold(address: string, keyPrefix: string): Script<void> {
   if (chat !== undefined) yield* forgetToldOf(chat.id, keyPrefix);
 }
 
-/** What begins with one of the kept prefixes stays told. */
+/** Keys that begin with one of the kept prefixes stay told. */
 export function* forgetToldOf(chatId: string, keyPrefix: string, kept: readonly string[] = []): Script<void> {
   const begins = (prefix: string) => sql`substr(key, 1, length(${prefix})) = ${prefix}`;
   const stays = kept.map((prefix) => sql`not ${begins(prefix)}`);

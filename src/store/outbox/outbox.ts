@@ -85,7 +85,7 @@ function* soundHeadOf(chatId: string, at: Turn): Script<PartRow | undefined> {
   return undefined;
 }
 
-/** What people wait for comes first, but not for ever: a chat that is full of commands would have no results any more. */
+/** Parts that people wait for come first, but not for ever: a chat full of commands would have no results any more. */
 function* headInTurn(chatId: string, at: Turn): Script<PartRow | undefined> {
   const isTurnOfResults = at.resultsFirst?.has(chatId) === true;
   const result = isTurnOfResults ? yield* headOf(chatId, at, outboxRanks.result) : undefined;
@@ -100,7 +100,7 @@ function* headOfMerged(chatId: string, at: Turn): Script<PartRow | undefined> {
   return yield* headOf(survivor, at);
 }
 
-/** What cannot be read fails with the reason; what hangs on a topic that is not there any more has nothing to hang on. */
+/** A part that cannot be read fails with the reason; so does decoration of a topic that is not there any more. */
 function* dropFaulty(part: PartRow): Script<boolean> {
   const fault = faultOf(part);
   if (fault === null) return false;

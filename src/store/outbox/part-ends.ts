@@ -23,7 +23,7 @@ const openBefore: Readonly<Record<PartEnd['status'], Sql>> = {
   failed: raw(`('sending', 'unknown', 'pending', 'blocked')`),
 };
 
-/** What became of parts, each under the fence of its claim, and what follows from it for their tasks. */
+/** Ends of parts, each under the fence of its claim, and what follows from them for their tasks. */
 export function* endParts(ends: readonly PartEnd[], now: number): Script<number> {
   let written = 0;
   yield* lockTasks(ends);
@@ -36,7 +36,7 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
     written += won.length;
     const isOver = status === 'delivered' || status === 'failed';
     const gone = isOver ? new Set<string>() : yield* dropOfDeleted(won, now);
-    // Nobody is asked about a part of a task that is not there any more.
+    // Parts of a task that is not there any more raise no question.
     yield* followUp(
       won.filter(({ taskId }) => !gone.has(taskId ?? '')),
       now,
@@ -113,12 +113,12 @@ function endColumns(end: PartEnd, now: number) {
   }
 }
 
-/** What was found out before stays where nothing new was. */
+/** Evidence found before stays where there is no new one. */
 function foundOut({ evidence }: { readonly evidence: string | null }): Sql {
   return sql`coalesce(${text(evidence)}, evidence)`;
 }
 
-/** What comes back to the outbox must not pass by a deletion that empties it: tasks before their parts, as every verb does. */
+/** Parts that come back must not pass by a deletion that empties the outbox: tasks before their parts, as in every verb. */
 function* lockTasks(ends: readonly PartEnd[]): Script<void> {
   const ids = ends.flatMap(({ status, taskId }) =>
     status === 'delivered' || status === 'failed' ? [] : (taskId ?? []),
@@ -183,7 +183,7 @@ function guidanceKey(end: Exclude<Guided, { status: 'unknown' }>, { thread, show
   return isView(shown) && shown.view === 'notPinned' ? 'notPinned' : `failed:${end.id}`;
 }
 
-/** What reached a task's topic when nothing waits any more shows that a trouble is over, so the next one is told again. */
+/** Parts that reach a task's topic when nothing waits any more end a trouble there, so the next one is told again. */
 function* forgetMended(ends: readonly Ended<'delivered'>[]): Script<void> {
   if (ends.length === 0) return;
   const chats = yield* all(

@@ -13,7 +13,7 @@ const d = columnsOf('deliveries', 'd');
 const c = columnsOf('chats', 'c');
 const t = columnsOf('tasks', 't');
 
-/** What the outbox reads of a part, with the place it goes to. */
+/** Columns of a part that the outbox reads, with its place. */
 export const partFields = {
   ...pick(d, 'id', 'lane', 'kind', 'part', 'status', 'content', 'fence', 'sends', 'settles', 'cause', 'edits', 'rank'),
   ...pick(d, 'urgent', 'silent', 'runId', 'taskId', 'chatId', 'unknownPolicy', 'expiresAt', 'putOffs', 'sentAt'),
@@ -45,7 +45,7 @@ export function shownOf(content: string): Shown | null {
   }
 }
 
-/** What cannot be read is for everybody: an answer that more people see is better than none. */
+/** An unreadable limit means everybody: an answer that more people see is better than none. */
 function onlyForOf(text: string | null): OnlyFor | null {
   if (text === null) return null;
   try {
@@ -114,7 +114,7 @@ function resultOf(part: PartRow): ResultTask | null {
   };
 }
 
-/** What is looked for is itself in doubt; it is a second send only if the doubt is older than its send. */
+/** A part with status unknown is in doubt; it is a second send only if the doubt is older than its send. */
 function isResent({ doubtedAt, sentAt }: PartRow, status: OutboxPart['status']): boolean {
   if (doubtedAt === null) return false;
   return status !== 'unknown' || doubtedAt < (sentAt ?? doubtedAt);
@@ -142,7 +142,7 @@ function homeOf({ taskId, title, provider, address, homeTopic: topic }: PartRow)
   return taskId === null || title === null ? null : { provider, address, topic };
 }
 
-/** Whoever presses a button of a message proves that the message is there. */
+/** A press on a button of a message proves that the message is there. */
 export const pressedStore = { foundByPress };
 
 /** A send that is on its way may have arrived before its answer; of two sends nobody can tell which one was pressed. */

@@ -53,7 +53,7 @@ function isToldOf({ heldUntil: until }: PartRow, now: number): boolean {
 
 const heard: QuietVerdict = { is: 'heard' };
 
-/** What a task brought into its own topic. An answer to a person comes when they ask, at whatever hour. */
+/** Parts that a task brings into its own topic. An answer to a person comes when they ask, at any hour. */
 function isSubject({ kind, goesTo, taskId, lane, status }: PartRow): boolean {
   if (taskId === null || goesTo !== 'task' || lane !== `task:${taskId}` || status === 'unknown') return false;
   return kind === 'result' || kind === 'notice';
@@ -96,7 +96,7 @@ function policiesIn(text: string | null): Pick<Policies, 'quiet'> {
   return objectIn(text);
 }
 
-/** What cannot be read chooses nothing; whoever needs all of it says so. */
+/** Unreadable text chooses nothing; callers that need all of it say so. */
 function objectIn(text: string | null): Readonly<Record<string, unknown>> {
   return readFacts(text) ?? {};
 }
@@ -205,7 +205,7 @@ const heldFields = {
 
 type HeldPart = Answer<typeof heldFields>;
 
-/** What waited for that end, by task: what was dropped meanwhile is not told of. */
+/** Parts that waited for that end, by task; those dropped meanwhile are not told of. */
 export function* heldParts(chatId: string, until: number): Script<HeldTask[]> {
   const found = yield* all(
     select(heldFields)`from deliveries d join tasks t on t.id = d.task_id

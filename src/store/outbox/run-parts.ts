@@ -6,7 +6,7 @@ import { sql } from '../engine/sql.ts';
 import { insertAll, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
 
-/** What words about the end of a run need of it, whether it came after an attempt or instead of one. */
+/** Fields of a run's end that words about it need, whether it came after an attempt or instead of one. */
 export type Ending = Pick<RunEnd, 'status' | 'error' | 'finishedAt' | 'notices'> & {
   readonly run: Pick<RunEnd['run'], 'id' | 'taskId' | 'chatId'>;
 };
@@ -16,7 +16,7 @@ export interface EndPart {
   readonly part: NewDelivery;
 }
 
-/** What runs brought back, and the words about how they ended: to the topic of the task, or to the thread that was named. */
+/** Results of runs, and the words about how they ended: to the topic of the task, or to the thread that was named. */
 export function* insertEndParts(parts: readonly EndPart[]): Script<void> {
   yield* insertAll('deliveries', parts.map(rowOf));
 }
@@ -42,7 +42,7 @@ function rowOf({ end: { run, finishedAt, notices }, part }: EndPart) {
     putOffs: 0,
     settles: 0,
     createdAt: finishedAt,
-    // Whoever asked by hand for a run waits for the word about it as well.
+    // A person who asked by hand for a run waits for the word about it as well.
     urgent: part.urgent === true || (part.kind === 'notice' && notices.byHand) ? 1 : 0,
     cause: approveBy === undefined ? null : 'approval',
     silent: part.silent === true ? 1 : 0,
@@ -51,7 +51,7 @@ function rowOf({ end: { run, finishedAt, notices }, part }: EndPart) {
   } as const;
 }
 
-/** What waits for an approval stands aside, so that it holds up nothing that comes after it. */
+/** Parts that wait for an approval stand aside, so that they hold up nothing after them. */
 function laneOf({ taskId, chatId }: Ending['run'], { approveBy, thread }: NewDelivery): string {
   if (taskId === null) return chatId === null ? 'chat:null' : threadLane(chatId, thread?.topic ?? null);
   return approveBy === undefined ? `task:${taskId}` : approvalLane(taskId);
@@ -61,7 +61,7 @@ export function approvalLane(taskId: string): string {
   return `approval:${taskId}`;
 }
 
-/** What is still to be sent of a task that is not there any more is dropped, with a row that says so. */
+/** Parts still to be sent of a task that is not there any more are dropped, with a row that says so. */
 export function* dropParts(taskId: string, now: number, why = 'the task was deleted'): Script<void> {
   const dropped = yield* updateReturning(
     'deliveries',

@@ -6,10 +6,10 @@ import { limit as limited, raw } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { shownOf } from './part-rows.ts';
 
-/** What is known of the messages of a chat, by the updates that came and by what was sent. */
+/** Traces of the messages of a chat, in the updates that came and in what was sent. */
 export const traceStore = { lastMessageBefore, explainedAfter, unknownParts, orphanTopics };
 
-/** What is known since the very same millisecond may have come after the call that left in it, so it is the last resort. */
+/** A message of the very same millisecond may have come after the call that left in it, so it is the last resort. */
 function* lastMessageBefore(address: string, at: number): Script<number | null> {
   return (yield* lastMessageBy(address, at - 1)) ?? (yield* lastMessageBy(address, at));
 }
@@ -107,7 +107,7 @@ function readUpdate(payload: string): TopicUpdate {
     const update = JSON.parse(payload) as TopicUpdate | null;
     return update ?? {};
   } catch {
-    // What cannot be read tells of no topic; handling the update has reported it.
+    // An update that cannot be read tells of no topic; handling it has reported it.
     return {};
   }
 }

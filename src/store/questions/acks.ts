@@ -11,7 +11,7 @@ import { tellEvents } from '../records/journal.ts';
 import { escalate } from './escalations.ts';
 import { insertNag, settleNag, dueAcks, type DueRow } from './nags.ts';
 
-/** Who has confirmed what, and who must be reminded. The row of an open one is made with the end of its run. */
+/** Acks: who confirmed what, and who must be reminded. The row of an open one is made with the end of its run. */
 export const ackStore = { noteDone, takeBackDone, readAck, claimNags, nextNagAt };
 
 const { acks } = columns;
@@ -87,7 +87,7 @@ function* resultOf(runId: string | null): Script<ResultShown | null> {
   return { messageId: found.messageId, shown };
 }
 
-/** What was asked for before is asked for again, unless something newer asks by now or people were reminded enough. */
+/** An ack taken back is asked for again, unless something newer asks by now or people were reminded enough. */
 function* takeBackDone(back: DoneNote): Script<boolean> {
   const { taskId, occurrenceId, at } = back;
   const known = yield* lockedAck(back);
@@ -124,7 +124,7 @@ function* readAck(occurrenceId: string): Script<AckView | null> {
   return { ...ack, result: yield* resultOf(runId) };
 }
 
-/** What was confirmed of these occurrences, or is to be. */
+/** Acks of these occurrences, given or still to be given. */
 export function* acksOf(occurrenceIds: readonly string[]): Script<ReadonlyMap<string, SlotAck>> {
   if (occurrenceIds.length === 0) return new Map();
   const found = yield* all(

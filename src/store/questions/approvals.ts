@@ -67,7 +67,7 @@ function* decideApproval(approval: Approval & { readonly at: number }): Script<A
   return { is: 'decided', isGiven, by: actor, at, isFirst: true };
 }
 
-/** Somebody has just looked at it, so it is neither too old nor held for quiet hours. */
+/** A released part is not too old nor held for quiet hours: a person just looked at it. */
 function released(at: number, decision: string) {
   const lane = raw(`'task:' || task_id`);
   return { status: 'pending', readyAt: at, cause: null, expiresAt: null, urgent: 1, lane, decision } as const;

@@ -9,7 +9,7 @@ import { insertPart, placeOf, shownFieldsOf } from '../outbox/new-parts.ts';
 import { shownOf } from '../outbox/part-rows.ts';
 import { insertInTopic, lastPart, type DueRow } from './nags.ts';
 
-/** Nobody has said Done, however often they were reminded: somebody is told who can do more about it. */
+/** Escalations tell an admin, who can do more about it, that no person said Done after all reminders. */
 
 type Escalated = Extract<View, { view: 'escalated' }>;
 
@@ -40,8 +40,8 @@ interface Admin {
 const actorLength = 'telegram:user:'.length;
 
 /**
- * Whoever approved the group, or else an admin of it, with the private chat in which they can be told; null where there is
- * none. A bot can write to those alone who have begun, and whoever has was answered.
+ * The approver of the group, or else an admin of it, with the private chat in which they can be told; null where there is
+ * none. A bot can write only to people who have begun, and whoever has was answered.
  */
 function* adminOf(chatId: string): Script<Admin | null> {
   const group = yield* one(

@@ -92,7 +92,7 @@ export function* settleLateNags(deliveryIds: readonly string[], now: number): Sc
 const { acks } = columns;
 const lateFields = { id: columnsOf('deliveries', 'd').id, occurrenceId: columnsOf('runs', 'r').occurrenceId };
 
-/** What runs that have succeeded leave open for somebody to confirm; most ask for nothing, and cost nothing here. */
+/** Acks that runs leave open when they succeed; most ask for nothing, and cost nothing here. */
 export function* openAcks(ends: readonly RunEnd[]): Script<void> {
   for (const { run, status, ack, finishedAt } of ends) {
     if (ack === undefined || status !== 'succeeded' || run.occurrenceId === null || run.taskId === null) continue;
@@ -119,7 +119,7 @@ export function* openAcks(ends: readonly RunEnd[]): Script<void> {
   }
 }
 
-/** Nobody is asked any more about what the task had left open, and no reminder of it stays. True when one is removed. */
+/** Open acks of the task are closed: they ask no person any more, and no reminder stays. True when one is removed. */
 export function* closeAcks(
   taskId: string,
   as: Extract<AckStatus, 'superseded' | 'dropped'>,
@@ -156,7 +156,7 @@ export function* reopenAck(taskId: string, now: number): Script<void> {
   for (const { id } of recent) {
     const ack = yield* one(select(pick(acks, 'status', 'nagEveryMs'))`from acks where occurrence_id = ${id}`);
     if (ack === undefined) continue;
-    // What came after it asks for itself, so only the newest can have been answered by the snooze.
+    // Later occurrences ask for themselves, so only the newest can have been answered by the snooze.
     if (ack.status !== 'superseded' || ack.nagEveryMs === null) return;
     yield* update(
       'acks',
@@ -188,7 +188,7 @@ const dueFields = {
   ...pick(a, 'occurrenceId', 'taskId', 'runId', 'nagEveryMs', 'nagLimit', 'nags', 'nagDeliveryId', 'createdAt'),
   slotAt: maybe(columnsOf('occurrences', 'o').slotAt),
   state: maybe(t.state),
-  // What cannot be read asks for nothing.
+  // Unreadable policies ask for nothing.
   policies: mapped(maybe(t.policies), (text): Policies => readFacts(text) ?? {}),
   timezone: maybe(t.timezone),
   chatId: maybe(t.chatId),

@@ -62,10 +62,10 @@ export function* askAboutMissed(claims: readonly Claim[], now: number): Script<v
   }
 }
 
-/** Which message asked last about the missed slots of a task. */
+/** The message that asked last about the missed slots of a task. */
 const askedScope = 'missed';
 
-/** Nobody has answered in time: the last question of each task says so by itself, once nothing of it is open any more. */
+/** The last question of each task says by itself that nobody answered in time, once nothing of it is open any more. */
 export function* tellNobodyAnswered(taskIds: readonly string[], now: number): Script<void> {
   for (const taskId of new Set(taskIds)) {
     if ((yield* readQuestion(taskId)) !== null) continue;
@@ -85,7 +85,7 @@ export const questionFields = {
   ...pick(columns.deliveries, 'id', 'messageId', 'content', 'createdAt'),
 };
 
-/** Nobody has answered in time, and the question says so by itself, once. */
+/** The question says by itself, once, that nobody has answered in time. */
 export function* sayExpired(question: Answer<typeof questionFields> | undefined, now: number): Script<void> {
   if (question === undefined || question.messageId === null) return;
   const { id, createdAt, messageId: edits } = question;

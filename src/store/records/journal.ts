@@ -7,7 +7,7 @@ import { sql } from '../engine/sql.ts';
 import { insertAll, insertReturning, updateAll } from '../engine/statements.ts';
 import { refreshCards, type CardChange } from '../outbox/cards.ts';
 
-/** What somebody did to a task, and where it stood before and after. */
+/** An act on a task, and where the task stood before and after. */
 export interface AuditEntry {
   readonly at: number;
   readonly actor: Actor;
@@ -23,7 +23,7 @@ export interface AuditEntry {
   readonly hasCard?: boolean;
 }
 
-/** What changes nothing that the card of a task shows. */
+/** Verbs that change nothing on the card of a task. */
 const unseen: ReadonlySet<TaskVerb> = new Set([
   'create',
   'run_now',

@@ -53,8 +53,8 @@ interface Found<R> {
 }
 
 /**
- * What held in a stretch: from the last that came before it to the first after it. Where one of the two lies in a time that
- * came twice, all of that time is read, because what was made later holds, whatever its clock said.
+ * Rows that held in a stretch: from the last that came before it to the first after it. Where one of the two lies in a
+ * time that came twice, all of that time is read, because what was made later holds, whatever its clock said.
  */
 function* heldIn<F extends Fields>(
   { fields, of, order }: Series<F>,
@@ -99,7 +99,7 @@ function* pauseBefore(taskId: string, id: string): Script<Deed | null> {
   return pause ?? null;
 }
 
-/** Nobody completes a task: its last slot does. */
+/** The last slot completes a task; no person does. */
 export function* lastSlotBefore(taskId: string, at: number): Script<number | null> {
   const slot = yield* one(
     select({ at: columns.occurrences.slotAt })`from occurrences where task_id = ${taskId} and slot_at <= ${at}
@@ -113,7 +113,7 @@ export function* lastSlotBefore(taskId: string, at: number): Script<number | nul
   return instants.length === 0 ? null : Math.max(...instants);
 }
 
-/** What the task was told to do around a stretch. */
+/** Versions of the task in force around a stretch. */
 export function* versionsOf(stretch: Stretch): Script<InForce[]> {
   const { found } = yield* heldIn(versions, stretch);
   return found.flatMap(({ definition, ...made }) => (isDefinition(definition) ? [{ ...made, definition }] : []));

@@ -65,7 +65,7 @@ const partFields = {
   },
 };
 
-/** What runs tried and brought; words about how one ended say nothing of its result. */
+/** Attempts and results of runs; words about how one ended say nothing of its result. */
 function* workOf(runIds: readonly string[]): Script<(runId: string) => Pick<SlotRun, 'attempts' | 'deliveries'>> {
   const ids = list(runIds);
   const tries = yield* all(select(tryFields)`from attempts where run_id in ${ids} order by run_id, attempt`);
@@ -80,7 +80,7 @@ function* workOf(runIds: readonly string[]): Script<(runId: string) => Pick<Slot
 const a = columnsOf('audit', 'a');
 const doingFields = { id: mapped(a.id, String), ...pick(a, 'at', 'actor', 'verb') };
 
-/** What people did to some slots, or to have them, by the ids of the audit. */
+/** Audit entries by which people changed some slots or asked for them, by id. */
 function* doingsOf(slots: readonly BareSlot[]): Script<(id: number | null) => Doing | null> {
   const ids = slots.filter(({ deedId, askedBy }) => deedId !== null || askedBy !== null).map(({ id }) => id);
   if (ids.length === 0) return () => null;

@@ -11,7 +11,7 @@ import { readNote } from '../upkeep/notes.ts';
 import { changesOf, lastSlotBefore, setBacks, versionsOf } from './truth-history.ts';
 import { aroundOf, slotRows, withWork, type BareSlot } from './truth-slots.ts';
 
-/** What `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
+/** Rows that `/why` reads: one transaction for one stretch of one task, each part a bounded walk along an index. */
 export const truthStore = { readTruth, readPlanned };
 
 /** The task comes first: what it says about its next slot must never be newer than the rows of its slots. */
@@ -24,7 +24,7 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
   const twice = yield* setBacks();
   const stretch = { taskId, from, to: endOf(query, slots, gaps), twice };
   const { changes, toNow } = yield* changesOf(stretch);
-  // Whoever asks about an instant without a slot wants to know the slots on either side of it.
+  // A question about an instant without a slot needs the slots on either side of it.
   const around = slots.length > 0 ? { before: null, after: null } : yield* aroundOf(query);
   const gap = slots.length > 0 ? null : yield* gapAfter(query);
   const besides = [around.before, around.after].flatMap((one) => (one === null ? [] : [one]));
@@ -48,7 +48,7 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
   };
 }
 
-/** What retention notes about its last night. */
+/** The limit that retention last noted. */
 function* removedBefore(): Script<number | null> {
   const before = readFacts(yield* readNote('retention'))?.['before'];
   const at = typeof before === 'string' ? Date.parse(before) : Number.NaN;
@@ -90,7 +90,7 @@ function* readPlanned(taskId: string): Script<Planned | null> {
 
 const skippedMax = limited(1000);
 
-/** What is to come of a task depends on what was skipped in advance, on what still waits and on what runs. */
+/** The future of a task depends on what was skipped in advance, on what still waits and on what runs. */
 export function* aheadOf({ id, nextAt, resumeAt, schedule }: Task): Script<Ahead> {
   const from = nextAt ?? resumeAt;
   if (from === null) return { skipped: [], waiting: 0, awaitsEnd: false };

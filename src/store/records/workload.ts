@@ -72,7 +72,7 @@ const partFields = {
   since: numberOrNull(raw('min(since)')),
 };
 
-/** What waits for quiet hours, or for the end of a pause, does not wait for us. */
+/** Parts that wait for quiet hours, or for the end of a pause, do not wait for us. */
 function* openParts(now: number, max: number): Script<Tallied[]> {
   return yield* all(
     select(partFields)`from (
@@ -152,7 +152,7 @@ function* databaseBytes(): Script<number> {
   return (yield* one(select(bytesFields)``))?.bytes ?? 0;
 }
 
-/** What was used within a stretch. Everything is counted as far as a person needs to know, so that no look takes long. */
+/** Usage within a stretch. Counts go only as far as a person needs to know, so that no look takes long. */
 export const usageStore = { usageOf, countQuota };
 
 const foundFields = {
@@ -205,7 +205,7 @@ function whoseTasks({ thread, ownerId }: Whose, chat = raw('t.chat_id')): readon
 const sentFields = { passed: count, mine: number(raw('sum(mine)')) };
 const chatOfPart = raw('d.chat_id');
 
-/** What people were shown; without a task it is of nobody, but of its chat. */
+/** Messages that people saw; one without a task counts only for its chat. */
 function* messagesOf({ from, to, ...whose }: UsageQuery): Script<Answer<typeof sentFields> | undefined> {
   const isMine = allOf(
     raw(`d.status = 'delivered' and d.kind in ('answer', 'result', 'notice')`),

@@ -71,7 +71,7 @@ export function* writeClaims(claims: readonly Claim[], now: number): Script<void
   );
 }
 
-/** What runs tells of itself when it starts; what was decided not to run has no other voice. */
+/** Events of skipped and missed occurrences; no run reports these, as it does its start. */
 function decisionOf({ taskId, occurrence }: Placed, now: number): NewEvent[] {
   const { status, id, reason } = occurrence;
   if (status !== 'skipped' && status !== 'missed') return [];

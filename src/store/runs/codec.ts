@@ -13,7 +13,7 @@ import { grantFields, readFacts, readGrant, readObject, unreadable } from '../ta
 
 const r = columnsOf('runs', 'r');
 
-/** What the runner takes up, over `startableSource`. */
+/** Columns that the runner reads, over `startableSource`. */
 export const startableFields = {
   ...pick(r, 'id', 'status', 'fence', 'attempts', 'interruptions', 'taskId', 'occurrenceId', 'chatId', 'ownerId'),
   ...pick(r, 'taskVersion', 'createdAt', 'cancelRequestedAt', 'cancelReason', 'traceId', 'input'),
@@ -54,7 +54,7 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
   }
 }
 
-/** What a worker relies on without asking again; a run that lacks it could not even be ended by the usual way. */
+/** Input that a worker relies on without asking again; a run without it could not even be ended by the usual way. */
 function readInput(text: string): Pick<StartableRun, 'input' | 'policy'> {
   const input = readObject('input', text) as unknown as RunInput;
   const { action, instructions, timezone, policies, follows } = input;
@@ -122,7 +122,7 @@ interface RunParts {
   readonly deliveries: readonly Delivery[];
 }
 
-/** What runs tried and what they brought, by the id of the run. */
+/** Attempts and deliveries of runs, by the id of the run. */
 export function* partsOf(runIds: readonly (string | null)[]): Script<(runId: string | null) => RunParts> {
   const ids = runIds.filter((id) => id !== null);
   if (ids.length === 0) return () => ({ attempts: [], deliveries: [] });

@@ -33,7 +33,7 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   const calledOff = yield* endCalledOff(sorted.filter((end) => !isWritten.has(end)));
   const won = [...written, ...calledOff.map(({ as }) => as)];
   yield* closeAttempts(won);
-  // What ended last tells how the task stands, whatever the order of the rows.
+  // Runs that ended last tell how the task stands, whatever the order of the rows.
   const finals = won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt);
   yield* endOccurrences(finals);
   yield* tellEvents(won.map(endEvent));
@@ -84,8 +84,8 @@ interface CalledOff {
 }
 
 /**
- * Somebody asked the run to stop, and was told that it does, before its attempt came to an end of its own: then it ends as
- * they were told, and nothing of it is shown. What the attempt did stays in its own row.
+ * Runs that a person asked to stop, and was told that they do, before their attempt ended by itself: they end as that
+ * person was told, and nothing of them is shown. What the attempt did stays in its own row.
  */
 function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
   const stopped = yield* updateAll('runs', ends, {

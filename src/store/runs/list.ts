@@ -51,7 +51,7 @@ function* withParts(found: readonly Viewed[]): Script<RunView[]> {
   });
 }
 
-/** What was found, newest first, and where the next look begins; null when there is nothing more to look at. */
+/** Rows found, newest first, and where the next look begins; null when there is nothing more to look at. */
 interface Looked {
   readonly rows: readonly Viewed[];
   readonly next: string | null;
@@ -135,7 +135,7 @@ function* lookAtSlots(query: RunQuery, taskId: string): Script<Looked> {
 }
 
 const livingKinds = [raw('exclusive = 1'), raw('exclusive = 0')];
-/** What has no task is a message; with both, the whole of each index is read as a range of it. */
+/** Runs of tasks and runs of messages; with both, the whole of each index is read as a range of it. */
 const owners = [raw(`task_id >= ''`), raw('task_id is null')];
 
 /**
@@ -193,12 +193,12 @@ function inThread(thread: NonNullable<RunQuery['thread']>): Sql {
   const { topic } = thread;
   const chat = sql`r.chat_id in ${chatOfThread(thread)}`;
   if (topic === null) return chat;
-  // What `threadLane` makes of it.
+  // The lane as `threadLane` makes it.
   const lane = sql`r.lane = 'thread:' || r.chat_id || ${`:${topic}`}`;
   return sql`${chat} and (t.home_topic = ${topic} or t.topic_id = ${topic} or ${lane})`;
 }
 
-/** What a run was given is kept as JSON, where some signs of a text are escaped; what is found too much is left out later. */
+/** Inputs of runs are kept as JSON, where some signs of a text are escaped; surplus matches are left out later. */
 function maySay(text: string): Sql {
   const escaped = JSON.stringify(text).slice(1, -1);
   return sql`(${contains(r.input.sql, escaped)} or ${contains(r.error.sql, text)})`;

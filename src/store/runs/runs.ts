@@ -105,7 +105,7 @@ function* closeInterrupted(plans: readonly StartPlan[], byId: ById, now: number)
   });
 }
 
-/** Nobody else has taken the run up since it was read. */
+/** A run that no other process took up since it was read. */
 function isUntaken(byId: ById, runId: string): Sql {
   return sql`id = ${runId} and fence = ${byId.get(runId)?.fence ?? -1} and status in ('queued', 'backoff', 'running')`;
 }

@@ -8,7 +8,7 @@ import { forUpdateOf, joined, limit as limited, list, nothing, raw, sql, text, t
 import { all, select, updateAll } from '../engine/statements.ts';
 import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 
-/** What is said in a thread without a task, and all that a thread has under way. */
+/** Threads: talk without a task, and all runs that are under way there. */
 
 /** Open to whoever may ask at all, as it is for tasks; but not where the bot was sent away, or is no more. */
 export function* openThread(thread: Thread, newId: string, at: number): Script<OpenThread | null> {

@@ -14,7 +14,7 @@ export interface Dialect {
   readonly serial: <N extends string>(name: N) => sqlite.SQLiteIntegerBuilderInitial<N>;
   /** The number of the transaction that wrote the row, where several may write at a time; else always the same. */
   readonly transaction: <N extends string>(name: N) => sqlite.SQLiteIntegerBuilderInitial<N>;
-  /** What one dialect alone needs. */
+  /** Parts for one dialect alone. */
   readonly onPostgres: <T>(made: () => T) => T[];
   readonly check: typeof sqlite.check;
   readonly index: typeof sqlite.index;

@@ -65,7 +65,7 @@ export function usersTable(d: Dialect) {
   );
 }
 
-/** What the platform last said about a person in a chat. */
+/** The last word of Telegram about a person in a chat. */
 export function membersTable(d: Dialect) {
   const { text, int } = d;
   return d.table(

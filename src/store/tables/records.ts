@@ -4,7 +4,7 @@ import type { TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Dialect } from './dialect.ts';
 
-/** What people, and the product itself, did; append only. */
+/** Deeds of people, and of the product itself; append only. */
 export function auditTable(d: Dialect) {
   const { text, int, serial } = d;
   return d.table(
@@ -43,7 +43,7 @@ export function setBacksTable({ table, serial, int }: Dialect) {
   });
 }
 
-/** What a task was told to do, each time that changed. */
+/** Definitions of a task, one for each change. */
 export function taskVersionsTable(d: Dialect) {
   const { text, int } = d;
   return d.table(
@@ -60,7 +60,7 @@ export function taskVersionsTable(d: Dialect) {
 }
 
 /**
- * What happened, in the order in which it became true; written in the transaction that made it so. On Postgres several
+ * Events, in the order in which they became true; written in the transaction that made it so. On Postgres several
  * transactions commit in another order than they took their numbers in, so there the order is (tx, id), and a reader
  * looks no further than the oldest transaction that is still open.
  */
@@ -107,7 +107,7 @@ export function idempotencyKeysTable(d: Dialect) {
       scope: text('scope').notNull(),
       key: text('key').notNull(),
       payloadHash: text('payload_hash').notNull(),
-      /** What the first call made. It commits together with the effect, so there is no state in between. */
+      /** The result of the first call. It commits together with the effect, so there is no state in between. */
       result: text('result').notNull(),
       /** JSON: what the first call was told, so that a repetition is told the same; null until that was kept. */
       answer: text('answer'),
@@ -167,7 +167,7 @@ export function draftsTable(d: Dialect) {
   );
 }
 
-/** What runs consumed, booked once per run and kind on the owner and the chat. */
+/** Usage by runs, booked once per run and kind on the owner and the chat. */
 export function usageTable(d: Dialect) {
   const { text, int } = d;
   return d.table(

@@ -14,7 +14,7 @@ const payloadCheck = `case schedule_kind
       and interval is not null and start_at is not null and interval_from in ('start', 'completion')
     else 1 = 0 end`;
 
-/** What a person defined, and where the task stands in time. */
+/** The person's definition, and where the task stands in time. */
 function definitionColumns({ text, int }: Dialect) {
   return {
     id: text('id').primaryKey(),
@@ -48,7 +48,7 @@ function definitionColumns({ text, int }: Dialect) {
   };
 }
 
-/** What happened to it: counters, its topic, and who did what to it last. */
+/** The life of a task: counters, its topic, and who did what to it last. */
 function lifeColumns({ text, int }: Dialect) {
   return {
     runs: int('runs').notNull(),

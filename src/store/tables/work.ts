@@ -227,7 +227,7 @@ export function deliveriesTable(d: Dialect) {
   ]);
 }
 
-/** What somebody has to confirm, or has confirmed: one row for each occurrence that anybody said Done to, or must. */
+/** Confirmations, due or given: one row for each occurrence that anybody said Done to, or must. */
 export function acksTable(d: Dialect) {
   const { text, int } = d;
   return d.table(

@@ -16,7 +16,7 @@ import { left, loseIfOut, replaceGrant, checkChatQuota, lockUser } from './grant
 
 const open = raw(`('pending', 'blocked', 'sending', 'unknown')`);
 
-/** What stands in the way of that. Its pinned card does not: it is drawn for whatever topic there is by then. */
+/** Obstacles to the move. A pinned card that only waits is none: it is drawn for whatever topic there is by then. */
 export function* placeOf(task: Task, home: Thread): Script<PlaceView> {
   const chat = yield* findChat(home);
   const lanes = sql`lane in (${`task:${task.id}`}, ${approvalLane(task.id)}, ${cardLane(task.id)})`;
@@ -62,7 +62,7 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
   yield* dropParts(task.id, at, 'the task has moved to another chat');
   yield* closeAcks(task.id, 'dropped', at);
   yield* dropCard(task.id);
-  // Nobody there has heard of anything that went wrong, so it is told anew.
+  // People there have not heard of anything that went wrong, so it is told anew.
   yield* update(
     'tasks',
     { chatId: chat.id, number, ...noTopic, topicCalledAt: null, topicName: null, ...noIncident },
@@ -70,7 +70,7 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
   );
 }
 
-/** What a task without a topic says of it. */
+/** Topic columns of a task without a topic. */
 export const noTopic = {
   topicState: 'none',
   topicId: null,

@@ -17,7 +17,7 @@ export function autoPause(taskIds: readonly string[], now: number): Script<reado
 
 interface Pause {
   readonly reason: string;
-  /** What must hold of a task besides being active. */
+  /** A condition on the task besides being active. */
   readonly guard: Sql;
 }
 
@@ -102,7 +102,7 @@ function gapOfRow(due: DueRow, now: number): Gap | null {
 /** Occurrences that wait for admission, and questions, end with the reason. Answers which. */
 export function* endWaiting(taskId: string, reason: string, now: number): Script<string[]> {
   const status = reason === 'deleted' ? 'cancelled' : 'skipped';
-  // What a newer run replaces is what waited for its turn; a question to a person stays open, and so does a snooze.
+  // A newer run replaces only what waited for its turn; a question to a person stays open, and so does a snooze.
   const questions = reason === 'replaced' ? raw(`and decide_by is null and source <> 'snooze'`) : nothing;
   const ended = yield* updateReturning(
     'occurrences',
@@ -113,7 +113,7 @@ export function* endWaiting(taskId: string, reason: string, now: number): Script
   yield* tellEvents(
     ended.map(({ id }) => ({ kind: `occurrence.${status}` as const, at: now, taskId, ref: id, data: { reason } })),
   );
-  // What goes on after a pause asks anew with its next run.
+  // Tasks that go on after a pause ask anew with the next run.
   if (reason === 'paused' || reason === 'deleted') yield* closeAcks(taskId, 'dropped', now);
   return ended.map(({ id }) => id);
 }

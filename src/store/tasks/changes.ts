@@ -31,7 +31,7 @@ export function* changeTask(request: ChangeRequest, plan: Plan): Script<ChangedA
   return { task, ...made, replayed: false };
 }
 
-/** What is kept under a key. */
+/** The result kept under a key. */
 type Done = Pick<ChangedAndTold, 'occurrenceId' | 'entryId' | 'told'>;
 
 type LockedRequest = Omit<ChangeRequest, 'once'>;
@@ -69,7 +69,7 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   const isAnswered = yield* addManual(request, change);
   const task = yield* taskById(taskId);
   yield* keepVersion(request, scene.task, task);
-  // What was called off already, or ended meanwhile, is not called off again.
+  // Runs called off already, or ended meanwhile, are not called off again.
   const isMoot = (change.audit?.verb === 'cancel' && calledOff === 0) || (change.grant !== null && !isGrantChanged);
   if (isMoot) return { change, task, entryId: null };
   const entryId = yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered });
@@ -88,8 +88,8 @@ function* goneOnScene(request: LockedRequest): Script<TaskScene> {
 }
 
 /**
- * Whoever makes a task locks its chat and its owner before the task that is there already, so what may need them takes them
- * first as well: the chat into which a task moves, and that of a task that may come back.
+ * Makers of a task lock its chat and its owner before the task that is there already, so a change that may need them
+ * locks them first as well: the chat into which a task moves, and that of a task that may come back.
  */
 function* lockPlaces({ taskId, look }: LockedRequest): Script<void> {
   if (look === undefined || 'replaysOf' in look) return;
@@ -168,7 +168,7 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
 /** True when a reminder that stands in the topic goes away with it. */
 function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<boolean> {
   if (manual === null) return false;
-  // Whoever puts a reminder off has answered it; it asks again when it comes again.
+  // A person who puts a reminder off has answered it; it asks again when it comes again.
   const isAnswered = manual.occurrence.source === 'snooze' && (yield* closeAcks(taskId, 'superseded', at));
   yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
   if (manual.run !== null) yield* dispatchRuns([manual.run], at);
@@ -184,7 +184,7 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): S
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
 }
 
-/** Who did it, and when, in the columns of what was done. */
+/** The actor and the time, in the columns of what was done. */
 function stampOf(stamp: NonNullable<TaskChange['stamp']>, { at, actor }: By) {
   switch (stamp) {
     case 'updated':
@@ -213,7 +213,7 @@ function* writeAudit(
   { before, after, isAnswered }: Sides,
 ): Script<string | null> {
   if (audit === null) return null;
-  // Which number and whose it is there, only the new chat could say.
+  // The number and the owner there are known only to the new chat.
   const told = move === null ? {} : { after: { ...audit.after, number: after.number, owner_user_key: after.ownerId } };
   const [entry] = yield* recordVerbs([
     {

@@ -111,7 +111,7 @@ export function readGrant(row: Answer<typeof grantFields>, chatId: string): Gran
   return { id, ownerId, chatId, scopes: readTexts('scopes', scopes), expiresAt, revokedAt: row.grantRevokedAt };
 }
 
-/** Everything the planning of a slot needs, over `dueSource`; see `readDue`. */
+/** Columns that the planning of a slot needs, over `dueSource`; see `readDue`. */
 export const dueFields = {
   ...pick(t, 'id', 'version', 'number', 'nextAt', 'title', 'instructions', 'action', ...scheduleNames),
   ...pick(t, 'minGapMs', 'policies', 'subject', 'tags', 'context', 'boundedRuns', 'resumeAt', 'skipsUntil'),
@@ -250,7 +250,7 @@ export const taskFields = together(plainFields, (row): Task => {
 
 export const taskSource = raw('tasks t join chats c on c.id = t.chat_id');
 
-/** What a column of ours says; one that cannot be read says nothing. */
+/** Facts in a column of ours; a column that cannot be read has none. */
 export function readFacts(text: string | null): Json | null {
   if (text === null) return null;
   try {
@@ -260,7 +260,7 @@ export function readFacts(text: string | null): Json | null {
   }
 }
 
-/** What is to be set of a task, in the columns of its row. */
+/** Values to be set of a task, in the columns of its row. */
 export function definitionColumns({ action, schedule, policies, tags, ...plain }: Partial<Definition>) {
   const { title, instructions, subject } = plain;
   const texts = { title, instructions, subject };

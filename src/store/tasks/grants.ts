@@ -162,7 +162,7 @@ export function* followState({ at }: By, before: Task, state: Task['state'] | un
   for (const { id } of back) yield* loseIfOut(id, at);
 }
 
-/** Whoever is out of a chat has no right there; the right of an owner of the bot comes from being one. */
+/** A member out of a chat has no right there; the right of an owner of the bot comes from being one. */
 export function* loseIfOut(grantId: string, at: number): Script<boolean> {
   return yield* update(
     'grants',

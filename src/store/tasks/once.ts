@@ -27,10 +27,10 @@ export function* claimOnce<T>(once: Once | null, now: number): Script<T | null> 
   return known;
 }
 
-/** What the first call under the key made; null when the key is free. */
+/** The result of the first call under the key; null when the key is free. */
 export function* resultUnder<T>(once: Once, now: number): Script<T | null> {
   const known = yield* keptUnder(once, now);
-  // What was told without a claim has its effect under a key of its own.
+  // A call told without a claim has its effect under a key of its own.
   return known === null || known.result === '' ? null : (JSON.parse(known.result) as T);
 }
 

@@ -52,7 +52,7 @@ function* aheadOf(taskId: string, now: number): Script<Pick<TaskScene, 'taken' |
   return { taken: new Set(ahead.map(({ slotAt }) => slotAt)), skipped: skipped.map(({ slotAt }) => slotAt) };
 }
 
-/** What waits for a person, or for a later time that a person chose. */
+/** Questions to a person, and the later time that a person chose. */
 function* openOf(taskId: string, at: number): Script<Pick<TaskScene, 'questions' | 'snoozedTo'>> {
   const open = yield* all(
     select(pick(occurrences, 'id', 'slotAt', 'source', 'decideBy'))`from occurrences
@@ -95,7 +95,7 @@ function* recentOf(taskId: string): Script<readonly AuditRow[]> {
   const found = yield* all(
     select(recentFields)`from audit where task_id = ${taskId} order by at desc, id desc ${limit(recentMax)}`,
   );
-  // What was done last has the greatest number, whatever the clock said.
+  // The last entry has the greatest number, whatever the clock said.
   return found.toSorted((a, b) => b.id - a.id).map((entry) => ({ ...entry, id: String(entry.id) }));
 }
 

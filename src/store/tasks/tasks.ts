@@ -48,7 +48,7 @@ function* createTask(task: NewTask, existing: (scene: TaskScene) => TaskChange):
   return yield* settled(task, { task: yield* taskById(task.id), created: true });
 }
 
-/** What is kept under the key of a creation. */
+/** The result kept under the key of a creation. */
 interface Made extends Pick<Created, 'created' | 'warnings'> {
   readonly taskId: string;
 }

@@ -37,7 +37,7 @@ interface Scene extends Account {
 
 const keyOf = (chat: number | string | null, message: number | null) => `${chat}:${message}`;
 const isMessage = (part: Part) => isWord(part) || (part.kind === 'card' && part.edits === null);
-const isCertain = ({ evidence, sends }: Part) => evidence === null && sends === 1;
+const isCertain = ({ evidence, decision, sends }: Part) => evidence === null && decision === null && sends === 1;
 
 function nothingIsGivenUp({ rows, tasks }: Scene): Breach[] {
   const lost = rows.deliveries.filter((part) => {

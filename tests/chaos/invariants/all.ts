@@ -48,8 +48,8 @@ function livedIn(world: World, restsAt: number): Lived {
     periodsOf: (task: Row<'tasks'>) => periodsOf(task, account),
     isOwed: (slot: number, task: Row<'tasks'>) => isOwedAgain(slot, task, account),
     countsAfter: ({ id }: Row<'tasks'>) => journal.turns.get(id)?.findLast(({ retimed }) => retimed)?.mark ?? '',
-    // What was looked for had no known fate for a while.
-    isInTurn: ({ evidence }: Row<'deliveries'>) => evidence === null,
+    // A part that was looked for had no known fate for a while, and one that waited for an approval stood aside.
+    isInTurn: ({ evidence, decision }: Row<'deliveries'>) => evidence === null && decision === null,
     // Where the store failed, the end of a run was written later than it came, and its parts with it.
     cameLater: (part: Row<'deliveries'>, next: Row<'deliveries'>) => {
       const ended = endOf(part.run_id);

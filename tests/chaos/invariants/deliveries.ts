@@ -250,6 +250,7 @@ function nightsAreTold({ rows, callsFor }: Scene): Breach[] {
   const isSmooth = (part: Part) =>
     part.status === 'delivered' &&
     part.evidence === null &&
+    part.decision === null &&
     part.fence <= 2 &&
     (callsFor.get(part.id) ?? []).length === 1;
   const held = rows.deliveries.filter((part) => part.held_until !== null && part.put_offs === 0 && isSmooth(part));
@@ -305,7 +306,12 @@ function presenceIn({ database, journal, chat }: Scene['world']) {
 function cardsAreRight({ rows, world, parts, callsFor }: Scene): Breach[] {
   const cards = world.chat.messages.filter(({ isCard, topic }) => isCard && topic !== null);
   const certain = rows.deliveries.filter(
-    (part) => part.status === 'delivered' && part.evidence === null && isWord(part) && !toThread(part),
+    (part) =>
+      part.status === 'delivered' &&
+      part.evidence === null &&
+      part.decision === null &&
+      isWord(part) &&
+      !toThread(part),
   );
   const wasThere = presenceIn(world);
   // A result that waits for a person to mend something holds back no card.

@@ -124,7 +124,10 @@ function limitsAreKept(account: Account): Breach[] {
 /** Where only one run may live, each ends before the next one is made, which bears the time at which its step began. */
 function oneAtATime({ runsOf }: Account): Breach[] {
   const crowded = [...runsOf.values()].flatMap((runs) => {
-    const exclusive = runs.filter((run) => run.exclusive === 1).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    // By their times, which a clock that was set back turns around together with the ends.
+    const exclusive = runs
+      .filter((run) => run.exclusive === 1)
+      .toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
     return exclusive.flatMap((run, index) => {
       const next = exclusive[index + 1];
       const isOver = next === undefined || (run.finished_at ?? Infinity) <= next.created_at + momentMs;

@@ -5,7 +5,7 @@ import type { Task } from '../../../src/domain/task.ts';
 import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { outbox } from './chat-builders.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import { aReadyTask, claimParts } from './outbox.ts';
 
 const topicId = 77;
 
@@ -144,26 +144,6 @@ export function cardTests(open: OpenWorld): void {
     }
 
     expect(await kinds(world)).toEqual(['close', 'open', 'close']);
-  });
-
-  test('the part that waited for its topic leaves with it, and only as long as it waits', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    const [first, second] = [world.make.part(), world.make.part()];
-    for (const part of [first, second]) await show(world, task, [part]);
-    const { id, fence } = await next(world);
-    await world.store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
-    const ready = { taskId: task.id, state: 'ready', id: topicId, cardId: 'c', remadeId: 'r', at: nine } as const;
-    const row = () =>
-      world.query(`select status, sends, put_offs, sent_at from deliveries where id = ?t`, id).then(([found]) => found);
-    expect(await world.store.endTopic({ ...ready, first: { id, fence: fence + 1 } })).toBe(false);
-    expect(await row()).toMatchObject({ status: 'pending', sends: 0 });
-    expect(await world.store.endTopic({ ...ready, first: { id, fence } })).toBe(true);
-    expect(await row()).toMatchObject({ status: 'sending', sends: 1, sent_at: nine });
-
-    await world.query(`update deliveries set status = 'failed' where id = ?t`, id);
-    expect(await world.store.endTopic({ ...ready, first: { id, fence } })).toBe(false);
-    expect(await row()).toMatchObject({ status: 'failed' });
   });
 
   test('a topic that is found to be ready twice gets one card', async () => {

@@ -118,7 +118,7 @@ function typedOptions(command: Command): Options<readonly Flag[]> {
 }
 
 function rootOf({ terminal, version }: Host): Command {
-  return new Command('cronogram')
+  return new HelpfulCommand('cronogram')
     .description(about)
     .version(version, '-V, --version', 'show the version of this program')
     .helpOption('-h, --help', 'show what a verb does')
@@ -200,17 +200,29 @@ async function tellFault(host: Host, error: unknown, isJson: boolean): Promise<n
 function faultOf({ interrupted }: Host, error: unknown): CliFault {
   if (error instanceof CliFault) return error;
   if (interrupted.aborted) return interruption('Interrupted; what the server was asked for may be done all the same.');
-  if (error instanceof CommanderError) return misspelt(error);
+  if (error instanceof CommanderError) return usage('Name a verb. "cronogram --help" lists them all.');
   // A fault of what this program opened by itself.
   if (error instanceof AppError) return new CliFault(error.code, error.message, { details: error.details });
   return new CliFault('internal', `Something went wrong in this program: ${errorText(error)}`, { cause: error });
 }
 
-function misspelt({ code, message }: CommanderError): CliFault {
-  if (code === 'commander.help') return usage('Name a verb. "cronogram --help" lists them all.');
-  const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-  const quoted = /missing required argument 'task'/.test(text)
-    ? " To name a task by its number write 3, or '#3' in quotes: a bare # begins a comment."
-    : '';
-  return usage(`${text.charAt(0).toUpperCase()}${text.slice(1)}.${quoted}`.replace(/([.?)])\.$/, '$1'));
+/** A refusal of what was typed names the help of the very verb that refuses. */
+class HelpfulCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new HelpfulCommand(name);
+  }
+
+  override error(message: string): never {
+    const text = message.replace(/^error: /, '').replace(/\n\((.*\?)\)$/, '. $1');
+    const quoted = text.startsWith("missing required argument 'task'")
+      ? " To name a task by its number write 3, or '#3' in quotes: a bare # begins a comment."
+      : '';
+    const whole = `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/[^.?]$/, '$&.');
+    throw usage(`${whole}${quoted} "${pathOf(this)} --help" shows what it takes.`);
+  }
+}
+
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
 }

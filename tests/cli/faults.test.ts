@@ -15,7 +15,11 @@ describe('what is typed wrongly', () => {
   it.each([
     ['tsk list', /Unknown command 'tsk'.*task/],
     ['task lst', /Unknown command 'lst'.*list/],
-    ['task list --stat all', /Unknown option '--stat'.*--state/],
+    ['task list --stat all', /Unknown option '--stat'\. Did you mean --state\? "cronogram task list --help" shows/],
+    ['task list --colour', /Unknown option '--colour'\. "cronogram task list --help" shows/],
+    ['task -x', /Unknown option '-x'\. "cronogram task --help" shows/],
+    ['--jsn task list', /Did you mean --json\? "cronogram --help" shows/],
+    ['backup --fool', /"cronogram backup --help" shows/],
     ['task list --state some', /all, enabled, disabled/],
     ['task list --limit 0', /--limit: "0" is not a whole number from 1 to 200/],
     ['task get', /3, or '#3' in quotes/],

@@ -262,44 +262,51 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     getRun: async () => run,
     ...own,
   };
-  const tasks = new Proxy(answers, {
-    get:
-      (target, name: string) =>
-      (...given: unknown[]) => {
-        asked.push({ name, given });
-        const answer = Reflect.get(target, name) as (...given: unknown[]) => unknown;
-        return answer(...given);
+  const heard = <Room extends object>(room: string, answering: Room): Room =>
+    new Proxy(answering, {
+      get: (target, name: string) => {
+        const answer: unknown = Reflect.get(target, name);
+        if (typeof answer !== 'function') return answer;
+        return (...given: unknown[]): unknown => {
+          asked.push({ name: `${room}.${name}`, given });
+          return Reflect.apply(answer, target, given);
+        };
       },
-  });
+    });
   const log = memoryLog();
   const app = createHttpApp({
-    tasks,
-    runs: {
+    tasks: heard('tasks', answers),
+    runs: heard('runs', {
       list: async () => ({ items: [run], next: 'more' }),
       result: async () => run,
       cancelThread: async () => ({ cancelled: 2, left: 1 }),
-    },
-    messages: { post: async () => run },
-    bulk: { pause: bulked, resume: bulked, cancel: bulked, count: async () => counts, purge: async () => counts },
-    operations: {
+    }),
+    messages: heard('messages', { post: async () => run }),
+    bulk: heard('bulk', {
+      pause: bulked,
+      resume: bulked,
+      cancel: bulked,
+      count: async () => counts,
+      purge: async () => counts,
+    }),
+    operations: heard('operations', {
       status: async () => status,
       usage: async () => usage,
       tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
       retentionDays: 90,
-    },
+    }),
     tellOnce: async ({ operation: scope, key }, tell) => ({
       ...(await tell({ scope, key, payloadHash: 'hash', expiresAt: now })),
       isRepeated: false,
     }),
-    truth,
-    upkeep: {
+    truth: heard('truth', truth),
+    upkeep: heard('upkeep', {
       audit: async () => ({ at: now, findings: [finding], checked: { tasks: 1 } }),
-      reconcile: async (request) => {
-        asked.push({ name: 'reconcile', given: [request] });
-        const did = { check: finding.check, id: 'occurrence-1', did: 'failed: its run is missing' };
-        return { findings: [finding], fixed: request.fix ? [did] : [] };
-      },
-    },
+      reconcile: async () => ({
+        findings: [finding],
+        fixed: [{ check: finding.check, id: 'occurrence-1', did: 'failed: its run is missing' }],
+      }),
+    }),
     preview: (request) => previewSchedule(request, { now, minIntervalMs: 60_000 }),
     token,
     actor: 'api:token:default',

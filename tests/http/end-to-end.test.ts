@@ -88,6 +88,7 @@ describe('a task', () => {
       ask('DELETE', path),
       ask('PATCH', path, { title: 'x' }),
       ask('GET', '/v1/tasks/never-was'),
+      ...['runs', 'next', 'versions'].map((part) => ask('GET', `${path}/${part}`)),
     ]);
     expect(gone.map(({ status, text }) => [status, text])).toEqual(gone.map(() => [404, gone[0]?.text]));
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PartsOf } from '../../src/api/operations.ts';
 import { hour } from '../support/pipeline.ts';
-import { aPlace, iso, said, thread } from './verb-place.ts';
+import { aPlace, iso, thread } from './verb-place.ts';
 
 type Told = PartsOf<'revokeGrant'>['answer'] & PartsOf<'listGrants'>['answer'];
 
@@ -64,46 +64,5 @@ describe('grants', () => {
       status: 'skipped',
       reason: 'grant_revoked',
     });
-  });
-
-  it('are listed by thread, owner and state, page by page', async () => {
-    const { ask, make, told } = await aRightPlace();
-    await make();
-    await ask('POST', '/v1/threads/cli:default/tasks', {
-      instructions: 'Elsewhere',
-      schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' },
-    });
-    const count = async (query: string) => (await told('GET', `/v1/grants${query}`)).grants.length;
-    expect(await count('')).toBe(3);
-    expect(await count(`?thread_key=${thread}`)).toBe(2);
-    expect(await count('?thread_key=telegram:chat:-404')).toBe(0);
-    expect(await count('?owner=system:api&state=active')).toBe(3);
-    expect(await count('?owner=telegram:user:5')).toBe(0);
-    expect(await count('?state=revoked')).toBe(0);
-    const first = await told('GET', '/v1/grants?limit=2');
-    const second = await told('GET', `/v1/grants?limit=2&cursor=${first.next_cursor}`);
-    expect([first.grants.length, second.grants.length, second.next_cursor]).toEqual([2, 1, null]);
-    expect(said(await ask('GET', `/v1/tasks?cursor=${first.next_cursor}`))).toBe('400 invalid_cursor');
-    expect(said(await ask('GET', '/v1/grants?state=old'))).toBe('400 invalid_request');
-  });
-
-  it('refuse what would let nothing run, and are not found where there are none', async () => {
-    const { ask, taskId } = await aRightPlace();
-    const give = async (body: object) => said(await ask('POST', '/v1/grants', body));
-    expect(await give({ task_id: taskId, scopes: ['action:http'] })).toBe('400 invalid_request');
-    expect(await give({ task_id: taskId, scopes: [] })).toBe('400 invalid_request');
-    expect(await give({ task_id: taskId, expires_at: iso(0) })).toBe('400 invalid_request');
-    expect(await give({ task_id: taskId, expires_at: 'soon' })).toBe('400 invalid_request');
-    expect(await give({})).toBe('400 invalid_request');
-    expect(await give({ task_id: 'none' })).toBe('404 not_found');
-  });
-
-  it('go with a task that is deleted, and come back with it', async () => {
-    const { ask, path, taskId, told } = await aRightPlace();
-    const one = async () => (await told('GET', `/v1/grants?task_id=${taskId}`)).grants[0];
-    await ask('DELETE', path);
-    expect(await one()).toMatchObject({ revoked_by: 'system:deleted' });
-    await ask('POST', `${path}/restore`);
-    expect(await one()).toMatchObject({ revoked_at: null, revoked_by: null });
   });
 });

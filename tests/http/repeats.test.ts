@@ -3,7 +3,7 @@ import { createKeptAnswers } from '../../src/app/use-cases/kept-answers.ts';
 import { sha256 } from '../../src/system/ids.ts';
 import { day } from '../support/pipeline.ts';
 import { aDoor, createPath, creation, taskRun, task } from './door.ts';
-import { aPlace, failing, said } from './verb-place.ts';
+import { aPlace, said } from './verb-place.ts';
 
 const key = (name: string) => ({ 'idempotency-key': name });
 const replayed = 'idempotency-replayed';
@@ -21,31 +21,6 @@ describe('a request with an Idempotency-Key', () => {
     // The effect and the answer share one row, so that neither can be there without the other's key.
     expect(p.database.prepare('select answer is not null as told from idempotency_keys').all()).toEqual([{ told: 1 }]);
     expect((await ask('GET', `${path}/runs`)).json.task_runs).toHaveLength(1);
-  });
-
-  it.each([
-    ['skip', { count: 1 }, { count: 2 }],
-    ['snooze', { for: 'PT10M' }, { for: 'PT20M' }],
-    ['attach', { thread_key: 'telegram:chat:-1001234' }, { thread_key: 'telegram:chat:-5' }],
-  ])('has one effect and one answer: %s', async (verb, body, other) => {
-    const { ask, make } = await aPlace();
-    const path = `${await make()}/${verb}`;
-    const first = await ask('POST', path, body, key('k'));
-    const again = await ask('POST', path, body, key('k'));
-    expect([first.status, again.text, again.headers.get(replayed)]).toEqual([200, first.text, 'true']);
-    expect(said(await ask('POST', path, other, key('k')))).toBe('422 idempotency_mismatch');
-  });
-
-  it('retries and replays a run once for each of the two', async () => {
-    const { p, ask, make } = await aPlace();
-    const run = (await ask('POST', `${await make({ action: failing })}/run-now`)).json.task_run.run_id;
-    await p.settle();
-    for (const verb of ['retry', 'replay']) {
-      const first = await ask('POST', `/v1/runs/${run}/${verb}`, {}, key('k'));
-      await p.settle();
-      const again = await ask('POST', `/v1/runs/${run}/${verb}`, {}, key('k'));
-      expect([first.status, again.text, again.headers.get(replayed)]).toEqual([200, first.text, 'true']);
-    }
   });
 
   it('is told how things stand when the process died before the answer was kept', async () => {
@@ -115,6 +90,6 @@ describe('a request with an Idempotency-Key', () => {
     const done = await first;
     const third = await door.ask('POST', path, {}, key('k'));
     expect([done.status, third.text, third.headers.get(replayed)]).toEqual([200, done.text, 'true']);
-    expect(door.asked.filter(({ name }) => name === 'runNow')).toHaveLength(1);
+    expect(door.asked.filter(({ name }) => name === 'tasks.runNow')).toHaveLength(1);
   });
 });

@@ -135,7 +135,6 @@ describe('a query', () => {
     ['/v1/tasks?limit=1e2', 'invalid_request', 'limit'],
     ['/v1/tasks?limit=1&limit=2', 'invalid_request', 'limit'],
     ['/v1/tasks?state=on', 'invalid_request', 'state'],
-    ['/v1/tasks?colour=red', 'invalid_request', 'colour'],
     ['/v1/tasks?__proto__=x', 'invalid_request', '__proto__'],
     ['/v1/tasks?thread_key=telegram:x', 'invalid_thread_key', undefined],
     [`/v1/tasks?q=${'x'.repeat(201)}`, 'invalid_request', 'q'],
@@ -145,7 +144,11 @@ describe('a query', () => {
     ['/v1/tasks?q=%ff', 'invalid_request', undefined],
     ['/v1/tasks/task-1/next?count=101', 'invalid_request', 'count'],
     ['/v1/tasks/task-1/runs?status=done', 'invalid_request', 'status'],
-    ['/v1/tasks/task-1?verbose=1', 'invalid_request', 'verbose'],
+    ['/v1/runs?status=pending', 'invalid_request', 'status'],
+    ['/v1/runs?from=yesterday', 'invalid_request', 'from'],
+    [`/v1/runs?${'tag=x&'.repeat(11)}`, 'invalid_request', 'tag'],
+    ['/v1/grants?state=old', 'invalid_request', 'state'],
+    ['/v1/usage?from=yesterday', 'invalid_request', 'from'],
   ])('%s is refused', async (path, code, field) => {
     const { status, json } = await aDoor().ask('GET', path);
     expect([status, json.error.code, json.error.details?.['field']]).toEqual([400, code, field]);
@@ -219,6 +222,40 @@ describe('a patch', () => {
       { subject: null, enabled: false, policies: { grace: null, retry: { attempts: 2 } } },
     ]);
   });
+});
+
+describe.each(['pause', 'resume', 'cancel'])('many tasks that one wants to %s', (verb) => {
+  it.each([
+    ['without a body', '', undefined, 'invalid_request'],
+    ['by nothing', '', {}, 'invalid_request'],
+    ['of a thread alone, which has an operation of its own', '', { thread_key: 'cli:default' }, 'invalid_request'],
+    ['of no tag', '', { tag: '' }, 'invalid_request'],
+    ['perhaps', '?dry_run=maybe', { tag: 'a' }, 'invalid_request'],
+    ['of a thread that is none', '', { tag: 'a', thread_key: 'nonsense' }, 'invalid_thread_key'],
+  ])('%s are refused', async (_how, query, body, code) => {
+    expect((await refused('POST', `/v1/tasks/${verb}${query}`, body)).slice(0, 2)).toEqual([400, code]);
+  });
+});
+
+describe('a whole thread', () => {
+  it.each([
+    ['DELETE', 'cli:default/tasks?dry_run=maybe', undefined, 'invalid_request'],
+    ['DELETE', 'nonsense/tasks', undefined, 'invalid_thread_key'],
+    ['POST', 'cli:default/pause', { until: 'x' }, 'invalid_request'],
+    ['POST', 'nonsense/pause', {}, 'invalid_thread_key'],
+    ['POST', 'nonsense/resume', {}, 'invalid_thread_key'],
+  ])('%s %s %j is refused', async (method, path, body, code) => {
+    expect((await refused(method, `/v1/threads/${path}`, body)).slice(0, 2)).toEqual([400, code]);
+  });
+});
+
+describe('a grant', () => {
+  it.each([[{}], [{ task_id: 'a', scopes: [] }], [{ task_id: 'a', expires_at: 'soon' }]])(
+    'of %j is refused',
+    async (body) => {
+      expect((await refused('POST', '/v1/grants', body)).slice(0, 2)).toEqual([400, 'invalid_request']);
+    },
+  );
 });
 
 describe('a preview', () => {

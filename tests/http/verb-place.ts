@@ -23,11 +23,10 @@ interface Place {
     headers?: Readonly<Record<string, string>>,
   ) => Promise<Told>;
   /** Makes an hourly task and answers its path. */
-  readonly make: (more?: object) => Promise<string>;
+  readonly make: (more?: object, key?: string) => Promise<string>;
 }
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' };
-export const failing = { kind: 'echo', fail_attempts: 9, error: 'final' };
 export const thread = 'telegram:chat:-1001234';
 export const iso = (ms: number) => new Date(start + ms).toISOString();
 
@@ -43,8 +42,8 @@ export async function aPlace(options: PipelineOptions = {}): Promise<Place> {
     const url = `http://127.0.0.1:${listening.port}${path}`;
     return (await told(await fetch(url, { method, headers: { ...bearer, ...type, ...headers }, ...sent }))) as Told;
   };
-  const make: Place['make'] = async (more = {}) => {
-    const made = await ask('POST', `/v1/threads/${thread}/tasks`, {
+  const make: Place['make'] = async (more = {}, key = thread) => {
+    const made = await ask('POST', `/v1/threads/${key}/tasks`, {
       instructions: 'Stand up!',
       schedule: hourly,
       ...more,

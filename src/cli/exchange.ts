@@ -41,11 +41,6 @@ export function entryOf(task: Task): Entry {
   };
 }
 
-/** The identity of a task where ids do not tell: its thread, its title and its subject. */
-function identityOf(thread: string, title: string, subject: string | null = null): string {
-  return JSON.stringify([thread, title, subject]);
-}
-
 /** The title that the server gives where none is written. */
 function titleOf({ title, instructions }: Pick<Entry, 'title' | 'instructions'>): string | null {
   return title ?? (/^[^\n]{1,60}$/.test(instructions.trim()) ? instructions.trim() : null);
@@ -260,7 +255,6 @@ export async function planOf(session: Session, entries: readonly Entry[]): Promi
       meant.get(entry) ??
       likeness(
         entry,
-        thread,
         (present.get(thread) ?? []).filter(({ task_id: id }) => !taken.has(id)),
       );
     if (task !== null) taken.add(task.task_id);
@@ -275,13 +269,12 @@ function stepOf({ entry, thread, task }: Pick<Step, 'entry' | 'thread' | 'task'>
   return { does: Object.keys(changes).length === 0 ? 'skip' : 'update', title, thread, entry, task, changes };
 }
 
-function likeness(entry: Entry, thread: string, tasks: readonly Task[]): Task | null {
+/** The first of the tasks of a thread that has the title and the subject of an entry, where ids do not tell. */
+function likeness(entry: Entry, tasks: readonly Task[]): Task | null {
+  const { instructions, subject = null } = entry;
   const title = titleOf(entry);
-  const isLike = (task: Task) => {
-    if (title === null) return task.instructions === entry.instructions && (entry.subject ?? null) === task.subject;
-    return identityOf(thread, task.title, task.subject) === identityOf(thread, title, entry.subject);
-  };
-  return tasks.find(isLike) ?? null;
+  const isCalledSo = (task: Task) => (title === null ? task.instructions === instructions : task.title === title);
+  return tasks.find((task) => isCalledSo(task) && task.subject === subject) ?? null;
 }
 
 async function taskById({ client }: Session, id: string): Promise<Task | null> {
@@ -301,7 +294,7 @@ export async function carryOut(
 ): Promise<Task | null> {
   if (does === 'skip') return task;
   if (does === 'update' && task !== null) {
-    // Which fields there are has been compared one by one.
+    // The fields have been compared one by one, so that the changes are what a patch may hold.
     return (await client.call('updateTask', { params: { task_id: task.task_id }, body: changes })).task;
   }
   const { task_id: _id, thread_key: _thread, enabled = true, ...definition } = entry;

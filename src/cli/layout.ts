@@ -191,7 +191,7 @@ export function shown(text: string): string {
   );
 }
 
-/** The same on one line. */
+/** Text of other people on one line. */
 export function flat(text: string): string {
   return shown(text).replaceAll(/\s+/g, ' ');
 }

@@ -217,7 +217,7 @@ function textOf(events: readonly EventRow[]): string {
 
 const cursorLengthMax = 200;
 
-/** The same path answers pages, and a stream to a client that accepts one. */
+/** Serves streams at the path of the pages, to clients that accept one. */
 export function serveEventStream(app: OpenAPIHono, streams: EventStreams): void {
   app.use(truthOperations.listEvents.path, async (c: Context, next) => {
     if (!isStreamWanted(c)) return next();

@@ -120,7 +120,7 @@ async function drained(inFlight: ReadonlySet<ServerResponse>, graceMs: number): 
   grace.removeEventListener('abort', cutAll);
 }
 
-/** It has begun and is not written to its end: every other answer is written in one piece. */
+/** A stream has begun and is not written to its end: every other answer is written in one piece. */
 function isStream(outgoing: ServerResponse): boolean {
   return outgoing.headersSent && !outgoing.writableEnded;
 }

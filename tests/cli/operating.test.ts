@@ -127,7 +127,7 @@ describe('events', () => {
         if (text.includes('task.pause')) interruption.abort();
       },
     });
-    // It begins behind the newest event, so that it must be listening before something happens.
+    // Following begins behind the newest event, so that it must be listening before something happens.
     let isOver = false;
     void following.finally(() => {
       isOver = true;

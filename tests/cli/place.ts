@@ -7,7 +7,7 @@ export const token = 'the-token-of-the-command-line';
 export interface Place {
   readonly bot: Bot;
   readonly type: (words: string, seat?: Seat) => Promise<Said>;
-  /** The same, and must end with 0. */
+  /** Types a line that must end with 0. */
   readonly well: (words: string, seat?: Seat) => Promise<Said>;
 }
 

@@ -26,7 +26,7 @@ export interface HostPlace {
   readonly here: Here;
   /** Types a line, word by word. */
   readonly type: (...words: readonly string[]) => Promise<Ended>;
-  /** The same with `--json`, read. */
+  /** Types a line with `--json`, and reads what comes. */
   readonly json: <T>(...words: readonly string[]) => Promise<T>;
 }
 

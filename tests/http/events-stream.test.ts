@@ -290,7 +290,7 @@ describe('a store that is away', () => {
   });
 });
 
-/** The same on every run. */
+/** Chances that are alike on every run. */
 function chances(state: number): () => number {
   let at = state;
   return () => {

@@ -57,7 +57,7 @@ describe('skipping over HTTP', () => {
     expect((await ask('GET', `${path}/runs?status=skipped`)).json.task_runs).toMatchObject([
       { scheduled_for: iso(hour), reason: 'skip', source: 'schedule', run_id: null },
     ]);
-    // The same instant in other words.
+    // An instant with another offset is one and the same.
     const seen = { count: 3, from: '2026-11-18T12:00:00+01:00' };
     expect((await ask('POST', `${path}/skip`, seen)).json.task.next_run_at).toBe(iso(5 * hour));
     expect((await ask('POST', `${path}/skip`, seen)).json).toMatchObject({

@@ -16,7 +16,7 @@ export type Behaviour =
 
 export interface BotApi {
   readonly root: string;
-  /** What was asked, in order. */
+  /** Methods that were asked for, in order. */
   readonly asked: readonly string[];
   /** Texts that were sent to people. */
   readonly texts: readonly string[];

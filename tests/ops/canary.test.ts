@@ -189,7 +189,7 @@ describe.concurrent('no secret ever leaves', () => {
       ...leftBehind(folder),
     };
     expect(leaks(places)).toEqual([]);
-    // What was looked for in vain was there to be found: the platform did say it.
+    // The secrets were there to be found: the platform did say them.
     expect(program.written()).toContain('[token]');
     expect(places['table deliveries']).toContain('[token]');
   });

@@ -192,7 +192,7 @@ describe('compose.yaml', () => {
     });
     const [, seconds = ''] = /^(\d+)s$/.exec(service.stop_grace_period ?? '') ?? [];
     expect(Number(seconds) * 1000).toBeGreaterThan(stopMaxMs);
-    // Nobody outside of this computer, before its owner decides so.
+    // Ports are closed to other computers until the owner decides otherwise.
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:8787$/);
   });
 

@@ -58,7 +58,7 @@ function pack(folder: string): string {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // What the build prints stands before it.
+  // The build prints before it.
   const [packed] = Object.values(JSON.parse(told.slice(told.search(/^[[{]/m))) as Record<string, Packed>);
   if (packed === undefined) throw new Error('npm pack told nothing');
   const paths = packed.files.map(({ path }) => path);

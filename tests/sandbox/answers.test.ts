@@ -61,20 +61,6 @@ function keyboard() {
   return { inline_keyboard: [[{ text: 'Go', callback_data: 'go' }]] };
 }
 
-test('a form with parts is read as well', async () => {
-  const { apiRoot, world } = await openLab();
-  const form = new FormData();
-  form.set('chat_id', String(lab));
-  form.set('caption', 'read this');
-  form.set('document', new Blob(['x'.repeat(100_000)], { type: 'text/plain' }), 'notes.txt');
-  const { status } = await post(apiRoot, `/bot${token}/sendDocument`, form);
-  expect(status).toBe(200);
-  expect(world.messages(lab).at(-1)).toMatchObject({
-    text: 'read this',
-    document: { name: 'notes.txt', mimeType: 'text/plain', size: 100_000, kind: 'document' },
-  });
-});
-
 test('a number that cannot be read is 0, a parameter that nobody knows is ignored', async () => {
   const { call, outcome } = await openLab();
   expect(await outcome('sendMessage', { chat_id: 'Ada', text: 'x' })).toBe('400 Bad Request: chat not found');

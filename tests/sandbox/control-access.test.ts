@@ -8,7 +8,7 @@ import { servePages } from './control-server.ts';
 
 const fromHere = { as: 'ada', chat: 'ada', text: 'x' };
 
-/** What the check looks at, for peers that a test on one computer cannot be. */
+/** A request as the check sees it, from peers that a test on one computer cannot be. */
 function incoming(remoteAddress: string | undefined, headers: Readonly<Record<string, string>>): IncomingMessage {
   const shape: unknown = { socket: { remoteAddress }, headers };
   return shape as IncomingMessage;

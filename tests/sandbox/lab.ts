@@ -10,8 +10,6 @@ export { ada, ben, lab, mallory, noRights, plain };
 export const token = '777000001:test-token';
 export const start = Date.UTC(2026, 5, 1, 12);
 
-/** The chats of the first world. */
-
 export interface Answer {
   readonly status: number;
   readonly ok: boolean;
@@ -21,7 +19,7 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** Whatever was answered; a test that looks for a field that is not there fails by itself. */
+/** An answer of any kind; a test that looks for a field that is not there fails by itself. */
 export interface Fields {
   readonly [name: string]: Fields;
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { mediaKinds, type MediaKind } from '../../src/sandbox/world/world.ts';
 import { ada, answerOf, lab, noRights, openLab, refusal, token, type Fields, type Lab } from './lab.ts';
 
-/** What a message of the Bot API carries in the field of that kind: of a photo, the largest size. */
+/** The file that a message of the Bot API carries in the field of that kind: of a photo, the largest size. */
 function fileIn(message: Fields | undefined, kind: MediaKind): Fields | undefined {
   const field = message?.[kind];
   return Array.isArray(field) ? (field as readonly Fields[]).at(-1) : field;
@@ -78,11 +78,11 @@ test.each(mediaKinds)('the bot uploads a %s', async (kind) => {
   const { apiRoot, world } = await openLab();
   const body = new FormData();
   body.set('chat_id', String(lab));
-  body.set(kind, new Blob(['bytes'], { type: 'application/x-sample' }), 'sample.bin');
+  body.set(kind, new Blob(['x'.repeat(100_000)], { type: 'application/x-sample' }), 'sample.bin');
   const answer = await answerOf(await fetch(`${apiRoot}/bot${token}/${methodOf(kind)}`, { method: 'POST', body }));
   expect(answer.ok).toBe(true);
   const document = world.messages(lab).at(-1)?.document;
-  expect(document).toMatchObject({ kind, name: 'sample.bin', size: 5 });
+  expect(document).toMatchObject({ kind, name: 'sample.bin', mimeType: 'application/x-sample', size: 100_000 });
   expect(fileIn(answer.result, kind)?.['file_id']).toBe(document?.fileId);
 });
 

@@ -1,26 +1,6 @@
 import { Api, InputFile } from 'grammy';
 import { expect, test } from 'vitest';
-import { ada, lab, openLab, token } from './lab.ts';
-
-test('grammY sends, edits, makes topics and hears of what people say and press', async () => {
-  const { apiRoot, world } = await openLab();
-  const api = new Api(token, { apiRoot });
-  expect((await api.getMe()).has_topics_enabled).toBe(true);
-  const topic = await api.createForumTopic(lab, 'Water the plants');
-  const sent = await api.sendMessage(lab, 'Water them now', {
-    message_thread_id: topic.message_thread_id,
-    reply_markup: { inline_keyboard: [[{ text: 'Done', callback_data: 'v1:done' }]] },
-  });
-  expect(sent).toMatchObject({ message_thread_id: topic.message_thread_id, is_topic_message: true });
-  world.say({ as: 'ada', chat: lab, thread: topic.message_thread_id, text: '/tasks@cronogram_bot now' });
-  const { callbackId } = world.press({ as: 'ben', chat: lab, messageId: sent.message_id, button: 'Done' });
-  const updates = await api.getUpdates();
-  expect(updates.map((update) => Object.keys(update)[1])).toEqual(['message', 'message', 'callback_query']);
-  await api.answerCallbackQuery(callbackId, { text: 'Well done' });
-  expect(world.callbackAnswer(callbackId)).toEqual({ text: 'Well done', alert: false });
-  await api.editMessageText(lab, sent.message_id, 'Watered');
-  expect(world.messages(lab).at(-2)).toMatchObject({ text: 'Watered', buttons: [] });
-});
+import { ada, openLab, token } from './lab.ts';
 
 test('a file that grammY uploads arrives whole, and can be fetched again', async () => {
   const { apiRoot, world, call } = await openLab();

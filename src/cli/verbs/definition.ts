@@ -99,7 +99,7 @@ async function inWords({ client }: Session, when: string, timezone: string): Pro
   return { schedule: sendable(schedule), text: text?.trim() || null, policies };
 }
 
-/** Where one value says most of it: the field that it stands for. */
+/** Policies of which one value says most, with the field that it stands for. */
 const mainFields: Readonly<Record<string, string>> = { retry: 'attempts' };
 
 /** The policies that were typed, before those that words ask for. One without a value, `grace=`, goes back to its default. */

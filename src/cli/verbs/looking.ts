@@ -145,7 +145,7 @@ export function pageOf({ limit, cursor }: Options<typeof pageFlags>) {
   return { limit: limit?.toString(), cursor };
 }
 
-/** How to see the rest. */
+/** The note that says how to see the rest. */
 function more(cursor: string | null): { readonly note?: string } {
   return cursor === null ? {} : { note: `There is more: add --cursor ${cursor}` };
 }

@@ -14,7 +14,7 @@ export function named({ number, title }: Pick<Task, 'number' | 'title'>): string
   return `#${number} ${flat(title)}`;
 }
 
-/** The same at the end of a sentence: a title that ends one by itself needs no full stop. */
+/** A task as it is called at the end of a sentence: a title that ends one by itself needs no full stop. */
 export function namedLast(task: Pick<Task, 'number' | 'title'>): string {
   const name = named(task);
   return /[.!?…]$/.test(name) ? name : `${name}.`;

@@ -8,7 +8,7 @@ import { fail, ok, warn, type Check, type Verdict } from './finding.ts';
 
 /** Where it runs: Node, npm, the driver of the database, the rules of time. */
 
-/** The same as in package.json (engines) and in the entries' own look. */
+/** The oldest Node that will do, as package.json (engines) and the entries' own look have it. */
 const nodeLeast = [22, 19] as const;
 /** Older ones do not read the lock file. */
 const npmLeast = 10;

@@ -7,7 +7,7 @@ import type { Guide } from './steps.ts';
 export interface TokenFound {
   readonly token: string;
   readonly me: SurveyedBot;
-  /** It is where it belongs already. */
+  /** True for a token that is where it belongs already. */
   readonly isKept: boolean;
 }
 

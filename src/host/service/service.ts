@@ -65,7 +65,7 @@ async function verifyUnit(here: Here, wish: ServiceWish, unit: string): Promise<
 /** How long a start is looked at: a wrong configuration ends it by then. */
 const settleMs = 1500;
 
-/** The same again changes nothing; another unit is put in its place and the service is started anew. */
+/** Writes the unit. The same unit again changes nothing; another one takes its place, and the service is started anew. */
 export async function install(
   { terminal }: LocalSession,
   here: Here,

@@ -91,7 +91,7 @@ export class Polling {
     this.#end('terminated by setWebhook request');
   }
 
-  /** Those that wait are not answered: their connections are about to be closed. */
+  /** Polls that wait are not answered: their connections are about to be closed. */
   close(): void {
     this.#forget();
     for (const stop of this.#delayed) stop();

@@ -94,7 +94,7 @@ export interface JumpedJson {
   readonly next_at: string | null;
 }
 
-/** A request that is refused or fails is answered so. */
+/** The answer to a request that is refused or fails. */
 export interface FaultedJson {
   readonly error: { readonly code: string; readonly message: string };
 }

@@ -84,7 +84,7 @@ export function threadOf({ state }: Api, chat: ChatRow, args: Arguments): number
   return thread;
 }
 
-/** Those who may manage topics write in closed ones too, and so does the maker of the topic. */
+/** A closed topic is open to those who may manage topics, and to its maker. */
 export function checkOpen({ state }: Api, chat: ChatRow, thread: number | null): void {
   const topic = thread === null || !chat.isForum ? undefined : state.topic(chat.id, thread);
   if (topic?.isClosed !== true || topic.createdBy === botKey || hasRight(chat, 'can_manage_topics')) return;

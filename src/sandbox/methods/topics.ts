@@ -41,7 +41,7 @@ interface Found {
   readonly topic: TopicRow;
 }
 
-/** Its maker needs no right to change a topic; everybody else needs `right`. */
+/** The maker of a topic needs no right to change it; everybody else needs `right`. */
 function topicOf({ state }: Api, args: Arguments, chat: ChatRow): Found {
   const thread = idIn(args, 'message_thread_id');
   if (thread === 0) throw badRequest('invalid message thread identifier specified');

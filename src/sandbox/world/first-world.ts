@@ -52,7 +52,7 @@ function forum(id: number, title: string): ChatRow {
   return { ...plain, id, kind: 'supergroup', title, isForum: true, members: inGroups, ...rights };
 }
 
-/** It begins when the person writes first: a bot cannot start a conversation. */
+/** A private chat begins when the person writes first: a bot cannot start a conversation. */
 function privateChat({ key, id, firstName }: Person): ChatRow {
   const members = { [key]: 'member' } as const;
   const isForum = key === 'ada';

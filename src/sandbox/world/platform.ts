@@ -108,7 +108,7 @@ export class Platform {
     return topic;
   }
 
-  /** Its messages go as well, and no one is told: the Bot API has no update for it. */
+  /** A deleted topic takes its messages along, and no one is told: the Bot API has no update for it. */
   deleteTopic(topic: TopicRow, by: string): void {
     this.note(topic.chatId, topic.threadId, `${speaker(by)} deletes the topic`);
     for (const row of this.state.messages.all()) {

@@ -127,12 +127,9 @@ interface Named {
 
 const words: Readonly<Record<string, (value: Named) => string>> = {
   forum_topic_created: ({ name }) => `made the topic "${name ?? ''}"`,
-  forum_topic_edited: ({ name }) =>
-    name === undefined ? 'changed the icon of the topic' : `named the topic "${name}"`,
+  forum_topic_edited: ({ name }) => `named the topic "${name ?? ''}"`,
   forum_topic_closed: () => 'closed the topic',
   forum_topic_reopened: () => 'reopened the topic',
-  general_forum_topic_hidden: () => 'hid the General topic',
-  general_forum_topic_unhidden: () => 'showed the General topic',
   pinned_message: () => 'pinned a message',
   left_chat_member: () => 'left',
   migrate_to_chat_id: () => 'made this group a supergroup',

@@ -169,7 +169,7 @@ export interface MessageShown {
   readonly buttons: readonly (readonly ButtonShown[])[];
   readonly replyTo: number | null;
   readonly isPinned: boolean;
-  /** It came without a sound. */
+  /** True for a message that came without a sound. */
   readonly isSilent: boolean;
   /** The field of the Bot API that makes it a service message, such as `forum_topic_created`. */
   readonly service: string | null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { minute, type PipelineOptions } from '../support/pipeline.ts';
-import { creation, cron, type Asked } from './door.ts';
+import { creation, cron } from './door.ts';
 import { aPlace as aRoom } from './verb-place.ts';
 
 async function aPlace(options: PipelineOptions = {}) {
@@ -165,79 +165,6 @@ describe('a task', () => {
     expect((await make()).status).toBe(201);
     const full = await make();
     expect([full.status, full.json.error.code, full.headers.get('retry-after')]).toEqual([429, 'quota_exceeded', '60']);
-  });
-
-  it('is found again by its title and subject', async () => {
-    const { make } = await aPlace();
-    const first = await make({ subject: 's' });
-    expect((await make({ subject: 's' })).status).toBe(409);
-    const again = await make({
-      subject: 's',
-      instructions: 'Stand up! Please.',
-      title: 'Stand up!',
-      policies: { on_existing: 'upsert' },
-    });
-    expect([again.status, again.json.task.task_id, again.json.task.policies]).toEqual([
-      200,
-      first.json.task.task_id,
-      {},
-    ]);
-  });
-});
-
-describe('an Idempotency-Key', () => {
-  it('makes one task of many requests, also of those at once', async () => {
-    const { make, ask } = await aPlace();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => make({}, 'key-1')));
-    const made = answers.filter(({ status }) => status === 201);
-    // Requests that come while the first is at work are told to come again.
-    const early = answers.filter(({ status }) => status !== 201).map(({ json }) => json.error.code);
-    expect([made.length + early.length, new Set(early).size <= 1]).toEqual([8, true]);
-    for (const code of early) expect(code).toBe('request_in_progress');
-    made.push(await make({}, 'key-1'));
-    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
-    expect((await ask('GET', '/v1/tasks')).json.tasks).toHaveLength(1);
-  });
-});
-
-describe('a list', () => {
-  it('gives every task once, newest first, page by page', async () => {
-    const { make, ask } = await aPlace();
-    const made: string[] = [];
-    for (const title of ['a', 'b', 'c', 'd', 'e']) made.push((await make({ title })).json.task.task_id);
-    const seen: string[] = [];
-    let cursor: string | null = '';
-    for (let pages = 0; cursor !== null && pages < 9; pages += 1) {
-      const { json }: Asked = await ask('GET', `/v1/tasks?limit=2&cursor=${cursor}`);
-      seen.push(...json.tasks.map(({ task_id: id }) => id));
-      cursor = json.next_cursor;
-    }
-    expect(seen).toEqual(made.toReversed());
-  });
-
-  it('of runs gives every slot once, latest first, and can be narrowed', async () => {
-    const { make, ask, pipeline } = await aPlace();
-    const path = `/v1/tasks/${(await make({ schedule: { kind: 'interval', interval: 'PT5M', timezone: 'UTC' } })).json.task.task_id}`;
-    for (let slot = 0; slot < 3; slot += 1) await pipeline.pass(5 * minute);
-    const first = (await ask('GET', `${path}/runs?limit=2`)).json;
-    const second = (await ask('GET', `${path}/runs?limit=2&cursor=${first.next_cursor}`)).json;
-    expect([...first.task_runs, ...second.task_runs].map((run) => run.scheduled_for)).toEqual([
-      '2026-11-18T09:15:00.000Z',
-      '2026-11-18T09:10:00.000Z',
-      '2026-11-18T09:05:00.000Z',
-    ]);
-    expect(second.next_cursor).toBeNull();
-    expect((await ask('GET', `${path}/runs?status=failed`)).json.task_runs).toEqual([]);
-    expect((await ask('GET', `${path}/runs?status=succeeded`)).json.task_runs).toHaveLength(3);
-  });
-
-  it('takes no cursor of another list', async () => {
-    const { make, ask } = await aPlace();
-    const { task } = (await make()).json;
-    await make();
-    const { next_cursor: cursor } = (await ask('GET', '/v1/tasks?limit=1')).json;
-    const { status, json } = await ask('GET', `/v1/tasks/${task.task_id}/runs?cursor=${cursor}`);
-    expect([status, json.error.code]).toEqual([400, 'invalid_cursor']);
   });
 });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createKeptAnswers } from '../../src/app/use-cases/kept-answers.ts';
 import { sha256 } from '../../src/system/ids.ts';
-import { day } from '../support/pipeline.ts';
 import { aDoor, createPath, creation, taskRun, task } from './door.ts';
 import { aPlace, said } from './verb-place.ts';
 
@@ -43,17 +42,6 @@ describe('a request with an Idempotency-Key', () => {
     await p.settle();
     const made = await ask('POST', `${path}/run-now`, {}, key('k'));
     expect([made.status, made.headers.get(replayed)]).toEqual([200, null]);
-  });
-
-  it('is a new one after a day, and another one at another place', async () => {
-    const { p, ask, make } = await aPlace();
-    const [one, two] = [await make(), await make()];
-    const run = async (path: string) => (await ask('POST', `${path}/run-now`, {}, key('k'))).json.task_run.task_run_id;
-    const first = await run(one);
-    expect(await run(two)).not.toBe(first);
-    await p.settle();
-    await p.time.advance(day);
-    expect(await run(one)).not.toBe(first);
   });
 
   it('is sent away while the first is at work, with the time to come again', async () => {

@@ -66,16 +66,3 @@ describe('GET /v1/usage', () => {
     expect(said(await ask('GET', '/v1/usage?thread_key=ada'))).toBe('400 invalid_thread_key');
   });
 });
-
-describe('POST /v1/tick', () => {
-  it('takes up what is due, and answers what it took up', async () => {
-    const place = await aPlace();
-    const { p, make } = place;
-    await make();
-    await p.time.advance(hour);
-    expect(await told(place, '/v1/tick', 'POST')).toMatchObject({ scheduled: 1, started: 1, failed: [] });
-    await p.settle();
-    expect(p.chat.shown).toHaveLength(1);
-    expect(await told(place, '/v1/tick', 'POST')).toMatchObject({ scheduled: 0, started: 0, more: false });
-  });
-});

@@ -75,24 +75,6 @@ describe('messages for one person', () => {
     expect(both.status).toBe(400);
   });
 
-  test('a person answers one by its id', async () => {
-    const served = await servePages();
-    await whisper(served, ben, 'Which title?');
-    const body = { as: 'ben', chat: 'lab', text: 'Plants', reply_to_ephemeral: 1 };
-    expect((await served.post('say', body)).json.message).toMatchObject({ ephemeral_id: 2, only_for: 'ben' });
-    const foreign = await served.post('say', { ...body, as: 'ada' });
-    expect([foreign.status, foreign.json.error.code]).toEqual([404, 'no_message']);
-  });
-
-  test('a marked command can be said aloud', async () => {
-    const { post, bot } = await servePages();
-    await bot('setMyCommands', { commands: [{ command: 'tasks', description: 'Tasks', is_ephemeral: true }] });
-    const say = async (more: object) =>
-      (await post('say', { as: 'ben', chat: 'lab', text: '/tasks', ...more })).json.message;
-    expect(await say({})).toMatchObject({ only_for: 'ben' });
-    expect(await say({ ephemeral: false })).toMatchObject({ only_for: null });
-  });
-
   test('the list of chats shows none of them, and a silent message is told as such', async () => {
     const served = await servePages();
     await served.bot('sendMessage', { chat_id: lab, text: 'for all', disable_notification: true });

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { lab } from '../support/sandbox.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { World } from '../../src/sandbox/world/world.ts';
+import { lab, plain } from '../support/sandbox.ts';
 import { servePages, slotTravel, startAt, until, type ServedPages } from './control-server.ts';
 
 const keys = (rows: readonly { readonly key: string }[]) => rows.map(({ key }) => key);
@@ -21,23 +22,6 @@ describe('what people say and press', () => {
       const { status, json } = await post('say', { as: 'ben', chat, text: 'hello' });
       expect([status, json.message.chat_id]).toEqual([200, lab]);
     }
-  });
-
-  test('say answers a message and writes into a topic', async () => {
-    const { post } = await servePages();
-    const { json: topic } = await post('topic', { action: 'create', as: 'ada', chat: 'lab', name: 'Reports' });
-    const first = await post('say', { as: 'ada', chat: 'lab', thread: topic.thread_id, text: 'one' });
-    const second = await post('say', {
-      as: 'ben',
-      chat: 'lab',
-      thread: topic.thread_id,
-      text: 'two',
-      reply_to: first.json.message.message_id,
-    });
-    expect(second.json.message).toMatchObject({
-      thread_id: topic.thread_id,
-      reply_to: first.json.message.message_id,
-    });
   });
 
   test('say with a wait answers with what the bot sent and changed, once it is silent', async () => {
@@ -112,15 +96,6 @@ describe('what people say and press', () => {
       answers: [{ text: 'Yes it is' }],
     });
   });
-
-  test('edit changes what a person wrote', async () => {
-    const { post, get } = await servePages();
-    const { json } = await post('say', { as: 'ada', chat: 'lab', text: 'helo' });
-    await post('edit', { as: 'ada', chat: 'lab', message_id: json.message.message_id, text: 'hello' });
-    expect((await get('messages?chat=lab')).json.messages).toMatchObject([
-      { text: 'hello', edit_date: startAt / 1000 },
-    ]);
-  });
 });
 
 interface Update {
@@ -135,34 +110,35 @@ async function pressedId(bot: ServedPages['bot']): Promise<string> {
   }
 }
 
+const said = { as: 'ada', chat: lab, thread: null, text: 'x' };
+const saying = { as: 'ada', chat: 'lab', text: 'x' };
+
+describe('a deed', () => {
+  test.for<readonly [string, object, keyof World, ...unknown[]]>([
+    ['say', { ...saying, thread: 7, reply_to: 5 }, 'say', { ...said, thread: 7, replyTo: 5 }],
+    ['say', { ...saying, reply_to_ephemeral: 5 }, 'say', { ...said, replyToEphemeral: 5 }],
+    ['say', { ...saying, ephemeral: false }, 'say', { ...said, isEphemeral: false }],
+    ['edit', { ...saying, message_id: 5 }, 'edit', { as: 'ada', chat: lab, messageId: 5, text: 'x' }],
+    ['topic', { action: 'create', as: 'ada', chat: 'lab', name: 'x' }, 'createTopic', lab, 'ada', 'x'],
+    ['topic', { action: 'close', as: 'ben', chat: 'lab', thread: 7 }, 'closeTopic', lab, 7, 'ben'],
+    ['topic', { action: 'reopen', chat: 'lab', thread: 7 }, 'reopenTopic', lab, 7, undefined],
+    ['topic', { action: 'delete', chat: 'lab', thread: 7 }, 'deleteTopic', lab, 7],
+    ['forum', { chat: 'lab', on: false }, 'setForum', lab, false],
+    ['member', { chat: 'lab', person: 'mallory', status: 'member' }, 'setMember', lab, 'mallory', 'member'],
+    ['rights', { chat: 'lab', can_pin_messages: false }, 'setBotRights', lab, { can_pin_messages: false }],
+    ['bot', { chat: 'lab', status: 'member', by: 'ada' }, 'setBotStatus', lab, 'member', 'ada'],
+    ['migrate', { chat: 'plain' }, 'migrate', plain],
+    ['reset', {}, 'reset'],
+  ])('%s %j is handed on to %s', async ([name, body, method, ...given]) => {
+    const { sandbox, post } = await servePages();
+    const deed = vi.fn<(...given: unknown[]) => unknown>();
+    Object.assign(sandbox.world, { [method]: deed });
+    await post(name, body);
+    expect(deed.mock.calls).toEqual([given]);
+  });
+});
+
 describe('places', () => {
-  test('topics are made, closed, reopened and deleted', async () => {
-    const { post, get } = await servePages();
-    const { json } = await post('topic', { action: 'create', as: 'ada', chat: 'lab', name: 'Reports' });
-    const thread = json.thread_id;
-    const topic = async () => (await get('state')).json.chats.find(({ key }) => key === 'lab')?.topics[0];
-    expect(await topic()).toMatchObject({ thread_id: thread, name: 'Reports', is_closed: false, created_by: 'ada' });
-    await post('topic', { action: 'close', as: 'ada', chat: 'lab', thread });
-    expect(await topic()).toMatchObject({ is_closed: true });
-    await post('topic', { action: 'reopen', chat: 'lab', thread });
-    expect(await topic()).toMatchObject({ is_closed: false });
-    await post('topic', { action: 'delete', chat: 'lab', thread });
-    expect(await topic()).toMatchObject({ is_deleted: true });
-  });
-
-  test('rights, the standing of the bot and of members, and the forum switch change the chat', async () => {
-    const { post, get } = await servePages();
-    const shown = async (key: string) => (await get('state')).json.chats.find((chat) => chat.key === key);
-    await post('rights', { chat: 'lab', can_pin_messages: false });
-    expect((await shown('lab'))?.bot.rights).toMatchObject({ can_pin_messages: false, can_manage_topics: true });
-    await post('bot', { chat: 'lab', status: 'member', by: 'ada' });
-    expect((await shown('lab'))?.bot.status).toBe('member');
-    await post('member', { chat: 'lab', person: 'mallory', status: 'member' });
-    expect((await shown('lab'))?.members).toContainEqual({ key: 'mallory', status: 'member' });
-    await post('forum', { chat: 'lab', on: false });
-    expect((await shown('lab'))?.is_forum).toBe(false);
-  });
-
   test('a migrated group hands its short key to the supergroup', async () => {
     const { post, get } = await servePages();
     const { status, json } = await post('migrate', { chat: 'plain' });
@@ -171,16 +147,6 @@ describe('places', () => {
     expect(keys(chats)).toEqual(expect.arrayContaining(['plain', 'plain_old']));
     expect(chats.find(({ key }) => key === 'plain')?.chat_id).toBe(json.chat_id);
     expect(chats.find(({ key }) => key === 'plain_old')?.migrated_to).toBe(json.chat_id);
-  });
-
-  test('reset goes back to the first world', async () => {
-    const { post, get, bot } = await servePages();
-    await post('say', { as: 'ada', chat: 'ada', text: '/start' });
-    await bot('getMe', {});
-    await get('calls');
-    expect((await post('reset', {})).json).toEqual({ reset: true });
-    expect((await get('messages?chat=ada')).json.messages).toEqual([]);
-    expect((await get('calls')).json.calls).toEqual([]);
   });
 });
 

@@ -86,16 +86,6 @@ describe('a run that is waited for', () => {
     expect((await well(`run get ${runId} --json`)).json['status']).toBe('running');
     expect((await well(`run cancel ${runId}`)).out).toContain('Called off');
   });
-
-  it('is refused where the live run of the task excludes it', async () => {
-    const { well, type } = await aPlace({ ECHO_ACTION: '1' });
-    await well(`${daily} ${echo({ delay_ms: 30_000 })} Hello`);
-    await well('task run 1');
-    const said = await type('task run 1 --json');
-    expect(said.code).toBe(4);
-    expect(said.json).toMatchObject({ error: { code: 'run_in_progress' } });
-    await well('task cancel 1');
-  });
 });
 
 describe('runs', () => {

@@ -56,17 +56,6 @@ describe('after an outage', () => {
     expect(gaps.missed + rows.length).toBe(2 * 24 * 60);
     expect(rows.at(-1)).toMatchObject({ status: 'succeeded', slotAt: start + 2 * day });
   });
-
-  it('un-pausing never replays', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { missed: 'all' } });
-    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
-    await p.pass(5 * hour);
-    const resumed = await p.rooms.tasks.resume({ taskId: task.id, actor });
-    await p.settle();
-    expect(resumed.task.nextAt).toBe(start + 6 * hour);
-    expect(await statuses(p, task.id)).toEqual([]);
-  });
 });
 
 describe('while a run is live', () => {

@@ -86,4 +86,16 @@ describe('the question about missed slots', () => {
     expect(await nextIn(p, task)).toBe(240);
     expect(await p.rooms.scheduler.nextAt(p.time.now())).toBe(start + 4 * hour);
   });
+
+  it('about thousands of slots keeps its rows few and its account whole', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { ...hourly, cron: '* * * * *' }, policies: { missed: 'ask' } });
+    await p.time.advance(3 * day);
+    for (let steps = 0; steps < 20; steps += 1) await p.settle();
+    const inGaps = p.database.prepare('select sum(count) from gaps').pluck().get() as number;
+    expect((await p.history(task.id)).length + inGaps).toBe(3 * 24 * 60);
+    await answer(p, task, 'all');
+    for (let passed = 0; passed < 30; passed += 1) await p.pass(100);
+    expect((await p.history(task.id)).filter(({ status }) => status === 'pending')).toEqual([]);
+  });
 });

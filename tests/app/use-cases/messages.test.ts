@@ -92,6 +92,18 @@ describe('a message', () => {
     expect((await p.store.readRun(id))?.deliveries.map(({ part }) => part)).toEqual([1, 2, 3, 4]);
   });
 
+  it('keeps its order beside others that are posted at once when the platform has enough of them', async () => {
+    const p = await aPlace();
+    p.chat.failSends('rateLimited');
+    const all = Array.from({ length: 30 }, (_none, index) => `m${index}`);
+    await Promise.all(all.map((text) => post(p, { text })));
+    await p.settle();
+    expect(texts(p)).toEqual([]);
+    await p.pass(minute);
+
+    expect(texts(p)).toEqual(all);
+  });
+
   it('is kept and delivered nowhere in a thread of no platform', async () => {
     const p = await aPipeline();
     const { id } = await post(p, { threadKey: 'cli:default' });

@@ -60,14 +60,6 @@ describe('a chat that can be reached no more', () => {
     expect(rung).toContain('deliverer');
   });
 
-  it('does nothing more while it is gone', async () => {
-    const { p, chats } = await aPlace();
-    const task = await p.create({ schedule: hourly });
-    await chats.gone('chat-group', cause);
-    await p.pass(3 * hour);
-    expect((await p.history(task.id)).filter(({ status }) => status === 'succeeded')).toEqual([]);
-  });
-
   it('tells no owner in the chat that is gone itself', async () => {
     const place = await aPlace();
     await place.chats.gone('chat-owner', 'bot was blocked by the user');

@@ -20,7 +20,7 @@ export function digestAction(read: ReadDigest): Action {
   return {
     kind: 'digest',
     check: (spec) => refuseUnknown(spec, ['kind']),
-    // It reads and does nothing.
+    // A digest reads and changes nothing.
     repeatable: () => true,
     run: (job) => digest(read, job),
   };

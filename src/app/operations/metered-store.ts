@@ -17,7 +17,7 @@ import type { CounterLabels, CounterName } from './metrics.ts';
 
 type MeteredDeps = Pick<World, 'clock'> & { readonly meter: Meter };
 
-/** The same method, and what it came to is told besides. */
+/** A method that tells besides what it came to. */
 function tap<A extends readonly unknown[], R>(
   method: (...asked: A) => Promise<R>,
   tell: (came: R, ...asked: A) => void,

@@ -239,7 +239,7 @@ function isAsked({ route, edits, kind }: OutboxPart, ids: SentIds): boolean {
   return ids.messageId === edits;
 }
 
-/** It is done to a topic, and shows nothing in it. */
+/** Deeds done to a topic itself, which show nothing in it. */
 function isOfTopic({ kind }: Pick<OutboxPart, 'kind'>): boolean {
   return kind === 'close' || kind === 'open' || kind === 'removeTopic';
 }

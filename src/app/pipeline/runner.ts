@@ -19,7 +19,7 @@ export interface Runner {
   nextAt(now: number): Promise<number | null>;
   /** Resolves when no attempt is running and every end is written. */
   idle(): Promise<void>;
-  /** It works on the run, or has its end and has not written it yet. */
+  /** Whether the run is live here, or has an end that is not written yet. */
   holds(runId: string): boolean;
   /** Takes nothing more, waits for what runs, and aborts it when the time is up. */
   stop(graceMs: number): Promise<void>;
@@ -179,7 +179,7 @@ async function race(
   return signal.aborted ? (signal.reason as AbortReason) : first;
 }
 
-/** The same for every attempt of a slot; work that no slot asked for is told apart by its run. */
+/** One key for all attempts of a slot; work that no slot asked for is told apart by its run. */
 function keyOf({ id, taskId, input }: StartableRun): string {
   if (input.again !== undefined) return input.again.outgoingKey;
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);

@@ -22,7 +22,7 @@ export interface CreateRequest {
   readonly traceId?: string | null | undefined;
 }
 
-/** The same key again has no second effect. A surface that keeps its answers says what the key stands for. */
+/** A key that comes again has no second effect. A surface that keeps its answers says what the key stands for. */
 export type Key = string | Once | null;
 
 export interface CreateDeps extends ClaimMaker, Pick<World, 'log' | 'clock' | 'digest' | 'bell' | 'timer'> {

@@ -160,7 +160,7 @@ function mergePolicies(old: Policies, patch: TaskPatch['policies']): Policies {
 }
 
 function timingChanged(task: Task, merged: Definition): boolean {
-  // The same instant in other words is no other bound.
+  // A bound in other words is the same as long as its instant is.
   const bounds = ({ start_at, until }: Policies) => `${Date.parse(start_at ?? '')} ${Date.parse(until ?? '')}`;
   return merged.schedule !== task.schedule || bounds(merged.policies) !== bounds(task.policies);
 }

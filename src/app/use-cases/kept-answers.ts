@@ -53,7 +53,7 @@ export function createKeptAnswers({ store, clock, digest, log }: KeptAnswersDeps
     try {
       await store.keepAnswer(once, JSON.stringify(answer), clock.now());
     } catch (error) {
-      // It is done, and whoever asked for it is told so all the same.
+      // The deed is done, and the client is told so all the same.
       log.warn('answer_not_kept', { scope: once.scope, error: errorText(error) });
     }
   };

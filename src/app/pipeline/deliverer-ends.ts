@@ -124,7 +124,7 @@ function wordOf({ clock, ids }: EndDeps, { taskId }: OutboxPart, word: Word): Ne
   return { id: ids.next(), kind: 'notice', taskId, ...word, edits: null, expiresAt };
 }
 
-interface Found {
+interface Arrived {
   readonly out: Outgoing;
   /** The message that the part is known to have become. */
   readonly ids: SentIds;
@@ -139,10 +139,10 @@ interface Found {
  * it became is looked for: of two that stand in the same place the younger is taken back, and one that strayed always. The
  * part has arrived in any case, so nothing that goes wrong here can undo that.
  */
-export async function withoutDoubles(
+export async function takeBackDoubles(
   { transport, log }: { readonly transport: Pick<Transport, 'settle' | 'remove'>; readonly log: Log },
   part: OutboxPart,
-  { out, ids, isAnswer, evidence }: Found,
+  { out, ids, isAnswer, evidence }: Arrived,
 ): Promise<{ readonly ids: SentIds; readonly evidence: string }> {
   const sentAt = part.doubtSince ?? part.sentAt ?? 0;
   const looks: object[] = [];

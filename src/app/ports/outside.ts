@@ -50,11 +50,11 @@ export interface Templates {
   render(text: string, variables: Facts): string;
 }
 
-export type Room = 'scheduler' | 'runner' | 'deliverer' | 'acks' | 'housekeeper';
+export type LoopName = 'scheduler' | 'runner' | 'deliverer' | 'acks' | 'housekeeper';
 
-/** Rings when a committed row is ready for a room. Only a hint: a lost ring costs time, never work. */
+/** Rings when a committed row is ready for a loop. Only a hint: a lost ring costs time, never work. */
 export interface Bell {
-  ring(room: Room): void;
+  ring(loop: LoopName): void;
 }
 
 /** Copies of the whole database. Both throw when the disk does not do what it should. */

@@ -21,7 +21,7 @@ function turned({ rooms, time, log }: Pipeline) {
     return loop;
   });
   const idle = { runner: () => rooms.runner.idle(), deliverer: () => rooms.deliverer.idle() };
-  return { loops, tick: createTick({ rooms: loops, idle, timer: time }) };
+  return { loops, tick: createTick({ loops, idle, timer: time }) };
 }
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;

@@ -47,7 +47,7 @@ export interface NewOccurrence extends PlannedOccurrence {
 }
 
 /** The plan for one task whose slots are due. `nextAt` null means that nothing is left to run. */
-export interface Claim {
+export interface SlotPlan {
   readonly taskId: string;
   readonly expectNextAt: number;
   readonly occurrences: readonly NewOccurrence[];
@@ -212,7 +212,7 @@ export interface SlotStore {
   /** Locks due tasks, oldest first, and writes what `plan` decided about them. */
   claimDue(
     at: Batch,
-    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Claim | Quarantine)[],
+    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (SlotPlan | Quarantine)[],
   ): Promise<Counts>;
   /** Locks tasks with a waiting occurrence and no live run, one occurrence for each, and writes what `plan` decided. */
   admitWaiting(

@@ -7,7 +7,7 @@ import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Counters, Definition, Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
-import type { Claim, DueTask, NewOccurrence, Quarantine, Resume, Unreadable } from './pipeline.ts';
+import type { SlotPlan, DueTask, NewOccurrence, Quarantine, Resume, Unreadable } from './pipeline.ts';
 import type { Page, PageQuery, RunView, RunViewStore, TaskRun } from './runs.ts';
 import type { Deed } from './why.ts';
 
@@ -110,7 +110,7 @@ export interface TaskFields
 
 /** The change of one task: slots that were due are claimed first, then the fields are set. */
 export interface TaskChange {
-  readonly claims: readonly Claim[];
+  readonly claims: readonly SlotPlan[];
   readonly set: Partial<TaskFields>;
   readonly stamp: 'updated' | 'paused' | 'resumed' | 'deleted' | 'restored' | null;
   readonly manual: { readonly occurrence: NewOccurrence; readonly run: NewRun | null } | null;

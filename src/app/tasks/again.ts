@@ -68,13 +68,13 @@ export function retryUnderWay({ replays }: TaskScene): string | null {
   return replays.find(({ source, status }) => source === 'retry' && done.includes(status))?.id ?? null;
 }
 
-interface Asked extends Repeat {
+interface Repeating extends Repeat {
   readonly now: number;
   readonly slotAt: number;
   readonly occurrenceId: string;
 }
 
-function againRequest({ task }: TaskScene, { kind, of, now, slotAt, occurrenceId }: Asked): RunRequest {
+function againRequest({ task }: TaskScene, { kind, of, now, slotAt, occurrenceId }: Repeating): RunRequest {
   const { input } = of;
   const key =
     kind === 'replay'

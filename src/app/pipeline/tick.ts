@@ -40,8 +40,8 @@ export function createTick({ loops, idle, timer }: TickDeps): () => Promise<Tick
   const round = order.flatMap((name) => loops.filter((loop) => loop.name === name));
   const takenBy = (name: LoopName) => loops.find((loop) => loop.name === name)?.taken() ?? 0;
   const turnOf = async (loop: Turning): Promise<'done' | 'more' | 'failed'> => {
-    const counts = await timely(timer, loop.turn());
-    const rest = await timely(timer, idle[loop.name as LoopName]?.() ?? Promise.resolve());
+    const counts = await waitAtMost(timer, tickWaitMs, loop.turn());
+    const rest = await waitAtMost(timer, tickWaitMs, idle[loop.name as LoopName]?.() ?? Promise.resolve());
     if (counts === null) return 'failed';
     return counts === 'late' || counts.more || rest === 'late' ? 'more' : 'done';
   };
@@ -59,16 +59,4 @@ export function createTick({ loops, idle, timer }: TickDeps): () => Promise<Tick
     );
     return { scheduled, started, deliveries, reminders, more, failed };
   };
-}
-
-async function timely<T>(timer: Timer, work: Promise<T>): Promise<T | 'late'> {
-  let result: T | 'late' = 'late';
-  await waitAtMost(
-    timer,
-    tickWaitMs,
-    work.then((value) => {
-      result = value;
-    }),
-  );
-  return result;
 }

@@ -40,13 +40,12 @@ export function createLostClaims(
 }
 
 /** Waits for the work, but no longer than the time given. */
-export async function waitAtMost(timer: Timer, ms: number, work: Promise<unknown>): Promise<void> {
+export async function waitAtMost<T>(timer: Pick<Timer, 'after'>, ms: number, work: Promise<T>): Promise<T | 'late'> {
   let callOff = () => {};
-  const late = new Promise<void>((resolve) => {
-    callOff = timer.after(ms, resolve);
+  const late = new Promise<'late'>((resolve) => {
+    callOff = timer.after(ms, () => resolve('late'));
   });
-  await Promise.race([work, late]);
-  callOff();
+  return Promise.race([work, late]).finally(() => callOff());
 }
 
 /**

@@ -30,6 +30,7 @@ import { freshSqlite } from './fresh-sqlite.ts';
 export { day, hour, minute, start };
 export const actor = 'telegram:user:1001';
 export const group = 'telegram:chat:-1001234';
+export const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 export interface Pipeline {
   readonly time: ManualTime;
@@ -147,10 +148,13 @@ function pipelineOn(database: Database, given: Given): Pipeline {
   };
 }
 
+/** All that stands in the chats, in its order; a view stands in brackets. */
+export const texts = ({ chat }: Pick<Pipeline, 'chat'>) => chat.shown.map(({ text }) => text);
+
 /** A task whose first result has come, so that its topic is there and what follows is about the message alone. */
 export async function withTopic(policies = {}) {
   const p = await aPipeline();
-  const { id } = await p.create({ schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' }, policies });
+  const { id } = await p.create({ schedule: hourly, policies });
   await p.pass(hour);
   return { p, id, topic: p.chat.topics[0]?.id ?? 0, messageId: p.chat.shown[0]?.messageId ?? 0 };
 }

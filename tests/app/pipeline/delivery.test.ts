@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outgoing } from '../../../src/app/ports/outside.ts';
-import { aPipeline, hour, minute, type Pipeline, withTopic } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { aPipeline, hour, minute, type Pipeline, withTopic, hourly, texts } from '../../support/pipeline.ts';
 
 async function parts(p: Pipeline, taskId: string) {
   return (await p.history(taskId)).flatMap(({ deliveries }) => deliveries);
@@ -95,7 +93,7 @@ describe('a send without an answer', () => {
     await p.pass(minute);
     expect((await parts(p, taskId)).map(({ status }) => status)).toEqual(['delivered', 'unknown', 'delivered']);
     await p.pass(24 * minute);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!', '[inDoubt]', 'Stand up!']);
+    expect(texts(p)).toEqual(['Stand up!', '[inDoubt]', 'Stand up!']);
     // It is asked where the task was made, which is not its own topic.
     expect(p.chat.shown.map(({ topic }) => topic)).toEqual([p.chat.topics[0]?.id, null, p.chat.topics[0]?.id]);
   });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createScheduler } from '../../../src/app/pipeline/scheduler.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, group, hour, minute, start, runServiceOf } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { actor, aPipeline, group, hour, minute, start, runServiceOf, hourly, texts } from '../../support/pipeline.ts';
 const echo = (settings: object) => ({ kind: 'echo', ...settings }) as const;
 
 describe('a failing run', () => {
@@ -23,7 +21,7 @@ describe('a failing run', () => {
       [3, 'failed'],
     ]);
     expect(run?.attempts.map(({ startedAt }) => startedAt - start - hour)).toEqual([0, 30_000, 90_000]);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['[failed]']);
+    expect(texts(p)).toEqual(['[failed]']);
   });
 
   it('waits longer before each try by the factor of its policy, up to the cap', async () => {
@@ -400,7 +398,7 @@ describe('rights', () => {
     expect(await p.history(taskId)).toMatchObject([
       { status: 'skipped', reason: 'grant_revoked', attempts: [{ status: 'failed' }] },
     ]);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['[mayNotRun]']);
+    expect(texts(p)).toEqual(['[mayNotRun]']);
     expect((await p.rooms.audit.run()).findings).toEqual([]);
   });
 });

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, group, hour, ingest, minute, start, type Pipeline } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { actor, aPipeline, group, hour, ingest, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
 const echo = (settings: object = {}) => ({ kind: 'echo', ...settings }) as const;
 const broken = echo({ fail_attempts: 9, error: 'final' });
 const failing = { schedule: hourly, action: broken, policies: { auto_pause: 0 } } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, start, texts } from '../../support/pipeline.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
 
@@ -72,9 +72,7 @@ describe('from a due slot to a message in its own topic', () => {
     await p.create({ instructions: '{{ not a template', action: { kind: 'message', plain: true } });
     await p.create({ instructions: 'a { b } c %' });
     await p.pass(5 * minute);
-    expect(p.chat.shown.map(({ text }) => text).sort()).toEqual(
-      ['#1 2026-11-18T09:05:00.000Z Ada', 'a { b } c %', '{{ not a template'].sort(),
-    );
+    expect(texts(p).sort()).toEqual(['#1 2026-11-18T09:05:00.000Z Ada', 'a { b } c %', '{{ not a template'].sort());
   });
 
   it('refuses a broken template when the task is created, and says how to send it as it is', async () => {
@@ -89,7 +87,7 @@ describe('from a due slot to a message in its own topic', () => {
     const p = await aPipeline();
     await p.create();
     await p.pass(5 * minute + 30_000);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!']);
+    expect(texts(p)).toEqual(['Stand up!']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { QuietInput } from '../../../src/domain/quiet.ts';
 import { chanceFrom } from '../../support/chance.ts';
-import { aPipeline, day, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, day, hour, minute, type Pipeline, texts } from '../../support/pipeline.ts';
 
 const night = { from: '22:00', to: '07:00', mode: 'hold' } as const;
 const madrid = 'Europe/Madrid';
@@ -50,8 +50,6 @@ async function heardBy(p: Pipeline, until: string): Promise<string[]> {
 async function sleep(p: Pipeline, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 30 * minute) await p.pass(30 * minute);
 }
-
-const texts = (p: Pipeline) => p.chat.shown.map(({ text }) => text);
 
 describe('a night', () => {
   it('lets nothing through, and at its end everything in its order, and one word about it in the base thread', async () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoopName } from '../../../src/app/ports/outside.ts';
-import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { actor, aPipeline, hour, minute, start, hourly } from '../../support/pipeline.ts';
 
 /** A pipeline whose loops sleep: who was rung is all that wakes them. */
 async function asleep() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTick } from '../../../src/app/pipeline/tick.ts';
 import { createLoop } from '../../../src/system/loop.ts';
-import { aPipeline, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, type Pipeline, hourly } from '../../support/pipeline.ts';
 
 /** The rooms of a pipeline behind loops, which turn by themselves only once they are started. */
 function turned({ rooms, time, log }: Pipeline) {
@@ -23,8 +23,6 @@ function turned({ rooms, time, log }: Pipeline) {
   const idle = { runner: () => rooms.runner.idle(), deliverer: () => rooms.deliverer.idle() };
   return { loops, tick: createTick({ loops, idle, timer: time }) };
 }
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 describe('a tick', () => {
   it('takes up what is due, runs it and delivers it, although nothing turns by itself', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outgoingKey } from '../../../src/domain/occurrence.ts';
-import { actor, aPipeline, day, hour, ingest, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, day, hour, ingest, minute, start, type Pipeline, texts } from '../../support/pipeline.ts';
 import {
   ended,
   failing,
@@ -158,7 +158,7 @@ describe('a replay', () => {
     });
     expect(keyOf(p, taskRun.runId)).toBe(outgoingKey(task.id, start + hour + minute));
     expect((await find(p, task)).context).toEqual({ seen: 5 });
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['old', 'old']);
+    expect(texts(p)).toEqual(['old', 'old']);
   });
 
   it('with the same key is one', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, day, hour, minute, start, type Pipeline, texts } from '../../support/pipeline.ts';
 import { find, hourly, long, newsOf, nextIn, running, slow, story, target } from './world.ts';
 
 const answer = (p: Pipeline, task: { readonly id: string }, choice: 'latest' | 'all' | 'none') =>
@@ -16,12 +16,12 @@ async function aQuestion(more: Parameters<Pipeline['create']>[0] = {}) {
 }
 
 /** What came in the topic, apart from the question itself. */
-const textsOf = (p: Pipeline) => p.chat.shown.map(({ text }) => text).filter((text) => text !== '[missed]');
+const textsOf = (p: Pipeline) => texts(p).filter((text) => text !== '[missed]');
 
 describe('the question about missed slots', () => {
   it('is one word in the topic, made with the claim of the slots, however many they are', async () => {
     const { p, task } = await aQuestion();
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['[missed]']);
+    expect(texts(p)).toEqual(['[missed]']);
     const [row] = p.database.prepare(`select content, expires_at from deliveries where kind = 'notice'`).all() as {
       content: string;
       expires_at: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, start, texts } from '../../support/pipeline.ts';
 import { auditOf, find, hourly, iso, kinds, newsOf, nextIn, once, story, target } from './world.ts';
 
 describe('an edit', () => {
@@ -214,7 +214,7 @@ describe('editing', () => {
       [hour, 'succeeded'],
       [hour + 30 * minute, 'succeeded'],
     ]);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['old', 'new']);
+    expect(texts(p)).toEqual(['old', 'new']);
   });
 
   it('with the same rule, sent again, keeps its anchor and its count', async () => {

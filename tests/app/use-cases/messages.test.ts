@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatState } from '../../../src/app/ports/chats.ts';
 import type { RunView } from '../../../src/app/ports/runs.ts';
 import type { MessageRequest } from '../../../src/app/use-cases/messages.ts';
-import { aPipeline, group, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, group, hour, minute, type Pipeline, texts } from '../../support/pipeline.ts';
 
 const address = '-1001234';
 
@@ -26,7 +26,6 @@ function post(p: Pipeline, facts: Partial<MessageRequest> = {}): Promise<RunView
   });
 }
 
-const texts = (p: Pipeline) => p.chat.shown.map(({ text }) => text);
 const silent = (p: Pipeline) =>
   p.database
     .prepare<[], { silent: number }>('select silent from deliveries order by id')

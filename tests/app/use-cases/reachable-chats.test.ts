@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createChats, type Chats } from '../../../src/app/use-cases/reachable-chats.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, hour, start, type Pipeline } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { actor, aPipeline, hour, start, type Pipeline, hourly } from '../../support/pipeline.ts';
 const cause = 'bot was kicked from the supergroup chat';
 
 interface Place {

@@ -196,6 +196,15 @@ describe('a platform that says when to come back', () => {
 });
 
 describe('a start', () => {
+  it('keeps to what the platform said before it, for ten thousand seconds as well', async () => {
+    const { pacer, time } = world({ holds: [{ chatId: 'group-1', until: 1_000_000 + 10_000_000 }] });
+    await pacer.open();
+    await time.advance(9_999_999);
+    expect([callAndEnd(pacer, group()), callAndEnd(pacer, group(2))]).toEqual([false, true]);
+    await time.advance(1);
+    expect(callAndEnd(pacer, group())).toBe(true);
+  });
+
   it('keeps to what it said to everybody', async () => {
     const { pacer, time } = world({ holds: [{ chatId: null, until: 1_000_000 + 4000 }] });
     await pacer.open();

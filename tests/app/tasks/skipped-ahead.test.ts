@@ -1,6 +1,19 @@
 import { expect, it } from 'vitest';
 import { aPipeline, hour, minute, start } from '../../support/pipeline.ts';
-import { hourly, nextIn, story, target } from './world.ts';
+import { entryOf, find, hourly, nextIn, story, target } from './world.ts';
+
+it('a skipped slot behind one that was brought back uses up no run and is not shown as the next', async () => {
+  const p = await aPipeline();
+  const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
+  const first = entryOf(await p.rooms.tasks.skip(target(task), { count: 1, from: null }));
+  await p.rooms.tasks.skip(target(task), { count: 1, from: null });
+  await p.rooms.tasks.undo(target(task), first);
+  await p.pass(hour);
+  expect(await nextIn(p, task)).toBe(180);
+  for (let turn = 0; turn < 4; turn += 1) await p.pass(30 * minute);
+  expect(await story(p, task)).toEqual(['60 succeeded', '120 skipped skip', '180 succeeded']);
+  expect((await find(p, task)).counters.boundedRuns).toBe(2);
+});
 
 it('a slot that was skipped and has passed comes like any other when the clock goes back and the timing changes', async () => {
   const p = await aPipeline();

@@ -74,6 +74,12 @@ tellLives('skipping', [
 
 tellLives('a snooze', [
   ['does not begin before its time', {}, 'snooze @30, +29.9', { story: ['30 snooze pending'], next: 60 }],
+  [
+    'moves by any time that a person names, be it some seconds',
+    {},
+    'snooze @30, snooze @29.9, +29.9',
+    { story: ['29 snooze succeeded', '30 snooze skipped replaced'] },
+  ],
   ['begins at its time', {}, 'snooze @30, +30', { story: ['30 snooze succeeded'], next: 60 }],
   [
     'to the same end changes nothing, also where that instant was taken',

@@ -32,6 +32,15 @@ describe('an answer under a key', () => {
     await expect(tellOnce(other, tell)).rejects.toMatchObject({ code: 'idempotency_mismatch' });
   });
 
+  it('belongs to one operation and one target', async () => {
+    const { tellOnce, tell, calls } = tellerOf(await aPipeline());
+    await tellOnce(request, tell);
+    await tellOnce({ ...request, target: { task_id: 'u' } }, tell);
+    await tellOnce({ ...request, operation: 'skipTask' }, tell);
+    await tellOnce({ ...request, key: 'other' }, tell);
+    expect(calls()).toBe(4);
+  });
+
   it('is not there yet while the first request is at work: the second is sent away, whatever it asks', async () => {
     const { tellOnce, tell } = tellerOf(await aPipeline());
     let open = () => {};

@@ -37,7 +37,7 @@ export function ratesOf(given: {
 }
 
 /** Calls that may start at an instant. */
-export function callsLeft({ open, ends }: Spent, { calls, withinMs }: Rate, at: number): number {
+export function roomAt({ open, ends }: Spent, { calls, withinMs }: Rate, at: number): number {
   const firstCounted = ends.findIndex((end) => end + withinMs > at);
   const counted = firstCounted < 0 ? 0 : ends.length - firstCounted;
   return Math.max(calls - open - counted, 0);
@@ -45,10 +45,10 @@ export function callsLeft({ open, ends }: Spent, { calls, withinMs }: Rate, at: 
 
 /** The instant from which one more call may start: -Infinity if it may at any time, Infinity while that hangs on those on their way. */
 export function freeFrom({ open, ends }: Spent, { calls, withinMs }: Rate): number {
-  const left = calls - open;
-  if (left <= 0) return Infinity;
+  const room = calls - open;
+  if (room <= 0) return Infinity;
   // So many ends may still count, so the one before them must have left the window.
-  const leaves = ends[ends.length - left];
+  const leaves = ends[ends.length - room];
   return leaves === undefined ? -Infinity : leaves + withinMs;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commonHold, freeFrom, isGroup, ratesOf, callsLeft } from '../../src/domain/pace.ts';
+import { commonHold, freeFrom, isGroup, ratesOf, roomAt } from '../../src/domain/pace.ts';
 
 const three = { calls: 3, withinMs: 1000 };
 
@@ -13,7 +13,7 @@ describe('a rate', () => {
     ['an end leaves the window in a millisecond', { open: 0, ends: [0, 400, 500] }, 999, 0],
     ['more than it allows are on their way', { open: 5, ends: [] }, 500, 0],
   ])('leaves room when %s', (_when, spent, at, room) => {
-    expect(callsLeft(spent, three, at)).toBe(room);
+    expect(roomAt(spent, three, at)).toBe(room);
   });
 
   it.each([
@@ -31,14 +31,14 @@ describe('a rate', () => {
       const open = seed % 4;
       const ends = Array.from({ length: seed % 7 }, (_one, index) => index * ((seed * 37) % 401));
       const from = freeFrom({ open, ends }, three);
-      if (Number.isFinite(from)) expect(callsLeft({ open, ends }, three, from)).toBeGreaterThan(0);
-      if (from > -Infinity) expect(callsLeft({ open, ends }, three, Math.min(from - 1, 10_000))).toBe(0);
+      if (Number.isFinite(from)) expect(roomAt({ open, ends }, three, from)).toBeGreaterThan(0);
+      if (from > -Infinity) expect(roomAt({ open, ends }, three, Math.min(from - 1, 10_000))).toBe(0);
     }
   });
 
   it('without a limit is never full', () => {
     const { overall } = ratesOf({ overallPerSecond: Infinity, chatPerSecond: 1, groupPerMinute: 20 });
-    expect([callsLeft({ open: 9, ends: [1] }, overall, 1), freeFrom({ open: 9, ends: [1] }, overall)]).toEqual([
+    expect([roomAt({ open: 9, ends: [1] }, overall, 1), freeFrom({ open: 9, ends: [1] }, overall)]).toEqual([
       Infinity,
       -Infinity,
     ]);

@@ -44,7 +44,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     for await (const one of repairs(deps, seen, actor)) fixed.push(one);
     if (fixed.length > 0) {
       deps.log.warn('reconciled', { actor, fixed: fixed.length });
-      for (const room of ['scheduler', 'runner', 'deliverer'] as const) deps.bell.ring(room);
+      for (const loop of ['scheduler', 'runner', 'deliverer'] as const) deps.bell.ring(loop);
     }
     return { findings: seen.findings, fixed };
   };

@@ -1,5 +1,5 @@
 import { budgetWaitMaxMs, backlogEveryMs, backlogOldMs, backlogResultsMin } from '../../domain/limits.ts';
-import { commonHold, freeFrom, heldAtOnceMs, isGroup, callsLeft, type Held, type Rates } from '../../domain/pace.ts';
+import { commonHold, freeFrom, heldAtOnceMs, isGroup, roomAt, type Held, type Rates } from '../../domain/pace.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import type { ChatStore } from '../ports/chats.ts';
@@ -86,7 +86,7 @@ export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
   return {
     open: () => remember(state),
     book: (most) => {
-      const count = Math.max(Math.min(most, freeCalls(state)), 0);
+      const count = Math.max(Math.min(most, roomOf(state)), 0);
       all.open += count;
       state.looked = { at: deps.stopwatch.elapsed(), inVain: count === 0 };
       return count;
@@ -188,11 +188,11 @@ function allFreeAt({ all, rates }: State): number {
 }
 
 /** Chats that wait in the course of a turn come first: otherwise a great backlog would keep its chat waiting for ever. */
-function freeCalls(state: State): number {
+function roomOf(state: State): number {
   const now = state.deps.stopwatch.elapsed();
   if (state.all.heldUntil > now) return 0;
   const first = [...state.waiting].filter((gate) => freeAt(state, gate) <= now).length;
-  return Math.max(callsLeft(state.all, state.rates.overall, now) - first, 0);
+  return Math.max(roomAt(state.all, state.rates.overall, now) - first, 0);
 }
 
 function heldChats(state: State): ReadonlySet<string> {
@@ -215,7 +215,7 @@ function freeInMs(state: State): number | null {
   const now = state.deps.stopwatch.elapsed();
   const whenAll = allFreeAt(state);
   if (whenAll > now) return whenAll === Infinity ? null : whenAll - now;
-  if (freeCalls(state) === 0) return lookAgainMs;
+  if (roomOf(state) === 0) return lookAgainMs;
   if (state.looked.inVain) return 0;
   let next = Infinity;
   for (const gate of state.gates.values()) {

@@ -87,7 +87,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       );
       for (const one of started) execute(one);
       // Runs that end without an attempt let others follow, and may be told of.
-      if (taken > started.length) for (const room of ['scheduler', 'deliverer'] as const) bell.ring(room);
+      if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
       return { taken, more: more && live.size < deps.concurrency };
     },
     nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(deps.bootId, now)),

@@ -59,7 +59,7 @@ export function createApi(config: Config, deps: ApiDeps) {
     operations: {
       status: createStatus({ ...world, store, version, ready: whole }),
       usage: createUsage({ ...world, store, quota: { chat, user } }),
-      tick: createTick({ ...world, rooms: loops, idle }),
+      tick: createTick({ ...world, loops, idle }),
       retentionDays,
     },
     tellOnce: createKeptAnswers({ ...world, store, digest: sha256 }),

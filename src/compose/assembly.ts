@@ -2,7 +2,7 @@ import { createActions, type Actions } from '../app/actions/action.ts';
 import { digestAction, readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
-import { watchedRoom } from '../app/housekeeping/audit.ts';
+import { watchSteps } from '../app/housekeeping/audit.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
@@ -20,7 +20,7 @@ import type {
   Ids,
   Log,
   Platform,
-  Room,
+  LoopName,
   Stopwatch,
   Timer,
   Transport,
@@ -101,7 +101,7 @@ export interface Rooms extends Housekeeping {
   readonly acks: Acks;
   readonly nagging: Nagging;
   readonly approvals: Approvals;
-  connect(room: Room, ring: () => void): void;
+  connect(loop: LoopName, ring: () => void): void;
 }
 
 export type RoomSettings = Pick<
@@ -136,7 +136,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
   const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed, retimed });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
-  const scheduler = watchedRoom(createScheduler({ ...shared, runs }));
+  const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
   const pacer = createPacer(shared, paceOf(settings));
@@ -156,7 +156,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     downtimes,
     chats,
     bell,
-    scheduler: scheduler.room,
+    scheduler: scheduler.watched,
     runner,
     deliverer,
     acks: createAcks(shared),
@@ -176,7 +176,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
         ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
       ],
     }),
-    connect: (room, ring) => bell.connect(room, ring),
+    connect: (loop, ring) => bell.connect(loop, ring),
   };
 }
 
@@ -196,17 +196,17 @@ function paceOf(settings: RoomSettings): Rates {
   });
 }
 
-/** Connects rooms that ring with loops that are made later; a ring before that is not lost, because a loop starts by looking. */
+/** Connects whatever rings with loops that are made later; a ring before that is not lost, because a loop starts by looking. */
 interface Switchboard extends Bell {
-  connect(room: Room, ring: () => void): void;
+  connect(loop: LoopName, ring: () => void): void;
 }
 
 export function createBell(): Switchboard {
-  const rings = new Map<Room, () => void>();
+  const rings = new Map<LoopName, () => void>();
   return {
-    connect: (room, ring) => {
-      rings.set(room, ring);
+    connect: (loop, ring) => {
+      rings.set(loop, ring);
     },
-    ring: (room) => rings.get(room)?.(),
+    ring: (loop) => rings.get(loop)?.(),
   };
 }

@@ -5,7 +5,7 @@ import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/r
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules, createClockWatch } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
-import type { Timer, Backups, Room } from '../app/ports/outside.ts';
+import type { Timer, Backups, LoopName } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/store.ts';
 import type { Config } from '../config/config.ts';
@@ -258,7 +258,7 @@ export function createLoops(
   { world, rooms, store, meter = silentMeter }: LoopsDeps,
 ): readonly Loop[] {
   const watch = createClockWatch({ ...world, store });
-  const works: readonly (Work & { readonly name: Room })[] = [
+  const works: readonly (Work & { readonly name: LoopName })[] = [
     { name: 'deliverer', ...rooms.deliverer },
     { name: 'runner', ...rooms.runner },
     {

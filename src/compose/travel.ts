@@ -1,4 +1,4 @@
-import { within } from '../app/pipeline/collector.ts';
+import { waitAtMost } from '../app/pipeline/workers.ts';
 import type { Store } from '../app/ports/store.ts';
 import { AppError } from '../domain/errors.ts';
 import type { JumpTarget, Travel } from '../sandbox/world/world.ts';
@@ -100,7 +100,7 @@ async function rest({ time, loops, rooms, conversation, wire }: TravelDeps): Pro
   };
   const started = time.elapsed();
   for (let looks = 0; looks < looksAtRest && time.elapsed() - started < restMaxMs;) {
-    await within(time, restMaxMs, idle());
+    await waitAtMost(time, restMaxMs, idle());
     await time.yield();
     const isAtRest = visited.every((loop) => loop.isAsleep()) && wire.sandbox?.world.hasOpenUpdates() !== true;
     looks = isAtRest ? looks + 1 : 0;

@@ -19,7 +19,7 @@ export type AckStatus = 'open' | 'done' | 'given_up' | 'superseded' | 'dropped';
 /** The fate of a message that a person must have seen before they can be reminded. */
 export type Arrival =
   | { readonly is: 'shown'; readonly at: number }
-  /** It is still to come; when it is held on purpose, not before that instant. */
+  /** Still to come; when it is held on purpose, not before that instant. */
   | { readonly is: 'waiting'; readonly until: number | null }
   | { readonly is: 'lost' };
 

@@ -13,7 +13,7 @@ export interface Due {
   readonly live: number;
   /** Occurrences that wait for admission, apart from questions to a person. */
   readonly waiting: number;
-  /** Those of them that will count against `max_runs`. */
+  /** How many of them will count against `max_runs`. */
   readonly reserved: number;
   /** Slots to come that a person has skipped; they have their rows and are no business of a plan. */
   readonly skipped?: readonly number[];
@@ -187,7 +187,7 @@ function admit(due: Due, wanted: readonly Pick<PlannedOccurrence, 'slotAt' | 'so
     if (status === 'pending') {
       const takesOver = due.policy.overlap === 'replace' && source === 'schedule';
       replaces ||= takesOver;
-      // Those that waited before this plan give way; catch-ups planned beside it keep their turn.
+      // Occurrences that waited before this plan give way; catch-ups planned beside it keep their turn.
       waiting += takesOver ? 1 - due.waiting : 1;
       reserved += takesOver ? 1 - due.reserved : 1;
     }

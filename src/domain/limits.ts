@@ -51,7 +51,7 @@ export const askExpiryMs = day;
 export const missedRowsMax = 100;
 /** Slots looked at in one transaction for one task; a longer outage goes on in the next step, so no step blocks the loop. */
 export const slotsPerStepMax = 1000;
-/** The same for all tasks of one step together; a row counts ten times as much as a slot that is only counted. */
+/** Slots of all tasks of one step together; a row counts ten times as much as a slot that is only counted. */
 export const slotsPerBatchMax = 2000;
 /** Occurrences that may wait behind a live run of their own task. */
 export const queueLengthMax = 10;
@@ -101,7 +101,7 @@ export const timeoutsDefaultMs = {
 
 /** Telegram's own limit for one message, in UTF-16 units. */
 export const messagePartLengthMax = 4096;
-/** The same for the words below a picture or another file. */
+/** Telegram's limit for the words below a picture or another file. */
 export const captionLengthMax = 1024;
 /** A result of more parts than this would flood its topic for minutes. */
 export const messagePartsMax = 50;
@@ -210,7 +210,7 @@ export const expiredEveryMs = hour;
 export const auditPageMax = 200;
 /** Rows of one table, newest first, that the audit of the night looks at; older ones were looked at in nights before. */
 export const auditRowsMax = 1_000_000;
-/** The same for an audit that somebody waits for. */
+/** Rows of an audit that somebody waits for. */
 export const auditRowsNowMax = 50_000;
 /** Ids that a finding names: enough to see what they have in common. */
 export const auditExamplesMax = 10;

@@ -43,7 +43,7 @@ export type Reason =
   | 'grant_expired'
   | 'grant_scope';
 
-/** The same for every attempt of a slot, on every engine, for ever: duplicates collide on it. */
+/** One key for all attempts of a slot, on every engine, for ever: duplicates collide on it. */
 export function occurrenceKey(taskId: string, slotAt: number): string {
   return `task:${taskId}:scheduled_for:${new Date(slotAt).toISOString()}`;
 }

@@ -47,7 +47,7 @@ export function quietFor(task: QuietInput | null, chat: Quiet | null): Quiet | n
  */
 export function quietUntil({ from, to }: Quiet, timezone: string, instant: number): number | null {
   const today = dayOfWall(toWall(timezone, instant)) * DAY_MS;
-  // Those that began yesterday may still last.
+  // Hours that began yesterday may still last.
   for (const day of [today - DAY_MS, today]) {
     const begin = resolveShifted(timezone, day + timeOf(from));
     const end = resolveShifted(timezone, (timeOf(to) > timeOf(from) ? day : day + DAY_MS) + timeOf(to));

@@ -94,7 +94,7 @@ export interface RunRequest {
   readonly occurrenceId: string | null;
   readonly chatId: string | null;
   readonly ownerId: Actor;
-  /** It starts up to this much later than it was asked for, see `readyAt`. */
+  /** How much later than asked for it may start, see `readyAt`. */
   readonly jitterMs?: number;
   /** The request in whose course it was asked for; absent for what a schedule asks for. */
   readonly traceId?: string | null | undefined;
@@ -149,7 +149,7 @@ export function conclude(outcome: AttemptOutcome, scene: AttemptScene): Conclusi
       return again('failed', outcome, scene);
     case 'timedOut': {
       const error = `no answer within ${scene.timeoutMs / 1000} s`;
-      // It may have come far, so only what does no harm when done twice is tried again.
+      // An attempt may have come far, so only what does no harm when done twice is tried again.
       if (scene.repeatable) return again('timed_out', { error }, scene);
       return { attempt: 'timed_out', run: 'failed', readyAt: null, error: `${error}, effects unknown` };
     }

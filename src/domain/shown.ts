@@ -48,7 +48,7 @@ export type View =
       readonly attempts: number;
       readonly error: string;
     }
-  /** It works again, after a failure that was told. */
+  /** The task works again, after a failure that was told. */
   | { readonly view: 'recovered'; readonly since: number; readonly failures: number }
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
   /** Results wait for something that a person must mend. */
@@ -100,7 +100,7 @@ export type View =
       /** Its time passed without an answer. */
       readonly isOver?: true;
     }
-  /** It is still open: no one has said that it is done. */
+  /** A reminder of what nobody has said yet to be done. */
   | {
       readonly view: 'nag';
       readonly occurrenceId: string;

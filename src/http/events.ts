@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { stream } from 'hono/streaming';
 import type { z } from 'zod';
 import { eventsQuery, truthOperations } from '../api/truth.ts';
-import { within } from '../app/pipeline/collector.ts';
+import { waitAtMost } from '../app/pipeline/workers.ts';
 import type { Log, Timer } from '../app/ports/outside.ts';
 import type { EventPage, EventQuery, EventRow } from '../app/ports/why.ts';
 import { AppError, errorText } from '../domain/errors.ts';
@@ -91,7 +91,7 @@ export function createEventStreams(deps: StreamDeps): EventStreams {
     close: async () => {
       isStopping = true;
       for (const one of streams) one.stop();
-      await within(timer, goodbyeMs, Promise.all([...streams].map((one) => one.ended)));
+      await waitAtMost(timer, goodbyeMs, Promise.all([...streams].map((one) => one.ended)));
     },
   };
 }

@@ -25,7 +25,7 @@ export interface Loop {
   /** Resolves when the step in hand has ended; no other begins. */
   stop(): Promise<void>;
   readonly health: () => LoopHealth;
-  /** It sleeps, and nothing has rung: there is nothing that it could do now. */
+  /** Whether it sleeps and nothing has rung: there is nothing that it could do now. */
   readonly isAsleep: () => boolean;
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { closedLoop, openClient, openLoop, type Shot } from './load.ts';
-import { percentile, type Figure } from './report.ts';
+import { percentile, spread, type Figure } from './report.ts';
 import { end, start, type Child } from './served.ts';
 import { fill, openBench } from './world.ts';
 
@@ -160,30 +160,25 @@ async function measure(one: Case, { file }: Prepared, { product, echo }: Beside)
   const { body } = await client.ask(shot(taken.length));
   client.close();
   const bare = await measureBare(one, rate, { echo, body });
-  const bareMost = bare.most;
-  const at = (label: string, share: number): Figure => ({
-    name: `${name}, ${label}${share === 0.5 ? ` (${rate}/s)` : ''}`,
-    value: percentile(taken, share),
-    unit: 'ms',
-    baseline: percentile(bare.taken, share),
-    baselineName,
-    ...(share === 0.99 ? { aim: one.aim ?? '15 ms' } : {}),
-  });
-  const start = (label: string, share: number): Figure => ({
-    name: `  until the action starts, ${label}`,
-    value: percentile(started, share),
-    unit: 'ms',
-    ...(share === 0.99 ? { aim: '15 ms' } : {}),
-  });
   return [
-    at('p50', 0.5),
-    at('p99', 0.99),
-    at('max', 1),
-    ...(started.length === 0 ? [] : [start('p50', 0.5), start('p99', 0.99), start('max', 1)]),
+    ...spread((label) => `${name}, ${label}${label === 'p50' ? ` (${rate}/s)` : ''}`, taken, {
+      baseline: bare.taken,
+      baselineName,
+      aim: one.aim ?? '15 ms',
+    }),
+    ...(started.length === 0
+      ? []
+      : spread((label) => `  until the action starts, ${label}`, started, { aim: '15 ms' })),
     ...(isRare
       ? []
       : [
-          { name: `  most, ${closedConnections} at a time`, value: most, unit: '/s', baseline: bareMost, baselineName },
+          {
+            name: `  most, ${closedConnections} at a time`,
+            value: most,
+            unit: '/s',
+            baseline: bare.most,
+            baselineName,
+          },
         ]),
   ];
 }

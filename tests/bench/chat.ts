@@ -6,7 +6,7 @@ import { createTelegramApi } from '../../src/telegram/api.ts';
 import { telegramTransport } from '../../src/telegram/delivery/transport.ts';
 import { manualTime } from '../support/fakes.ts';
 import { withLoops } from './live.ts';
-import { percentile, type Figure } from './report.ts';
+import { spread, type Figure } from './report.ts';
 import { fill, nullTransport, openBench, settings } from './world.ts';
 
 const rates = { TELEGRAM_RATE_GLOBAL: 30, TELEGRAM_RATE_CHAT: 1, TELEGRAM_RATE_GROUP: 20 };
@@ -123,12 +123,7 @@ export async function benchSlotToCall(): Promise<Figure[]> {
   await live.close();
   api.close();
   door.close();
-  return [0.5, 0.99, 1].map((share) => ({
-    name: `slot to API call, idle, ${share === 1 ? 'max' : `p${share * 100}`}`,
-    value: percentile(late, share),
-    unit: 'ms',
-    ...(share === 0.99 ? { aim: '20 ms' } : {}),
-  }));
+  return spread((label) => `slot to API call, idle, ${label}`, late, { aim: '20 ms' });
 }
 
 /** A Bot API that takes every message and notes when it came. */

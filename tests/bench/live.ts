@@ -3,7 +3,7 @@ import { createLoops } from '../../src/compose/server.ts';
 import { stopGraceMs } from '../../src/domain/limits.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { pipelineByHand, timersByHand } from './by-hand.ts';
-import { percentile, type Figure } from './report.ts';
+import { spread, type Figure } from './report.ts';
 import { fill, nullTransport, openBench, settings, type Bench } from './world.ts';
 
 /** The product in this process, with its loops and its timer; only the chat answers at once. */
@@ -58,30 +58,7 @@ export async function benchLateness(): Promise<Figure[]> {
         .all() as number[];
     });
     if (late.length !== count) throw new Error(`${late.length} runs instead of ${count}`);
-    figures.push(
-      {
-        name: `lateness p50, ${name}`,
-        value: percentile(late, 0.5),
-        unit: 'ms',
-        baseline: percentile(bare, 0.5),
-        baselineName,
-      },
-      {
-        name: `lateness p99, ${name}`,
-        value: percentile(late, 0.99),
-        unit: 'ms',
-        baseline: percentile(bare, 0.99),
-        baselineName,
-        aim,
-      },
-      {
-        name: `lateness max, ${name}`,
-        value: Math.max(...late),
-        unit: 'ms',
-        baseline: Math.max(...bare),
-        baselineName,
-      },
-    );
+    figures.push(...spread((label) => `lateness ${label}, ${name}`, late, { baseline: bare, baselineName, aim }));
     await bench.close();
   }
   return figures;

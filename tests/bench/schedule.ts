@@ -12,18 +12,10 @@ import {
   slotsThrough,
   warnings,
 } from '../../src/domain/schedule/schedule.ts';
+import type { Figure } from './report.ts';
 
 // The package is CommonJS and tells ECMAScript imports nothing about its names.
 const { rrulestr } = createRequire(import.meta.url)('rrule') as { rrulestr: typeof parseRules };
-
-export interface ScheduleMeasure {
-  name: string;
-  value: number;
-  unit: string;
-  baseline?: number;
-  baselineName?: string;
-  aim?: string;
-}
 
 const NOW = Date.parse('2026-11-18T09:00:00Z');
 const ZONES = ['Europe/Madrid', 'America/New_York', 'Asia/Tokyo', 'Australia/Sydney', 'America/Sao_Paulo', 'UTC'];
@@ -91,7 +83,7 @@ function distinctCron(index: number): string {
   return `${minute}${index % 3 === 0 ? `,${(minute + 7) % 60}` : ''} ${hour} ${shapes[Math.floor(index / 1_440) % 5] ?? '* * *'}`;
 }
 
-function cronMeasures(): ScheduleMeasure[] {
+function cronMeasures(): Figure[] {
   const zone = (index: number) => ZONES[index % ZONES.length] ?? 'UTC';
   const stored = Array.from({ length: 60_000 }, (_, index): Schedule => {
     const cron = distinctCron(index % 7_200);
@@ -145,7 +137,7 @@ function packageNext(body: string, start: number): number {
   });
 }
 
-function ruleMeasures(): ScheduleMeasure[] {
+function ruleMeasures(): Figure[] {
   return RULES_OLD.flatMap((body) => {
     const cost = (start: string) =>
       microseconds(300, (index) => {
@@ -178,7 +170,7 @@ function ruleMeasures(): ScheduleMeasure[] {
   });
 }
 
-function intervalMeasures(): ScheduleMeasure[] {
+function intervalMeasures(): Figure[] {
   return ['PT1S', 'PT15M', 'P1D', 'P1M'].map((interval) => {
     const schedule: Schedule = {
       kind: 'interval',
@@ -195,7 +187,7 @@ function intervalMeasures(): ScheduleMeasure[] {
   });
 }
 
-function hostileMeasures(): ScheduleMeasure[] {
+function hostileMeasures(): Figure[] {
   const costs: Array<{ name: string; ms: number }> = [];
   const time = (name: string, work: () => void) => {
     const begin = performance.now();
@@ -222,7 +214,7 @@ function hostileMeasures(): ScheduleMeasure[] {
   ];
 }
 
-function catchUpMeasure(): ScheduleMeasure {
+function catchUpMeasure(): Figure {
   const schedule: Schedule = { kind: 'cron', cron: '*/5 * * * *', timezone: 'Europe/Madrid' };
   const from = Date.parse('2026-10-01T00:00:00Z');
   const each = microseconds(20, () => slotsThrough(schedule, from, { through: NOW, limit: 10_000 })) / 10_000;
@@ -230,6 +222,6 @@ function catchUpMeasure(): ScheduleMeasure {
 }
 
 /** What the next slot costs, cold and warm, beside the packages that could have been used instead. */
-export async function benchSchedule(): Promise<ScheduleMeasure[]> {
+export async function benchSchedule(): Promise<Figure[]> {
   return [...cronMeasures(), ...ruleMeasures(), ...intervalMeasures(), catchUpMeasure(), ...hostileMeasures()];
 }

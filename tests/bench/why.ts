@@ -1,4 +1,4 @@
-import { percentile, type Figure } from './report.ts';
+import { spread, type Figure } from './report.ts';
 import { fill, openBench, type Bench } from './world.ts';
 
 const minuteMs = 60_000;
@@ -90,16 +90,8 @@ async function timed(work: (index: number) => unknown, count: number): Promise<n
   return taken;
 }
 
-function figuresOf(name: string, taken: readonly number[], bare: readonly number[]): Figure[] {
-  const at = (share: number, label: string, wanted?: string): Figure => ({
-    name: `${name}, ${label}`,
-    value: percentile(taken, share),
-    unit: 'ms',
-    baseline: percentile(bare, share),
-    baselineName,
-    ...(wanted === undefined ? {} : { aim: wanted }),
-  });
-  return [at(0.5, 'p50'), at(0.99, 'p99', aim), at(1, 'max')];
+function figuresOf(name: string, taken: readonly number[], baseline: readonly number[]): Figure[] {
+  return spread((label) => `${name}, ${label}`, taken, { baseline, baselineName, aim });
 }
 
 /** The truth about a task with a million slots, asked through the use case. */

@@ -34,7 +34,7 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
         clock: time,
         quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
       }),
-      tick: createTick({ rooms: loops, timer: time, idle: {} }),
+      tick: createTick({ loops, timer: time, idle: {} }),
       retentionDays: settings.RETENTION_DAYS,
     },
     tellOnce: createKeptAnswers({ store, clock: time, digest: sha256, log }),

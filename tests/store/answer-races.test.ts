@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createKeptAnswers, type Told } from '../../src/app/use-cases/kept-answers.ts';
+import { createKeptAnswers, type GivenAnswer } from '../../src/app/use-cases/kept-answers.ts';
 import { sha256 } from '../../src/system/ids.ts';
 import { minute, nine } from '../support/builders.ts';
 import { manualTime, memoryLog } from '../support/fakes.ts';
@@ -20,7 +20,7 @@ function processes(world: World) {
 
 type Process = ReturnType<typeof processes>[number];
 
-function runNow({ rooms, tellOnce }: Process, taskId: string, key: string): Promise<Told> {
+function runNow({ rooms, tellOnce }: Process, taskId: string, key: string): Promise<GivenAnswer> {
   return tellOnce({ operation: 'runTaskNow', target: { task_id: taskId }, payload: {}, key }, async (once) => {
     const { taskRun } = await rooms.tasks.runNow({ taskId, actor, idempotencyKey: once });
     return { status: 200, body: taskRun.id };

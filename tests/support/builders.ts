@@ -1,7 +1,7 @@
 import type { Ids } from '../../src/app/ports/outside.ts';
 import type {
   Batch,
-  Claim,
+  SlotPlan,
   DueTask,
   NewDelivery,
   NewOccurrence,
@@ -128,7 +128,7 @@ export function buildersOf(ids: Ids) {
   };
 
   /** The due slot of the task runs, and the next one is an hour later. */
-  const claim = (task: DueOwner, facts: Partial<Claim> = {}): Claim => {
+  const claim = (task: DueOwner, facts: Partial<SlotPlan> = {}): SlotPlan => {
     const slotAt = task.nextAt ?? nine;
     const made = dispatched(task, slotAt);
     return {
@@ -202,7 +202,11 @@ export function readable<T extends object>(row: T | Unreadable): T {
 }
 
 /** Dispatches the due slot of every due task. */
-export function claimAll({ store, make }: Worldly, at: Batch, facts: (task: DueTask) => Partial<Claim> = () => ({})) {
+export function claimAll(
+  { store, make }: Worldly,
+  at: Batch,
+  facts: (task: DueTask) => Partial<SlotPlan> = () => ({}),
+) {
   return store.claimDue(at, (due) => due.map((row) => make.claim(readable(row), facts(readable(row)))));
 }
 

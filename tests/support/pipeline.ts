@@ -6,10 +6,12 @@ import type { Store } from '../../src/app/ports/store.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
 import type { TaskInput } from '../../src/app/tasks/definition.ts';
 import { composeRooms, type Outside, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
+import type { RunInput, RunRequest } from '../../src/domain/run.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { sha256 } from '../../src/system/ids.ts';
+import { runInput } from './builders.ts';
 import {
   countingIds,
   day,
@@ -28,6 +30,7 @@ import { freshSqlite } from './fresh-sqlite.ts';
 export { day, hour, minute, start };
 export const actor = 'telegram:user:1001';
 export const group = 'telegram:chat:-1001234';
+export const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 export interface Pipeline {
   readonly time: ManualTime;
@@ -145,21 +148,44 @@ function pipelineOn(database: Database, given: Given): Pipeline {
   };
 }
 
+/** All that stands in the chats, in its order; a view stands in brackets. */
+export const texts = ({ chat }: Pick<Pipeline, 'chat'>) => chat.shown.map(({ text }) => text);
+
 /** A task whose first result has come, so that its topic is there and what follows is about the message alone. */
 export async function withTopic(policies = {}) {
   const p = await aPipeline();
-  const { id } = await p.create({ schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' }, policies });
+  const { id } = await p.create({ schedule: hourly, policies });
   await p.pass(hour);
   return { p, id, topic: p.chat.topics[0]?.id ?? 0, messageId: p.chat.shown[0]?.messageId ?? 0 };
 }
+
+let services = 0;
 
 /** The door to execution over the store of a pipeline. */
 export function runServiceOf({ store, time }: Pipeline): RunService {
   return createRunService({
     store,
-    ids: countingIds('run'),
+    ids: countingIds(`run${(services += 1)}`),
     digest: sha256,
     clock: time,
     bell: { ring: () => undefined },
+  });
+}
+
+/** A run that no task asked for, as a client of the API makes it. */
+export function ingest(p: Pipeline, input: Partial<RunInput>, facts: Partial<RunRequest> = {}) {
+  return runServiceOf(p).ingest({
+    source: 'api',
+    idempotencyKey: 'one',
+    lane: null,
+    exclusive: false,
+    priority: 5,
+    taskId: null,
+    taskVersion: null,
+    occurrenceId: null,
+    chatId: null,
+    ownerId: actor,
+    input: { ...runInput, number: null, slotAt: null, ...input },
+    ...facts,
   });
 }

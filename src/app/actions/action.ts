@@ -12,7 +12,7 @@ export interface Job {
   readonly chatId: string | null;
   readonly attempt: number;
   readonly startedAt: number;
-  /** The same for every attempt of a slot; targets outside can tell a repeat by it. */
+  /** One key for all attempts of a slot; targets outside can tell a repeat by it. */
   readonly outgoingKey: string;
   /** Aborted at the timeout, when somebody cancels, and when the process must end. */
   readonly signal: AbortSignal;

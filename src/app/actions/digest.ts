@@ -20,7 +20,7 @@ export function digestAction(read: ReadDigest): Action {
   return {
     kind: 'digest',
     check: (spec) => refuseUnknown(spec, ['kind']),
-    // It reads and does nothing.
+    // A digest reads and changes nothing.
     repeatable: () => true,
     run: (job) => digest(read, job),
   };
@@ -69,12 +69,12 @@ function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): stri
   return groups.filter((text) => text !== '').join('\n\n');
 }
 
-interface Told<T> {
+interface Group<T> {
   readonly line: (one: T) => string;
   readonly more?: number;
 }
 
-function group<T>(title: string, all: readonly T[], { line, more = 0 }: Told<T>): string {
+function group<T>(title: string, all: readonly T[], { line, more = 0 }: Group<T>): string {
   if (all.length === 0) return '';
   const rows = all.slice(0, shownMax).map(line);
   const left = all.length - rows.length + more;

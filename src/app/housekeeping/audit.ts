@@ -249,14 +249,14 @@ interface Stepping {
 }
 
 /**
- * Whether the last step of a room has left something undone. True until the first step has ended; a room whose steps fail is
+ * Tells whether the last of these steps has left something undone. True until the first has ended; a loop whose steps fail is
  * not working anything off, and so not behind.
  */
-export function watchedRoom<R extends Stepping>(room: R): { readonly room: R; readonly behind: () => boolean } {
+export function watchSteps<S extends Stepping>(steps: S): { readonly watched: S; readonly behind: () => boolean } {
   let behind = true;
-  const step: R['step'] = async (now, limit) => {
+  const step: S['step'] = async (now, limit) => {
     try {
-      const counts = await room.step(now, limit);
+      const counts = await steps.step(now, limit);
       behind = counts.more;
       return counts;
     } catch (error) {
@@ -264,5 +264,5 @@ export function watchedRoom<R extends Stepping>(room: R): { readonly room: R; re
       throw error;
     }
   };
-  return { room: { ...room, step }, behind: () => behind };
+  return { watched: { ...steps, step }, behind: () => behind };
 }

@@ -185,7 +185,7 @@ export type Housekeeping = ReturnType<typeof createHousekeeping>;
 interface HousekeepingDeps extends HousekeeperDeps, Pick<World, 'timer' | 'ids'> {
   readonly store: Store;
   readonly bootId: string;
-  readonly runner: Pick<Runner, 'holds'>;
+  readonly runner: Pick<Runner, 'worksOn'>;
   readonly schedulerBehind: () => boolean;
   readonly retentionDays: number;
   /** Copies that the nightly backup keeps; 0 makes none. */

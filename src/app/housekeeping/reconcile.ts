@@ -28,7 +28,7 @@ export type Reconcile = (request: ReconcileRequest) => Promise<Reconciled>;
 interface ReconcileDeps extends Pick<World, 'clock' | 'timer' | 'ids' | 'bell' | 'log'> {
   readonly audit: Pick<Audit, 'look'>;
   readonly store: Pick<HousekeepingStore, 'repair' | 'recordMissing'>;
-  readonly runner: Pick<Runner, 'holds'>;
+  readonly runner: Pick<Runner, 'worksOn'>;
   readonly bootId: string;
 }
 
@@ -44,7 +44,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     for await (const one of repairs(deps, seen, actor)) fixed.push(one);
     if (fixed.length > 0) {
       deps.log.warn('reconciled', { actor, fixed: fixed.length });
-      for (const room of ['scheduler', 'runner', 'deliverer'] as const) deps.bell.ring(room);
+      for (const loop of ['scheduler', 'runner', 'deliverer'] as const) deps.bell.ring(loop);
     }
     return { findings: seen.findings, fixed };
   };
@@ -55,7 +55,7 @@ async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGen
   const faults = seen.faults.filter(({ check }) => check !== 'slot_unaccounted' && checks[check].mended);
   for (const { check, id } of faults.slice(0, reconcileMax)) {
     // A run that is worked on here ends by its own attempt, whatever its rows look like.
-    if (check === 'running_without_attempt' && runner.holds(id)) continue;
+    if (check === 'running_without_attempt' && runner.worksOn(id)) continue;
     const now = clock.now();
     const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
     if (did !== null) yield { check, id, did };

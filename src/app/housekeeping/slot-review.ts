@@ -225,7 +225,7 @@ export function partedAt(question: SlotQuestion, { slots, unsure }: Extract<Opin
   };
 }
 
-/** The same text for the same schedule, whatever the order of its fields. */
+/** One text for a schedule, whatever the order of its fields. */
 function scheduleKey(schedule: Schedule): string {
   return JSON.stringify(Object.entries(schedule).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -4,7 +4,7 @@ import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type {
   Admission,
-  Claim,
+  SlotPlan,
   Quarantine,
   RunEnd,
   RunStore,
@@ -17,7 +17,7 @@ import type { CounterLabels, CounterName } from './metrics.ts';
 
 type MeteredDeps = Pick<World, 'clock'> & { readonly meter: Meter };
 
-/** The same method, and what it came to is told besides. */
+/** A method that tells besides what it came to. */
 function tap<A extends readonly unknown[], R>(
   method: (...asked: A) => Promise<R>,
   tell: (came: R, ...asked: A) => void,
@@ -62,10 +62,10 @@ type SlotMethods = Pick<Store, 'claimDue' | 'admitWaiting' | 'expireQuestions'>;
 function slotMethods(store: Store, { meter, clock }: MeteredDeps): SlotMethods {
   return {
     claimDue: async (at, plan) => {
-      let decided: readonly (Claim | Quarantine)[] = [];
+      let decided: readonly (SlotPlan | Quarantine)[] = [];
       const counts = await store.claimDue(at, (due) => (decided = plan(due)));
       const now = clock.now();
-      for (const decision of decided) countClaim(meter, decision, now);
+      for (const decision of decided) countSlots(meter, decision, now);
       return counts;
     },
     admitWaiting: async (at, plan) => {
@@ -83,7 +83,7 @@ function slotMethods(store: Store, { meter, clock }: MeteredDeps): SlotMethods {
   };
 }
 
-function countClaim(meter: Meter, decision: Claim | Quarantine, now: number): void {
+function countSlots(meter: Meter, decision: SlotPlan | Quarantine, now: number): void {
   if ('quarantine' in decision) {
     meter.count('tasks_quarantined_total', {});
     return;

@@ -1,5 +1,6 @@
 import { errorText } from '../../domain/errors.ts';
 import { readinessKeptMs, readinessWaitMs, heartbeatEveryMs } from '../../domain/limits.ts';
+import { waitAtMost } from '../pipeline/workers.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { Timer, World } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
@@ -38,12 +39,9 @@ export function createReadiness(deps: ReadinessDeps, watched: readonly Watched[]
 /** A database that does not answer is asked once, not again by everybody who wants to know; and nobody waits for it for long. */
 function createDatabaseLook({ store, clock, stopwatch, timer }: ReadinessDeps): () => Promise<string> {
   const ping = memo(stopwatch, 0, () => store.ping(clock.now()).then(() => 'ok', errorText));
-  return () => {
-    let callOff = () => {};
-    const late = new Promise<string>((resolve) => {
-      callOff = timer.after(readinessWaitMs, () => resolve('stuck'));
-    });
-    return Promise.race([ping(), late]).finally(() => callOff());
+  return async () => {
+    const told = await waitAtMost(timer, readinessWaitMs, ping());
+    return told === 'late' ? 'stuck' : told;
   };
 }
 

@@ -1,6 +1,6 @@
 import { errorText, isAway } from '../../domain/errors.ts';
 import { backoffMs, refusedRetryMs } from '../../domain/limits.ts';
-import type { Log, Timer, World } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 
 interface Writing<T> {
   readonly write: (items: readonly T[]) => Promise<void>;
@@ -74,33 +74,4 @@ export function createCollector<T>(
       while (flushing !== null) await flushing;
     },
   };
-}
-
-/** Waits for the work, but no longer than the time given. */
-export async function within(timer: Timer, ms: number, work: Promise<unknown>): Promise<void> {
-  let callOff = () => {};
-  const late = new Promise<void>((resolve) => {
-    callOff = timer.after(ms, resolve);
-  });
-  await Promise.race([work, late]);
-  callOff();
-}
-
-/**
- * Lines about one run and what it brought, all of which bear the same trace id: the one of the request that asked for it,
- * or the run's own. What somebody asked for is told at once; what schedules ask for is too much for every day, and is told
- * to whoever looks closely.
- */
-interface Traced {
-  readonly runId: string | null;
-  readonly traceId: string | null;
-}
-
-type Event = 'run_started' | 'run_ended' | 'delivery_status';
-
-export function tellTraced(log: Log, event: Event, facts: Traced & Readonly<Record<string, unknown>>): void {
-  const { runId, traceId, ...rest } = facts;
-  const told = { run_id: runId, trace_id: traceId ?? runId, ...rest };
-  if (traceId === null) log.debug(event, told);
-  else log.info(event, told);
 }

@@ -71,16 +71,16 @@ interface Later {
   readonly error: string | null;
   readonly afterMs: number;
   readonly evidence?: string | null;
-  /** It is known whether an earlier send arrived. */
+  /** Whether an earlier send arrived is known. */
   readonly settled?: boolean;
 }
 
-/** It waits without having left. */
+/** The part waits without having left. */
 export function putOff(part: OutboxPart, { error, afterMs, evidence = null }: Later): PartEnd {
   return { ...ended(part), status: 'pending', unsent: true, inDoubt: part.isResent, afterMs, error, evidence };
 }
 
-/** It has left in vain, and leaves again unless that has happened too often. */
+/** The part has left in vain, and leaves again unless that has happened too often. */
 export function tryAgain(part: OutboxPart, { error, afterMs, evidence = null, settled = false }: Later): PartEnd {
   if (part.sends >= limits.deliveryAttemptsMax) return failed(part, error ?? 'it was sent too often', evidence);
   const inDoubt = part.isResent && !settled;
@@ -108,7 +108,7 @@ export function askAbout(deps: EndDeps, part: OutboxPart, evidence: string): Par
   return { ...ended(part), status: 'unknown', afterMs: null, error, evidence, guidance };
 }
 
-/** It waits for a person to mend the cause, who is told where the task was asked for, and is looked at again by itself. */
+/** The part waits for a person to mend the cause, who is told where the task was asked for, and is looked at again by itself. */
 export function blocked(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {
   const { home, topic } = part;
   const isTold = topic !== null && home !== null && !speechless.has(cause);
@@ -124,7 +124,7 @@ function wordOf({ clock, ids }: EndDeps, { taskId }: OutboxPart, word: Word): Ne
   return { id: ids.next(), kind: 'notice', taskId, ...word, edits: null, expiresAt };
 }
 
-interface Found {
+interface Arrived {
   readonly out: Outgoing;
   /** The message that the part is known to have become. */
   readonly ids: SentIds;
@@ -139,10 +139,10 @@ interface Found {
  * it became is looked for: of two that stand in the same place the younger is taken back, and one that strayed always. The
  * part has arrived in any case, so nothing that goes wrong here can undo that.
  */
-export async function withoutDoubles(
+export async function takeBackDoubles(
   { transport, log }: { readonly transport: Pick<Transport, 'settle' | 'remove'>; readonly log: Log },
   part: OutboxPart,
-  { out, ids, isAnswer, evidence }: Found,
+  { out, ids, isAnswer, evidence }: Arrived,
 ): Promise<{ readonly ids: SentIds; readonly evidence: string }> {
   const sentAt = part.doubtSince ?? part.sentAt ?? 0;
   const looks: object[] = [];

@@ -16,7 +16,7 @@ import {
   threadGone,
   topicNotRemoved,
   tryAgain,
-  withoutDoubles,
+  takeBackDoubles,
 } from './deliverer-ends.ts';
 import type { Pacer, Turn } from './pacer.ts';
 import { prepareTopic } from './topics.ts';
@@ -227,8 +227,8 @@ async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
   return part.kind === 'card' ? failed(part, error, evidence) : tryAgain(part, { error, afterMs: 0, evidence });
 }
 
-function alone(serving: Serving, found: Omit<Parameters<typeof withoutDoubles>[2], 'out'>) {
-  return withoutDoubles(serving, serving.part, { ...found, out: outgoing(serving.part) });
+function alone(serving: Serving, found: Omit<Parameters<typeof takeBackDoubles>[2], 'out'>) {
+  return takeBackDoubles(serving, serving.part, { ...found, out: outgoing(serving.part) });
 }
 
 function isAsked({ route, edits, kind }: OutboxPart, ids: SentIds): boolean {
@@ -239,7 +239,7 @@ function isAsked({ route, edits, kind }: OutboxPart, ids: SentIds): boolean {
   return ids.messageId === edits;
 }
 
-/** It is done to a topic, and shows nothing in it. */
+/** Deeds done to a topic itself, which show nothing in it. */
 function isOfTopic({ kind }: Pick<OutboxPart, 'kind'>): boolean {
   return kind === 'close' || kind === 'open' || kind === 'removeTopic';
 }

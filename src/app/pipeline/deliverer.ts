@@ -3,10 +3,10 @@ import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
-import { createCollector, tellTraced, within } from './collector.ts';
+import { createCollector } from './collector.ts';
 import { type PartDeps, servePart } from './deliverer-parts.ts';
-import { createLostClaims } from './lost-claims.ts';
 import type { Pacer } from './pacer.ts';
+import { createLostClaims, tellTraced, waitAtMost } from './workers.ts';
 
 /**
  * Brings results to their threads, as fast as Telegram allows: one call in flight per chat, what people wait for first,
@@ -75,7 +75,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   return {
     step: async (now, limit) => {
       if (stopping) return nothing;
-      await claims.settle();
+      await claims.letGo();
       if (!opened) await pacer.open();
       opened = true;
       const free = pacer.book(Math.min(limit, concurrency - inHand.size()));
@@ -96,7 +96,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
     stop: async (graceMs) => {
       stopping = true;
       // A call that hangs, or a store that is away, is not waited for: the next process looks for evidence.
-      await within(deps.timer, graceMs, inHand.done());
+      await waitAtMost(deps.timer, graceMs, inHand.done());
     },
   };
 }

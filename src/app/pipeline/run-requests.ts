@@ -101,7 +101,7 @@ function unlessEmpty<T extends object>(facts: T): T | undefined {
 /** A prime, so that texts that differ little fall far apart. */
 const places = 1_000_003;
 
-/** The same delay for the same request on every machine and at every try; different slots fall on different places. */
+/** A delay that is the same for a request on every machine and at every try; different slots fall on different places. */
 function spread(digest: Digest, { jitterMs = 0, idempotencyKey }: RunRequest): number {
   if (jitterMs === 0) return 0;
   let place = 0;

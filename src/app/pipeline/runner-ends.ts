@@ -236,7 +236,7 @@ export function noticesOf(ids: Ids, run: StartableRun, ending: RunEnding): EndNo
   };
 }
 
-/** It is as urgent as the result in whose place it stands. That it may arrive twice does less harm than a question about it. */
+/** A word as urgent as the result in whose place it stands. Arriving twice does less harm than a question about it would. */
 function notice(ids: Ids, part: number, content: View): NewDelivery {
   return {
     id: ids.next(),

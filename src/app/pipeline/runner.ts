@@ -6,9 +6,9 @@ import type { Outcome, Actions } from '../actions/action.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
-import { createCollector, tellTraced, within } from './collector.ts';
-import { createLostClaims } from './lost-claims.ts';
+import { createCollector } from './collector.ts';
 import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
+import { createLostClaims, tellTraced, waitAtMost } from './workers.ts';
 
 /**
  * Claims runs, executes their actions, and writes how they ended. It never waits for a chat: what is to be shown becomes
@@ -19,8 +19,8 @@ export interface Runner {
   nextAt(now: number): Promise<number | null>;
   /** Resolves when no attempt is running and every end is written. */
   idle(): Promise<void>;
-  /** It works on the run, or has its end and has not written it yet. */
-  holds(runId: string): boolean;
+  /** Whether the run is live here, or has an end that is not written yet. */
+  worksOn(runId: string): boolean;
   /** Takes nothing more, waits for what runs, and aborts it when the time is up. */
   stop(graceMs: number): Promise<void>;
 }
@@ -46,14 +46,14 @@ export function createRunner(deps: RunnerDeps): Runner {
   const { store, bell, log, timer } = deps;
   const live = new Map<string, Live>();
   /** Runs that are live, or whose end is not written yet. */
-  const held = new Set<string>();
-  const claims = createLostClaims(deps, 'runner', () => store.letRunsGo(deps.bootId, [...held]));
+  const inHand = new Set<string>();
+  const claims = createLostClaims(deps, 'runner', () => store.letRunsGo(deps.bootId, [...inHand]));
   let stopping = false;
 
   const ends = createCollector<RunEnd>(deps, deps.batchMax, {
     write: async (batch) => {
-      await writeEnds(deps, batch);
-      for (const { run } of batch) held.delete(run.id);
+      await finish(deps, batch);
+      for (const { run } of batch) inHand.delete(run.id);
     },
     instead: (end, error) => brokenEnd(end, deps.clock.now(), `the result could not be written: ${error}`),
   });
@@ -71,12 +71,12 @@ export function createRunner(deps: RunnerDeps): Runner {
         if (end !== null) ends.add(end);
       });
     live.set(started.run.id, { controller, done });
-    held.add(started.run.id);
+    inHand.add(started.run.id);
   };
 
   return {
     step: async (now, limit) => {
-      await claims.settle();
+      await claims.letGo();
       if (live.size > 0) {
         for (const id of await store.cancelRequested(deps.bootId)) abort(live.get(id), 'cancelled');
       }
@@ -87,11 +87,11 @@ export function createRunner(deps: RunnerDeps): Runner {
       );
       for (const one of started) execute(one);
       // Runs that end without an attempt let others follow, and may be told of.
-      if (taken > started.length) for (const room of ['scheduler', 'deliverer'] as const) bell.ring(room);
+      if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
       return { taken, more: more && live.size < deps.concurrency };
     },
     nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(deps.bootId, now)),
-    holds: (runId) => held.has(runId),
+    worksOn: (runId) => inHand.has(runId),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
       await ends.idle();
@@ -104,7 +104,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       await Promise.all([...live.values()].map(({ done }) => done));
       callOff();
       // When the store is away the ends cannot be written; the next process finds these runs and settles them.
-      await within(timer, graceMs, ends.idle());
+      await waitAtMost(timer, graceMs, ends.idle());
     },
   };
 }
@@ -118,7 +118,7 @@ function tellEnded(log: Log, { run, attempt: number, status, durationMs: ms }: R
   tellTraced(log, 'run_ended', { runId, traceId, task_id: taskId, attempt: number, status, ms });
 }
 
-async function writeEnds({ store, bell, log, clock }: RunnerDeps, batch: readonly RunEnd[]): Promise<void> {
+async function finish({ store, bell, log, clock }: RunnerDeps, batch: readonly RunEnd[]): Promise<void> {
   const now = clock.now();
   const { written, autoPaused } = await store.finishRuns(batch.map((end) => inTimeOf(now, end)));
   if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });
@@ -179,7 +179,7 @@ async function race(
   return signal.aborted ? (signal.reason as AbortReason) : first;
 }
 
-/** The same for every attempt of a slot; work that no slot asked for is told apart by its run. */
+/** One key for all attempts of a slot; work that no slot asked for is told apart by its run. */
 function keyOf({ id, taskId, input }: StartableRun): string {
   if (input.again !== undefined) return input.again.outgoingKey;
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);

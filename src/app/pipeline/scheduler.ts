@@ -16,12 +16,12 @@ import type {
   Unreadable,
   WaitingOccurrence,
   Batch,
-  Claim,
+  SlotPlan,
 } from '../ports/pipeline.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
-import { claimOf, type ClaimMaker } from './claims.ts';
 import { isolate, takeUp } from './quarantine.ts';
 import { policyFor, requestOf } from './run-requests.ts';
+import { planSlots, type SlotPlanDeps } from './slot-plans.ts';
 
 /**
  * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it
@@ -34,7 +34,7 @@ export interface Scheduler {
   replan(now: number, limit: number): Promise<number>;
 }
 
-interface SchedulerDeps extends ClaimMaker, Pick<World, 'log' | 'bell'> {
+interface SchedulerDeps extends SlotPlanDeps, Pick<World, 'log' | 'bell'> {
   readonly store: SlotStore;
 }
 
@@ -59,7 +59,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 }
 
 /** A task that is completed or paused has its card drawn anew; nothing else that is decided here is shown. */
-function changesCard(decision: Claim | Admission | Quarantine): boolean {
+function changesCard(decision: SlotPlan | Admission | Quarantine): boolean {
   if ('quarantine' in decision) return true;
   return 'nextAt' in decision ? decision.nextAt === null : 'completes' in decision && decision.completes;
 }
@@ -77,7 +77,7 @@ function endPauses(deps: SchedulerDeps, at: Batch) {
 
 /** Turns slots that are due into occurrences and runs. */
 function claimSlots(deps: SchedulerDeps, at: Batch) {
-  return takeUp<DueTask | Unreadable, Claim>(deps, at, {
+  return takeUp<DueTask | Unreadable, SlotPlan>(deps, at, {
     take: (batch, plan) => deps.store.claimDue(batch, plan),
     plan: (due) => planWithin(deps, due, at.now),
     idOf: idOfTask,
@@ -94,11 +94,15 @@ function admitWaiting(deps: SchedulerDeps, at: Batch) {
 }
 
 /** Plans tasks until the slots looked at are enough for one step; the others are as due in the next one. */
-function planWithin(deps: SchedulerDeps, due: readonly (DueTask | Unreadable)[], now: number): (Claim | Quarantine)[] {
-  const decided: (Claim | Quarantine)[] = [];
+function planWithin(
+  deps: SchedulerDeps,
+  due: readonly (DueTask | Unreadable)[],
+  now: number,
+): (SlotPlan | Quarantine)[] {
+  const decided: (SlotPlan | Quarantine)[] = [];
   let cost = 0;
   for (const task of due) {
-    const decision = isolate(deps, task, (one) => claimOf(deps, one, now));
+    const decision = isolate(deps, task, (one) => planSlots(deps, one, now));
     decided.push(decision);
     cost += costOf(decision);
     if (cost >= slotsPerBatchMax) break;
@@ -107,7 +111,7 @@ function planWithin(deps: SchedulerDeps, due: readonly (DueTask | Unreadable)[],
 }
 
 /** A row costs some ten times as much as a slot that is only counted. */
-function costOf(decision: Claim | Quarantine): number {
+function costOf(decision: SlotPlan | Quarantine): number {
   if ('quarantine' in decision) return 10;
   return Math.max(0, 10 * (decision.occurrences.length - 1)) + (decision.gap?.count ?? 0);
 }

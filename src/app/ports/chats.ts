@@ -50,9 +50,9 @@ export interface NewMessage {
   /** From then on the answer comes too late to be of use. */
   readonly expiresAt: number | null;
   readonly onlyFor?: OnlyFor;
-  /** It goes out then; at once without it. */
+  /** When it goes out; at once without it. */
   readonly readyAt?: number;
-  /** It comes without a sound. */
+  /** Without a sound. */
   readonly silent?: true;
 }
 
@@ -236,7 +236,7 @@ export interface ChatStore {
   endUpdate(end: UpdateEnd): Promise<boolean>;
   /** Puts messages into the outbox, without an update. */
   addMessages(messages: readonly NewMessage[], at: number): Promise<void>;
-  /** The same once per chat and key, until `forget`: true when it was put there now. */
+  /** Puts a message there once per chat and key, until `forget`: true when it was put there now. */
   tellOnce(key: string, message: NewMessage, at: number): Promise<boolean>;
   /** Forgets keys of a chat that begin so: a word about a cause that was mended may be told again. */
   forgetTold(address: string, keyPrefix: string): Promise<void>;

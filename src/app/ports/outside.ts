@@ -50,11 +50,11 @@ export interface Templates {
   render(text: string, variables: Facts): string;
 }
 
-export type Room = 'scheduler' | 'runner' | 'deliverer' | 'acks' | 'housekeeper';
+export type LoopName = 'scheduler' | 'runner' | 'deliverer' | 'acks' | 'housekeeper';
 
-/** Rings when a committed row is ready for a room. Only a hint: a lost ring costs time, never work. */
+/** Rings when a committed row is ready for a loop. Only a hint: a lost ring costs time, never work. */
 export interface Bell {
-  ring(room: Room): void;
+  ring(loop: LoopName): void;
 }
 
 /** Copies of the whole database. Both throw when the disk does not do what it should. */
@@ -90,7 +90,7 @@ export interface Part {
   readonly shown: Shown;
   /** The message of ours that it changes or removes; null for a new one. */
   readonly edits: number | null;
-  /** It comes without a sound. */
+  /** Without a sound. */
   readonly silent: boolean;
   /** The one person who sees it, where Telegram can do that. */
   readonly onlyFor: OnlyFor | null;
@@ -118,11 +118,11 @@ export type CallFault = { readonly error: string } &
     | { readonly is: 'topicGone' }
     /** There is nothing left to show, or the message to change is gone. */
     | { readonly is: 'moot' }
-    /** The same call would be refused again. The code is Telegram's own. */
+    /** A call that would be refused again. The code is Telegram's own. */
     | { readonly is: 'refused'; readonly code?: number }
-    /** It left and got no answer. */
+    /** A call that left and got no answer. */
     | { readonly is: 'lost' }
-    /** It never left, or Telegram was in trouble of its own. */
+    /** A call that never left, or that met Telegram in trouble of its own. */
     | { readonly is: 'unreached' }
   );
 

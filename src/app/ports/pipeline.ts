@@ -47,7 +47,7 @@ export interface NewOccurrence extends PlannedOccurrence {
 }
 
 /** The plan for one task whose slots are due. `nextAt` null means that nothing is left to run. */
-export interface Claim {
+export interface SlotPlan {
   readonly taskId: string;
   readonly expectNextAt: number;
   readonly occurrences: readonly NewOccurrence[];
@@ -86,9 +86,9 @@ export type Admission =
       readonly occurrenceId: string;
       readonly taskId: string;
       readonly run: NewRun;
-      /** It counts against `max_runs`. */
+      /** Whether it counts against `max_runs`. */
       readonly bounded: boolean;
-      /** It is the last one that `max_runs` allows. */
+      /** Whether it is the last one that `max_runs` allows. */
       readonly completes: boolean;
     }
   | { readonly occurrenceId: string; readonly taskId: string; readonly skip: Reason };
@@ -146,11 +146,11 @@ export interface NewDelivery {
   readonly expiresAt: number | null;
   /** Quiet hours do not apply to it: somebody asked for it just now, or its task is urgent. */
   readonly urgent?: true;
-  /** It comes without a sound. */
+  /** Without a sound. */
   readonly silent?: true;
   /** A thread of the chat; the topic of the task, whichever that is by then, without it. */
   readonly thread?: { readonly topic: number | null };
-  /** It is shown only when somebody approves it, at the latest then. */
+  /** Until when somebody must have approved it; without that it is not shown. */
   readonly approveBy?: number;
 }
 
@@ -212,7 +212,7 @@ export interface SlotStore {
   /** Locks due tasks, oldest first, and writes what `plan` decided about them. */
   claimDue(
     at: Batch,
-    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Claim | Quarantine)[],
+    plan: (due: readonly (DueTask | Unreadable)[]) => readonly (SlotPlan | Quarantine)[],
   ): Promise<Counts>;
   /** Locks tasks with a waiting occurrence and no live run, one occurrence for each, and writes what `plan` decided. */
   admitWaiting(

@@ -7,7 +7,7 @@ import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Counters, Definition, Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
-import type { Claim, DueTask, NewOccurrence, Quarantine, Resume, Unreadable } from './pipeline.ts';
+import type { SlotPlan, DueTask, NewOccurrence, Quarantine, Resume, Unreadable } from './pipeline.ts';
 import type { Page, PageQuery, RunView, RunViewStore, TaskRun } from './runs.ts';
 import type { Deed } from './why.ts';
 
@@ -55,7 +55,7 @@ export interface TaskScene {
   readonly waiting: number;
   /** Slots from the asked instant on that already have a row. */
   readonly taken: ReadonlySet<number>;
-  /** Those of them that a person skipped in advance, earliest first. */
+  /** Slots among them that a person skipped in advance, earliest first. */
   readonly skipped: readonly number[];
   /** Questions about missed slots that wait for a person. */
   readonly questions: readonly string[];
@@ -110,7 +110,7 @@ export interface TaskFields
 
 /** The change of one task: slots that were due are claimed first, then the fields are set. */
 export interface TaskChange {
-  readonly claims: readonly Claim[];
+  readonly claims: readonly SlotPlan[];
   readonly set: Partial<TaskFields>;
   readonly stamp: 'updated' | 'paused' | 'resumed' | 'deleted' | 'restored' | null;
   readonly manual: { readonly occurrence: NewOccurrence; readonly run: NewRun | null } | null;
@@ -172,7 +172,7 @@ export interface Changed {
   readonly occurrenceId: string | null;
   /** The row of the audit, by which the change can be undone; null when nothing changed. */
   readonly entryId: string | null;
-  /** It was done before under the same key, and is not done again. */
+  /** Whether it was done before under the same key, and so is not done again. */
   readonly replayed: boolean;
 }
 
@@ -228,7 +228,7 @@ export interface TaskStore extends RunViewStore {
   listTasks(query: TaskQuery): Promise<Page<Task>>;
   listVersions(taskId: string): Promise<readonly TaskVersion[]>;
   countThread(thread: Thread): Promise<ThreadCounts>;
-  /** Those of the tasks that run something now which nobody has called off. */
+  /** Tasks among them that run something now which nobody has called off. */
   tasksAtWork(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Takes the topic from a task, with its row in the audit. */
   unbindTopic(unbinding: Unbinding): Promise<Unbound>;
@@ -239,7 +239,7 @@ export interface Created {
   /** False when the task was found by its identity. */
   readonly created: boolean;
   readonly warnings: readonly Warning[];
-  /** It was made before under the same key, as all of this tells. */
+  /** Whether it was made before under the same key, as all of this tells. */
   readonly replayed: boolean;
 }
 

@@ -111,7 +111,7 @@ export interface TruthRows {
   readonly changes: readonly Change[];
   /** Nothing changed the state of the task after those. */
   readonly reachesNow: boolean;
-  /** The same for a task that is completed now. */
+  /** The last slot of a task that is completed now. */
   readonly lastSlotAt: number | null;
   /** In the same order, from what was in force at `from` through the first that came after the stretch. */
   readonly versions: readonly InForce[];

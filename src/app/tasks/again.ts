@@ -3,8 +3,8 @@ import * as limits from '../../domain/limits.ts';
 import { occurrenceKey, outgoingKey } from '../../domain/occurrence.ts';
 import type { Again, RunRequest } from '../../domain/run.ts';
 import { isDeliverable } from '../../domain/thread.ts';
-import type { ClaimMaker } from '../pipeline/claims.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
+import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
 import type { EndedRun } from '../ports/runs.ts';
 import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 import { admitted, freeSlot, onTime, runInProgress, type ByHand } from './by-hand.ts';
@@ -39,7 +39,7 @@ export function refuseUnrepeatable(kind: Again['kind'], run: EndedRun): asserts 
  * first try, and while one is under way or has succeeded, asking again makes no second. A replay is a new call.
  */
 export function planAgain(
-  maker: ClaimMaker,
+  maker: SlotPlanDeps,
   scene: TaskScene,
   { kind, of, now, traceId }: Repeat & ByHand,
 ): TaskChange {
@@ -68,13 +68,13 @@ export function retryUnderWay({ replays }: TaskScene): string | null {
   return replays.find(({ source, status }) => source === 'retry' && done.includes(status))?.id ?? null;
 }
 
-interface Asked extends Repeat {
+interface Repeating extends Repeat {
   readonly now: number;
   readonly slotAt: number;
   readonly occurrenceId: string;
 }
 
-function againRequest({ task }: TaskScene, { kind, of, now, slotAt, occurrenceId }: Asked): RunRequest {
+function againRequest({ task }: TaskScene, { kind, of, now, slotAt, occurrenceId }: Repeating): RunRequest {
   const { input } = of;
   const key =
     kind === 'replay'

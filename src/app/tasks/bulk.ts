@@ -27,7 +27,7 @@ type BulkDeps = Pick<World, 'timer'> & {
 
 interface Deed {
   readonly state: TaskQuery['state'];
-  /** Those of the tasks that the verb fits. */
+  /** Tasks that the verb fits, out of those that were found. */
   readonly fits: (tasks: readonly Task[]) => Promise<readonly Task[]>;
   readonly does: (target: Target) => Promise<Pick<Changed, 'entryId'>>;
 }

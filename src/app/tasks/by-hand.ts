@@ -5,8 +5,8 @@ import * as limits from '../../domain/limits.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { isDelay, isSlot, wallText } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import type { ClaimMaker } from '../pipeline/claims.ts';
 import { policyFor, requestOf, type RunnableTask } from '../pipeline/run-requests.ts';
+import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
 import type { Ids } from '../ports/outside.ts';
 import { type TaskScene, noChange, type TaskChange } from '../ports/tasks.ts';
 import { refuseDeleted } from './verbs.ts';
@@ -58,7 +58,7 @@ export function runInProgress({ live }: TaskScene): AppError {
  * Runs a task by hand, now, whether it is active or not. The schedule is not touched and no bound is counted. Where the
  * overlap policy lets only one run live, a live run refuses it by name instead of swallowing it.
  */
-export function planRunNow(maker: ClaimMaker, scene: TaskScene, { now, traceId }: ByHand): TaskChange {
+export function planRunNow(maker: SlotPlanDeps, scene: TaskScene, { now, traceId }: ByHand): TaskChange {
   refuseDeleted(scene);
   const { task } = scene;
   const policy = policyFor(task);

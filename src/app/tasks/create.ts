@@ -3,8 +3,8 @@ import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
-import type { ClaimMaker } from '../pipeline/claims.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
+import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
 import type { World } from '../ports/outside.ts';
 import type { Created, Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
@@ -22,10 +22,10 @@ export interface CreateRequest {
   readonly traceId?: string | null | undefined;
 }
 
-/** The same key again has no second effect. A surface that keeps its answers says what the key stands for. */
+/** A key that comes again has no second effect. A surface that keeps its answers says what the key stands for. */
 export type Key = string | Once | null;
 
-export interface CreateDeps extends ClaimMaker, Pick<World, 'log' | 'clock' | 'digest' | 'bell' | 'timer'> {
+export interface CreateDeps extends SlotPlanDeps, Pick<World, 'log' | 'clock' | 'digest' | 'bell' | 'timer'> {
   readonly store: TaskStore;
   readonly rules: Rules;
   readonly quota: Quota;

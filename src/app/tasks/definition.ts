@@ -28,7 +28,7 @@ export interface TaskInput {
   readonly context?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The same with the time in plain words, and with whatever else they say. */
+/** A definition with its time in plain words, and with whatever else they say. */
 export interface TaskInWords extends Omit<TaskInput, 'instructions' | 'schedule'> {
   readonly when: string;
   readonly timezone: string;

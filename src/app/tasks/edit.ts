@@ -115,7 +115,7 @@ function scopesFor(old: Task, fresh: Definition): readonly string[] | null {
   return same ? null : [actionScope(fresh.action.kind)];
 }
 
-function mergePatch(task: Task, patch: TaskPatch, now: number): Told {
+function mergePatch(task: Task, patch: TaskPatch, now: number): Editable {
   return {
     title: patch.title?.trim() ?? task.title,
     instructions: patch.instructions ?? task.instructions,
@@ -160,13 +160,13 @@ function mergePolicies(old: Policies, patch: TaskPatch['policies']): Policies {
 }
 
 function timingChanged(task: Task, merged: Definition): boolean {
-  // The same instant in other words is no other bound.
+  // A bound in other words is the same as long as its instant is.
   const bounds = ({ start_at, until }: Policies) => `${Date.parse(start_at ?? '')} ${Date.parse(until ?? '')}`;
   return merged.schedule !== task.schedule || bounds(merged.policies) !== bounds(task.policies);
 }
 
 interface Merged {
-  readonly merged: Told;
+  readonly merged: Editable;
   /** Null when the timing stays as it is. */
   readonly checked: Pick<Checked, 'minGapMs'> | null;
   readonly policy: Policy;
@@ -181,9 +181,9 @@ function fieldsToSet(task: Task, patch: TaskPatch, { merged, checked, policy }: 
   };
 }
 
-function namedFields(patch: TaskPatch, merged: Told): Fields {
+function namedFields(patch: TaskPatch, merged: Editable): Fields {
   return Object.fromEntries(
-    toldFields.filter((field) => patch[field] !== undefined).map((field) => [field, merged[field]]),
+    editableFields.filter((field) => patch[field] !== undefined).map((field) => [field, merged[field]]),
   );
 }
 
@@ -257,9 +257,9 @@ function auditOf(task: Task, { verb }: Turned, changes: Changes): TaskChange['au
   };
 }
 
-export type Told = Definition & Pick<Task, 'context'>;
+export type Editable = Definition & Pick<Task, 'context'>;
 
-export const toldFields = [
+export const editableFields = [
   'title',
   'instructions',
   'action',
@@ -271,8 +271,8 @@ export const toldFields = [
 ] as const;
 
 /** The fields that are not what they were, before and after: what people are shown, and what undoing goes back to. */
-function changesOf(before: Told, after: Told): Changes {
-  const changed = toldFields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+function changesOf(before: Editable, after: Editable): Changes {
+  const changed = editableFields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   return Object.fromEntries(changed.map((field) => [field, { before: before[field], after: after[field] }]));
 }
 

@@ -12,7 +12,7 @@ import { type VerbScene, refuseDeleted } from './verbs.ts';
 /** The right under which the runs of a task act, given anew or taken away. Slots that were due before keep what they had. */
 
 export interface GrantWish {
-  /** Those that the action of the task needs, without them. */
+  /** Without scopes: those that the action of the task needs. */
   readonly scopes: readonly string[] | null;
   readonly expiresAt: number | null;
 }

@@ -58,7 +58,7 @@ export function previewOf(schedule: Schedule, { after, minIntervalMs, count = pr
   };
 }
 
-/** The same for what a client sent. */
+/** A preview of what a client sent. */
 export function previewSchedule(
   request: PreviewRequest,
   { now, minIntervalMs }: { now: number; minIntervalMs: number },

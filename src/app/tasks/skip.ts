@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import { isDelay } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Ids } from '../ports/outside.ts';
-import type { Claim } from '../ports/pipeline.ts';
+import type { SlotPlan } from '../ports/pipeline.ts';
 import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 import { onTime } from './by-hand.ts';
 import { type VerbScene, nextOpenSlot, refuseDeleted } from './verbs.ts';
@@ -36,7 +36,7 @@ export function planSkip(ids: Ids, { scene, claims, nextAt }: VerbScene, { count
     within === undefined
       ? comingSlots(scene.task, nextAt, coming)
       : slotsWithin(scene.task, nextAt, { ...coming, within });
-  const claim: Claim = {
+  const claim: SlotPlan = {
     taskId: scene.task.id,
     expectNextAt: nextAt,
     occurrences: slots.map((slotAt) => ({

@@ -145,7 +145,7 @@ async function changeTelling<T>(
   return changed;
 }
 
-/** The same for what leaves the slots that are due to the scheduler. */
+/** A change that leaves the slots that are due to the scheduler. */
 async function changeBare<T>(
   deps: TasksDeps,
   { target, verb, look, now }: Deed & { readonly now: number },

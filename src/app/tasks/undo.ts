@@ -9,7 +9,7 @@ import type { Ids } from '../ports/outside.ts';
 import { noChange, type AuditRow, type TaskChange } from '../ports/tasks.ts';
 import { planSnooze } from './by-hand.ts';
 import type { Rules } from './definition.ts';
-import { editTask, toldFields, type TaskPatch, type Told } from './edit.ts';
+import { editTask, editableFields, type TaskPatch, type Editable } from './edit.ts';
 import { planSkip, planUnskip, slotsTold } from './skip.ts';
 import { planDelete, planPause, planRestore, planResume, type VerbScene, notFound } from './verbs.ts';
 
@@ -125,8 +125,8 @@ function reversed(undoing: Undoing, entry: AuditRow): TaskChange {
 function setBack(undoing: Undoing, entry: AuditRow): TaskChange {
   const { task } = undoing.scene;
   const { verb, before, stateBefore } = entry;
-  const fields = toldFields.filter((field) => before !== null && field in before);
-  const back: Partial<Told> = Object.fromEntries(fields.map((field) => [field, before?.[field]]));
+  const fields = editableFields.filter((field) => before !== null && field in before);
+  const back: Partial<Editable> = Object.fromEntries(fields.map((field) => [field, before?.[field]]));
   if (stateBefore === 'completed' && task.state === 'active') return completedAgain(undoing, back);
   const isSwitch = fields.length === 0 && (verb === 'pause' || verb === 'resume');
   if (isSwitch) return switchedBack(undoing, entry);
@@ -134,10 +134,10 @@ function setBack(undoing: Undoing, entry: AuditRow): TaskChange {
 }
 
 /** A task that was at its end goes back to it. Nothing of it runs then, so no time of it can be past. */
-function completedAgain({ scene, claims }: Undoing, back: Partial<Told>): TaskChange {
+function completedAgain({ scene, claims }: Undoing, back: Partial<Editable>): TaskChange {
   const { schedule, policies, action } = back;
   const before = Object.fromEntries(
-    toldFields.filter((field) => field in back).map((field) => [field, scene.task[field]]),
+    editableFields.filter((field) => field in back).map((field) => [field, scene.task[field]]),
   );
   return {
     ...noChange,
@@ -188,7 +188,7 @@ function skippedAgain(undoing: Undoing, entry: AuditRow): TaskChange {
   return ahead.length === 0 ? noChange : planSkip(undoing.ids, undoing, { count: ahead.length, from: null });
 }
 
-function patchBack(task: Task, back: Partial<Told>, { stateBefore, stateAfter }: AuditRow): TaskPatch {
+function patchBack(task: Task, back: Partial<Editable>, { stateBefore, stateAfter }: AuditRow): TaskPatch {
   const wasSwitched = stateBefore !== stateAfter && (stateBefore === 'active' || stateBefore === 'paused');
   const { schedule, policies, ...fields } = back;
   return {

@@ -22,7 +22,7 @@ export function upcoming({ task, ahead }: Planned, count: number): readonly numb
     .slice(0, left);
 }
 
-/** The same from a later instant on, for one that comes so often that its slots are not all looked at before that. */
+/** Slots from a later instant on, for a task that comes so often that its slots are not all looked at before that. */
 export function upcomingAfter({ task, ahead }: Planned, after: number, count: number): readonly number[] {
   const skipped = new Set(ahead.skipped);
   return nextSlots(task.schedule, after, { count: count + skipped.size, bounds: policyFor(task) })

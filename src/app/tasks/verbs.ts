@@ -2,9 +2,9 @@ import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { wallText, nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
-import { claimOf, type ClaimMaker } from '../pipeline/claims.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
-import type { Claim, DueTask } from '../ports/pipeline.ts';
+import { planSlots, type SlotPlanDeps } from '../pipeline/slot-plans.ts';
+import type { SlotPlan, DueTask } from '../ports/pipeline.ts';
 import type { MissedAnswer } from '../ports/questions.ts';
 import { noChange, type AuditRow, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 
@@ -181,7 +181,7 @@ export function nextOpenSlot(
 }
 
 export interface ClaimedScene {
-  readonly claims: readonly Claim[];
+  readonly claims: readonly SlotPlan[];
   /** The next slot once those are claimed; null when the task is not active, or is completed by them. */
   readonly nextAt: number | null;
 }
@@ -193,11 +193,11 @@ const stepsMax = 10_000;
  * An edit keeps occurrences that are due already: whatever a person changes, the slots up to now are taken up first, in
  * the same transaction, as the scheduler would have done a moment later.
  */
-export function claimsFirst(maker: ClaimMaker, scene: TaskScene, now: number): ClaimedScene {
-  const claims: Claim[] = [];
+export function claimsFirst(maker: SlotPlanDeps, scene: TaskScene, now: number): ClaimedScene {
+  const claims: SlotPlan[] = [];
   let due = scene.due;
   while (due !== null && due.nextAt <= now && claims.length < stepsMax) {
-    const claim = readableClaim(maker, due, now);
+    const claim = readablePlan(maker, due, now);
     if (claim === null) break;
     claims.push(claim);
     due = claim.nextAt === null ? null : { ...claimed(due, claim), nextAt: claim.nextAt };
@@ -206,7 +206,7 @@ export function claimsFirst(maker: ClaimMaker, scene: TaskScene, now: number): C
 }
 
 /** A task as the next claim finds it: what was dispatched lives, what was put in line waits, and both count. */
-function claimed(due: DueTask, { occurrences, runs, replaces }: Claim): DueTask {
+function claimed(due: DueTask, { occurrences, runs, replaces }: SlotPlan): DueTask {
   const waiting = occurrences.filter(({ status, decideBy }) => status === 'pending' && decideBy === null).length;
   return {
     ...due,
@@ -219,9 +219,9 @@ function claimed(due: DueTask, { occurrences, runs, replaces }: Claim): DueTask 
 }
 
 /** Slots of a row that cannot be read are the scheduler's to report; nobody is kept from pausing or deleting it. */
-function readableClaim(maker: ClaimMaker, due: DueTask, now: number): Claim | null {
+function readablePlan(maker: SlotPlanDeps, due: DueTask, now: number): SlotPlan | null {
   try {
-    return claimOf(maker, due, now);
+    return planSlots(maker, due, now);
   } catch {
     return null;
   }

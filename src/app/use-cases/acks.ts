@@ -30,7 +30,7 @@ export function createAcks({ store, clock, bell }: AcksDeps) {
       bell.ring('deliverer');
       return done;
     },
-    /** It was said by mistake. False when it is not done. */
+    /** Takes back a Done that was said by mistake. False when there is none. */
     notDone: async (request: DoneRequest): Promise<boolean> => {
       const isBack = await store.takeBackDone({ ...request, at: clock.now() });
       bell.ring('acks');

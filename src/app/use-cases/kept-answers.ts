@@ -31,12 +31,12 @@ export interface Repeatable {
   readonly key: string;
 }
 
-export interface Told extends KeptAnswer {
+export interface GivenAnswer extends KeptAnswer {
   readonly isRepeated: boolean;
 }
 
 /** Tells once, and tells the same again. The effect is to commit with the key that `tell` is given. */
-export type TellOnce = (request: Repeatable, tell: (once: Once) => Promise<KeptAnswer>) => Promise<Told>;
+export type TellOnce = (request: Repeatable, tell: (once: Once) => Promise<KeptAnswer>) => Promise<GivenAnswer>;
 
 type KeptAnswersDeps = Pick<World, 'clock' | 'digest' | 'log'> & { readonly store: AnswerStore };
 
@@ -53,12 +53,12 @@ export function createKeptAnswers({ store, clock, digest, log }: KeptAnswersDeps
     try {
       await store.keepAnswer(once, JSON.stringify(answer), clock.now());
     } catch (error) {
-      // It is done, and whoever asked for it is told so all the same.
+      // The deed is done, and the client is told so all the same.
       log.warn('answer_not_kept', { scope: once.scope, error: errorText(error) });
     }
   };
 
-  const tellFirst = async (once: Once, tell: (once: Once) => Promise<KeptAnswer>): Promise<Told> => {
+  const tellFirst = async (once: Once, tell: (once: Once) => Promise<KeptAnswer>): Promise<GivenAnswer> => {
     const kept = await store.keptAnswer(once, clock.now());
     if (kept !== null) return { ...(JSON.parse(kept) as KeptAnswer), isRepeated: true };
     const answer = await tell(once);

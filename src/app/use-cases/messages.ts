@@ -16,7 +16,7 @@ export interface MessageRequest {
   readonly source: string;
   readonly userKey?: string | undefined;
   readonly mode: DeliveryMode;
-  /** The same key is the same message, for as long as its run is kept. */
+  /** A key names one message, for as long as its run is kept. */
   readonly idempotencyKey: string | null;
   readonly traceId?: string | null | undefined;
 }

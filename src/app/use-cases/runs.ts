@@ -87,6 +87,6 @@ async function cancelThread({ store, clock, timer, bell }: RunsDeps, threadKey: 
     await timer.yield();
   }
   // Runs that waited behind them have their turn, and those that run are told by their runner.
-  if (cancelled > 0) for (const room of ['runner', 'scheduler', 'deliverer'] as const) bell.ring(room);
+  if (cancelled > 0) for (const loop of ['runner', 'scheduler', 'deliverer'] as const) bell.ring(loop);
   return { cancelled, left };
 }

@@ -17,7 +17,7 @@ import { MONTH_NAMES, WEEKDAY_NAMES } from '../../domain/schedule/words/words.ts
 export interface Moments {
   /** `Wed 18 Nov 09:00`; with the year when it is not this one. */
   full(instant: number): string;
-  /** The same with its milliseconds, for an instant that somebody asked about. */
+  /** A date with its milliseconds, for an instant that somebody asked about. */
   exact(instant: number): string;
   /** `09:00`; with the day when it is another than that of the instant beside it. */
   beside(instant: number, other: number): string;

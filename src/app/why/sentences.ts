@@ -71,7 +71,7 @@ export function on({ timeline: { about }, slotAt }: Pick<Case, 'timeline' | 'slo
   return onDay(about.beside(instant, slotAt));
 }
 
-/** The same to the second, for what is to come. */
+/** A date to the second, for what is to come. */
 export function onExactly({ timeline: { moments }, slotAt }: Case, instant: number): string {
   return onDay(moments.beside(instant, slotAt));
 }

@@ -149,7 +149,7 @@ function endText(one: Case, row: SlotRow): string {
   return `${row.status}${by}${sign} ${sentenceFor(row.reason, one)}`;
 }
 
-/** It is still to come, and nobody will be there for it. */
+/** A slot still to come for which nobody will be there. */
 function aheadText(one: Case): string {
   const { deed } = one;
   const who = deed === null ? 'somebody skipped it' : `${actorText(deed.actor)} skipped it ${on(one, deed.at)}`;
@@ -208,7 +208,7 @@ function approvedText(one: Case, part: SlotDelivery | undefined): string {
   return decision === null ? '' : `approved by ${actorText(decision.by)} ${on(one, decision.at)}, `;
 }
 
-/** It is kept back on purpose, which is no trouble that anybody has to mend; null when it is not. */
+/** Why a message is kept back on purpose, which is no trouble that anybody has to mend; null when it is not. */
 function keptText(one: Case, part: SlotDelivery, all: number): string | null {
   const { status, cause, heldUntil, createdAt, decision, error } = part;
   const waits = all === 1 ? 'its message waits' : `its ${counted(all, 'message')} wait`;

@@ -106,7 +106,7 @@ function pauserOf({ task: { paused } }: TruthRows, { begun }: Segment): Deed | S
   return begun.pause ?? (paused !== null && paused.at <= begun.at ? paused : null);
 }
 
-/** It holds from the slot after the last one. */
+/** Being completed begins with the slot after the last one. */
 function completedOf({ lastSlotAt }: TruthRows, stretch: Omit<Stretch, 'is'>, ended: Change | null): Stretch[] {
   const { first, last } = stretch;
   const lastSlot = ended === null ? lastSlotAt : ended.lastSlotAt;

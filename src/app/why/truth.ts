@@ -74,11 +74,11 @@ export function createTruth(deps: TruthDeps) {
   };
 }
 
-type Asked =
+type WhyAsked =
   | { readonly at: number }
   | { readonly from: number; readonly to: number; readonly after: Place | null; readonly limit: number };
 
-function readQuestion({ at, from, to, after, limit }: Question, zone: string, now: number): Asked {
+function readQuestion({ at, from, to, after, limit }: Question, zone: string, now: number): WhyAsked {
   if (at !== undefined && (from !== undefined || to !== undefined || after !== null)) {
     throw invalid('at', 'Send at alone to ask about one instant, or from and to to ask about a stretch of time.');
   }
@@ -104,7 +104,7 @@ function instantOf(field: 'at' | 'from' | 'to', text: string, zone: string): num
   }
 }
 
-async function answer(why: Why, taskId: string, asked: Asked): Promise<WhyTold> {
+async function answer(why: Why, taskId: string, asked: WhyAsked): Promise<WhyTold> {
   if (!('at' in asked)) return { ...(await why.range({ taskId, ...asked })), from: asked.from, to: asked.to };
   const answers = await why.at(taskId, asked.at);
   return { ...answers, next: null, from: asked.at, to: asked.at };

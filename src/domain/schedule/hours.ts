@@ -24,7 +24,7 @@ export function hoursOf(schedule: Schedule): readonly number[] | null {
   }
 }
 
-/** The same days at these times; null where no schedule of its kind says that. */
+/** A schedule on the same days at these times; null where none of its kind says that. */
 export function withHours(schedule: Schedule, times: readonly number[]): ScheduleInput | null {
   const sorted = [...new Set(times)].sort((a, b) => a - b);
   const [first] = sorted;

@@ -79,7 +79,7 @@ export function parseSchedule(input: ScheduleInput, now: number): Schedule {
   }
 }
 
-/** The same as a client would send it. */
+/** A schedule as a client would send it. */
 export function inputOf(schedule: Schedule): ScheduleInput {
   switch (schedule.kind) {
     case 'once':

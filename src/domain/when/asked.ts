@@ -81,7 +81,7 @@ export function readAsked(words: string, setting: Setting): Asked {
   return readBeside(words, setting, readFirst);
 }
 
-/** The same for a time that stands alone, or nearly so: "tomorrow 9" is one. */
+/** Reads a time that stands alone, or nearly so: "tomorrow 9" is one. */
 export function readTime(words: string, setting: Setting): Asked {
   return readBeside(words, setting, readLone);
 }

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 /** A place in one line of text. A reader that finds nothing leaves it where it was. */
 export class Cursor {
   readonly text: string;
-  /** The same line as it was written, place by place. */
+  /** The line as it was written, place by place. */
   readonly written: string;
   at = 0;
 
@@ -93,7 +93,7 @@ export function refusal(topic: Topic, reason: string, sentence: string): AppErro
 /** A longer line is no help as an example. */
 export const MENDED_LENGTH_MAX = 120;
 
-/** The same where the line itself could be mended: it comes first among what can be written instead. */
+/** A refusal where the line itself could be mended: it comes first among what can be written instead. */
 export function mendedRefusal(mended: string, reason: string, sentence: string): AppError {
   const [first, second] = examples.hour;
   return new AppError('invalid_schedule', `${sentence} Try "${mended}", "${first}" or "${second}".`, {

@@ -1,4 +1,4 @@
-import type { Claim } from '../../app/ports/pipeline.ts';
+import type { SlotPlan } from '../../app/ports/pipeline.ts';
 import type { AnsweredQuestion, OpenQuestion } from '../../app/ports/questions.ts';
 import type { View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
@@ -45,7 +45,7 @@ function* lastAnswer(taskId: string, since: number): Script<AnsweredQuestion | n
 }
 
 /** One word in the topic for all that the task asks about by then, in the transaction in which its slots are taken up. */
-export function* askAboutMissed(claims: readonly Claim[], now: number): Script<void> {
+export function* askAboutMissed(claims: readonly SlotPlan[], now: number): Script<void> {
   for (const { taskId, questionId } of claims) {
     if (questionId === undefined) continue;
     const open = yield* readQuestion(taskId);

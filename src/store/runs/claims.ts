@@ -1,4 +1,4 @@
-import type { Claim, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
+import type { SlotPlan, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
@@ -15,7 +15,7 @@ import { cancelLive } from './thread-runs.ts';
  * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and
  * first of all: a claim that lost a race moves nothing, and then nothing of it is written.
  */
-export function* writeClaims(claims: readonly Claim[], now: number): Script<void> {
+export function* writeClaims(claims: readonly SlotPlan[], now: number): Script<void> {
   const won = [
     ...(yield* moveOn(claims.filter(({ nextAt }) => nextAt !== null))),
     ...(yield* moveOn(
@@ -79,18 +79,18 @@ function decisionOf({ taskId, occurrence }: Placed, now: number): NewEvent[] {
 }
 
 /** Most claims move a task along and leave its state alone, and with it the index that the state stands in. */
-function moveOn(claims: readonly Claim[], change: { readonly state?: 'completed' } = {}): Script<Claim[]> {
+function moveOn(claims: readonly SlotPlan[], change: { readonly state?: 'completed' } = {}): Script<SlotPlan[]> {
   return updateAll('tasks', claims, {
     set: (claim) => ({ nextAt: claim.nextAt, ...change, boundedRuns: sql`bounded_runs + ${boundedIn(claim)}` }),
     where: isAsExpected,
   });
 }
 
-function isAsExpected({ taskId, expectNextAt }: Claim): Sql {
+function isAsExpected({ taskId, expectNextAt }: SlotPlan): Sql {
   return sql`id = ${taskId} and next_at = ${expectNextAt}`;
 }
 
-function boundedIn({ occurrences }: Claim): number {
+function boundedIn({ occurrences }: SlotPlan): number {
   return occurrences.filter(isBounded).length;
 }
 
@@ -120,7 +120,7 @@ export function* insertOccurrences(placed: readonly Placed[], now: number): Scri
  * Occurrences that were not made again do not count against `max_runs`; a task that they would have completed goes on.
  * Answers which tasks those are.
  */
-function* giveBack(known: readonly Placed[], claims: readonly Claim[]): Script<ReadonlySet<string>> {
+function* giveBack(known: readonly Placed[], claims: readonly SlotPlan[]): Script<ReadonlySet<string>> {
   const revived = new Set<string>();
   for (const { taskId } of known.filter(({ occurrence }) => isBounded(occurrence))) {
     yield* update('tasks', { boundedRuns: raw('bounded_runs - 1') }, sql`id = ${taskId}`);
@@ -172,7 +172,7 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
 }
 
 /** Whether the slot that would take over has its row already; then nobody gives way to it again. */
-function* stands({ taskId, occurrences }: Claim): Script<boolean> {
+function* stands({ taskId, occurrences }: SlotPlan): Script<boolean> {
   const newest = occurrences.findLast(({ status }) => status === 'pending');
   if (newest === undefined) return false;
   const known = yield* one(

@@ -1,7 +1,7 @@
 import type {
   Admission,
   Batch,
-  Claim,
+  SlotPlan,
   Counts,
   DueTask,
   Quarantine,
@@ -39,7 +39,7 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
   const decided = plan(due.map(readDue));
   yield* writeQuarantines(decided.filter(isQuarantine), now);
   yield* writeClaims(
-    decided.filter((one): one is Claim => !isQuarantine(one)),
+    decided.filter((one): one is SlotPlan => !isQuarantine(one)),
     now,
   );
   // The plan may leave tasks for the next step, when those it decided about were costly.
@@ -86,7 +86,7 @@ function isQuarantine(decision: object): decision is Quarantine {
 }
 
 /** A long outage is worked off in several steps. */
-function leavesMore(decision: Claim | Quarantine, now: number): boolean {
+function leavesMore(decision: SlotPlan | Quarantine, now: number): boolean {
   return !isQuarantine(decision) && decision.nextAt !== null && decision.nextAt <= now;
 }
 

@@ -1,5 +1,5 @@
 import type { UserFromGetMe } from 'grammy/types';
-import { within } from '../../app/pipeline/collector.ts';
+import { waitAtMost } from '../../app/pipeline/workers.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
 import { createAdmission, createRefusals } from './admission.ts';
@@ -80,7 +80,7 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
         await connected?.poll.stop();
         await Promise.all([running, connected?.worker.stop(), menu.done(), errands.done()]);
       };
-      await within(timer, graceMs, rest());
+      await waitAtMost(timer, graceMs, rest());
     },
     idle: async () => connected?.worker.idle(),
     health: () => healthOf(deps, backoff, webhook, connected),

@@ -25,6 +25,20 @@ describe('a clock that was set back', () => {
     await watch.check();
     expect(p.log.lines).toEqual([]);
   });
+
+  it('tells a gap once that comes twice', async () => {
+    const p = await aPipeline();
+    const task = await p.create({
+      schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' },
+      policies: { missed: 'skip' },
+    });
+    await p.pass(5 * hour);
+    p.time.setWall(start + minute / 2);
+    await p.rooms.tasks.pause({ taskId: task.id, actor: 'system' }, null);
+    await p.rooms.tasks.resume({ taskId: task.id, actor: 'system' });
+    await p.pass(6 * hour);
+    expect(p.database.prepare('select count from gaps').pluck().all()).toEqual([359]);
+  });
 });
 
 describe('rules of time that changed', () => {

@@ -2,12 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Look, Outgoing } from '../../../src/app/ports/outside.ts';
 import { second } from '../../support/fakes.ts';
-import { aPipeline, actor, hour, minute, type Pipeline, withTopic } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
-
-/** The first run has made the topic and its card, so that what follows is about one thing alone. */
-/** What is changed is shown in the card a moment later. */
+import { aPipeline, actor, hour, minute, type Pipeline, withTopic, hourly, texts } from '../../support/pipeline.ts';
 
 interface Part {
   readonly id: string;
@@ -22,7 +17,6 @@ function partsOf(p: Pipeline, kind: string): Part[] {
   return p.database.prepare('select * from deliveries where kind = ? order by rowid').all(kind) as Part[];
 }
 
-const texts = (p: Pipeline) => p.chat.shown.map(({ text }) => text);
 const callsOf = (p: Pipeline, name: string) => p.chat.calls.filter((call) => call.startsWith(name));
 
 function answer(id: string, facts: Partial<NewMessage> = {}): NewMessage {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outgoing } from '../../../src/app/ports/outside.ts';
-import { aPipeline, hour, minute, type Pipeline, withTopic } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { aPipeline, hour, minute, type Pipeline, withTopic, hourly, texts } from '../../support/pipeline.ts';
 
 async function parts(p: Pipeline, taskId: string) {
   return (await p.history(taskId)).flatMap(({ deliveries }) => deliveries);
@@ -95,7 +93,7 @@ describe('a send without an answer', () => {
     await p.pass(minute);
     expect((await parts(p, taskId)).map(({ status }) => status)).toEqual(['delivered', 'unknown', 'delivered']);
     await p.pass(24 * minute);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!', '[inDoubt]', 'Stand up!']);
+    expect(texts(p)).toEqual(['Stand up!', '[inDoubt]', 'Stand up!']);
     // It is asked where the task was made, which is not its own topic.
     expect(p.chat.shown.map(({ topic }) => topic)).toEqual([p.chat.topics[0]?.id, null, p.chat.topics[0]?.id]);
   });
@@ -190,20 +188,6 @@ describe('refusals', () => {
     expect((await p.rooms.tasks.get(taskId)).counters.failures).toBe(0);
   });
 
-  it('what a person must mend is blocked with its cause and looked at every ten minutes', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.failSends('blocked', 'blocked');
-    await p.pass(hour);
-    expect((await parts(p, taskId)).at(-1)).toMatchObject({
-      status: 'blocked',
-      error: 'not enough rights to send text messages to the chat',
-    });
-    await p.pass(10 * minute);
-    expect((await parts(p, taskId)).at(-1)?.status).toBe('blocked');
-    await p.pass(10 * minute);
-    expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
-  });
-
   it('a result that is too old is dropped with a row', async () => {
     const { p, id: taskId } = await withTopic({ max_age: 'PT5M' });
     p.chat.failSends('blocked');
@@ -237,15 +221,6 @@ describe('the right place', () => {
     expect(p.chat.topics).toHaveLength(2);
   });
 
-  it('a topic that somebody deleted is made again, once', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.deleteTopic(p.chat.topics[0]?.id ?? 0);
-    await p.pass(hour);
-    await p.pass(hour);
-    expect(p.chat.topics).toHaveLength(1);
-    expect((await parts(p, taskId)).map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered']);
-  });
-
   it('a database cannot hold a delivered part without the id of its message', async () => {
     const { p } = await withTopic();
     expect(() => p.database.exec(`update deliveries set message_id = null`)).toThrow(/deliveries_proof/);
@@ -265,27 +240,6 @@ describe('making a topic', () => {
     await p.settle();
     expect(row()).toEqual({ status: 'delivered', fence: 1, sends: 1 });
     expect((await parts(p, id))[0]?.thread.topic).toBe(p.chat.topics[0]?.id);
-  });
-
-  it('leaves the part in doubt when the process dies before its call', async () => {
-    const p = await aPipeline();
-    const { id } = await p.create({ schedule: hourly });
-    p.chat.hold();
-    await p.pass(hour);
-    const next = p.restart();
-    await next.settle();
-    expect((await parts(next, id))[0]).toMatchObject({ status: 'unknown' });
-    expect(p.chat.topics).toHaveLength(1);
-  });
-
-  it('whose answer was lost is adopted, not made twice', async () => {
-    const p = await aPipeline();
-    const { id } = await p.create({ schedule: hourly });
-    p.chat.failTopics('lost');
-    await p.pass(hour);
-    await p.pass(minute);
-    expect(p.chat.topics).toHaveLength(1);
-    expect((await parts(p, id)).at(-1)?.status).toBe('delivered');
   });
 
   it('is adopted under the name it was asked for, whatever the task is called by now', async () => {

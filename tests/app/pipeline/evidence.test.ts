@@ -8,7 +8,6 @@ async function lastPart(p: Pipeline, taskId: string) {
   return (await p.history(taskId)).flatMap(({ deliveries }) => deliveries).at(-1);
 }
 
-/** The first run has made the topic, so that what follows is about the message alone. */
 /** The next message lands outside of any topic, and nobody hears that it was sent at all. */
 function loseAstray(chat: FaultyTransport): void {
   const send = chat.send.bind(chat);

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createScheduler } from '../../../src/app/pipeline/scheduler.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, hour, minute, start, runServiceOf } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { actor, aPipeline, group, hour, minute, start, runServiceOf, hourly, texts } from '../../support/pipeline.ts';
 const echo = (settings: object) => ({ kind: 'echo', ...settings }) as const;
 
 describe('a failing run', () => {
@@ -23,7 +21,7 @@ describe('a failing run', () => {
       [3, 'failed'],
     ]);
     expect(run?.attempts.map(({ startedAt }) => startedAt - start - hour)).toEqual([0, 30_000, 90_000]);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['[failed]']);
+    expect(texts(p)).toEqual(['[failed]']);
   });
 
   it('waits longer before each try by the factor of its policy, up to the cap', async () => {
@@ -300,33 +298,27 @@ describe('what the database refuses for a reason of its own', () => {
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  it('a gap told twice, after the clock went back, is told once', async () => {
+  it('a run whose input is broken, or readable but wrong, ends, and the runner goes on', async () => {
     const p = await aPipeline();
-    const task = await p.create({
-      schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' },
-      policies: { missed: 'skip' },
-    });
-    await p.pass(5 * hour);
-    p.time.setWall(start + minute / 2);
-    await p.rooms.tasks.pause({ taskId: task.id, actor: 'system' }, null);
-    await p.rooms.tasks.resume({ taskId: task.id, actor: 'system' });
-    await p.pass(6 * hour);
-    expect(p.database.prepare('select count from gaps').pluck().all()).toEqual([359]);
-  });
-
-  it('a run whose input is readable but wrong ends, and the runner goes on', async () => {
-    const p = await aPipeline();
+    const broken = await p.create({ schedule: hourly }, { threadKey: `${group}:topic:3` });
     const wrong = await p.create({ schedule: hourly });
     const odd = await p.create({ schedule: hourly });
     const fine = await p.create({ schedule: hourly });
     await p.time.advance(hour);
     await p.rooms.scheduler.step(p.time.now(), 100);
-    p.database.prepare(`update runs set input = '{}' where task_id = ?`).run(wrong.id);
+    for (const [input, { id }] of [
+      ['{', broken],
+      ['{}', wrong],
+    ] as const)
+      p.database.prepare('update runs set input = ? where task_id = ?').run(input, id);
     p.database
       .prepare(`update runs set input = json_set(input, '$.policies', json('{"timeout":"x"}')) where task_id = ?`)
       .run(odd.id);
     await p.settle();
     for (const task of [wrong, odd]) expect(await p.history(task.id)).toMatchObject([{ status: 'failed' }]);
+    expect(await p.history(broken.id)).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('unreadable') as string },
+    ]);
     expect(await p.history(fine.id)).toMatchObject([{ status: 'succeeded' }]);
   });
 });
@@ -393,6 +385,21 @@ describe('rights', () => {
     p.database.prepare('update grants set expires_at = ?').run(p.time.now());
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([{ status: 'skipped', reason: 'grant_expired', attempts: [] }]);
+  });
+
+  it('are checked again before each attempt, and that is said', async () => {
+    const p = await aPipeline();
+    const { id: taskId } = await p.create({ schedule: hourly, action: echo({ fail_attempts: 2 }) });
+    await p.pass(hour);
+    const all = { thread: null, ownerId: null, state: null, limit: 9, cursor: null };
+    const [grant] = (await p.rooms.tasks.listGrants({ ...all, taskId })).items;
+    await p.rooms.tasks.revoke(grant?.id ?? '', { actor });
+    await p.pass(5 * minute);
+    expect(await p.history(taskId)).toMatchObject([
+      { status: 'skipped', reason: 'grant_revoked', attempts: [{ status: 'failed' }] },
+    ]);
+    expect(texts(p)).toEqual(['[mayNotRun]']);
+    expect((await p.rooms.audit.run()).findings).toEqual([]);
   });
 });
 

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { messageAction } from '../../../src/app/actions/message.ts';
 import type { Templates } from '../../../src/app/ports/outside.ts';
 import { captionLengthMax } from '../../../src/domain/limits.ts';
-import { aPipeline, hour, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, hour, type Pipeline, hourly } from '../../support/pipeline.ts';
 
 const file = { kind: 'photo', file_id: 'AgACAgIAAx-0_1' };
 const media = { kind: 'photo', fileId: 'AgACAgIAAx-0_1' };
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 async function contents(instructions: string): Promise<{ p: Pipeline; parts: unknown[] }> {
   const p = await aPipeline();

@@ -3,7 +3,7 @@ import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Outgoing } from '../../../src/app/ports/outside.ts';
 import type { DeliveryDeed } from '../../../src/domain/delivery.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
-import { aPipeline, hour, minute, paced, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, paced, type Pipeline, hourly, texts } from '../../support/pipeline.ts';
 
 interface Sending {
   readonly chatId: string;
@@ -204,8 +204,6 @@ describe('a group in which everything is due at nine', () => {
 });
 
 describe('a chat that is told to wait', () => {
-  const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
-
   it('leaves everything of it waiting, answers to people as well, and others go on', async () => {
     const p = await aPipeline({ settings: paced });
     p.chat.failSends('rateLimited');
@@ -213,11 +211,11 @@ describe('a chat that is told to wait', () => {
     await p.settle();
     await p.store.addMessages([{ ...message(2, '-1001'), kind: 'answer' }, message(3, '-1002')], p.time.now());
     await p.pass(6999);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['word 3']);
+    expect(texts(p)).toEqual(['word 3']);
     await p.pass(1);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['word 3', 'word 2']);
+    expect(texts(p)).toEqual(['word 3', 'word 2']);
     await p.pass(1000);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['word 3', 'word 2', 'word 1']);
+    expect(texts(p)).toEqual(['word 3', 'word 2', 'word 1']);
   });
 
   it('waits for ten thousand seconds over a restart', async () => {
@@ -247,16 +245,15 @@ describe('a chat that is told to wait', () => {
     await p.pass(6999);
     expect(p.chat.shown).toEqual([]);
     await p.pass(1);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['word 2']);
+    expect(texts(p)).toEqual(['word 2']);
     for (let second = 0; second < 2; second += 1) await p.pass(1000);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['word 2', 'Stand up!']);
+    expect(texts(p)).toEqual(['word 2', 'Stand up!']);
   });
 });
 
 describe('a group that has spent its minute on a topic', () => {
   it('leaves the result waiting, and not on its way', async () => {
     const p = await aPipeline({ settings: paced });
-    const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
     for (let made = 0; made < 10; made += 1) await p.create({ schedule: hourly, title: `Task ${made}` });
     await p.time.advance(hour);
     await p.store.addMessages([message(1, '-1001234')], p.time.now());
@@ -295,6 +292,6 @@ describe('a budget', () => {
     }
     // The send, two seconds until the look, and its three probes; the next message has its turn after that.
     expect(probes).toEqual([0, 1, 2, 3, 3, 3, 3, 3]);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['word 1', 'word 2']);
+    expect(texts(p)).toEqual(['word 1', 'word 2']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, group, hour, minute, start } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, start, texts } from '../../support/pipeline.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
 
@@ -40,26 +40,6 @@ describe('from a due slot to a message in its own topic', () => {
     expect(p.chat.topics).toMatchObject([{ name: 'task' }]);
   });
 
-  it('makes no topic before the first run, and only one for all of them', async () => {
-    const p = await aPipeline();
-    await p.create();
-    expect(p.chat.calls).toEqual([]);
-    await p.pass(5 * minute);
-    await p.pass(5 * minute);
-    await p.pass(5 * minute);
-    expect(p.chat.topics).toHaveLength(1);
-    expect(p.chat.shown).toHaveLength(3);
-  });
-
-  it('costs exactly one call in the steady state', async () => {
-    const p = await aPipeline();
-    await p.create();
-    await p.pass(5 * minute);
-    const before = p.chat.calls.length;
-    await p.pass(5 * minute);
-    expect(p.chat.calls.length - before).toBe(1);
-  });
-
   it('sends the parts of a long text in order', async () => {
     const p = await aPipeline();
     const text = Array.from({ length: 1500 }, (_line, index) => `line ${index}`).join('\n');
@@ -92,9 +72,7 @@ describe('from a due slot to a message in its own topic', () => {
     await p.create({ instructions: '{{ not a template', action: { kind: 'message', plain: true } });
     await p.create({ instructions: 'a { b } c %' });
     await p.pass(5 * minute);
-    expect(p.chat.shown.map(({ text }) => text).sort()).toEqual(
-      ['#1 2026-11-18T09:05:00.000Z Ada', 'a { b } c %', '{{ not a template'].sort(),
-    );
+    expect(texts(p).sort()).toEqual(['#1 2026-11-18T09:05:00.000Z Ada', 'a { b } c %', '{{ not a template'].sort());
   });
 
   it('refuses a broken template when the task is created, and says how to send it as it is', async () => {
@@ -109,7 +87,7 @@ describe('from a due slot to a message in its own topic', () => {
     const p = await aPipeline();
     await p.create();
     await p.pass(5 * minute + 30_000);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['Stand up!']);
+    expect(texts(p)).toEqual(['Stand up!']);
   });
 });
 
@@ -281,34 +259,5 @@ describe('a row that cannot be read', () => {
     await p.time.advance(5 * minute);
     await p.rooms.tasks.delete({ taskId: broken.id, actor });
     await expect(p.rooms.tasks.get(broken.id)).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('goes on with a new schedule, as its refusal says', async () => {
-    const p = await aPipeline();
-    const broken = await p.create();
-    p.database.prepare(`update tasks set cron = 'x', policies = '{' where id = ?`).run(broken.id);
-    await p.pass(5 * minute);
-    await expect(p.rooms.tasks.edit({ taskId: broken.id, actor }, { enabled: true })).rejects.toMatchObject({
-      code: 'invalid_request',
-    });
-    const schedule = { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' } as const;
-    await p.rooms.tasks.edit({ taskId: broken.id, actor }, { schedule });
-    expect((await p.rooms.tasks.resume({ taskId: broken.id, actor })).task.state).toBe('active');
-    await p.pass(5 * minute);
-    expect((await p.history(broken.id)).at(-1)).toMatchObject({ status: 'succeeded' });
-  });
-
-  it('ends a run whose input is broken, and the runner goes on', async () => {
-    const p = await aPipeline();
-    const task = await p.create({}, { threadKey: `${group}:topic:3` });
-    const fine = await p.create();
-    await p.time.advance(5 * minute);
-    await p.rooms.scheduler.step(p.time.now(), 100);
-    p.database.prepare(`update runs set input = '{' where task_id = ?`).run(task.id);
-    await p.settle();
-    expect(await p.history(task.id)).toMatchObject([
-      { status: 'failed', error: expect.stringContaining('unreadable') as string },
-    ]);
-    expect(await p.history(fine.id)).toMatchObject([{ status: 'succeeded' }]);
   });
 });

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { actor, aPipeline, day, hour, minute, start, type Pipeline, hourly, texts } from '../../support/pipeline.ts';
 
 async function statuses(p: Pipeline, taskId: string): Promise<string[]> {
   return (await p.history(taskId)).map(({ status, reason }) => (reason === null ? status : `${status} ${reason}`));
@@ -13,9 +11,7 @@ describe('after an outage', () => {
     const task = await p.create({ schedule: { ...hourly, timezone: 'Europe/Madrid' } });
     await p.pass(3 * hour + 30 * minute);
     expect(await statuses(p, task.id)).toEqual(['missed covered', 'missed covered', 'succeeded']);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual([
-      'Stand up!\n\nLate: due 2026-11-18 13:00, ran 2026-11-18 13:30 (Europe/Madrid)',
-    ]);
+    expect(texts(p)).toEqual(['Stand up!\n\nLate: due 2026-11-18 13:00, ran 2026-11-18 13:30 (Europe/Madrid)']);
   });
 
   it('catch-ups run one after the other although an overlap would be skipped', async () => {
@@ -56,17 +52,6 @@ describe('after an outage', () => {
     expect(gaps.missed + rows.length).toBe(2 * 24 * 60);
     expect(rows.at(-1)).toMatchObject({ status: 'succeeded', slotAt: start + 2 * day });
   });
-
-  it('un-pausing never replays', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { missed: 'all' } });
-    await p.rooms.tasks.pause({ taskId: task.id, actor }, null);
-    await p.pass(5 * hour);
-    const resumed = await p.rooms.tasks.resume({ taskId: task.id, actor });
-    await p.settle();
-    expect(resumed.task.nextAt).toBe(start + 6 * hour);
-    expect(await statuses(p, task.id)).toEqual([]);
-  });
 });
 
 describe('while a run is live', () => {
@@ -79,13 +64,16 @@ describe('while a run is live', () => {
       live: number;
     };
 
-  it('the next slot is skipped, with a row that says why', async () => {
+  it.each([
+    ['skip', 'skipped overlap', 1],
+    ['allow', 'dispatched', 2],
+  ] as const)('the next slot comes to what its policy says: %s', async (overlap, second, count) => {
     const p = await aPipeline();
-    const task = await p.create({ schedule: every, action: slow, policies: { ...long, overlap: 'skip' } });
+    const task = await p.create({ schedule: every, action: slow, policies: { ...long, overlap } });
     await p.pass(minute);
     await p.rooms.scheduler.step(start + 2 * minute, 100);
-    expect(await statuses(p, task.id)).toEqual(['dispatched', 'skipped overlap']);
-    expect(live(p).live).toBe(1);
+    expect(await statuses(p, task.id)).toEqual(['dispatched', second]);
+    expect(live(p).live).toBe(count);
   });
 
   it('the next slot waits and is admitted when the run has ended', async () => {
@@ -114,15 +102,6 @@ describe('while a run is live', () => {
     await p.pass(minute);
     expect(await statuses(p, task.id)).toEqual(['cancelled replaced', 'succeeded']);
     expect(p.chat.shown).toHaveLength(1);
-  });
-
-  it('slots run side by side when that is allowed', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: every, action: slow, policies: { ...long, overlap: 'allow' } });
-    await p.pass(minute);
-    await p.rooms.scheduler.step(start + 2 * minute, 100);
-    expect(await statuses(p, task.id)).toEqual(['dispatched', 'dispatched']);
-    expect(live(p).live).toBe(2);
   });
 
   it('two live exclusive runs of one task are impossible in the database itself', async () => {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Sent } from '../../../src/app/ports/outside.ts';
-import { type Pipeline, withTopic } from '../../support/pipeline.ts';
+import { type Pipeline, withTopic, texts } from '../../support/pipeline.ts';
 
-/** A task with a topic in which one result stands. */
 function removal(kind: 'remove' | 'removeTopic', facts: { edits?: number; topic?: number | null } = {}): NewMessage {
   const { edits = null, topic = null } = facts;
   const thread = { provider: 'telegram', address: '-1001234', topic };
@@ -19,7 +18,6 @@ function rowOf(p: Pipeline, kind: string) {
   return p.database.prepare('select status, error, sends, message_id from deliveries where kind = ?').all(kind);
 }
 
-const texts = (p: Pipeline) => p.chat.shown.map(({ text }) => text);
 const callsOf = (p: Pipeline, name: string) => p.chat.calls.filter((call) => call.startsWith(`${name} zz`));
 
 describe('a message that is to go', () => {

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Room } from '../../../src/app/ports/outside.ts';
-import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import type { LoopName } from '../../../src/app/ports/outside.ts';
+import { actor, aPipeline, hour, minute, start, hourly } from '../../support/pipeline.ts';
 
 /** A pipeline whose loops sleep: who was rung is all that wakes them. */
 async function asleep() {
   const p = await aPipeline();
-  const rung = new Set<Room>();
+  const rung = new Set<LoopName>();
   for (const room of ['scheduler', 'runner', 'deliverer'] as const) p.rooms.connect(room, () => rung.add(room));
   const schedule = async () => {
     rung.clear();

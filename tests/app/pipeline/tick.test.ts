@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTick } from '../../../src/app/pipeline/tick.ts';
 import { createLoop } from '../../../src/system/loop.ts';
-import { aPipeline, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, type Pipeline, hourly } from '../../support/pipeline.ts';
 
 /** The rooms of a pipeline behind loops, which turn by themselves only once they are started. */
 function turned({ rooms, time, log }: Pipeline) {
@@ -21,10 +21,8 @@ function turned({ rooms, time, log }: Pipeline) {
     return loop;
   });
   const idle = { runner: () => rooms.runner.idle(), deliverer: () => rooms.deliverer.idle() };
-  return { loops, tick: createTick({ rooms: loops, idle, timer: time }) };
+  return { loops, tick: createTick({ loops, idle, timer: time }) };
 }
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 describe('a tick', () => {
   it('takes up what is due, runs it and delivers it, although nothing turns by itself', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outgoingKey } from '../../../src/domain/occurrence.ts';
-import { actor, aPipeline, day, hour, minute, runServiceOf, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, day, hour, ingest, minute, start, type Pipeline, texts } from '../../support/pipeline.ts';
 import {
   ended,
   failing,
@@ -158,7 +158,7 @@ describe('a replay', () => {
     });
     expect(keyOf(p, taskRun.runId)).toBe(outgoingKey(task.id, start + hour + minute));
     expect((await find(p, task)).context).toEqual({ seen: 5 });
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['old', 'old']);
+    expect(texts(p)).toEqual(['old', 'old']);
   });
 
   it('with the same key is one', async () => {
@@ -230,19 +230,7 @@ describe.each(kindsOfRepeat)('every %s', (kind) => {
 
   it('of a run without a task is refused', async () => {
     const p = await aPipeline();
-    const { runId } = await runServiceOf(p).ingest({
-      source: 'api',
-      idempotencyKey: 'k',
-      lane: null,
-      exclusive: false,
-      priority: 5,
-      taskId: null,
-      taskVersion: null,
-      occurrenceId: null,
-      chatId: null,
-      ownerId: actor,
-      input: { ...emptyInput, action: { kind: 'echo' } },
-    });
+    const { runId } = await ingest(p, { action: { kind: 'echo' }, delivers: false });
     await p.settle();
     await expect(again(p, kind, runId)).rejects.toMatchObject({ code: 'not_repeatable' });
   });
@@ -283,13 +271,3 @@ describe.each(kindsOfRepeat)('every %s', (kind) => {
     ]);
   });
 });
-
-const emptyInput = {
-  title: 'T',
-  instructions: 'Hello',
-  timezone: 'UTC',
-  number: null,
-  slotAt: null,
-  late: false,
-  delivers: false,
-};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, day, hour, minute, start, type Pipeline, texts } from '../../support/pipeline.ts';
 import { find, hourly, long, newsOf, nextIn, running, slow, story, target } from './world.ts';
 
 const answer = (p: Pipeline, task: { readonly id: string }, choice: 'latest' | 'all' | 'none') =>
@@ -16,12 +16,12 @@ async function aQuestion(more: Parameters<Pipeline['create']>[0] = {}) {
 }
 
 /** What came in the topic, apart from the question itself. */
-const textsOf = (p: Pipeline) => p.chat.shown.map(({ text }) => text).filter((text) => text !== '[missed]');
+const textsOf = (p: Pipeline) => texts(p).filter((text) => text !== '[missed]');
 
 describe('the question about missed slots', () => {
   it('is one word in the topic, made with the claim of the slots, however many they are', async () => {
     const { p, task } = await aQuestion();
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['[missed]']);
+    expect(texts(p)).toEqual(['[missed]']);
     const [row] = p.database.prepare(`select content, expires_at from deliveries where kind = 'notice'`).all() as {
       content: string;
       expires_at: number;
@@ -85,5 +85,17 @@ describe('the question about missed slots', () => {
     expect((await story(p, task)).at(-1)).toBe('180 succeeded');
     expect(await nextIn(p, task)).toBe(240);
     expect(await p.rooms.scheduler.nextAt(p.time.now())).toBe(start + 4 * hour);
+  });
+
+  it('about thousands of slots keeps its rows few and its account whole', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: { ...hourly, cron: '* * * * *' }, policies: { missed: 'ask' } });
+    await p.time.advance(3 * day);
+    for (let steps = 0; steps < 20; steps += 1) await p.settle();
+    const inGaps = p.database.prepare('select sum(count) from gaps').pluck().get() as number;
+    expect((await p.history(task.id)).length + inGaps).toBe(3 * 24 * 60);
+    await answer(p, task, 'all');
+    for (let passed = 0; passed < 30; passed += 1) await p.pass(100);
+    expect((await p.history(task.id)).filter(({ status }) => status === 'pending')).toEqual([]);
   });
 });

@@ -73,4 +73,20 @@ describe('a task that is attached to a chat', () => {
       code: 'idempotency_mismatch',
     });
   });
+
+  it('goes along when its group moves, and knows its old address', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly }, nowhere);
+    await p.rooms.tasks.attach(target(task), group);
+    await p.pass(hour);
+    await p.store.moveChat('-1001234', '-100999', p.time.now());
+    await p.pass(hour);
+    for (const key of [group, 'telegram:chat:-100999:topic:1'])
+      expect((await p.rooms.tasks.attach(target(task), key)).entryId).toBeNull();
+    const next = p.restart();
+    await next.pass(hour);
+    const [old, ...moved] = next.chat.shown.map(({ chatId }) => chatId);
+    expect([old, new Set(moved)]).toEqual(['-1001234', new Set(['-100999'])]);
+    expect((await next.rooms.audit.run()).findings).toEqual([]);
+  });
 });

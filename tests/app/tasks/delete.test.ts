@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseThreadKey } from '../../../src/domain/thread.ts';
-import { actor, aPipeline, day, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, day, group, hour, minute, start, type Pipeline, texts } from '../../support/pipeline.ts';
 import {
   delay,
   find,
@@ -44,7 +44,7 @@ describe('deleting', () => {
     const calls = p.chat.calls.length;
     await p.pass(4 * hour);
     expect(await story(p, task)).toHaveLength(5);
-    expect(p.chat.shown.map(({ text }) => text)).toEqual(['[missed]']);
+    expect(texts(p)).toEqual(['[missed]']);
     expect(p.chat.calls).toHaveLength(calls);
   });
 

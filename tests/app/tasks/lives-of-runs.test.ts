@@ -74,6 +74,12 @@ tellLives('skipping', [
 
 tellLives('a snooze', [
   ['does not begin before its time', {}, 'snooze @30, +29.9', { story: ['30 snooze pending'], next: 60 }],
+  [
+    'moves by any time that a person names, be it some seconds',
+    {},
+    'snooze @30, snooze @29.9, +29.9',
+    { story: ['29 snooze succeeded', '30 snooze skipped replaced'] },
+  ],
   ['begins at its time', {}, 'snooze @30, +30', { story: ['30 snooze succeeded'], next: 60 }],
   [
     'to the same end changes nothing, also where that instant was taken',
@@ -164,8 +170,24 @@ tellLives('an answer', [
     '~140, settle, answer all, settle',
     { story: ['120 catch_up succeeded'], state: 'completed' },
   ],
-  ['comes too late after a pause', asks, '~140, settle, pause, answer all !nothing_to_answer', {}],
-  ['comes too late after a deletion', asks, '~140, settle, delete, answer all !not_found', {}],
+  [
+    'comes too late after a pause',
+    asks,
+    '~140, settle, pause, answer all !nothing_to_answer, settle',
+    { story: [60, 120].map((slot) => `${slot} catch_up skipped paused`) },
+  ],
+  [
+    'comes too late after a deletion',
+    asks,
+    '~140, settle, delete, answer all !not_found, settle',
+    { story: [60, 120].map((slot) => `${slot} catch_up cancelled deleted`) },
+  ],
+  [
+    'is waited for after an edit as well',
+    asks,
+    '~140, settle, title New, answer all, settle',
+    { story: [60, 120].map((slot) => `${slot} catch_up succeeded`), title: 'New' },
+  ],
   ['comes too late after a day', asks, '~140, settle, once 100, +1440, answer all !nothing_to_answer', {}],
 ]);
 

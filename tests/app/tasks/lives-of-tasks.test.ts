@@ -26,6 +26,7 @@ tellLives('a pause', [
     { story: ['60 succeeded'], state: 'paused', until: 90 },
   ],
   ['until the same instant changes nothing', {}, 'pause @90, +10, pause @90 =', { until: 90 }],
+  ['for good, said twice, changes nothing', {}, 'pause, pause =, resume, resume =', { state: 'active', next: 60 }],
   ['until another instant moves its end', {}, 'pause @90, +10, pause @30, +20', { state: 'active', next: 60 }],
   ['for good takes its end away', {}, 'pause @30, pause, +180', { story: [], state: 'paused', until: null }],
   ['that was resumed has an end no more', {}, 'pause @30, resume, +40', { story: [], state: 'active', until: null }],

@@ -55,15 +55,6 @@ describe('a snooze', () => {
     expect(await story(p, task)).toEqual(['20 snooze succeeded', '30 snooze skipped replaced']);
   });
 
-  it('moves by any time that a person names, be it some seconds', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await snooze(p, task, 30);
-    await p.rooms.tasks.snooze(target(task), start + 30 * minute - 5000);
-    await p.pass(30 * minute - 5000);
-    expect(await story(p, task)).toEqual(['29 snooze succeeded', '30 snooze skipped replaced']);
-  });
-
   it('at exactly a slot stands beside it and takes nothing from it', async () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });

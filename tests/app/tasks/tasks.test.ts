@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, start } from '../../support/pipeline.ts';
 import { hourly, target } from './world.ts';
 
 describe('running by hand', () => {
@@ -57,29 +57,6 @@ describe('running by hand', () => {
     await p.pass(5000);
     expect((await p.history(queued.id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
     expect((await p.history(replaced.id)).map(({ status }) => status)).toEqual(['cancelled', 'succeeded']);
-  });
-});
-
-describe('pausing', () => {
-  it('and resuming twice changes nothing the second time', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.rooms.tasks.pause(target(task), null);
-    const paused = await p.rooms.tasks.pause(target(task), null);
-    expect(paused).toMatchObject({
-      task: { state: 'paused', pausedReason: 'manual', paused: { by: actor, at: start } },
-      entryId: null,
-    });
-    await p.rooms.tasks.resume(target(task));
-    expect(await p.rooms.tasks.resume(target(task))).toMatchObject({
-      task: { state: 'active', nextAt: start + hour },
-      entryId: null,
-    });
-    expect(p.database.prepare(`select verb from audit order by id`).pluck().all()).toEqual([
-      'create',
-      'pause',
-      'resume',
-    ]);
   });
 });
 

@@ -47,7 +47,8 @@ it('an unreadable task is deleted, and comes back as it was', async () => {
 
 it('an unreadable task is mended by a new schedule, and by nothing less', async () => {
   const { p, task } = await anUnreadable();
-  const { task: mended } = await p.rooms.tasks.edit(target(task), { schedule: once(5), enabled: true });
+  await p.rooms.tasks.edit(target(task), { schedule: once(5) });
+  const { task: mended } = await p.rooms.tasks.resume(target(task));
   expect(mended).toMatchObject({ state: 'active', pausedReason: null, nextAt: start + 5 * hour });
   await p.pass(4 * hour);
   expect(await story(p, task)).toEqual(['300 succeeded']);

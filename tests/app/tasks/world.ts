@@ -3,12 +3,13 @@ import type { Changed } from '../../../src/app/ports/tasks.ts';
 import type { ScheduleInput } from '../../../src/domain/schedule/schedule.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { parseThreadKey } from '../../../src/domain/thread.ts';
-import { actor, group, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, group, hour, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+
+export { hourly };
 
 /** All tasks of the group. */
 export const inGroup = { thread: parseThreadKey(group) };
 
-export const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 export const delay = { kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' } as const;
 /** Runs until it is told to stop, or for a minute. */
 export const slow = { kind: 'echo', delay_ms: 60_000 } as const;

@@ -4,9 +4,7 @@ import { createMembership } from '../../../src/app/use-cases/membership.ts';
 import type { Actor } from '../../../src/domain/access.ts';
 import { houseOf } from '../../support/chores.ts';
 import { second } from '../../support/fakes.ts';
-import { actor, aPipeline, day, group, minute, start, type Pipeline } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { actor, aPipeline, day, group, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
 
 interface Asking {
   readonly p: Pipeline;

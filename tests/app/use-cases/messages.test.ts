@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatState } from '../../../src/app/ports/chats.ts';
 import type { RunView } from '../../../src/app/ports/runs.ts';
 import type { MessageRequest } from '../../../src/app/use-cases/messages.ts';
-import { aPipeline, group, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, group, hour, minute, type Pipeline, texts } from '../../support/pipeline.ts';
 
 const address = '-1001234';
 
@@ -26,7 +26,6 @@ function post(p: Pipeline, facts: Partial<MessageRequest> = {}): Promise<RunView
   });
 }
 
-const texts = (p: Pipeline) => p.chat.shown.map(({ text }) => text);
 const silent = (p: Pipeline) =>
   p.database
     .prepare<[], { silent: number }>('select silent from deliveries order by id')
@@ -90,6 +89,18 @@ describe('a message', () => {
     expect(texts(p).slice(0, -2).join(' ')).toBe(long);
     expect(texts(p).slice(-2)).toEqual(['second', 'third']);
     expect((await p.store.readRun(id))?.deliveries.map(({ part }) => part)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('keeps its order beside others that are posted at once when the platform has enough of them', async () => {
+    const p = await aPlace();
+    p.chat.failSends('rateLimited');
+    const all = Array.from({ length: 30 }, (_none, index) => `m${index}`);
+    await Promise.all(all.map((text) => post(p, { text })));
+    await p.settle();
+    expect(texts(p)).toEqual([]);
+    await p.pass(minute);
+
+    expect(texts(p)).toEqual(all);
   });
 
   it('is kept and delivered nowhere in a thread of no platform', async () => {

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createChats, type Chats } from '../../../src/app/use-cases/reachable-chats.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, hour, start, type Pipeline } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { actor, aPipeline, hour, start, type Pipeline, hourly } from '../../support/pipeline.ts';
 const cause = 'bot was kicked from the supergroup chat';
 
 interface Place {
@@ -58,14 +56,6 @@ describe('a chat that can be reached no more', () => {
     expect(words(place)).toEqual([{ chat_id: 'chat-owner', view: 'chatGone', title: 'Team', paused: 1, cause }]);
     expect(events(place, 'chat_gone')).toMatchObject([{ facts: { chat_id: 'chat-group', tasks_paused: 1 } }]);
     expect(rung).toContain('deliverer');
-  });
-
-  it('does nothing more while it is gone', async () => {
-    const { p, chats } = await aPlace();
-    const task = await p.create({ schedule: hourly });
-    await chats.gone('chat-group', cause);
-    await p.pass(3 * hour);
-    expect((await p.history(task.id)).filter(({ status }) => status === 'succeeded')).toEqual([]);
   });
 
   it('tells no owner in the chat that is gone itself', async () => {

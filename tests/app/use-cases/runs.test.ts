@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunQuery, RunView, Page } from '../../../src/app/ports/runs.ts';
 import { createRuns } from '../../../src/app/use-cases/runs.ts';
-import { actor, aPipeline, group, minute, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, group, ingest, minute, type Pipeline } from '../../support/pipeline.ts';
 
 const address = '-1001234';
 const by = { actor: 'api:token:default', traceId: 'trace-1' } as const;
@@ -153,4 +153,20 @@ describe('calling off what a thread has under way', () => {
     expect(await stale.cancelThread(group, by)).toEqual({ cancelled: 0, left: 1 });
     expect((await p.store.readRun(id))?.status).toBe('succeeded');
   });
+});
+
+it('the messages of a thread are served in order, to their end, and threads side by side', async () => {
+  const p = await aPipeline();
+  const ids: string[] = [];
+  for (const [idempotencyKey, lane] of ['a1', 'a2', 'b1'].map((key) => [key, key.slice(0, 1)] as const))
+    ids.push(
+      (await ingest(p, { action: { kind: 'echo', delay_ms: 1000 }, delivers: false }, { idempotencyKey, lane })).runId,
+    );
+  const states = async () => Promise.all(ids.map(async (id) => (await p.store.readRun(id))?.status));
+  await p.settle();
+  expect(await states()).toEqual(['running', 'queued', 'running']);
+  await p.pass(1000);
+  expect(await states()).toEqual(['succeeded', 'running', 'succeeded']);
+  await p.pass(1000);
+  expect(await states()).toEqual(['succeeded', 'succeeded', 'succeeded']);
 });

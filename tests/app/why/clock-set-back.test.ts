@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import { createClockWatch } from '../../../src/app/pipeline/scheduler.ts';
-import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, start, hourly } from '../../support/pipeline.ts';
 import { expectWords, said, story, told, why } from './asking.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 /** A task that runs every hour, and what sets its clock back as the scheduler would notice it. */
 async function aLife(policies = {}) {

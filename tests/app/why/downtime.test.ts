@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { composeRooms } from '../../../src/compose/assembly.ts';
 import { createIds } from '../../../src/system/ids.ts';
 import { second } from '../../support/fakes.ts';
-import { aPipeline, day, group, hour, minute, settings, start, type Pipeline } from '../../support/pipeline.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+import { aPipeline, day, group, hour, minute, settings, start, type Pipeline, hourly } from '../../support/pipeline.ts';
 const minutely = { ...hourly, cron: '* * * * *' };
 const skips = { schedule: hourly, policies: { missed: 'skip' } } as const;
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
 import { said, story, why } from './asking.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
 
 /** What is coming, in hours since the start. */

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { second } from '../../support/fakes.ts';
-import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, day, hour, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
 import { askAt, expectWords, said, story, told, why } from './asking.ts';
-
-const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 const minutely = { ...hourly, cron: '* * * * *' };
 const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
 

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy';
 import { onTestFinished } from 'vitest';
-import type { Room } from '../../../src/app/ports/outside.ts';
+import type { LoopName } from '../../../src/app/ports/outside.ts';
 import { createChats } from '../../../src/app/use-cases/reachable-chats.ts';
 import { sha256 } from '../../../src/system/ids.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
@@ -54,7 +54,7 @@ export interface Doorway {
   readonly saids: readonly ChatContext[];
   readonly presses: readonly ChatContext[];
   readonly claims: readonly string[];
-  readonly rings: readonly Room[];
+  readonly rings: readonly LoopName[];
   /** As a handler is given it. */
   readonly setUp: ChatDeps['setUp'];
   /** The texts in the outbox, in order. */
@@ -77,8 +77,8 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
   const api = createTelegramApi({ token: served.token, apiRoot: served.apiRoot, timer: time });
   const acting = createActors(options);
   const claims: string[] = [];
-  const rings: Room[] = [];
-  const bell = { ring: (room: Room) => void rings.push(room) };
+  const rings: LoopName[] = [];
+  const bell = { ring: (room: LoopName) => void rings.push(room) };
   const ids = countingIds(`id${claimCount()}`);
   const shared = { clock: time, stopwatch: time, timer: time, ids, log, bell, store: world.store };
   const inbound = createTelegramIn({

@@ -62,7 +62,7 @@ export function fixedMs(text: string): number | null {
   return months > 0 || ms > scheduleLimits.durationYearsMax * 366 * DAY_MS ? null : ms;
 }
 
-/** The same for what a policy or a setting has to be. */
+/** A duration as a policy or a setting has to be. */
 export function durationMs(text: string): number {
   const ms = fixedMs(text);
   if (ms !== null) return ms;

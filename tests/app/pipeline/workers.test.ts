@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createLostClaims } from '../../../src/app/pipeline/lost-claims.ts';
+import { createLostClaims } from '../../../src/app/pipeline/workers.ts';
 import { manualTime, memoryLog } from '../../support/fakes.ts';
 import { start } from '../../support/pipeline.ts';
 
@@ -8,16 +8,16 @@ it('lets go at the next step what a lost answer has left behind, and once more w
   let gone = 0;
   const claims = createLostClaims({ stopwatch: time, log }, 'runner', async () => (gone += 1));
   expect(await claims.claim(async () => 'held')).toBe('held');
-  await claims.settle();
+  await claims.letGo();
   expect(gone).toBe(0);
   await expect(claims.claim(() => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
   for (const count of [1, 1]) {
-    await claims.settle();
+    await claims.letGo();
     expect(gone).toBe(count);
   }
   await time.advance(30_000);
   for (const count of [2, 2]) {
-    await claims.settle();
+    await claims.letGo();
     expect(gone).toBe(count);
   }
   expect(log.lines).toMatchObject([{ event: 'claims_let_go' }, { event: 'claims_let_go' }]);

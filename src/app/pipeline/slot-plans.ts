@@ -4,16 +4,16 @@ import type { Policy } from '../../domain/policy.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Ids } from '../ports/outside.ts';
-import type { Claim, DueTask, NewOccurrence } from '../ports/pipeline.ts';
+import type { SlotPlan, DueTask, NewOccurrence } from '../ports/pipeline.ts';
 import { type RunService, policyFor, requestOf } from './run-requests.ts';
 
-export interface ClaimMaker {
+export interface SlotPlanDeps {
   readonly runs: Pick<RunService, 'prepare'>;
   readonly ids: Ids;
 }
 
 /** Decides about the due slots of one task, with the runs of those that are admitted at once. */
-export function claimOf(maker: ClaimMaker, task: DueTask, now: number): Claim {
+export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): SlotPlan {
   const { schedule, nextAt, boundedRuns, live, waiting, reserved, skipped } = task;
   const policy = policyFor(task);
   const fault = grantFault(task.grant, actionScope(task.action.kind), now);

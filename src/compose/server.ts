@@ -136,6 +136,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     apiRate: config.API_RATE,
     measures: { meter, page: (ready) => metricsPage(measured, ready) },
     watched: [{ name: 'telegram', health: conversation.health }],
+    intakeStillMs: () => conversation.health().stillMs,
   });
   const heartbeat = openHeartbeat(config, { ...patient, meter, ready: api.ready });
   return { ...made, phase, opinion, conversation, travel, pages, streams, api, heartbeat, opened };

@@ -17,7 +17,10 @@ interface Admitted {
   readonly taken: Taken;
 }
 
-interface AdmissionDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log' | 'conversation'> {
+interface AdmissionDeps extends Pick<
+  TelegramInDeps,
+  'store' | 'clock' | 'ids' | 'digest' | 'settings' | 'log' | 'conversation'
+> {
   readonly me: UserFromGetMe;
   readonly claim: Claim;
   readonly refusals: Refusals;
@@ -51,12 +54,10 @@ export function createAdmission(deps: AdmissionDeps) {
 }
 
 async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | null> {
-  const id = updateIdOf(update);
-  if (id === null) {
-    deps.log.error('update_without_number');
-    return null;
+  if (!isUpdate(update)) {
+    const payload = JSON.stringify(update) ?? 'undefined';
+    return kept(deps, updateIdOf(update) ?? standInOf(deps, payload), null, payload);
   }
-  if (!isUpdate(update)) return kept(deps, id, null, JSON.stringify(update));
   const coming: Coming = { update, origin: originOf(update), wording: wordingOf(update, deps.me.username) };
   const word = startWord(coming);
   // A chat that was approved in advance can be the one of the first owner.
@@ -68,6 +69,11 @@ async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | 
     return null;
   }
   return keptWhole(deps, word === null ? update : startAlone(update, word === setupArg ? setupArg : null));
+}
+
+/** A number below all of Telegram's, the same whenever the same comes again: it is put aside once. */
+function standInOf({ digest }: AdmissionDeps, payload: string): number {
+  return -1 - Buffer.from(digest.of(payload), 'base64url').readUIntBE(0, 6);
 }
 
 function keptWhole(deps: AdmissionDeps, update: Update): Admitted {

@@ -126,6 +126,7 @@ describe('a fault on the way', () => {
     ['reset_before', {}, { is: 'lost' }, false],
     ['reset_after', {}, { is: 'lost' }, true],
     ['late', { delayMs: 60_000 }, { is: 'lost' }, false],
+    ['wrong_shape', {}, { is: 'lost' }, true],
   ];
 
   it.each(faults)('%s is told as what is known of it', async (kind, more, expected, arrives) => {

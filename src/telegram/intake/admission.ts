@@ -9,7 +9,7 @@ import { takenOf, type Taken } from './handled.ts';
 import { actorOf, makeOwner, type Claim } from './owners.ts';
 import { isUpdate, nameOf, originOf, memberStatusOf, updateIdOf, type Origin } from './payload.ts';
 import * as texts from './texts.ts';
-import { wordingOf, type Wording } from './texts.ts';
+import { isOfAnother, wordingOf, type Wording } from './texts.ts';
 
 /** The row that an update becomes, and what is handed on with it. */
 interface Admitted {
@@ -144,8 +144,9 @@ function refusalWords(claim: Claim, userId: number): string {
   return claim.isLocked() ? texts.claimLocked : texts.strangerRefused(userId);
 }
 
-/** The word behind `/start`, wherever it was said: that may be a code. Null where there is none. */
-function startWord({ wording }: Coming): string | null {
+/** The word behind `/start`, wherever it was said by the sender: that may be a code. Null where there is none. */
+function startWord({ update, wording }: Coming): string | null {
+  if (isOfAnother(update.message)) return null;
   return wording?.command === 'start' && wording.args !== '' ? wording.args : null;
 }
 

@@ -86,6 +86,9 @@ async function wordsFor(
   const person = await listenerFor(deps, place.chat, speaker);
   if (person === 'out') return nothingToSay;
   if (person === 'unknown') return saying(writing, texts.cannotTellWho);
+  // A text of somebody else can be scheduled, but orders nothing.
+  const isOrder = wording.command !== null || wording.isAddressed || isDoneWord(wording.args);
+  if (isOrder && texts.isOfAnother(message)) return saying(writing, texts.notYours);
   const { id: updateId } = stored;
   const pace = paceOf(deps, place.chat, person, { updateId, at: writtenAt(message) });
   if (pace !== 'fine') return pace === 'first' ? saying(writing, texts.tooFast) : nothingToSay;

@@ -133,6 +133,8 @@ export const blockedRecheckMs = 10 * minute;
 export const guidanceExpiryMs = day;
 /** A look for evidence waits for its chat until a full minute of calls has passed; past that it comes back later. */
 export const budgetWaitMaxMs = minute;
+/** A toast, a reaction or a question about a person is not made any more after this: Telegram forgets a callback by then. */
+export const asideWaitMaxMs = 10 * second;
 
 /** Timers overflow, machines sleep and hints get lost, so no loop sleeps longer. */
 export const sleepMaxMs = 30 * second;

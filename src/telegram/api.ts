@@ -5,7 +5,7 @@ import type { UserFromGetMe } from 'grammy/types';
 import { z } from 'zod';
 import { createSecrets } from '../app/operations/secrets.ts';
 import type { Meter } from '../app/ports/metering.ts';
-import type { Stopwatch, Timer } from '../app/ports/outside.ts';
+import type { Budget, Stopwatch, Timer } from '../app/ports/outside.ts';
 import { type Answered, faultIn, notConnected } from './errors.ts';
 
 /** The signal of a package that the client library declares; it stands for the signal of Node, which is typed apart. */
@@ -24,6 +24,13 @@ export interface TelegramApi {
   bot<C extends Context>(me: UserFromGetMe): Bot<C>;
   /** Closes idle connections, and ends what is under way. */
   close(): void;
+}
+
+/** For calls that have no turn of their own in the pipeline. */
+export type AsideApi = Pick<TelegramApi, 'ask'>;
+
+export function asideApi(api: AsideApi, budget: Pick<Budget, 'aside'>): AsideApi {
+  return { ask: (...asked) => budget.aside(() => api.ask(...asked)) };
 }
 
 interface TelegramApiDeps {

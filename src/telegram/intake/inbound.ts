@@ -42,10 +42,10 @@ export interface InHealth {
 }
 
 export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
-  const { api, timer, log, settings } = deps;
+  const { timer, settings, log } = deps;
   const pauses = createPauses(timer);
   const backoff = createBackoff({ ...deps, task: settings.webhook === null ? 'poll' : 'webhook' });
-  const errands = createErrands(api, log);
+  const errands = createErrands(deps);
   const claim = createClaim(deps);
   const menu = createMenu({ ...deps, pauses, commands: deps.conversation.commands });
   const shared = { ...deps, pauses, backoff, errands, claim, menu };

@@ -203,7 +203,9 @@ it('puts bad items of a batch aside with their texts, once each, and goes on wit
     offsets.push(asked?.offset);
     return (batches.shift() as Update[] | undefined) ?? real.raw.getUpdates({ ...asked, offset: 0 }, signal);
   };
-  const raw = new Proxy(real.raw, { get: (all, name) => (name === 'getUpdates' ? odd : Reflect.get(all, name)) });
+  const raw = new Proxy(real.raw, {
+    get: (all, name): unknown => (name === 'getUpdates' ? odd : Reflect.get(all, name)),
+  });
   const api = {
     ...real,
     ask: (call, ...rest) => real.ask((_raw, signal) => call(raw, signal), ...rest),
@@ -215,7 +217,7 @@ it('puts bad items of a batch aside with their texts, once each, and goes on wit
     kept.filter(({ status }) => status === 'failed'),
     kept.filter(({ status }) => status === 'done'),
   ];
-  expect(failed.map(({ payload }) => payload).toSorted()).toEqual(bad.map((one) => JSON.stringify(one)).toSorted());
+  expect(new Set(failed.map(({ payload }) => payload))).toEqual(new Set(bad.map((one) => JSON.stringify(one))));
   expect(done).toHaveLength(1);
   // Items without a number confirm nothing, and are not asked for again and again without a pause.
   expect(offsets.slice(0, 4)).toEqual([undefined, undefined, undefined, 8]);

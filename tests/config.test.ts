@@ -67,6 +67,13 @@ describe('the configuration', () => {
     });
   });
 
+  it('has no sandbox of a real bot where other computers come in', () => {
+    const real = { TELEGRAM_BOT_TOKEN: '123456:token-of-nobody-at-all', SANDBOX: '1' };
+    expect(readConfig({ ...real, HTTP_HOST: '0.0.0.0' })).toMatchObject({ faults: [{ variable: 'HTTP_HOST' }] });
+    expect(readConfig(real)).toHaveProperty('config');
+    expect(readConfig({ SANDBOX: '1', HTTP_HOST: '0.0.0.0' })).toHaveProperty('config');
+  });
+
   it('writes the zone of chats as it is called today, and refuses what is none', () => {
     expect(readConfig({ DEFAULT_TIMEZONE: 'europe/madrid' })).toMatchObject({
       config: { DEFAULT_TIMEZONE: 'Europe/Madrid' },

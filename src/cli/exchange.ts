@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, stringify, type Document } from 'yaml';
 import { z } from 'zod';
 import { definition } from '../api/tasks.ts';
@@ -121,6 +121,9 @@ export function writeTasks(path: string, text: string): void {
 
 export function readTasks(path: string): string {
   try {
+    // A pipe would be waited for, and a device might never end.
+    if (!statSync(path).isFile())
+      throw usage(`${path} is no file that can be read as a whole. Write it to a file first.`);
     const bytes = readFileSync(path);
     if (bytes.byteLength > fileBytesMax)
       throw usage(`${path} is larger than ${fileBytesMax / 1024 / 1024} MiB: that is no file of tasks.`);

@@ -23,6 +23,8 @@ interface ApiDeps {
   readonly version: string;
   /** Parts besides the loops that must be well for the product to be ready. */
   readonly watched: readonly Watched[];
+  /** How long the intake of what people say has not moved on; absent where there is none. */
+  readonly intakeStillMs?: () => number;
   /** Absent where nothing is measured; the page is told what /readyz asks. */
   readonly measures?: { readonly meter: Meter; readonly page: (ready: () => Promise<Ready>) => PageOfMetrics };
   /** Absent where the server stands from its start to its end. */
@@ -40,7 +42,7 @@ const livenessMs = 10 * 60_000;
 
 /** The API as an app that can be asked without a network. */
 export function createApi(config: Config, deps: ApiDeps) {
-  const { world, rooms, store, loops, version, phase, streams, measures, apiRate = 0 } = deps;
+  const { world, rooms, store, loops, version, phase, streams, measures, apiRate = 0, intakeStillMs = () => 0 } = deps;
   const { token, tokenFile } = tokenOf(config);
   if (token.length < soundTokenLength) world.log.warn('api_token_is_short', { sound_length: soundTokenLength });
   // The server is ready when it does what people wait for; a chore that failed is no reason to send them away.
@@ -70,7 +72,9 @@ export function createApi(config: Config, deps: ApiDeps) {
     actor: 'api:token:default',
     version,
     health: {
-      live: () => ({ ok: loops.every((loop) => loop.health().turnMs < livenessMs) }),
+      live: () => ({
+        ok: [intakeStillMs(), ...loops.map((loop) => loop.health().turnMs)].every((ms) => ms < livenessMs),
+      }),
       ready: async () => readyIn(phase, shownToAll(await whole())),
     },
   });

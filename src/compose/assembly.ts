@@ -3,11 +3,12 @@ import { digestAction, readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
+import { createBacklogWord } from '../app/housekeeping/backlog.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
-import { createPacer, createBacklogWord } from '../app/pipeline/pacer.ts';
+import { createPacer } from '../app/pipeline/pacer.ts';
 import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, type Scheduler } from '../app/pipeline/scheduler.ts';
@@ -72,9 +73,9 @@ export interface Outside {
   /** The calls of Telegram, which spend the budget by themselves where a call has no turn of its own. */
   readonly transport: (budget: Budget) => Transport;
   /** Answers questions about people; absent where there is no Telegram. */
-  readonly platform?: Platform | null;
+  readonly platform?: (budget: Budget) => Platform;
   /** Called when a task has another title. */
-  readonly renamed?: (task: Task) => void;
+  readonly renamed?: (budget: Budget) => (task: Task) => void;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
   /** Absent where each schedule is computed once. */
@@ -95,6 +96,8 @@ export interface Rooms extends Housekeeping {
   readonly downtimes: Downtimes;
   readonly chats: Chats;
   readonly bell: Bell;
+  /** Calls of Telegram that are none of the deliverer's spend it too. */
+  readonly budget: Budget;
   readonly scheduler: Scheduler;
   readonly runner: Runner;
   readonly deliverer: Deliverer;
@@ -127,19 +130,19 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [bell, bootId] = [createBell(), ids.next()];
   const batchMax = settings.BATCH_SIZE * endsPerClaim;
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
-  const digest = digestAction((query) => readDigest({ store }, query));
-  const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
-  const actions = createActions([messageAction(createTemplates()), digest, ...echo]);
+  const actions = actionsOf(settings, store, timer);
   const shared = { ...world, store, bell, bootId, batchMax };
-  const { secondOpinion = null, platform = null } = outside;
+  const { secondOpinion = null } = outside;
+  const pacer = createPacer(shared, paceOf(settings));
+  const platform = outside.platform?.(pacer) ?? null;
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, digest: sha256, ...secondOpinion });
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed, retimed });
+  const renamed = outside.renamed?.(pacer);
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed, retimed });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
-  const pacer = createPacer(shared, paceOf(settings));
   const deliverer = createDeliverer({
     ...shared,
     pacer,
@@ -156,6 +159,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     downtimes,
     chats,
     bell,
+    budget: pacer,
     scheduler: scheduler.watched,
     runner,
     deliverer,
@@ -178,6 +182,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     }),
     connect: (loop, ring) => bell.connect(loop, ring),
   };
+}
+
+function actionsOf(settings: RoomSettings, store: Store, timer: Timer): Actions {
+  const digest = digestAction((query) => readDigest({ store }, query));
+  const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
+  return createActions([messageAction(createTemplates()), digest, ...echo]);
 }
 
 function rulesOf(settings: RoomSettings, actions: Actions) {

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createReadiness } from '../app/operations/readiness.ts';
 import { createStatus } from '../app/operations/status.ts';
-import type { Platform } from '../app/ports/outside.ts';
 import type { Store } from '../app/ports/store.ts';
 import { previewOf } from '../app/tasks/preview.ts';
 import type { Config } from '../config/config.ts';
 import { updateBytesMax } from '../domain/limits.ts';
 import { newCode, sha256 } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
+import { asideApi } from '../telegram/api.ts';
 import { createChat } from '../telegram/chat/chat.ts';
 import { commands, nearCommand } from '../telegram/chat/commands.ts';
 import { createTelegramIn, type TelegramIn as Inbound } from '../telegram/intake/inbound.ts';
+import { createPlatform } from '../telegram/intake/menu.ts';
 import type { Rooms, World } from './assembly.ts';
 import type { Wire } from './chat.ts';
 
@@ -25,7 +26,6 @@ interface ConversationDeps {
   readonly printClaim: (code: string) => void;
   readonly version: string;
   readonly wire: Wire;
-  readonly platform: Platform;
   readonly rooms: Rooms;
   readonly store: Store;
   readonly loops: readonly Loop[];
@@ -33,15 +33,17 @@ interface ConversationDeps {
 
 /** The way in for what people say, with the answers to it. */
 export function openConversation(deps: ConversationDeps): TelegramIn {
-  const { config, world, printClaim, version, wire, platform, rooms, store, loops } = deps;
+  const { config, world, printClaim, version, wire, rooms, store, loops } = deps;
   // The status asks Telegram for its health when it is asked itself: by then the way in is there.
   const telegram = { name: 'telegram', health: (): ReturnType<Inbound['health']> => inbound.health() };
   const ready = createReadiness({ ...world, store }, [...loops, telegram]);
   const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
+  const aside = asideApi(wire.api, rooms.budget);
   const inbound: Inbound = createTelegramIn({
     ...world,
     api: wire.api,
-    platform,
+    aside,
+    platform: createPlatform(aside),
     store,
     digest: sha256,
     bell: rooms.bell,

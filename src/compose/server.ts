@@ -20,6 +20,7 @@ import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { createSecondOpinion } from '../system/second-opinion/process.ts';
+import { asideApi } from '../telegram/api.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/intake/menu.ts';
 import { createApi, createPhase } from './api.ts';
@@ -99,14 +100,13 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const patient = { ...world, timer: realTimer };
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
-  const platform = createPlatform(wire.api);
   const opinion = config.SECOND_OPINION ? createSecondOpinion(patient) : null;
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
     secondOpinion: opinion === null ? null : { opinion, meter },
-    platform,
-    renamed: topicNames({ api: wire.api, log }),
+    platform: (budget) => createPlatform(asideApi(wire.api, budget)),
+    renamed: (budget) => topicNames({ aside: asideApi(wire.api, budget), log }),
     transport: (budget) =>
       telegramTransport({ ...world, api: wire.api, store, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
   });
@@ -120,7 +120,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     claim = code;
     starting.printClaim(code);
   };
-  const made = { config, world, version, wire, platform, rooms, store, loops };
+  const made = { config, world, version, wire, rooms, store, loops };
   const conversation = openConversation({ ...made, printClaim });
   const travel = time === null ? null : travelOf({ ...made, time, conversation });
   const starters = () => firstWords(conversation.isClaimable() ? claim : null);
@@ -136,6 +136,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     apiRate: config.API_RATE,
     measures: { meter, page: (ready) => metricsPage(measured, ready) },
     watched: [{ name: 'telegram', health: conversation.health }],
+    intakeStillMs: () => conversation.health().stillMs,
   });
   const heartbeat = openHeartbeat(config, { ...patient, meter, ready: api.ready });
   return { ...made, phase, opinion, conversation, travel, pages, streams, api, heartbeat, opened };

@@ -196,6 +196,10 @@ export function userConfigFolder(environment: Environment = process.env): string
   return environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
 }
 
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
+}
+
 /** Values that are right by themselves and make no sense together. */
 function togetherFaults(config: Config): ConfigFault[] {
   const fault = (variable: keyof typeof schema.shape, problem: string) => ({
@@ -208,6 +212,10 @@ function togetherFaults(config: Config): ConfigFault[] {
     return [fault('TELEGRAM_WEBHOOK_SECRET', 'is missing: without it anybody could pretend to be Telegram')];
   if (url === undefined && secret !== undefined)
     return [fault('TELEGRAM_WEBHOOK_URL', 'is missing: the secret is set, so a webhook is meant')];
+  if (config.SANDBOX && config.TELEGRAM_BOT_TOKEN !== undefined && !isLoopback(config.HTTP_HOST))
+    return [
+      fault('HTTP_HOST', 'is open to other computers, where the sandbox of a real bot must not be: remove SANDBOX'),
+    ];
   return [];
 }
 

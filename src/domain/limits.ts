@@ -129,10 +129,14 @@ export const nagSlackMs = 30 * second;
 export const nagLookMinMs = minute;
 export const nagLookMaxMs = 60 * minute;
 export const blockedRecheckMs = 10 * minute;
+/** A topic that is gone or leads astray is made again so often; past that its results wait, and people are told why. */
+export const topicHealEveryMs = 60 * minute;
 /** Guidance on what to mend, or what to say, is told while it is news; after that the card and the history show it. */
 export const guidanceExpiryMs = day;
 /** A look for evidence waits for its chat until a full minute of calls has passed; past that it comes back later. */
 export const budgetWaitMaxMs = minute;
+/** A toast, a reaction or a question about a person is not made any more after this: Telegram forgets a callback by then. */
+export const asideWaitMaxMs = 10 * second;
 
 /** Timers overflow, machines sleep and hints get lost, so no loop sleeps longer. */
 export const sleepMaxMs = 30 * second;

@@ -53,8 +53,8 @@ export type View =
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
-  /** The topic was deleted by a person, and made again. */
-  | { readonly view: 'topicRemade' }
+  /** The topic was made again: a person deleted it, or Telegram showed outside of it what was sent to it. */
+  | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
   | { readonly view: 'notPinned' }
   /** A topic that was to be removed is still there. */
   | { readonly view: 'topicNotRemoved'; readonly cause: BlockedCause; readonly error: string }
@@ -147,6 +147,8 @@ export type BlockedCause =
   | 'chat_gone'
   /** The answer to the creation of the topic was lost, and no trace of it was found. */
   | 'topic_in_doubt'
+  | 'topic_gone'
+  | 'topic_astray'
   /** Another refusal of Telegram, which a person may mend. */
   | 'other';
 

@@ -23,7 +23,8 @@ export function parseThreadKey(key: string): Thread {
     const topic = chat[2] === undefined ? null : Number(chat[2]);
     return telegramThread(chat[1], topic === 1 ? null : topic);
   }
-  if (key.startsWith('telegram:')) {
+  // In capitals too it means Telegram, and must not pass as the name of another provider.
+  if (/^telegram:/i.test(key)) {
     throw refused('A Telegram thread key looks like telegram:chat:-1001234 or telegram:chat:-1001234:topic:7.');
   }
   const rest = other.exec(key);

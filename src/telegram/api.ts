@@ -2,9 +2,10 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Api, Bot, type Context, type RawApi, type Transformer } from 'grammy';
 import type { UserFromGetMe } from 'grammy/types';
+import { z } from 'zod';
 import { createSecrets } from '../app/operations/secrets.ts';
 import type { Meter } from '../app/ports/metering.ts';
-import type { Stopwatch, Timer } from '../app/ports/outside.ts';
+import type { Budget, Stopwatch, Timer } from '../app/ports/outside.ts';
 import { type Answered, faultIn, notConnected } from './errors.ts';
 
 /** The signal of a package that the client library declares; it stands for the signal of Node, which is typed apart. */
@@ -23,6 +24,13 @@ export interface TelegramApi {
   bot<C extends Context>(me: UserFromGetMe): Bot<C>;
   /** Closes idle connections, and ends what is under way. */
   close(): void;
+}
+
+/** For calls that have no turn of their own in the pipeline. */
+export type AsideApi = Pick<TelegramApi, 'ask'>;
+
+export function asideApi(api: AsideApi, budget: Pick<Budget, 'aside'>): AsideApi {
+  return { ask: (...asked) => budget.aside(() => api.ask(...asked)) };
 }
 
 interface TelegramApiDeps {
@@ -55,6 +63,7 @@ export function createTelegramApi(deps: TelegramApiDeps): TelegramApi {
   const agent = agentFor(apiRoot, timer);
   const client = { apiRoot, baseFetchConfig: { compress: true, agent } };
   const api = new Api(token, client);
+  api.config.use(checked);
   if (deps.measure !== undefined) api.config.use(measured(deps.measure));
   const { raw } = api;
   return {
@@ -67,9 +76,16 @@ export function createTelegramApi(deps: TelegramApiDeps): TelegramApi {
     ask: async (call, ms = timeoutMs, stop) => {
       const controller = new AbortController();
       const signal = stop === undefined ? controller.signal : AbortSignal.any([controller.signal, stop]);
-      const callOff = timer.after(ms, () => controller.abort());
+      let callOff = () => {};
+      // Resolved as well as aborted, for a connection that does not heed the signal.
+      const overdue = new Promise<never>((_resolve, reject) => {
+        callOff = timer.after(ms, () => {
+          controller.abort();
+          reject(new Error('overdue'));
+        });
+      });
       try {
-        return { is: 'ok', value: await call(raw, signal as unknown as CallSignal) };
+        return { is: 'ok', value: await Promise.race([call(raw, signal as unknown as CallSignal), overdue]) };
       } catch (error) {
         if (controller.signal.aborted) return { is: 'lost', error: `no answer within ${ms / 1000} s` };
         const fault = faultIn(error, token);
@@ -114,6 +130,39 @@ function watchConnecting(socket: Socket, connected: string, timer: Timer): void 
   socket.once(connected, leave);
   socket.once('close', leave);
 }
+
+const sends = [
+  'sendMessage',
+  'sendPhoto',
+  'sendVideo',
+  'sendVoice',
+  'sendAudio',
+  'sendDocument',
+  'sendAnimation',
+] as const;
+const edits = ['editMessageText', 'editMessageCaption', 'editMessageReplyMarkup'] as const;
+const number = z.int();
+const sent = z.object({ message_id: number, chat: z.object({ id: number }), message_thread_id: number.optional() });
+const edited = z.union([z.literal(true), sent]);
+
+/** As far as results are read; the updates of a list are looked at one by one where they are taken in. */
+const results: Readonly<Partial<Record<keyof RawApi, z.ZodType>>> = {
+  getMe: z.object({ id: number, username: z.string() }),
+  getUpdates: z.array(z.unknown()),
+  getChat: z.object({ id: number }),
+  getChatMember: z.object({ status: z.string(), user: z.object({ id: number }) }),
+  createForumTopic: z.object({ message_thread_id: number.positive() }),
+  ...Object.fromEntries(sends.map((method) => [method, sent])),
+  ...Object.fromEntries(edits.map((method) => [method, edited])),
+};
+
+/** An answer that is none to the question counts as no answer: what was asked may have been done. */
+const checked: Transformer = async (prev, ...call) => {
+  const answer = await prev(...call);
+  const fits = !answer.ok || (results[call[0]]?.safeParse(answer.result).success ?? true);
+  if (!fits) throw new Error(`Telegram answered ${call[0]} with something else than its result`);
+  return answer;
+};
 
 /** Counts every call by what became of it. Methods are named by our own code alone, so there are only so many. */
 function measured({ meter, stopwatch }: NonNullable<TelegramApiDeps['measure']>): Transformer {

@@ -1,4 +1,5 @@
 import { GrammyError, HttpError } from 'grammy';
+import { z } from 'zod';
 import type { CallFault } from '../app/ports/outside.ts';
 import { errorText } from '../domain/errors.ts';
 
@@ -10,6 +11,8 @@ export const notConnected = 'NOT_CONNECTED';
 
 /** Telegram says how long to wait; a proxy in between that answers 429 by itself may not. */
 const waitUnsaidMs = 5000;
+/** Telegram has told bots to wait for hours; a longer time than a day is a fault of somebody in between. */
+const retryAfterMaxSeconds = 86_400;
 
 export function faultIn(thrown: unknown, token: string): CallFault {
   const fault = unscrubbed(thrown);
@@ -28,9 +31,15 @@ function isAnswer({ error_code: code, description }: { error_code: unknown; desc
   return typeof code === 'number' && typeof description === 'string';
 }
 
+/** A proxy in between may write anything there; what makes no sense was not said. */
+const told = z.object({
+  retry_after: z.number().min(0).max(retryAfterMaxSeconds).optional().catch(undefined),
+  migrate_to_chat_id: z.int().negative().optional().catch(undefined),
+});
+
 function byTelegram({ error_code: code, description: error, parameters }: GrammyError): CallFault {
-  const { retry_after: retryAfter, migrate_to_chat_id: movedTo } = parameters;
-  if (code === 429) return { is: 'wait', error, ms: retryAfter === undefined ? waitUnsaidMs : retryAfter * 1000 };
+  const { retry_after: seconds, migrate_to_chat_id: movedTo } = told.parse(parameters);
+  if (code === 429) return { is: 'wait', error, ms: seconds === undefined ? waitUnsaidMs : seconds * 1000 };
   if (movedTo !== undefined) return { is: 'moved', error, address: String(movedTo) };
   return code >= 500 ? { is: 'unreached', error } : { is: 'refused', error, code };
 }

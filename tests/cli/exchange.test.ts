@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -120,6 +121,13 @@ describe('tasks in a file', () => {
     expect((await place.well('import - --yes', { input: yaml('title: One') })).out).toContain('1 created');
     expect((await place.well('import - --yes', { input: yaml('title: One') })).out).toContain('0 to create');
     expect((await place.well('import - --yes', { input: yaml('tags: []') })).out).toContain('as they should be');
+  });
+
+  it('are not read from a pipe with a name, for whose other end nobody waits', async () => {
+    const place = await aPlace();
+    execFileSync('mkfifo', [file()]);
+    const said = await place.type(`import ${file()} --yes`);
+    expect([said.code, said.err]).toEqual([2, expect.stringContaining('Write it to a file first')]);
   });
 
   it('are done as far as they can be, and the refused ones are told', async () => {

@@ -29,6 +29,8 @@ describe('thread keys', () => {
     'telegram:chat:1:topic:-2',
     'telegram:chat:1 ',
     'telegram:user:1',
+    'TELEGRAM:@durov',
+    'Telegram:chat:-5',
     ':x',
     'cli:',
     'cli:a b',

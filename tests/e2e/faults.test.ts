@@ -14,6 +14,7 @@ const kinds: readonly FaultKind[] = [
   'reset_after',
   'answer_lost',
   'late',
+  'wrong_shape',
 ];
 
 /** Faults after which the bot cannot know whether a topic was made, so that it asks a person before it makes a second one. */

@@ -33,6 +33,7 @@ const kinds: readonly FaultKind[] = [
   'answer_lost',
   'late',
   'misroute',
+  'wrong_shape',
 ];
 const methods = ['sendMessage', 'editMessageText', 'pinChatMessage', 'createForumTopic', 'getUpdates'];
 

@@ -228,6 +228,27 @@ describe.each(places)('a message that lands outside of its topic, in %s', (_name
   });
 });
 
+describe.each(places)('a platform that goes on showing messages outside of their topics, in %s', (_name, chat) => {
+  it('gets one new topic an hour, people are told the truth, and the results come when it is well', async () => {
+    const { bot } = await withTopic(chat);
+    bot.world.fault({ kind: 'misroute', method: 'sendMessage', chat, count: 100_000 });
+    const before = mark(bot);
+    for (let minutes = 0; minutes < 45; minutes += 1) await bot.pass(minute);
+    expect(methodsSince(bot, before).filter((method) => method === 'createForumTopic')).toHaveLength(1);
+    expect(bot.texts(chat, null).filter((text) => /Somebody deleted/.test(text))).toEqual([]);
+    expect(bot.texts(chat, null).filter((text) => /outside of it, in a new topic too/.test(text))).toHaveLength(1);
+    expect(rowsOf(bot, 'result').filter(({ status }) => status === 'failed')).toEqual([]);
+    for (const { id } of bot.world.faults()) bot.world.clearFault(id ?? '');
+    for (let minutes = 0; minutes < 12; minutes += 1) await bot.pass(minute);
+    expect(rowsOf(bot, 'result').filter(({ status }) => status !== 'delivered')).toEqual([]);
+    expect(saidIn(bot, chat, null).filter((text) => text === 'ping')).toEqual([]);
+    const remade = bot.world.topics(chat).at(-1)?.threadId ?? 0;
+    expect(saidIn(bot, chat, remade)).toContainEqual(
+      expect.stringContaining('Telegram showed a message outside of the topic'),
+    );
+  });
+});
+
 describe('the door of a topic', () => {
   it('is closed when its task is deleted, opened when it is brought back, and nothing that waited is shown', async () => {
     const { bot, topic } = await withTopic(lab);

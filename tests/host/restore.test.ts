@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -215,6 +216,32 @@ describe('restore is refused', () => {
       'a copy of a newer version',
       (file: string) => void new Database(file).exec(`insert into schema_migrations values ('9999_future', 1)`).close(),
       'newer version',
+    ],
+    [
+      'a copy that lacks a table',
+      (file: string) => void new Database(file).exec('pragma foreign_keys = 0; drop table acks').close(),
+      'the table acks is missing',
+    ],
+    [
+      'a copy that lacks an index',
+      (file: string) => void new Database(file).exec('drop index tasks_topic_called').close(),
+      'the index tasks_topic_called is missing',
+    ],
+    [
+      'a copy with a trigger of somebody else',
+      (file: string) =>
+        void new Database(file)
+          .exec(`create trigger spy after insert on tasks begin delete from tasks where id = 'x'; end`)
+          .close(),
+      'the trigger spy is not of Cronogram',
+    ],
+    [
+      'a pipe',
+      (file: string) => {
+        rmSync(file);
+        execFileSync('mkfifo', [file]);
+      },
+      'is not a regular file',
     ],
   ])('for %s, and nothing is changed', async (_name, spoil, words) => {
     const { copy, database, type } = await aPlace();

@@ -113,6 +113,7 @@ describe('the page of metrics', () => {
     const bot = await aBot();
     await createTask(bot, { instructions: 'One', schedule: every(5) });
     await createTask(bot, { instructions: 'Two', schedule: { kind: 'cron', cron: '0 9 * * *', timezone: 'UTC' } });
+    expect((await metricsOf(bot.server.url)).get('cronogram_audit_age_seconds')).toBe(0);
     await bot.pass(20 * 60 * minute);
     // The chores of the night follow each other, and the copy is made in a thread of its own.
     let metrics = await metricsOf(bot.server.url);

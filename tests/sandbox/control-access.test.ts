@@ -39,6 +39,13 @@ describe('who is answered', () => {
     }
   });
 
+  test('nobody behind a proxy, which is a peer of this computer itself', async () => {
+    const { ask } = await servePages();
+    for (const name of ['x-forwarded-for', 'X-Forwarded-Proto', 'forwarded', 'via', 'x-real-ip', 'cf-connecting-ip']) {
+      expect([name, (await ask('GET', '', { headers: { [name]: '203.0.113.7' } })).status]).toEqual([name, 403]);
+    }
+  });
+
   test('no page of another site, even one of this computer', async () => {
     const { ask, port, sandbox } = await servePages();
     const own = `127.0.0.1:${port}`;

@@ -204,7 +204,7 @@ async function useConversation(world: World, task: Task): Promise<void> {
   await store.readHolds(nine);
   await store.sentSince(nine);
   await store.waitingResults(chatId, nine);
-  await store.endTopic({ taskId: task.id, state: 'none', lost: true });
+  await store.endTopic({ taskId: task.id, state: 'none', lost: 1, at: 0 });
   await store.beginTopic({ taskId: task.id, name: 'x' }, 'boot', nine);
   await store.endTopic({ taskId: task.id, state: 'ready', id: 78, cardId: 'card', remadeId: 'remade', at: nine });
   for (const part of await claimParts(world)) {

@@ -33,10 +33,11 @@ export interface ConnectionsUsed {
 export function createGauges(deps: GaugeDeps): () => Promise<readonly Sample[]> {
   const { stopwatch, log, ready } = deps;
   const tasks = memo(stopwatch, taskTallyKeptMs, () => taskSamples(deps));
+  const startedAt = deps.clock.now();
   let isAway = false;
   const fromStore = async (): Promise<readonly Sample[]> => {
     try {
-      const found = [...(await storeSamples(deps)), ...(await tasks())];
+      const found = [...(await storeSamples(deps, startedAt)), ...(await tasks())];
       isAway = false;
       return found;
     } catch (error) {
@@ -71,13 +72,13 @@ function readySamples({ ok: _ok, ...parts }: Ready): Sample[] {
   return Object.entries(parts).map(([part, state]) => sample('ready', { part }, state === 'ok' ? 1 : 0));
 }
 
-async function storeSamples(deps: GaugeDeps): Promise<Sample[]> {
+async function storeSamples(deps: GaugeDeps, startedAt: number): Promise<Sample[]> {
   const { store, clock } = deps;
   const now = clock.now();
   return [
     ...workSamples(await store.workload(now, countedMax), deps, now),
     ...holdSamples(await store.readHolds(now), now),
-    ...auditSamples(await lastAudit(store), now),
+    ...auditSamples(await lastAudit(store), startedAt, now),
     ...(await choreSample(deps, 'retention', now)),
     ...(deps.makesBackups ? await choreSample(deps, 'backup', now) : []),
   ];
@@ -113,14 +114,12 @@ function holdSamples(holds: Awaited<ReturnType<ChatStore['readHolds']>>, now: nu
 }
 
 /** Every check has its line, so that an alert on the sum of them finds something to look at. */
-function auditSamples(report: AuditFound | null, now: number): Sample[] {
-  if (report === null) return [];
+function auditSamples(report: AuditFound | null, startedAt: number, now: number): Sample[] {
+  const age = sample('audit_age_seconds', {}, Math.max(now - (report?.at ?? startedAt), 0) / 1000);
+  if (report === null) return [age];
   const counts = new Map(report.findings.map(({ check, count }) => [check, count]));
   const names = Object.keys(checks) as CheckName[];
-  return [
-    sample('audit_age_seconds', {}, Math.max(now - report.at, 0) / 1000),
-    ...names.map((check) => sample('audit_findings', { check }, counts.get(check) ?? 0)),
-  ];
+  return [age, ...names.map((check) => sample('audit_findings', { check }, counts.get(check) ?? 0))];
 }
 
 async function choreSample({ store }: GaugeDeps, chore: 'retention' | 'backup', now: number): Promise<Sample[]> {

@@ -133,7 +133,10 @@ export const gauges = {
     help: 'What the last audit has found, by check. Every one of them should be 0.',
     labels: ['check'],
   },
-  audit_age_seconds: { help: 'How long ago the last audit was; absent before the first.', labels: [] },
+  audit_age_seconds: {
+    help: 'How long ago the last audit was; before the first one, how long ago the server was started.',
+    labels: [],
+  },
   retention_margin_seconds: {
     help: 'How long until RETENTION_DAYS reach the oldest work that is not done: what came before it would then be forgotten while it goes on.',
     labels: [],

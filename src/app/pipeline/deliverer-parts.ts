@@ -1,6 +1,13 @@
 import * as limits from '../../domain/limits.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+import {
+  topicLosses,
+  type OutboxPart,
+  type OutboxStore,
+  type PartEnd,
+  type TopicLoss,
+  type TopicView,
+} from '../ports/outbox.ts';
 import type { CallFault, Outgoing, Sent, SentIds, Transport, World } from '../ports/outside.ts';
 import {
   askAbout,
@@ -34,8 +41,6 @@ export interface PartDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
 export interface Serving extends PartDeps {
   readonly part: OutboxPart;
   readonly turn: Turn;
-  /** Parts whose topic was found to be gone: it is made again once for each. */
-  readonly remade: Set<string>;
 }
 
 /** Does the next thing for a part: its topic, its send, or a look for what became of an earlier send. Never throws. */
@@ -173,14 +178,24 @@ async function moved(serving: Serving, address: string, error: string): Promise<
 }
 
 async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
-  const { part, remade, store } = serving;
+  const { part } = serving;
   // Decoration comes anew with the topic.
   if (isDecoration(part)) return failed(part, error);
   if (part.topic === null) return threadGone(serving, part, error);
-  if (remade.has(part.id)) return failed(part, `its topic was made again, and is gone again: ${error}`);
-  remade.add(part.id);
-  await store.endTopic({ taskId: part.topic.taskId, state: 'none', lost: true });
-  return tryAgain(part, { error, afterMs: 0 });
+  if (await giveUpTopic(serving, part.topic, topicLosses.gone)) return tryAgain(part, { error, afterMs: 0 });
+  return blocked(serving, part, { cause: 'topic_gone', error });
+}
+
+/**
+ * The topic is made again by whatever needs it next. False when that was done within the last hour: whoever takes topics away
+ * goes on, and would be given new ones without end.
+ */
+async function giveUpTopic({ store, clock }: Serving, topic: TopicView, lost: TopicLoss): Promise<boolean> {
+  const at = clock.now();
+  const { lostAt, taskId } = topic;
+  if (lostAt !== null && lostAt <= at && at - lostAt < limits.topicHealEveryMs) return false;
+  await store.endTopic({ taskId, state: 'none', lost, at });
+  return true;
 }
 
 async function afterBlocked(
@@ -213,7 +228,7 @@ async function tellChatGone({ chatGone, part, log }: Serving, cause: string): Pr
 
 /** Green must not mean "somewhere": a message in the wrong place is taken back, and its topic is made again. */
 async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
-  const { part, store } = serving;
+  const { part } = serving;
   if (isAsked(part, ids)) {
     if (!part.isResent || isRepeatable(part)) return delivered(serving, part, { ids, evidence: null });
     return delivered(serving, part, await alone(serving, { ids, isAnswer: true, evidence: null }));
@@ -223,8 +238,11 @@ async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
   }
   const { error, evidence } = await takeBack(serving, ids);
   if (part.topic === null) return failed(part, error, evidence);
-  await store.endTopic({ taskId: part.topic.taskId, state: 'none', lost: true });
-  return part.kind === 'card' ? failed(part, error, evidence) : tryAgain(part, { error, afterMs: 0, evidence });
+  const isHealed = await giveUpTopic(serving, part.topic, topicLosses.astray);
+  // A topic that is made again brings a card of its own.
+  if (part.kind === 'card') return failed(part, error, evidence);
+  if (isHealed) return tryAgain(part, { error, afterMs: 0, evidence });
+  return blocked(serving, part, { cause: 'topic_astray', error });
 }
 
 function alone(serving: Serving, found: Omit<Parameters<typeof takeBackDoubles>[2], 'out'>) {

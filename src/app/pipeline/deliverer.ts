@@ -106,7 +106,6 @@ function createPartsInHand(deps: DelivererDeps) {
   const { store, bell, pacer, clock, log } = deps;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
   /** Parts whose topic was gone, until they have ended. */
-  const remade = new Set<string>();
 
   const ends = createCollector<EndedPart>(deps, deps.batchMax, {
     write: async (batch) => {
@@ -139,10 +138,9 @@ function createPartsInHand(deps: DelivererDeps) {
       const { chatId } = part;
       const turn = pacer.start({ chatId, address: part.route.address });
       const paced = { ...pacer, take: takeFor(chatId) };
-      const done = servePart({ ...deps, pacer: paced, part, turn, remade }).then((end) => {
+      const done = servePart({ ...deps, pacer: paced, part, turn }).then((end) => {
         turn.end();
         tellPart(log, part, end);
-        if (end.status === 'delivered' || end.status === 'failed') remade.delete(part.id);
         ends.add({ chatId, end });
       });
       busy.set(chatId, { partId: part.id, done });

@@ -1,9 +1,16 @@
-import { budgetWaitMaxMs, backlogEveryMs, backlogOldMs, backlogResultsMin } from '../../domain/limits.ts';
-import { commonHold, freeFrom, heldAtOnceMs, isGroup, roomAt, type Held, type Rates } from '../../domain/pace.ts';
-import { isDeliverable } from '../../domain/thread.ts';
-import type { Chore } from '../housekeeping/chore.ts';
+import { asideWaitMaxMs, budgetWaitMaxMs } from '../../domain/limits.ts';
+import {
+  commonHold,
+  freeFrom,
+  heldAtOnceMs,
+  isGroup,
+  roomAt,
+  type Held,
+  type Rate,
+  type Rates,
+} from '../../domain/pace.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Budget, World } from '../ports/outside.ts';
+import type { Budget, CallFault, World } from '../ports/outside.ts';
 
 /**
  * Spends the budget of calls. It never waits for longer than it must, and never lets more calls out than
@@ -68,6 +75,7 @@ interface State {
   /** Chats in which somebody waits for the next call of a turn. */
   readonly waiting: Set<Gate>;
   held: readonly Held[];
+  readonly asides: { open: number; waiting: number; readonly ends: number[]; heldUntil: number };
   /** When calls were last booked, and whether none could be. */
   looked: { readonly at: number; readonly inVain: boolean };
 }
@@ -80,8 +88,19 @@ const soonMs = 1500;
 
 export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
   const all = { open: 0, ends: [], heldUntil: -Infinity };
+  const asides = { open: 0, waiting: 0, ends: [], heldUntil: -Infinity };
   const looked = { at: Infinity, inVain: false };
-  const state: State = { deps, rates, gates: new Map(), chatAt: new Map(), all, waiting: new Set(), held: [], looked };
+  const state: State = {
+    deps,
+    rates,
+    gates: new Map(),
+    chatAt: new Map(),
+    all,
+    waiting: new Set(),
+    held: [],
+    asides,
+    looked,
+  };
   const known = (address: string) => gateOf(state, { chatId: state.chatAt.get(address) ?? address, address });
   return {
     open: () => remember(state),
@@ -101,6 +120,7 @@ export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
     take: (address) => take(state, known(address)),
     isFreeSoon: (address) => isFreeSoon(state, known(address)),
     hold: (address, ms) => hold(state, known(address), ms),
+    aside: (call) => aside(state, call),
   };
 }
 
@@ -160,13 +180,16 @@ function closeCall(state: State, gate: Gate): void {
 }
 
 function addEnd({ all, rates }: State, gate: Gate, at: number): void {
-  const add = (ends: number[], withinMs: number) => {
-    while (ends[0] !== undefined && ends[0] + withinMs <= at) ends.shift();
-    ends.push(at);
-  };
-  // Without a limit there is nothing to count.
-  if (rates.overall.calls < Infinity) add(all.ends, rates.overall.withinMs);
-  if (Math.min(rates.chat.calls, rates.group.calls) < Infinity) add(gate.ends, keptMs(rates, gate.address));
+  note(all.ends, rates.overall, at);
+  const calls = Math.min(rates.chat.calls, rates.group.calls);
+  note(gate.ends, { calls, withinMs: keptMs(rates, gate.address) }, at);
+}
+
+/** Without a limit there is nothing to count. */
+function note(ends: number[], { calls, withinMs }: Rate, at: number): void {
+  if (calls === Infinity) return;
+  while (ends[0] !== undefined && ends[0] + withinMs <= at) ends.shift();
+  ends.push(at);
 }
 
 function keptMs({ chat, group }: Rates, address: string): number {
@@ -191,7 +214,7 @@ function allFreeAt({ all, rates }: State): number {
 function roomOf(state: State): number {
   const now = state.deps.stopwatch.elapsed();
   if (state.all.heldUntil > now) return 0;
-  const first = [...state.waiting].filter((gate) => freeAt(state, gate) <= now).length;
+  const first = [...state.waiting].filter((gate) => freeAt(state, gate) <= now).length + asidesDue(state, now);
   return Math.max(roomAt(state.all, state.rates.overall, now) - first, 0);
 }
 
@@ -214,7 +237,9 @@ function forgetIdle({ gates, chatAt, rates, waiting }: State, gate: Gate, now: n
 function freeInMs(state: State): number | null {
   const now = state.deps.stopwatch.elapsed();
   const whenAll = allFreeAt(state);
-  if (whenAll > now) return whenAll === Infinity ? null : whenAll - now;
+  // The end of an aside is told to nobody.
+  if (whenAll === Infinity) return state.asides.open > 0 ? lookAgainMs : null;
+  if (whenAll > now) return whenAll - now;
   if (roomOf(state) === 0) return lookAgainMs;
   if (state.looked.inVain) return 0;
   let next = Infinity;
@@ -243,6 +268,67 @@ async function take(state: State, gate: Gate): Promise<boolean> {
   // The end of a call that belongs to no turn will not be told.
   if (!gate.inTurn) closeCall(state, gate);
   return true;
+}
+
+async function aside<T>(state: State, call: () => Promise<T | CallFault>): Promise<T | CallFault> {
+  const { deps, all, asides, rates } = state;
+  if (!beginAside(state) && !(await waitAside(state))) {
+    return { is: 'unreached', error: 'Telegram must be left alone for now' };
+  }
+  try {
+    const answer = await call();
+    if (isWait(answer)) asides.heldUntil = Math.max(asides.heldUntil, deps.stopwatch.elapsed() + answer.ms);
+    return answer;
+  } finally {
+    const now = deps.stopwatch.elapsed();
+    for (const spent of [all, asides]) {
+      spent.open -= 1;
+      note(spent.ends, rates.overall, now);
+    }
+  }
+}
+
+function isWait(answer: unknown): answer is Extract<CallFault, { is: 'wait' }> {
+  return typeof answer === 'object' && answer !== null && 'is' in answer && answer.is === 'wait';
+}
+
+/** Counts one as begun if it may begin now. */
+function beginAside(state: State): boolean {
+  if (asideFreeAt(state) > state.deps.stopwatch.elapsed()) return false;
+  for (const spent of [state.all, state.asides]) spent.open += 1;
+  return true;
+}
+
+function asideFreeAt(state: State): number {
+  const { asides, rates } = state;
+  return Math.max(asides.heldUntil, freeFrom(asides, asideShare(rates)), allFreeAt(state));
+}
+
+function asideShare({ overall }: Rates): Rate {
+  return { ...overall, calls: Math.max(Math.floor(overall.calls / 2), 1) };
+}
+
+/** Asides that wait, as far as they may begin now: they come before results. */
+function asidesDue({ asides, rates }: State, now: number): number {
+  return asides.heldUntil > now ? 0 : Math.min(asides.waiting, roomAt(asides, asideShare(rates), now));
+}
+
+/** False when it would take so long that nobody looks any more. */
+async function waitAside(state: State): Promise<boolean> {
+  const { asides, deps } = state;
+  const until = deps.stopwatch.elapsed() + asideWaitMaxMs;
+  asides.waiting += 1;
+  try {
+    while (!beginAside(state)) {
+      const [now, at] = [deps.stopwatch.elapsed(), asideFreeAt(state)];
+      if ((at === Infinity ? now : at) > until || now >= until) return false;
+      const waitMs = at === Infinity ? lookAgainMs : Math.ceil(at - now);
+      await new Promise<void>((resolve) => deps.timer.after(waitMs, resolve));
+    }
+    return true;
+  } finally {
+    asides.waiting -= 1;
+  }
 }
 
 async function waitFor(state: State, gate: Gate): Promise<boolean> {
@@ -282,39 +368,4 @@ async function writeHold({ deps }: State, chatId: string | null, ms: number): Pr
   } catch (error) {
     deps.log.warn('hold_not_written', { error: String(error) });
   }
-}
-
-interface BacklogDeps extends Pick<World, 'ids' | 'bell'> {
-  readonly store: Pick<ChatStore, 'waitingResults' | 'addMessages'>;
-  readonly pacer: Pick<Pacer, 'heldChats'>;
-}
-
-/**
- * Tells a chat whose results wait for their turn with Telegram how many there are and since when, once until they are through.
- * Only a chat that must wait just now can have such a backlog, so nobody else's results are looked at.
- */
-export function createBacklogWord({ store, pacer, ids, bell }: BacklogDeps): Chore {
-  const told = new Set<string>();
-  const look = async (chatId: string, now: number): Promise<boolean> => {
-    const waiting = await store.waitingResults(chatId, now - backlogOldMs);
-    if (waiting === null || waiting.count < backlogResultsMin) return false;
-    if (told.has(chatId) || !isDeliverable(waiting.thread)) return true;
-    const { count, oldestAt, thread } = waiting;
-    const shown = { view: 'backlog', waiting: count, oldestAt } as const;
-    const expiresAt = now + backlogEveryMs * 2;
-    const message = { id: ids.next(), kind: 'answer', thread, taskId: null, shown, edits: null, expiresAt } as const;
-    await store.addMessages([message], now);
-    bell.ring('deliverer');
-    told.add(chatId);
-    return true;
-  };
-  return {
-    name: 'backlog',
-    when: { asked: () => told.size > 0 || pacer.heldChats().size > 0 },
-    step: async (now) => {
-      const chats = new Set([...pacer.heldChats(), ...told]);
-      for (const chatId of chats) if (!(await look(chatId, now))) told.delete(chatId);
-      return { taken: chats.size, more: false, afterMs: backlogEveryMs };
-    },
-  };
 }

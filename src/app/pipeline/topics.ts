@@ -45,7 +45,7 @@ export async function prepareTopic(deps: TopicDeps, topic: TopicView): Promise<T
   if (made.is === 'made') return isThere(deps, topic, made.topicId);
   const { taskId } = topic;
   if (made.is === 'blocked') await store.endTopic({ taskId, state: 'blocked', cause: made.cause });
-  else if (made.is !== 'lost') await store.endTopic({ taskId, state: 'none', lost: false });
+  else if (made.is !== 'lost') await store.endTopic({ taskId, state: 'none', lost: null, at: clock.now() });
   return made;
 }
 

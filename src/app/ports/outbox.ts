@@ -41,11 +41,17 @@ export interface TopicView {
   readonly state: 'none' | 'creating' | 'ready' | 'blocked';
   readonly id: number | null;
   readonly askedAt: number | null;
+  /** When it was last given up to be made again. */
+  readonly lostAt: number | null;
   /** The name under which its creation was asked for; the task may be called otherwise by now. */
   readonly askedName: string | null;
   /** Why it is blocked. */
   readonly cause: BlockedCause | null;
 }
+
+/** A topic was deleted by a person, or Telegram shows outside of it what is sent to it. */
+export const topicLosses = { gone: 1, astray: 2 } as const;
+export type TopicLoss = (typeof topicLosses)[keyof typeof topicLosses];
 
 /** The end of one send or of one look for evidence, guarded by the fence of its claim. */
 export type PartEnd = { readonly id: string; readonly fence: number; readonly taskId?: string | null } & (
@@ -107,8 +113,8 @@ export type TopicEnd = { readonly taskId: string } & (
       /** The part that needed it first, if it may leave now: it is claimed to be sent there with the same commit. */
       readonly first?: { readonly id: string; readonly fence: number };
     }
-  /** `lost` when it was there and is gone; otherwise it was not made yet. */
-  | { readonly state: 'none'; readonly lost: boolean }
+  /** `lost` when it was there and is no good any more; null when it was not made yet. */
+  | { readonly state: 'none'; readonly lost: TopicLoss | null; readonly at: number }
   | { readonly state: 'blocked'; readonly cause: BlockedCause }
 );
 

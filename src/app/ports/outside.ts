@@ -158,6 +158,11 @@ export interface Budget {
   take(address: string): Promise<boolean>;
   /** Telegram said within such a call how long to leave the chat alone. */
   hold(address: string, ms: number): Promise<void>;
+  /**
+   * Makes a call that is no message of a chat's turn: a question, a toast, a reaction, a refusal. It waits for its place in the
+   * budget of all chats, of which asides get half at most; told to wait, all of them do.
+   */
+  aside<T>(call: () => Promise<T | CallFault>): Promise<T | CallFault>;
 }
 
 /** A chat platform such as Telegram. No fault of the platform or of the network throws. */

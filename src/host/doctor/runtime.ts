@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../cli/times.ts';
+import { isLoopback } from '../../config/config.ts';
 import { errorText } from '../../domain/errors.ts';
 import { retentionDaysMin } from '../../domain/policy.ts';
 import type { Settings } from '../here.ts';
@@ -140,7 +141,6 @@ const envFile: Check = {
 
 /** A shorter token can be guessed by asking often enough. */
 const soundLength = 16;
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 
 const apiToken: Check = {
   check: 'api_token',
@@ -150,7 +150,7 @@ const apiToken: Check = {
 
 function tokenVerdict({ config, tokenFile }: Settings): Verdict {
   const { API_TOKEN: token, HTTP_HOST: host } = config;
-  const isPublic = !loopback.test(host);
+  const isPublic = !isLoopback(host);
   if (token === undefined) {
     if (modeOf(tokenFile) === null) return ok('is made at the first start');
     if (isOpenToOthers(tokenFile)) return warn(`Others can read ${tokenFile}.`, `chmod 600 ${tokenFile}`);

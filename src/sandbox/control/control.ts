@@ -122,6 +122,8 @@ function queryOf(incoming: IncomingMessage): unknown {
 }
 
 const localPeer = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
+/** Headers by which proxies tell for whom they ask: the peer is the proxy then, and says nothing about the client. */
+const forwarding = /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|x-client-ip|cf-connecting-ip|true-client-ip)$/;
 const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 /**
@@ -132,6 +134,9 @@ export function foreignness(incoming: IncomingMessage): string | null {
   const { host, origin, 'sec-fetch-site': site } = incoming.headers;
   if (!localPeer.test(incoming.socket.remoteAddress ?? '')) {
     return 'The sandbox answers only on the computer on which it runs. Open it there, or forward its port with ssh -L.';
+  }
+  if (Object.keys(incoming.headers).some((name) => forwarding.test(name))) {
+    return 'The sandbox does not answer through a proxy. Open it on the computer on which it runs, or forward its port with ssh -L.';
   }
   if (host === undefined || !localHost.test(host)) {
     return 'The sandbox answers only to the hosts localhost, 127.0.0.1 and [::1]. Use one of them in the address.';

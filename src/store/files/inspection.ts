@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { schedulerLockKey, type LockState } from '../engine/lock.ts';
@@ -71,6 +71,8 @@ type Head = { readonly is: 'read'; readonly text: string } | Exclude<Inspection,
 function headOf(file: string): Head {
   let handle: number | null = null;
   try {
+    // To open a pipe is to wait for whoever writes into it.
+    if (!statSync(file).isFile()) return { is: 'unreadable', reason: 'it is not a regular file' };
     handle = openSync(file, 'r');
     const bytes = Buffer.alloc(magic.length);
     readSync(handle, bytes, 0, bytes.length, 0);
@@ -95,6 +97,8 @@ function inspect(connection: Database.Database, known: readonly Migration[]): In
   if (!tables.has('schema_migrations') || !tables.has('tasks'))
     return { is: 'foreign', reason: 'it is a database of another program' };
   const applied = connection.prepare(`select name from schema_migrations order by name`).pluck().all() as string[];
+  const difference = schemaDifference(connection, known, applied);
+  if (difference !== null) return difference;
   const value = (text: string) => connection.prepare(text).pluck().get() as number | string | null | undefined;
   const [tasks, activeTasks] = [value(countTasks), value(countActive)].map(Number);
   return {
@@ -111,6 +115,39 @@ function inspect(connection: Database.Database, known: readonly Migration[]): In
       chats: connection.prepare(chatsText).all() as ApprovedChat[],
     },
   };
+}
+
+/** The schema that the steps make, against the one that is there; of steps in another order nothing is known. */
+function schemaDifference(
+  connection: Database.Database,
+  known: readonly Migration[],
+  applied: readonly string[],
+): Extract<Inspection, { is: 'damaged' | 'foreign' }> | null {
+  const steps = known.slice(0, applied.length);
+  if (steps.some(({ name }, index) => name !== applied[index]) || applied.length > known.length) return null;
+  const [expected, found] = [shapeOfSteps(steps), shapeOf(connection)];
+  const missing = [...expected].find((one) => !found.has(one));
+  if (missing !== undefined) return { is: 'damaged', reason: `the ${missing} is missing` };
+  const foreign = [...found].find((one) => !expected.has(one));
+  return foreign === undefined ? null : { is: 'foreign', reason: `the ${foreign} is not of Cronogram` };
+}
+
+function shapeOfSteps(steps: readonly Migration[]): ReadonlySet<string> {
+  const model = new Database(':memory:');
+  try {
+    for (const { statements } of steps) for (const statement of statements) model.exec(statement);
+    return shapeOf(model);
+  } finally {
+    model.close();
+  }
+}
+
+const shapeText = `select type || ' ' || name from sqlite_master where name not like 'sqlite\\_%' escape '\\' and name <> 'schema_migrations'
+  union all select 'column ' || c.name || ' of ' || m.name from sqlite_master m, pragma_table_info(m.name) c
+    where m.type = 'table' and m.name not like 'sqlite\\_%' escape '\\' and m.name <> 'schema_migrations'`;
+
+function shapeOf(connection: Database.Database): ReadonlySet<string> {
+  return new Set(connection.prepare(shapeText).pluck().all() as string[]);
 }
 
 const countTasks = `select count(*) from tasks where state <> 'deleted'`;

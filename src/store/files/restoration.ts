@@ -84,6 +84,7 @@ function removeAll(file: string): void {
 function requireOther(file: string, copy: string): void {
   if (!existsSync(copy))
     throw new AppError('not_found', `There is no file ${copy}. "restore --list" shows the copies.`);
+  if (!statSync(copy).isFile()) throw refusal(`${copy} is not a regular file. "restore --list" shows the copies.`);
   const isSame = existsSync(file) && realpathSync(file) === realpathSync(copy);
   if (isSame || resolve(file) === resolve(copy))
     throw refusal(`${copy} is the database itself. Name a copy of it; "restore --list" shows them.`);

@@ -19,7 +19,7 @@ export const partFields = {
   ...pick(d, 'urgent', 'silent', 'runId', 'taskId', 'chatId', 'unknownPolicy', 'expiresAt', 'putOffs', 'sentAt'),
   ...pick(d, 'createdAt', 'goesTo', 'toTopic', 'doubtedAt', 'heldUntil', 'onlyFor'),
   ...pick(c, 'provider', 'address'),
-  ...pick(t, 'homeTopic', 'topicId', 'topicCause', 'topicName', 'topicAskedAt', 'cardMessageId'),
+  ...pick(t, 'homeTopic', 'topicId', 'topicCause', 'topicName', 'topicAskedAt', 'topicLostAt', 'cardMessageId'),
   topicState: maybe(t.topicState),
   title: maybe(t.title),
   taskState: maybe(t.state),
@@ -131,11 +131,12 @@ function topicOf(part: PartRow): TopicView | null {
     topicState: state,
     topicId: id,
     topicAskedAt: askedAt,
+    topicLostAt: lostAt,
     topicName: askedName,
     topicCause: cause,
   } = part;
   if (taskId === null || state === null || !goesToTopic(part)) return null;
-  return { taskId, name: part.title ?? '', state, id, askedAt, askedName, cause };
+  return { taskId, name: part.title ?? '', state, id, askedAt, lostAt, askedName, cause };
 }
 
 function homeOf({ taskId, title, provider, address, homeTopic: topic }: PartRow): OutboxPart['home'] {

@@ -1,4 +1,4 @@
-import type { TopicEnd, TopicView } from '../../app/ports/outbox.ts';
+import { topicLosses, type TopicEnd, type TopicView } from '../../app/ports/outbox.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { forUpdateOf, raw, sql } from '../engine/sql.ts';
@@ -61,7 +61,7 @@ function* writeEnd(end: TopicEnd): Script<void> {
       topicCause: end.state === 'blocked' ? end.cause : null,
       topicBoot: null,
       topicAskedAt: mayTurnUp(end) ? undefined : null,
-      topicLost: end.state === 'none' && end.lost ? 1 : undefined,
+      ...(end.state === 'none' && end.lost !== null ? { topicLost: end.lost, topicLostAt: end.at } : {}),
       cardMessageId: null,
     },
     sql`id = ${end.taskId}`,
@@ -74,7 +74,7 @@ function mayTurnUp(end: TopicEnd): boolean {
   return end.state === 'blocked' && end.cause === 'topic_in_doubt';
 }
 
-/** A new topic gets its card, and when it takes the place of one that a person deleted, it says so. */
+/** A new topic gets its card, and when it takes the place of another one, it says why. */
 function* furnish(
   { chatId, provider, topicLost }: Answer<typeof ownerFields>,
   { taskId, cardId, remadeId, at }: Extract<TopicEnd, { state: 'ready' }>,
@@ -82,6 +82,7 @@ function* furnish(
   yield* update('tasks', { topicLost: null }, sql`id = ${taskId}`);
   if (provider !== 'telegram') return;
   yield* addCard({ id: cardId, taskId, chatId, at, expiresAt: null });
-  if (topicLost !== 1) return;
-  yield* insertPart({ id: remadeId, taskId, chatId, kind: 'notice', content: { view: 'topicRemade' } }, at);
+  if (topicLost === null) return;
+  const content = { view: 'topicRemade', isAstray: topicLost === topicLosses.astray } as const;
+  yield* insertPart({ id: remadeId, taskId, chatId, kind: 'notice', content }, at);
 }

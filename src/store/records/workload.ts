@@ -72,12 +72,13 @@ const partFields = {
   since: numberOrNull(raw('min(since)')),
 };
 
-/** Parts that wait for quiet hours, or for the end of a pause, do not wait for us. */
+/** Parts that wait for quiet hours, or for the end of a pause, do not wait for us; and for a pin or a card nobody waits. */
 function* openParts(now: number, max: number): Script<Tallied[]> {
   return yield* all(
     select(partFields)`from (
         select status, created_at,
-          case when status <> 'pending' then created_at when ready_at <= ${now} then ready_at end as since
+          case when kind not in ('result', 'notice', 'answer') then null
+            when status <> 'pending' then created_at when ready_at <= ${now} then ready_at end as since
         from deliveries where status in ('pending', 'blocked', 'sending', 'unknown') ${limit(max)}
       ) as open_parts group by status`,
   );

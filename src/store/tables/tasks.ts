@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { TopicLoss } from '../../app/ports/outbox.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
 import type { TaskState, TopicState } from '../../domain/task.ts';
@@ -66,8 +67,10 @@ function lifeColumns({ text, int }: Dialect) {
     topicName: text('topic_name'),
     /** When its creation was last asked for: calls count against the budget of the chat, whatever became of them. */
     topicCalledAt: int('topic_called_at'),
-    /** 1 when the topic was deleted by a person and is to be made again. */
-    topicLost: int('topic_lost'),
+    /** Why the topic is to be made again. */
+    topicLost: int('topic_lost').$type<TopicLoss>(),
+    /** When it was last given up to be made again: that happens once an hour at most. */
+    topicLostAt: int('topic_lost_at'),
     /** The pinned card in the topic. */
     cardMessageId: int('card_message_id'),
     /** Since when it fails, which people were told, and how often it had failed before. */

@@ -78,6 +78,7 @@ export const noTopic = {
   topicAskedAt: null,
   topicCause: null,
   topicLost: null,
+  topicLostAt: null,
   cardMessageId: null,
 } as const;
 

@@ -34,7 +34,7 @@ export function draw(view: DrawnView, about: About): Drawn | null {
     case 'inDoubt':
       return inDoubtDrawn(view, about);
     case 'topicRemade':
-      return drawn(notice.topicRemade(nameIn(about)));
+      return drawn(notice.topicRemade(nameIn(about), view.isAstray === true));
     case 'notPinned':
       return drawn(notice.notPinned);
     case 'topicNotRemoved':

@@ -48,8 +48,8 @@ export interface Asked {
 export function meaningOf(fault: CallFault, asked: Asked): CallFault {
   if (fault.is !== 'refused') return fault;
   const { error } = fault;
-  if (isTokenRefused(fault))
-    return { is: 'blocked', cause: 'other', error: `the platform does not take the bot's token: ${error}` };
+  // Nothing in the chat is at fault, and nobody there could mend it: it goes on by itself when the token is taken again.
+  if (isTokenRefused(fault)) return { is: 'unreached', error: `Telegram does not take the bot's token: ${error}` };
   if (isMoot(error, asked.verb)) return { is: 'moot', error };
   if (asked.topic !== null && topicGone.test(error)) return { is: 'topicGone', error };
   const cause = blocking.find(([words]) => words.test(error))?.[1];

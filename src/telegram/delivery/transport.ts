@@ -4,7 +4,7 @@ import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
-import type { TelegramApi } from '../api.ts';
+import { asideApi, type AsideApi, type TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
 import { createAlone } from './alone.ts';
@@ -44,7 +44,7 @@ export function telegramTransport(deps: TransportDeps): Transport {
     ...deps,
     left,
     heed: tokenWatch(log),
-    forums: createForums(api),
+    forums: createForums(asideApi(api, deps.budget)),
     alone: createAlone(deps),
   };
   const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await drawnOf(deps, part));
@@ -177,7 +177,7 @@ const keptMax = 1000;
  * Chats whose topics are switched off. Telegram takes a message for a topic there, and shows it outside of every topic.
  * The topics are still there when they are switched on again, so none of them is to blame, and none must be made anew.
  */
-function createForums(api: TelegramApi) {
+function createForums(api: AsideApi) {
   const known = createRecent<true>(keptMax);
   const areOff = async (address: string) => {
     const isOff = isPrivate(address) ? await isOffForAll(api) : await isOffIn(api, address);
@@ -194,25 +194,27 @@ function createForums(api: TelegramApi) {
 }
 
 /** For private chats whoever made the bot has the switch, for all of them together. */
-async function isOffForAll(api: TelegramApi): Promise<boolean> {
+async function isOffForAll(api: AsideApi): Promise<boolean> {
   const answer = await api.ask((raw, signal) => raw.getMe(signal));
   return answer.is === 'ok' && answer.value.has_topics_enabled === false;
 }
 
-async function isOffIn(api: TelegramApi, address: string): Promise<boolean> {
+async function isOffIn(api: AsideApi, address: string): Promise<boolean> {
   const answer = await api.ask((raw, signal) => raw.getChat({ chat_id: address }, signal));
   return answer.is === 'ok' && answer.value.is_forum !== true;
 }
 
 /** A task with another title has its topic called so. When that fails, the topic keeps the name that it had. */
 export function topicNames({
-  api,
+  aside,
   log,
-}: Pick<TransportDeps, 'api' | 'log'>): (task: Pick<Task, 'home' | 'topicId' | 'title'>) => void {
+}: { readonly aside: AsideApi } & Pick<TransportDeps, 'log'>): (
+  task: Pick<Task, 'home' | 'topicId' | 'title'>,
+) => void {
   return ({ home, topicId, title }) => {
     if (home.provider !== 'telegram' || topicId === null) return;
     const named = { chat_id: home.address, message_thread_id: topicId, name: topicName(title) };
-    void api
+    void aside
       .ask((raw, signal) => raw.editForumTopic(named, signal))
       .then((answer) => {
         if (answer.is !== 'ok') log.debug('topic_not_named', { kind: answer.is, error: answer.error });

@@ -9,7 +9,7 @@ import { takenOf, type Taken } from './handled.ts';
 import { actorOf, makeOwner, type Claim } from './owners.ts';
 import { isUpdate, nameOf, originOf, memberStatusOf, updateIdOf, type Origin } from './payload.ts';
 import * as texts from './texts.ts';
-import { wordingOf, type Wording } from './texts.ts';
+import { isOfAnother, wordingOf, type Wording } from './texts.ts';
 
 /** The row that an update becomes, and what is handed on with it. */
 interface Admitted {
@@ -17,7 +17,10 @@ interface Admitted {
   readonly taken: Taken;
 }
 
-interface AdmissionDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log' | 'conversation'> {
+interface AdmissionDeps extends Pick<
+  TelegramInDeps,
+  'store' | 'clock' | 'ids' | 'digest' | 'settings' | 'log' | 'conversation'
+> {
   readonly me: UserFromGetMe;
   readonly claim: Claim;
   readonly refusals: Refusals;
@@ -51,12 +54,10 @@ export function createAdmission(deps: AdmissionDeps) {
 }
 
 async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | null> {
-  const id = updateIdOf(update);
-  if (id === null) {
-    deps.log.error('update_without_number');
-    return null;
+  if (!isUpdate(update)) {
+    const payload = JSON.stringify(update) ?? 'undefined';
+    return kept(deps, updateIdOf(update) ?? standInOf(deps, payload), null, payload);
   }
-  if (!isUpdate(update)) return kept(deps, id, null, JSON.stringify(update));
   const coming: Coming = { update, origin: originOf(update), wording: wordingOf(update, deps.me.username) };
   const word = startWord(coming);
   // A chat that was approved in advance can be the one of the first owner.
@@ -68,6 +69,11 @@ async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | 
     return null;
   }
   return keptWhole(deps, word === null ? update : startAlone(update, word === setupArg ? setupArg : null));
+}
+
+/** A number below all of Telegram's, the same whenever the same comes again: it is put aside once. */
+function standInOf({ digest }: AdmissionDeps, payload: string): number {
+  return -1 - Buffer.from(digest.of(payload), 'base64url').readUIntBE(0, 6);
 }
 
 function keptWhole(deps: AdmissionDeps, update: Update): Admitted {
@@ -129,8 +135,9 @@ function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming): voi
 }
 
 function refuseInPrivate({ claim, refusals, errands }: AdmissionDeps, { from, chat, ...message }: Message): void {
-  if (from === undefined || from.is_bot || !refusals.isNew({ userId: from.id, chatId: null })) return;
-  errands.refuse({ chatId: chat.id, topic: message.message_thread_id ?? null }, refusalWords(claim, from.id));
+  if (from === undefined || from.is_bot) return;
+  const at = { chatId: chat.id, topic: message.message_thread_id ?? null };
+  refusals.once({ userId: from.id, chatId: null }, () => errands.refuse(at, refusalWords(claim, from.id)));
 }
 
 function refusalWords(claim: Claim, userId: number): string {
@@ -138,8 +145,9 @@ function refusalWords(claim: Claim, userId: number): string {
   return claim.isLocked() ? texts.claimLocked : texts.strangerRefused(userId);
 }
 
-/** The word behind `/start`, wherever it was said: that may be a code. Null where there is none. */
-function startWord({ wording }: Coming): string | null {
+/** The word behind `/start`, wherever it was said by the sender: that may be a code. Null where there is none. */
+function startWord({ update, wording }: Coming): string | null {
+  if (isOfAnother(update.message)) return null;
   return wording?.command === 'start' && wording.args !== '' ? wording.args : null;
 }
 
@@ -151,7 +159,7 @@ async function tryCode(deps: AdmissionDeps, update: Update, word: string): Promi
   if (from.is_bot) return 'none';
   if (await claims(deps, from, word, update.update_id)) return 'right';
   const words = deps.claim.isLocked() ? texts.claimLocked : texts.claimWrong;
-  deps.errands.refuse({ chatId: chat.id, topic: message.message_thread_id ?? null }, words);
+  deps.errands.say({ chatId: chat.id, topic: message.message_thread_id ?? null }, words);
   return 'wrong';
 }
 
@@ -191,8 +199,8 @@ function isForUs({ conversation }: AdmissionDeps, wording: Wording | null): bool
 
 function refuseChat({ refusals, errands }: AdmissionDeps, { chat, from, topic }: Origin): void {
   if (chat === null || chat.type === 'private') return;
-  if (!refusals.isNew({ userId: from?.id ?? null, chatId: chat.id })) return;
-  errands.refuse({ chatId: chat.id, topic }, texts.groupRefused);
+  const at = { chatId: chat.id, topic };
+  refusals.once({ userId: from?.id ?? null, chatId: chat.id }, () => errands.refuse(at, texts.groupRefused));
 }
 
 const dayMs = 86_400_000;
@@ -208,22 +216,19 @@ type Refusals = ReturnType<typeof createRefusals>;
 export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'log'>) {
   const people = createRecent<true>(rememberedMax, { ms: dayMs, now: () => clock.now() });
   const chats = createRecent<true>(rememberedMax);
-  const isFirst = (refused: Recent<true>, key: string): boolean => {
-    if (refused.has(key)) return false;
-    refused.put(key, true);
-    return true;
+  const once = (refused: Recent<true>, key: string, facts: object, refuse: () => boolean) => {
+    if (refused.has(key)) return;
+    if (!refused.has(`seen ${key}`)) log.info('stranger_refused', { ...facts });
+    refused.put(refuse() ? key : `seen ${key}`, true);
   };
   return {
-    /** True when they were not refused yet; then they count as refused from now on. A group has its `chatId`. */
-    isNew: ({ userId, chatId }: { readonly userId: number | null; readonly chatId: number | null }) => {
-      const isNew = chatId === null ? isFirst(people, `user ${userId}`) : isFirst(chats, `${chatId}`);
-      const where = chatId === null ? {} : { address: String(chatId) };
-      if (isNew) log.info('stranger_refused', { user_id: userId, ...where });
-      return isNew;
+    /** Those who were not refused yet count as refused when the word is on its way. A group has its `chatId`. */
+    once: (who: { readonly userId: number | null; readonly chatId: number | null }, refuse: () => boolean) => {
+      const { userId, chatId } = who;
+      if (chatId === null) once(people, `user ${userId}`, { user_id: userId }, refuse);
+      else once(chats, `${chatId}`, { user_id: userId, address: String(chatId) }, refuse);
     },
     /** A callback is refused each time, because each must be answered; it is logged once a day. */
-    noteCallback: (userId: number) => {
-      if (isFirst(people, `press ${userId}`)) log.info('stranger_refused', { user_id: userId, by: 'press' });
-    },
+    noteCallback: (userId: number) => once(people, `press ${userId}`, { user_id: userId, by: 'press' }, () => true),
   };
 }

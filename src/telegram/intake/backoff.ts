@@ -18,7 +18,7 @@ const waits: Record<Trouble, { readonly firstMs: number; readonly capMs: number 
 
 /** Words for the operator, told once while the trouble lasts. */
 const explanations: Record<Trouble, string> = {
-  away: 'Telegram does not answer. Tasks go on; messages of people wait there.',
+  away: 'Telegram does not answer, or not as it should. Tasks go on; messages of people wait there.',
   busy: 'Telegram asks to wait. Tasks go on.',
   webhook: 'A webhook is set for this bot; it is removed, because this process polls.',
   conflict:

@@ -105,7 +105,7 @@ async function redraw(deps: ChecklistDeps, place: Place, { messageId, ...heard }
 
 export type SetUps = ReturnType<typeof createSetUps>;
 
-type SetUpDeps = Pick<TelegramInDeps, 'api' | 'stopwatch'> & { readonly me: UserFromGetMe };
+type SetUpDeps = Pick<TelegramInDeps, 'aside' | 'stopwatch'> & { readonly me: UserFromGetMe };
 
 type Known = Pick<SetUp, 'canManageTopics' | 'canPin'> | Pick<SetUp, 'topicsEnabled'>;
 
@@ -142,13 +142,13 @@ export function createSetUps(deps: SetUpDeps) {
 
 const unknown = { topicsEnabled: null, canManageTopics: null, canPin: null };
 
-async function askMe({ api }: SetUpDeps): Promise<Known | null> {
-  const answer = await api.ask((raw, signal) => raw.getMe(signal));
+async function askMe({ aside }: SetUpDeps): Promise<Known | null> {
+  const answer = await aside.ask((raw, signal) => raw.getMe(signal));
   return answer.is === 'ok' ? { topicsEnabled: answer.value.has_topics_enabled === true } : null;
 }
 
-async function askMember({ api, me }: SetUpDeps, address: string): Promise<Known | null> {
+async function askMember({ aside, me }: SetUpDeps, address: string): Promise<Known | null> {
   const asked = { chat_id: address, user_id: me.id };
-  const answer = await api.ask((raw, signal) => raw.getChatMember(asked, signal));
+  const answer = await aside.ask((raw, signal) => raw.getChatMember(asked, signal));
   return answer.is === 'ok' ? rightsOf(answer.value) : null;
 }

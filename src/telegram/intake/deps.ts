@@ -4,7 +4,7 @@ import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Platform, World } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
-import type { TelegramApi } from '../api.ts';
+import type { AsideApi, TelegramApi } from '../api.ts';
 import type { BotContext, ChatDeps, Command } from '../chat/conversation.ts';
 
 /** The chat as intake sees it: its commands, and what answers words and buttons. */
@@ -28,6 +28,8 @@ export type InStore = ChatStore & Pick<ChatFacts, 'sentMessage'> & Pick<UpkeepSt
 
 export interface TelegramInDeps extends World {
   readonly api: TelegramApi;
+  /** For everything but polling and what sets the bot up. */
+  readonly aside: AsideApi;
   readonly platform: Platform;
   readonly store: InStore;
   /** At least 128 bits that nobody can guess, in letters that a link may hold. */

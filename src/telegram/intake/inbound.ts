@@ -35,15 +35,17 @@ export interface TelegramIn {
 
 export interface InHealth {
   readonly ok: boolean;
+  /** How long polling has not moved on, neither by an answer nor by a failure; 0 where nothing is polled. */
+  readonly stillMs: number;
   readonly error: string | null;
   readonly lastOkAt: number | null;
 }
 
 export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
-  const { api, timer, log, settings } = deps;
+  const { timer, settings, log } = deps;
   const pauses = createPauses(timer);
   const backoff = createBackoff({ ...deps, task: settings.webhook === null ? 'poll' : 'webhook' });
-  const errands = createErrands(api, log);
+  const errands = createErrands(deps);
   const claim = createClaim(deps);
   const menu = createMenu({ ...deps, pauses, commands: deps.conversation.commands });
   const shared = { ...deps, pauses, backoff, errands, claim, menu };
@@ -125,7 +127,11 @@ function connect(shared: Shared, me: UserFromGetMe): Connected {
     ...shared,
     untilFree: () => worker.untilFree(),
     // Telegram is asked for nothing more until what it gave is stored.
-    take: (updates) => insist(shared, 'updates_not_stored', () => take(updates)),
+    take: (updates, tried) =>
+      insist(shared, 'updates_not_stored', () => {
+        tried();
+        return take(updates);
+      }),
   });
   return { worker, poll, take };
 }
@@ -167,8 +173,9 @@ function healthOf(
 ): InHealth {
   const isPolling = settings.webhook === null;
   const lastOkAt = isPolling ? (connected?.poll.lastOkAt() ?? null) : webhook.lastOkAt();
+  const told = { lastOkAt, stillMs: connected?.poll.stillMs() ?? 0 };
   const error = backoff.error();
-  if (error !== null || connected === null) return { ok: false, error: error ?? 'not connected yet', lastOkAt };
+  if (error !== null || connected === null) return { ok: false, error: error ?? 'not connected yet', ...told };
   const isSilent = isPolling && lastOkAt !== null && Math.abs(clock.now() - lastOkAt) > silentMaxMs;
-  return { ok: !isSilent, error: isSilent ? 'Telegram has not answered for two minutes.' : null, lastOkAt };
+  return { ok: !isSilent, error: isSilent ? 'Telegram has not answered for two minutes.' : null, ...told };
 }

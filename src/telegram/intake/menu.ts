@@ -1,6 +1,6 @@
 import type { Platform, World } from '../../app/ports/outside.ts';
 import { errorText } from '../../domain/errors.ts';
-import type { TelegramApi } from '../api.ts';
+import type { AsideApi } from '../api.ts';
 import type { Command } from '../chat/conversation.ts';
 import { isTokenRefused } from '../errors.ts';
 import { retrying, type Pauses } from './backoff.ts';
@@ -8,7 +8,7 @@ import type { InStore } from './deps.ts';
 import { memberStatusOf } from './payload.ts';
 
 interface MenuDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
-  readonly api: TelegramApi;
+  readonly aside: AsideApi;
   readonly store: Pick<InStore, 'readNote' | 'writeNote' | 'listOwners'>;
   readonly pauses: Pauses;
   readonly commands: readonly Command[];
@@ -80,7 +80,7 @@ function menus(owners: readonly number[]): readonly (readonly [Scope, Circle])[]
 
 /** Telegram is asked only when something is new: it limits how often that may be. Answers what went wrong. */
 async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<string | null> {
-  const { api, store, clock, digest } = deps;
+  const { aside, store, clock, digest } = deps;
   const commands = deps.commands
     .filter(({ menu }) => circle.includes(menu))
     .map(({ name: command, description, isReading }) => ({
@@ -92,7 +92,7 @@ async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<st
   const key = `telegram:menu:${scope.type === 'chat' ? scope.chat_id : scope.type}`;
   const hash = digest.of(JSON.stringify(commands));
   if ((await store.readNote(key)) === hash) return null;
-  const answer = await api.ask((raw, signal) => raw.setMyCommands({ commands, scope }, signal));
+  const answer = await aside.ask((raw, signal) => raw.setMyCommands({ commands, scope }, signal));
   // An owner who has never written to the bot has no chat with it yet, and gets the menu of everybody until the next start.
   if (answer.is === 'refused' && scope.type === 'chat' && !isTokenRefused(answer)) return null;
   if (answer.is !== 'ok') return answer.error;
@@ -104,12 +104,12 @@ async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<st
 const nobody = /user not found|participant_id_invalid|user_id_invalid|member not found/i;
 
 /** Asks Telegram about people. */
-export function createPlatform(api: TelegramApi): Platform {
+export function createPlatform(aside: AsideApi): Platform {
   return {
     member: async (address, userId) => {
       const id = userIdOf(userId);
       if (id === null) return { is: 'refused', error: 'no person of this platform' };
-      const answer = await api.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: id }, signal));
+      const answer = await aside.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: id }, signal));
       if (answer.is === 'ok') return { is: 'known', status: memberStatusOf(answer.value) };
       // A group may hide its members from the bot; that says nothing about the person.
       const isNobody = answer.is === 'refused' && nobody.test(answer.error);

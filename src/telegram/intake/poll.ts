@@ -1,15 +1,16 @@
+import { errorText } from '../../domain/errors.ts';
 import { troubleOf } from '../errors.ts';
 import type { Backoff, Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
-interface PollDeps extends Pick<TelegramInDeps, 'clock' | 'stopwatch' | 'api'> {
+interface PollDeps extends Pick<TelegramInDeps, 'clock' | 'stopwatch' | 'api' | 'log'> {
   readonly backoff: Backoff;
   readonly pauses: Pauses;
   /** Resolves when there is room for more, with how much. */
   readonly untilFree: () => Promise<number>;
-  /** Comes back when they are stored, or when everything stops. */
-  readonly take: (updates: readonly unknown[]) => Promise<unknown>;
+  /** Comes back when they are stored, or when everything stops; calls `tried` at each try. */
+  readonly take: (updates: readonly unknown[], tried: () => void) => Promise<unknown>;
 }
 
 /** How long Telegram holds the question while there is nothing to tell. */
@@ -17,6 +18,7 @@ const pollSeconds = 30;
 /** Telegram answers by then, or never. */
 const pollWaitMs = 45_000;
 const batchMax = 100;
+const faultPauseMs = 5000;
 /**
  * After a week without updates Telegram counts on from any number, perhaps a lower one, and an offset above it would
  * confirm updates that were never seen. Everything is asked for then: repeats are harmless.
@@ -24,28 +26,36 @@ const batchMax = 100;
 const offsetKeptMs = 6 * 86_400_000;
 
 /** Long polling: each batch is stored, and handed on, before the next one is asked for. */
-export function createPoll({ api, clock, stopwatch, backoff, pauses, untilFree, take }: PollDeps) {
+export function createPoll({ api, clock, stopwatch, log, backoff, pauses, untilFree, take }: PollDeps) {
   const stopped = new AbortController();
   let running: Promise<void> | null = null;
   let lastOkAt: number | null = null;
   // At the start too everything is asked for that was not confirmed; what was stored before is known by its number.
   let last: { readonly id: number; readonly at: number } | null = null;
   let overdue = 0;
+  let turnedAt = stopwatch.elapsed();
+  const turned = () => {
+    turnedAt = stopwatch.elapsed();
+  };
 
   const turn = async () => {
     const limit = Math.min(await untilFree(), batchMax);
+    turned();
     const began = stopwatch.elapsed();
     const offset = last === null || began - last.at > offsetKeptMs ? {} : { offset: last.id + 1 };
     const asked = { ...offset, limit, timeout: pollSeconds, allowed_updates: updatesWanted };
     const answer = await api.ask((raw, signal) => raw.getUpdates(asked, signal), pollWaitMs, stopped.signal);
     if (stopped.signal.aborted) return;
     if (answer.is === 'ok') {
+      overdue = 0;
+      await take(answer.value, turned);
+      const ids = answer.value.map(updateIdOf).filter((id) => id !== null);
+      if (ids.length > 0) last = { id: Math.max(...ids), at: stopwatch.elapsed() };
+      // Nothing of it has a number by which it could be confirmed, so the same would come again at once.
+      else if (answer.value.length > 0)
+        return pauses.pause(backoff.failed({ is: 'lost', error: 'the updates have no numbers' }));
       backoff.succeeded();
       lastOkAt = clock.now();
-      overdue = 0;
-      await take(answer.value);
-      const id = updateIdOf(answer.value.at(-1));
-      if (id !== null) last = { id, at: stopwatch.elapsed() };
       return;
     }
     // Updates that came over the webhook and were not taken stay, and are polled.
@@ -57,10 +67,20 @@ export function createPoll({ api, clock, stopwatch, backoff, pauses, untilFree, 
     if (overdue !== 1) await pauses.pause(backoff.failed(answer));
   };
   const run = async () => {
-    while (!stopped.signal.aborted) await turn();
+    while (!stopped.signal.aborted) {
+      try {
+        await turn();
+      } catch (error) {
+        // A fault of ours ends one turn, and not the hearing.
+        log.error('poll_failed', { error: errorText(error) });
+        await pauses.pause(faultPauseMs);
+      }
+      turned();
+    }
   };
   return {
     start: () => {
+      turned();
       running ??= run();
     },
     stop: async () => {
@@ -69,5 +89,7 @@ export function createPoll({ api, clock, stopwatch, backoff, pauses, untilFree, 
     },
     /** When Telegram last answered, on the wall clock. */
     lastOkAt: () => lastOkAt,
+    /** How long nothing has moved on: an answer, a failure, or a try to store what came. */
+    stillMs: () => (running === null ? 0 : stopwatch.elapsed() - turnedAt),
   };
 }

@@ -86,6 +86,7 @@ async function wordsFor(
   const person = await listenerFor(deps, place.chat, speaker);
   if (person === 'out') return nothingToSay;
   if (person === 'unknown') return saying(writing, texts.cannotTellWho);
+  if (isOrder(wording) && texts.isOfAnother(message)) return saying(writing, texts.notYours);
   const { id: updateId } = stored;
   const pace = paceOf(deps, place.chat, person, { updateId, at: writtenAt(message) });
   if (pace !== 'fine') return pace === 'first' ? saying(writing, texts.tooFast) : nothingToSay;
@@ -100,6 +101,11 @@ async function wordsFor(
     media: mediaOf(message),
     ...(message.media_group_id === undefined ? {} : { album: message.media_group_id }),
   };
+}
+
+/** Words that somebody else wrote can be scheduled, but order nothing. */
+function isOrder({ command, isAddressed, args }: Wording): boolean {
+  return command !== null || isAddressed || isDoneWord(args);
 }
 
 /** The same of every update, and nothing of what only words or a button bring. */

@@ -34,6 +34,9 @@ export const tooFast = 'That was a lot at once. Please try again in a minute.';
 
 export const notMember = 'You are not a member of this chat.';
 
+export const notYours =
+  'Somebody else wrote that, so I do not take it as a command. Write it yourself, or reply to it: /new tomorrow at 9 sends you its text then.';
+
 export const textOnly =
   'I can schedule texts, pictures, videos, voice messages, audio and other files, but not this. Send /help to see what I understand.';
 
@@ -67,6 +70,11 @@ type Written = Brought & Partial<Pick<Message, 'text' | 'caption' | 'entities' |
 export function wordingOf({ message, edited_message: edited }: Update, bot: string): Wording | null {
   const spoken = message ?? edited;
   return spoken === undefined ? null : readWording(spoken, bot);
+}
+
+/** Words of somebody else, in a message of the one who sent it: forwarded, or made by another bot. */
+export function isOfAnother(message: Pick<Message, 'forward_origin' | 'via_bot'> | undefined): boolean {
+  return message?.forward_origin !== undefined || message?.via_bot !== undefined;
 }
 
 /** A file that came without words. */

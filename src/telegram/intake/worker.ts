@@ -39,6 +39,8 @@ interface WorkerDeps extends Pick<TelegramInDeps, 'api' | 'store' | 'clock' | 'l
 /** An update that took the process down this often is not tried again. */
 const attemptsMax = 3;
 const pageSize = 100;
+/** Updates without a number of Telegram's are kept under one below zero. */
+const belowAll = -(2 ** 49);
 /** Updates in hand at the same time; the others wait in the store. */
 const inHandMax = 200;
 
@@ -81,7 +83,7 @@ export function createWorker(deps: WorkerDeps): Worker {
         else read(taken.stored.id);
       }
     },
-    begin: () => read(1),
+    begin: () => read(belowAll),
     untilFree: () => hands.untilFree(),
     idle: async () => {
       while (reading !== null || hands.free() < inHandMax || errands.size() > 0) {

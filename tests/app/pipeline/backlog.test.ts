@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createBacklogWord } from '../../../src/app/pipeline/pacer.ts';
+import { createBacklogWord } from '../../../src/app/housekeeping/backlog.ts';
 import { createBell } from '../../../src/compose/assembly.ts';
 import { backlogEveryMs } from '../../../src/domain/limits.ts';
 import { countingIds } from '../../support/fakes.ts';

@@ -313,3 +313,45 @@ describe('calls in the course of a turn', () => {
     expect(await pacer.take('-1001')).toBe(true);
   });
 });
+
+describe('asides', () => {
+  const answer = async () => 'done' as const;
+
+  it('spend the budget of all chats, half of it at most, and come before results that wait', async () => {
+    const { pacer, time } = world();
+    let made = 0;
+    const count = async () => (made += 1);
+    const all = Promise.all(Array.from({ length: 40 }, () => pacer.aside(count)));
+    await time.advance(0);
+    expect([made, pacer.book(100)]).toEqual([15, 15]);
+    await time.advance(3000);
+    await all;
+    expect(made).toBe(40);
+  });
+
+  it('wait while Telegram has told one of them to, or all chats, and are left out when that takes too long', async () => {
+    const { pacer, time } = world();
+    expect(await pacer.aside(async () => ({ is: 'wait', error: '429', ms: 4000 }))).toMatchObject({ is: 'wait' });
+    let is = 'waiting';
+    const waiting = pacer.aside(answer).then(() => (is = 'done'));
+    await time.advance(3999);
+    expect(is).toBe('waiting');
+    await time.advance(1);
+    await waiting;
+    expect(is).toBe('done');
+    await pacer.aside(async () => ({ is: 'wait', error: '429', ms: 60_000 }));
+    expect(await pacer.aside(answer)).toMatchObject({ is: 'unreached' });
+    // Results do not wait for that.
+    expect(pacer.book(100)).toBeGreaterThan(0);
+  });
+
+  it('that are under way and fill the budget let results be looked at again', async () => {
+    const { pacer, time } = world({}, { ...telegram, overallPerSecond: 2 });
+    let end = () => {};
+    const aside = pacer.aside(() => new Promise<string>((resolve) => (end = () => resolve('done'))));
+    await time.advance(0);
+    expect([pacer.book(5), pacer.freeInMs()]).toEqual([1, expect.any(Number)]);
+    end();
+    await aside;
+  });
+});

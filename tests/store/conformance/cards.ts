@@ -160,7 +160,7 @@ export function cardTests(open: OpenWorld): void {
     });
     expect(await kinds(world)).toEqual(['card']);
 
-    await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
+    await world.store.endTopic({ taskId: task.id, state: 'none', lost: 1, at: 0 });
     await topicMade(world, task, 88);
     expect(await kinds(world, `${open_} and kind = 'card'`)).toEqual(['card']);
   });
@@ -184,7 +184,7 @@ export function cardTests(open: OpenWorld): void {
     const prune = () => world.store.prune({ shelf: 'deliveries', after: null, before: nine + 1000 * hour, limit: 50 });
     await prune();
     expect(await kinds(world, '1 = 1')).toEqual(['card']);
-    await world.store.endTopic({ taskId: task.id, state: 'none', lost: true });
+    await world.store.endTopic({ taskId: task.id, state: 'none', lost: 1, at: 0 });
     await prune();
     expect(await kinds(world, '1 = 1')).toEqual([]);
   });

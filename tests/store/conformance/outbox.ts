@@ -423,7 +423,7 @@ export function partEndTests(open: OpenWorld): void {
     await store.endTopic({ taskId, state: 'ready', id: 42, cardId: 'card', remadeId: 'remade', at: nine });
     expect(await topic()).toEqual(['ready', 42]);
     expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(false);
-    await store.endTopic({ taskId, state: 'none', lost: false });
+    await store.endTopic({ taskId, state: 'none', lost: null, at: 0 });
     expect(await topic()).toEqual(['none', null]);
     expect(await store.beginTopic({ taskId, name: 'plants' }, bootId, nine)).toBe(true);
     await store.endTopic({ taskId, state: 'blocked', cause: 'no_topic_right' });

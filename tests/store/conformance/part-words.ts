@@ -351,7 +351,7 @@ export function traceTests(open: OpenWorld): void {
     await store.addMessages([aMessage(world), aMessage(world, { thread: threadOf('-5') })], nine);
     await claimParts(world, { now: nine });
     await store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine + minute);
-    await store.endTopic({ taskId: task.id, state: 'none', lost: false });
+    await store.endTopic({ taskId: task.id, state: 'none', lost: null, at: 0 });
     const other = await store.findChat('-5');
 
     expect(await store.sentSince(nine)).toHaveLength(3);

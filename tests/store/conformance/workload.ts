@@ -62,6 +62,9 @@ export function workloadTests(open: OpenWorld): void {
     await world.query(`update deliveries set ready_at = ?i`, nine + hour);
     expect((await store.workload(nine + minute, many)).deliveries.pending).toEqual({ count: 2, since: null });
     await world.query(`update deliveries set ready_at = ?i`, nine);
+    await world.query(`update deliveries set kind = 'pin'`);
+    expect((await store.workload(nine + minute, many)).deliveries.pending).toEqual({ count: 2, since: null });
+    await world.query(`update deliveries set kind = 'result'`);
     await claimParts(world);
     const { deliveries } = await store.workload(nine + minute, many);
     expect([deliveries.pending.count, deliveries.sending.count]).toEqual([1, 1]);

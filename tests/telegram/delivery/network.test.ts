@@ -88,7 +88,7 @@ describe('what never left', () => {
   });
 
   it('is told apart: the other side does not speak the same', async () => {
-    const { root } = await answering(json({ ok: true, result: true }));
+    const { root } = await answering(json({ ok: true, result: sent }));
     expect(await ask(lineTo(root.replace('http:', 'https:')))).toMatchObject({ is: 'unreached' });
   });
 
@@ -194,21 +194,23 @@ describe('an answer', () => {
   });
 });
 
+const sent = { message_id: 1, chat: { id: 1 } };
+
 describe('connections', () => {
   it('stay open between calls', async () => {
-    const { root, connections } = await answering(json({ ok: true, result: true }));
+    const { root, connections } = await answering(json({ ok: true, result: sent }));
     const line = lineTo(root);
     for (let calls = 0; calls < 5; calls += 1) expect(await ask(line)).toMatchObject({ is: 'ok' });
     expect(connections()).toBe(1);
   });
 
   it('may be given with a slash at the end of the address', async () => {
-    const { root } = await answering(json({ ok: true, result: true }));
+    const { root } = await answering(json({ ok: true, result: sent }));
     expect(await ask(lineTo(`${root}/`))).toMatchObject({ is: 'ok' });
   });
 
   it('leave no timer behind', async () => {
-    const { root } = await answering(json({ ok: true, result: true }));
+    const { root } = await answering(json({ ok: true, result: sent }));
     const running = new Set<number>();
     let last = 0;
     const timer = {

@@ -44,6 +44,7 @@ function countingBudget(): CountingBudget {
       taken.push(address);
       return true;
     },
+    aside: (call) => call(),
     hold: async (address, ms) => {
       held.push({ address, ms });
     },

@@ -126,6 +126,7 @@ describe('a fault on the way', () => {
     ['reset_before', {}, { is: 'lost' }, false],
     ['reset_after', {}, { is: 'lost' }, true],
     ['late', { delayMs: 60_000 }, { is: 'lost' }, false],
+    ['wrong_shape', {}, { is: 'lost' }, true],
   ];
 
   it.each(faults)('%s is told as what is known of it', async (kind, more, expected, arrives) => {
@@ -299,9 +300,9 @@ describe('a refusal', () => {
     expect(JSON.stringify(answer)).not.toContain(place.token);
   });
 
-  it('of the token blocks what waits, and is told to the log once', async () => {
+  it('of the token lets it wait until the token is taken again, and is told to the log once', async () => {
     const place = await inPlace({ ownToken: '777000001:one-that-nobody-has-given-out-yet' });
-    const refused = { is: 'blocked', cause: 'other', error: expect.stringContaining('Unauthorized') as string };
+    const refused = { is: 'unreached', error: expect.stringContaining('Unauthorized') as string };
     expect(await place.transport.send(part())).toMatchObject(refused);
     expect(await place.transport.createTopic(part().route, 'Plants')).toMatchObject(refused);
     expect(place.lines.lines).toMatchObject([{ level: 'error', event: 'telegram_token_refused' }]);

@@ -84,6 +84,7 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
   const inbound = createTelegramIn({
     ...shared,
     api,
+    aside: api,
     platform: createPlatform(api),
     digest: sha256,
     secret: () => `secret-code-${claims.length + 1}`,

@@ -1,9 +1,12 @@
+import type { RawApi } from 'grammy';
+import type { Update } from 'grammy/types';
 import { expect, it, vi } from 'vitest';
 import type { Fault } from '../../../src/sandbox/world/world.ts';
-import { createTelegramApi } from '../../../src/telegram/api.ts';
+import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
 import { manualTime } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, sandboxToken } from '../../support/sandbox.ts';
 import { aDoorway, lab, until, untilLater, type Doorway } from './doorway.ts';
+import { messageUpdate } from './updates.ts';
 
 const troubles = ({ log }: Doorway) => log.lines.filter(({ event }) => event === 'telegram_trouble');
 
@@ -13,6 +16,7 @@ it.each<Omit<Fault, 'method'>>([
   { kind: 'bad_gateway_html', count: 3 },
   { kind: 'reset_before', count: 3 },
   { kind: 'reset_after', count: 1 },
+  { kind: 'wrong_shape', count: 5 },
 ])('goes on polling after $count x $kind, and says so once', async (fault) => {
   const doorway = await aDoorway();
   await doorway.settled();
@@ -125,7 +129,7 @@ it('starts while Telegram is away, and takes up what was said meanwhile', async 
   served.world.fault({ kind: '500', method: 'deleteWebhook', count: 2 });
   served.world.say({ as: 'ada', chat: lab, text: '/new' });
   const doorway = await aDoorway({ served });
-  expect(doorway.inbound.health()).toEqual({ ok: false, error: 'not connected yet', lastOkAt: null });
+  expect(doorway.inbound.health()).toEqual({ ok: false, error: 'not connected yet', lastOkAt: null, stillMs: 0 });
   await untilLater(doorway.time, () => doorway.saids.length === 1);
   await doorway.settled();
   await served.close();
@@ -187,4 +191,59 @@ it('stops at once while a poll is waiting', async () => {
   await doorway.time.advance(60_000);
   expect(doorway.saids).toEqual([]);
   expect(doorway.served.world.hasOpenUpdates()).toBe(true);
+});
+
+it('puts bad items of a batch aside with their texts, once each, and goes on with the others', async () => {
+  const served = await aSandbox();
+  const bad = [null, { update_id: 'seven' }, 'what', { update_id: 6, message: { text: 7 } }];
+  const batches = [bad.slice(0, 3), bad.slice(0, 3), [...bad, messageUpdate({ id: 7 }), null]];
+  const offsets: (number | undefined)[] = [];
+  const real = createTelegramApi({ ...served, timer: manualTime(sandboxStart) });
+  const odd: RawApi['getUpdates'] = async (asked, signal) => {
+    offsets.push(asked?.offset);
+    return (batches.shift() as Update[] | undefined) ?? real.raw.getUpdates({ ...asked, offset: 0 }, signal);
+  };
+  const raw = new Proxy(real.raw, {
+    get: (all, name): unknown => (name === 'getUpdates' ? odd : Reflect.get(all, name)),
+  });
+  const api = {
+    ...real,
+    ask: (call, ...rest) => real.ask((_raw, signal) => call(raw, signal), ...rest),
+  } as TelegramApi;
+  const doorway = await aDoorway({ served, needs: { api } });
+  await untilLater(doorway.time, () => doorway.saids.length === 1 && offsets.length > 3);
+  const kept = await doorway.query('select payload, status from inbox order by received_at');
+  const [failed, done] = [
+    kept.filter(({ status }) => status === 'failed'),
+    kept.filter(({ status }) => status === 'done'),
+  ];
+  expect(new Set(failed.map(({ payload }) => payload))).toEqual(new Set(bad.map((one) => JSON.stringify(one))));
+  expect(done).toHaveLength(1);
+  // Items without a number confirm nothing, and are not asked for again and again without a pause.
+  expect(offsets.slice(0, 4)).toEqual([undefined, undefined, undefined, 8]);
+  expect(troubles(doorway)).toHaveLength(1);
+  await served.close();
+  real.close();
+});
+
+it('counts how long polling stands still, and goes on after a fault of its own', async () => {
+  const real = await aSandbox();
+  const inner = createTelegramApi({ ...real, timer: manualTime(sandboxStart) });
+  let throws = 1;
+  const api: TelegramApi = {
+    ...inner,
+    ask: (call, ms, stop) => {
+      if (stop !== undefined && throws-- > 0) throw new TypeError('of ours');
+      return inner.ask(call, ms, stop);
+    },
+  };
+  const doorway = await aDoorway({ served: real, needs: { api } });
+  await until(() => doorway.log.lines.some(({ event }) => event === 'poll_failed'));
+  await doorway.time.advance(4000);
+  expect(doorway.inbound.health().stillMs).toBe(4000);
+  real.world.say({ as: 'ada', chat: lab, text: '/new' });
+  await untilLater(doorway.time, () => doorway.saids.length === 1);
+  expect(doorway.inbound.health().stillMs).toBe(0);
+  await real.close();
+  inner.close();
 });

@@ -274,3 +274,18 @@ it('counts what was said while a draft was open, however late it is handled, and
     ['in time', at(29) * 1000],
   ]);
 });
+
+it.each([
+  ['forwarded', { forward_origin: { type: 'hidden_user', sender_user_name: 'X', date: 1 } }],
+  ['made by another bot', { via_bot: { id: 99, is_bot: true, first_name: 'Another' } }],
+])('takes what was %s as a text, and never as an order', async (_how, more) => {
+  const world = await open();
+  const doorway = await aDoorway({ world, isStarted: false });
+  const texts = ['/allow 999', 'done', '@cronogram_bot every day at 9 x', 'the dentist moved to Monday'];
+  const updates = texts.map((text, index) => messageUpdate({ id: index + 1, text, chat: ada, more }));
+  await world.store.receiveUpdates(updates.map(stored), doorway.time.now());
+  doorway.inbound.start();
+  await doorway.settled();
+  expect(doorway.saids.map(({ command, args }) => [command, args])).toEqual([[null, 'the dentist moved to Monday']]);
+  expect((await doorway.words()).filter((text) => text.startsWith('Somebody else wrote that'))).toHaveLength(3);
+});

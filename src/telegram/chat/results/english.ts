@@ -30,6 +30,14 @@ const causes: Readonly<Record<BlockedCause, { readonly what: string; readonly to
     what: 'I asked for its topic, and the answer was lost, so I do not know whether it was made.',
     todo: 'Look whether the topic is there; delete it if it is empty. Then press Retry, and I make a new one.',
   },
+  topic_gone: {
+    what: 'its topic was deleted again, soon after I had made it anew.',
+    todo: 'Leave the topic there: I make it again within the hour.',
+  },
+  topic_astray: {
+    what: 'Telegram shows what I send to its topic outside of it, in a new topic too.',
+    todo: 'That is a fault of Telegram, and I take such messages back.',
+  },
   other: { what: 'Telegram refuses it.', todo: 'See the error below.' },
 };
 
@@ -63,8 +71,10 @@ export const noticeTexts = {
       say`${bold('Did it arrive?')} Telegram never answered when I sent a message${name === null ? '' : ' of '}${name ?? ''} at ${at}.`,
       'Look above, and press what is true.',
     ),
-  topicRemade: (name: Rich | null): Rich =>
-    say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
+  topicRemade: (name: Rich | null, isAstray: boolean): Rich =>
+    isAstray
+      ? say`Telegram showed a message outside of the topic of ${name ?? 'this task'}, so I took it back and made the topic anew.`
+      : say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
   notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
   downtime: (from: string, to: string, zone: string): Rich =>
     say`${bold('I was not there')} from ${from} until ${to} (${zone}).`,

@@ -1,0 +1,1 @@
+ALTER TABLE `tasks` ADD `topic_lost_at` integer;

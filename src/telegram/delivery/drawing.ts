@@ -48,7 +48,7 @@ async function withDone(
   const { occurrenceId } = view;
   const drawn = resultDrawn(view, resultOf);
   if (!wasSent || taskId === null) return drawn;
-  const { doneAt = null, doneBy = null } = (await store.readAck(occurrenceId)) ?? {};
+  const { doneAt = null, doneBy = null } = (await store.readAck({ taskId, occurrenceId })) ?? {};
   const task = (await (doneAt === null ? null : store.readPlanned(taskId)))?.task;
   if (doneAt === null || doneBy === null || task === undefined) return drawn;
   const name = shortName(await calledOf({ store }, doneBy));
@@ -97,7 +97,7 @@ async function askedFacts(
   return {
     address,
     topic,
-    ack: isAboutAck ? await store.readAck(view.occurrenceId) : null,
+    ack: isAboutAck && taskId !== null ? await store.readAck({ taskId, occurrenceId: view.occurrenceId }) : null,
     question: view.view === 'missed' && taskId !== null ? await store.readQuestion(taskId) : null,
   };
 }

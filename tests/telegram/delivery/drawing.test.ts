@@ -13,7 +13,7 @@ it('draws a result from its row, and asks whether it is done only when it may ha
   const asked: string[] = [];
   const store = {
     ...memoryLedger(),
-    readAck: async (occurrenceId: string) => {
+    readAck: async ({ occurrenceId }: { occurrenceId: string }) => {
       asked.push(occurrenceId);
       const doneBy = 'telegram:user:1001' as const;
       return { status: 'done', nags: 0, doneAt: start, doneBy, result: null, chatTitle: null } as const;

@@ -99,7 +99,7 @@ async function waitingSettled(ctx: ChatContext, arrived: boolean): Promise<Answe
 
 /** Buttons of results, of questions and of words about failures. They stand in the chat for months. */
 export const resultsButtons = {
-  done: donePressed,
+  done: onTask('read', donePressed, { deleted: 'handled' }),
   notdone: onTask('read', notDonePressed, { deleted: 'handled' }),
   seen: async () => toasted(texts.reminder.done),
   snooze: onTask('change', snoozePressed, { deleted: 'gone' }),

@@ -1,3 +1,4 @@
+import type { FoundByPress } from '../../../app/ports/chats.ts';
 import type { Done } from '../../../app/use-cases/acks.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -67,25 +68,20 @@ function doneReplies({ place }: ChatContext, said: DoneSaid, line: string, resul
  * Before a result is changed by a callback from it: a send whose answer was lost would be looked for by its first words
  * otherwise, and given those back.
  */
-export async function noteArrival({ place, messageId, shown, store, clock }: ChatContext, occurrenceId: string) {
+export async function noteArrival(
+  { place, messageId, shown, store, clock }: ChatContext,
+  of: Pick<FoundByPress, 'taskId' | 'occurrenceId'>,
+): Promise<void> {
   if (place.topic === null || shown === null || messageId === 0) return;
   const { address } = place.chat;
-  await store.foundByPress({
-    address,
-    topic: place.topic,
-    messageId,
-    occurrenceId,
-    text: shown.text,
-    at: clock.now(),
-  });
+  await store.foundByPress({ ...of, address, topic: place.topic, messageId, text: shown.text, at: clock.now() });
 }
 
 /** [Done]. */
-export async function donePressed(ctx: ChatContext): Promise<Answer> {
+export async function donePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const { messageId, shown } = ctx;
   const occurrenceId = longId(arg(ctx, 1));
-  await noteArrival(ctx, occurrenceId);
-  const task = await permitted(ctx, 'read', longId(arg(ctx, 0)));
+  await noteArrival(ctx, { taskId: task.id, occurrenceId });
   const { replies, word, isFirst } = await done(ctx, { task, occurrenceId, messageId, shown });
   return { replies, toast: { text: word, isAlert: !isFirst } };
 }
@@ -148,7 +144,7 @@ async function lastRuns({ id }: Task, { tasks }: ChatContext, limit: number) {
 export async function notDonePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const occurrenceId = longId(arg(ctx, 1));
   const { actor } = ctx.person;
-  const by = (await ctx.store.readAck(occurrenceId))?.doneBy ?? null;
+  const by = (await ctx.store.readAck({ taskId: task.id, occurrenceId }))?.doneBy ?? null;
   if (by !== null && by !== actor && (await refusal(ctx, 'change', task)) !== null) {
     return alerted(texts.reminder.notDoneOnly(await calledOf(ctx, by)));
   }

@@ -21,7 +21,7 @@ import { firstShown, resultButtons, withLine, withoutLine, withRows } from './vi
 export async function snoozePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const occurrence = arg(ctx, 1) === '' ? null : longId(arg(ctx, 1));
   const rows = snoozeButtons(task, occurrence, ctx.clock.now());
-  if (occurrence !== null) await noteArrival(ctx, occurrence);
+  if (occurrence !== null) await noteArrival(ctx, { taskId: task.id, occurrenceId: occurrence });
   if (occurrence !== null && ctx.shown !== null) return redrawn(ctx, withRows(ctx.shown, rows));
   const menu = drawn(texts.deed.snoozeFor(taskName(task)), rows);
   return occurrence === null ? redrawn(ctx, menu) : answerWith(menu);
@@ -69,7 +69,7 @@ export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer
     return redrawn(ctx, drawn(words, undoRow(task, entryId)), toast);
   }
   const line = texts.deed.snoozedLine(shortName(ctx.person.name), at, setting.timezone);
-  const { messageId, shown } = await resultFor(ctx, longId(occurrence));
+  const { messageId, shown } = await resultFor(ctx, { taskId: task.id, occurrenceId: longId(occurrence) });
   const rows = resultButtons(task, longId(occurrence), 'r');
   const told = withRows(withLine(withoutLine(shown), line) ?? shown, rows);
   return { replies: [{ is: 'edit', messageId, shown: told }], toast: { text: toast, isAlert: false } };
@@ -78,9 +78,9 @@ export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer
 /** Pressed below a reminder, which goes away, it is told in the result itself. */
 async function resultFor(
   { messageId, shown, store }: ChatContext,
-  occurrenceId: string,
+  of: Parameters<ChatContext['store']['readAck']>[0],
 ): Promise<{ readonly messageId: number; readonly shown: Drawn }> {
-  const result = (await store.readAck(occurrenceId))?.result ?? null;
+  const result = (await store.readAck(of))?.result ?? null;
   const first = result === null || result.messageId === messageId ? null : firstShown(result);
   if (result !== null && first !== null) return { messageId: result.messageId, shown: first };
   return { messageId, shown: shown ?? { text: '' } };

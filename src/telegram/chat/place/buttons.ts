@@ -190,5 +190,5 @@ export const placeButtons = {
   allow: allowPressed,
   purge: purgePressed,
   topicdelete: onTask('change', topicDeletePressed, { deleted: 'handled' }),
-  keep: async (ctx: ChatContext) => redrawn(ctx, drawn(texts.topic.kept)),
+  keep: onChat('read', async (ctx) => redrawn(ctx, drawn(texts.topic.kept))),
 } satisfies Buttons;

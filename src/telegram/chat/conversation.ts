@@ -6,6 +6,7 @@ import type { World } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
+import type { TruthStore } from '../../app/ports/why.ts';
 import type { Bulk } from '../../app/tasks/bulk.ts';
 import type { Preview } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
@@ -170,7 +171,8 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly store: ChatStore &
     ChatFacts &
     UsageStore &
-    Pick<TaskStore, 'readTask'> &
+    Pick<TaskStore, 'readTask' | 'listTaskRuns'> &
+    Pick<TruthStore, 'readPlanned'> &
     Pick<AckStore, 'readAck'> &
     Pick<QuestionStore, 'lastAnswer'> &
     Pick<UpkeepStore, 'readNote' | 'writeNote'>;

@@ -1,4 +1,5 @@
 import type { ResultTask } from '../../app/ports/outside.ts';
+import { isUnreadable } from '../../app/tasks/verbs.ts';
 import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
@@ -119,7 +120,7 @@ export function resultDrawn({ text, occurrenceId, media }: Of<'result'>, task: R
 
 function settingFor(task: Task, { timezone, now, dates }: About): Setting {
   return {
-    timezone: task.pausedReason?.startsWith('unreadable') === true ? timezone : task.schedule.timezone,
+    timezone: isUnreadable(task) ? timezone : task.schedule.timezone,
     now,
     dates,
   };

@@ -72,7 +72,7 @@ async function editedWords(
 ): Promise<Rich> {
   const { edit, making, field } = texts;
   if (entryId === null) return edit.nothing(taskName(task));
-  const told = diffs(changes, await settingFor(task, ctx));
+  const told = diffs(changes, settingFor(task, ctx));
   return blocks(
     edit.changed(taskName(task)),
     // Handled once more after a crash, it is changed already.

@@ -1,6 +1,5 @@
 import type { TaskInput } from '../../../app/tasks/definition.ts';
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -8,7 +7,7 @@ import type { Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
 import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
-import { card, type CardFacts, cardOf, markFor, nextSentence, nextShown, taskName, undoRow } from '../kit/card.ts';
+import { cardOf, nextSentence, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
 import { type DraftAt, draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
 import { onChat, targetOf } from '../kit/guards.ts';
@@ -70,18 +69,11 @@ async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): 
   if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
   const { task } = tried.made;
   const missing = topicsOff(ctx.place) ?? (await rightMissing(ctx));
-  const shown = withNote(card(task, newFacts(ctx, task)), missing);
+  const shown = withNote(await cardOf(task, ctx), missing);
   return {
     ...redrawn(ctx, shown, texts.making.created(task.number)),
     draft: putDraft(ctx, { step: 'made', taskId: task.id }, { id: row.id, now: ctx.clock.now() }),
   };
-}
-
-/** Facts of a task that was made a moment ago. */
-function newFacts(ctx: ChatContext, task: Task): CardFacts {
-  const { dates } = settingsOf(ctx.place.chat.settings);
-  const next = task.state === 'active' ? ctx.preview(task.schedule).next.slice(0, nextShown) : [];
-  return { now: ctx.clock.now(), dates, next, ownerName: ctx.person.name, mark: markFor(ctx) };
 }
 
 function requestInput({ text, when, kept }: StepOf<'preview'>, plain: boolean): TaskInput {

@@ -62,7 +62,7 @@ async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGi
   if (approved.is === 'none') return alerted(texts.chat.oldButton);
   const { by, at, isGiven: wasGiven, isFirst } = approved;
   const name = await calledOf(ctx, by);
-  const when = pastMoment(at, await settingFor(task, ctx));
+  const when = pastMoment(at, settingFor(task, ctx));
   const words = wasGiven ? reminder.approved : reminder.discarded;
   const line = words(shortName(name), when);
   if (!isFirst && by !== actor) return inWindow(settled(ctx, line, line));

@@ -42,7 +42,7 @@ async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const { by, at, result } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
   const isFirst = by === person.actor;
   const name = shortName(isFirst ? person.name : await calledOf(ctx, by));
-  const when = pastMoment(at, await settingFor(task, ctx));
+  const when = pastMoment(at, settingFor(task, ctx));
   const { reminder } = texts;
   return {
     replies: doneReplies(ctx, said, reminder.doneBy(name, when), result),

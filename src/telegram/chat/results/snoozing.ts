@@ -56,7 +56,7 @@ function untilOf(word: string, setting: Setting): number | { readonly forMs: num
 }
 
 export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer> {
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const until = untilOf(arg(ctx, 1), setting);
   if (until === 'unknown') return alerted(texts.chat.oldButton);
   if (until === 'over') return alerted(texts.deed.tonightIsOver);

@@ -91,7 +91,7 @@ async function scheduled(ctx: ChatContext, schedule: Schedule): Promise<Told> {
       ? await made(ctx, at)
       : (await ctx.tasks.edit(targetOf(ctx, known), { schedule: at, enabled: true })).task;
   const next = await ctx.truth.upcoming(task.id, 1);
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const words = texts.digest.on(taskName(task), scheduleText(task.schedule, ctx.clock.now()));
   return [
     lines(words, texts.digest.next(moments(next, setting), setting.timezone)),

@@ -89,7 +89,7 @@ async function skipPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
     { ...target, ...own },
     { count: 1, from: Number.isFinite(from) ? from : null },
   );
-  const words = leftOutWords(slots, await settingFor(task, ctx));
+  const words = leftOutWords(slots, settingFor(task, ctx));
   const toast = entryId === null ? texts.deed.skippedBefore : texts.deed.leftOutWord(words);
   return onCard(ctx, task, toast);
 }

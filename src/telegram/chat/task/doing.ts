@@ -46,7 +46,7 @@ const pauseNamed = onNamedTask({ deed: 'change', verb: 'pause', fits: 'active' }
     : untilOf(ctx, named.rest, named.task.schedule.timezone, `#${named.task.number}`);
   const { task, entryId } = await ctx.tasks.pause(targetOf(ctx, named.task), until);
   if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const rows = pausedRows(task, entryId, setting.now);
   if (entryId !== null) return answer(pausedWords(task, setting), rows);
   const by = task.paused === null ? null : await nameOf(ctx, task.paused.by);
@@ -117,7 +117,7 @@ export const snoozeCommand = onNamedTask({ deed: 'change', verb: 'snooze' }, asy
   if (rest === '') {
     return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, ctx.clock.now()));
   }
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const until = momentIn(rest, { timezone: setting.timezone, now: ctx.date }, '9:00');
   if (until === null) return answer(texts.deed.snoozeHow(task.number));
   const { entryId } = await ctx.tasks.snooze(targetOf(ctx, task), until);
@@ -176,7 +176,7 @@ function pausedBeforeWords(task: Task, by: string | null, setting: Setting) {
 }
 
 export async function pauseToPressed(ctx: ChatContext, { id: taskId, ...before }: Task): Promise<Answer> {
-  const setting = await settingFor(before, ctx);
+  const setting = settingFor(before, ctx);
   const day = arg(ctx, 1);
   if (day === 'pick') {
     const id = shortId(taskId);
@@ -197,7 +197,7 @@ export async function pauseToPressed(ctx: ChatContext, { id: taskId, ...before }
 export const skipCommand = onNamedTask(
   { deed: 'change', verb: 'skip', fits: 'active', isCounting: true },
   async (ctx, named) => {
-    const setting = await settingFor(named.task, ctx);
+    const setting = settingFor(named.task, ctx);
     const wish = wishIn(named.rest, ctx, setting);
     if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
     const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
@@ -270,7 +270,7 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
 /** The change that was taken back, who had made it and when; and what comes next, as after every change. */
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
   const deed = told?.(task.number, detailOf(entry, setting)) ?? '';

@@ -71,7 +71,7 @@ export const historyCommand = onNamedTask({ deed: 'read', verb: 'history', isAlo
 export async function historyOf(task: Task, ctx: ChatContext, cursor: string | null): Promise<Drawn> {
   const { items, next } = await ctx.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
   const names = await namesOf(new Set(items.flatMap(({ ack }) => ack?.doneBy ?? [])), ctx);
-  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, await settingFor(task, ctx));
+  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, settingFor(task, ctx));
 }
 
 const comingShown = 10;
@@ -87,7 +87,7 @@ export async function nextCommand(ctx: ChatContext): Promise<Answer> {
 
 const nextNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) => {
   const { history } = texts;
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const slots = await ctx.truth.upcoming(task.id, comingShown);
   const snoozed = await snoozedTo(task, ctx);
   const next = [

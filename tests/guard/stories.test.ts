@@ -9,7 +9,7 @@ interface StoryReport {
 
 /**
  * The order inside telegram: intake -> chat -> stories -> kit, and delivery -> kit and the view of a result. Words are said
- * by everybody: `chat/texts.ts` collects them from the stories, and `chat/conversation.ts` has the types.
+ * by everybody: `chat/texts.ts` collects them from the stories, and `chat/context.ts` has the types.
  */
 function checkStories(files: readonly SourceFile[]): StoryReport {
   const shared: string[] = [];

@@ -2,7 +2,7 @@ import type { Message, Update, User, UserFromGetMe } from 'grammy/types';
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
-import { claimedArg, setupArg } from '../chat/conversation.ts';
+import { claimedArg, setupArg } from '../chat/context.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { takenOf, type Taken } from './handled.ts';

@@ -3,7 +3,7 @@ import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat } from '../../app/ports/chats.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import { telegramThread } from '../../domain/thread.ts';
-import type { Place, SetUp } from '../chat/conversation.ts';
+import type { Place, SetUp } from '../chat/context.ts';
 import { markFor } from '../chat/kit/card.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
 import type { TelegramInDeps } from './deps.ts';

@@ -5,7 +5,7 @@ import type { Platform, World } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { TelegramApi } from '../api.ts';
-import type { BotContext, ChatDeps, Command } from '../chat/conversation.ts';
+import type { BotContext, ChatDeps, Command } from '../chat/context.ts';
 
 /** The chat as intake sees it: its commands, and what answers words and buttons. */
 export interface Conversation {

@@ -1,6 +1,6 @@
 import type { Log } from '../../app/ports/outside.ts';
 import type { TelegramApi } from '../api.ts';
-import type { Reaction } from '../chat/conversation.ts';
+import type { Reaction } from '../chat/context.ts';
 
 /** A callback that is as old as this has ended its waiting on the screen anyway. */
 const pressOldMs = 15_000;

@@ -2,7 +2,7 @@ import type { Chat as FromChat, ChatMemberUpdated, Message, User as FromUser } f
 import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, Member, User } from '../../app/ports/chats.ts';
 import { membershipFreshMs, membershipHeldMs } from '../../domain/limits.ts';
-import type { Person } from '../chat/conversation.ts';
+import type { Person } from '../chat/context.ts';
 import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { nothingToSay, type Handled } from './handled.ts';

@@ -3,7 +3,7 @@ import type { Chat as FromChat, Message, User as FromUser, UserFromGetMe } from 
 import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
 import { telegramThread } from '../../domain/thread.ts';
-import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/conversation.ts';
+import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/context.ts';
 import { silence } from '../chat/kit/answers.ts';
 import { parsePress } from '../chat/kit/press.ts';
 import { isDoneWord } from '../chat/results/done.ts';

@@ -2,7 +2,7 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError, type ErrorCode } from '../../../domain/errors.ts';
 import type { Drawn, Button } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext, Handler, Reaction } from '../conversation.ts';
+import type { Answer, ChatContext, Handler, Reaction } from '../context.ts';
 import { texts } from '../texts.ts';
 import { type Rows, button, inRows } from './press.ts';
 import { shortened, type Rich, drawn, oneLine, say } from './rich.ts';

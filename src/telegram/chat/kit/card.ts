@@ -7,7 +7,7 @@ import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import { executionThread, isBlank, type Task } from '../../../domain/task.ts';
-import type { ChatContext } from '../conversation.ts';
+import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { policyLines } from './policy.ts';

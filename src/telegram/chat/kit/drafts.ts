@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/ports/chats.ts';
 import { mediaKinds, type Media } from '../../../domain/shown.ts';
 import { isBlank, titleFrom } from '../../../domain/task.ts';
-import type { ChatContext, Person, Place } from '../conversation.ts';
+import type { ChatContext, Person, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { button, dataOf, longId, shortId, type Rows } from './press.ts';
 import type { Rich } from './rich.ts';

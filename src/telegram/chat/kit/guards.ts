@@ -3,7 +3,7 @@ import type { Target } from '../../../app/tasks/tasks.ts';
 import type { Deed } from '../../../domain/access.ts';
 import type { Task } from '../../../domain/task.ts';
 import { telegramThread, type Thread } from '../../../domain/thread.ts';
-import type { Answer, ChatContext, Handler, Place } from '../conversation.ts';
+import type { Answer, ChatContext, Handler, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { redrawn, Refused } from './answers.ts';
 import { cardOf } from './card.ts';

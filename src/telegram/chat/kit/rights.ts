@@ -1,6 +1,6 @@
 import { may, refusalText, type Deed, type Actor } from '../../../domain/access.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { ChatContext, ChatDeps, Person, Place } from '../conversation.ts';
+import type { ChatContext, ChatDeps, Person, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { Refused } from './answers.ts';
 import { oneLine } from './rich.ts';

@@ -3,7 +3,7 @@ import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
 import { isBlank } from '../../../domain/task.ts';
 import { type Asked, readAnywhere, readAsked, readTime, timeOr } from '../../../domain/when/asked.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, silence, turnedDown, triedTo } from '../kit/answers.ts';
 import { dateIn } from '../kit/clock.ts';
 import {

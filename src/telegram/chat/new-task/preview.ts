@@ -7,7 +7,7 @@ import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
 import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
-import type { ChatContext, Place } from '../conversation.ts';
+import type { ChatContext, Place } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { clockIn, moments, wordsOf } from '../kit/clock.ts';
 import { titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';

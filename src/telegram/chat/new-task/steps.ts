@@ -3,7 +3,7 @@ import { civilFromDays, dayOfWall, pad, weekdayOf } from '../../../domain/schedu
 import { toWall } from '../../../domain/schedule/time/zone.ts';
 import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { redrawn, silence } from '../kit/answers.ts';
 import { capital, dateIn, wordsOf } from '../kit/clock.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Chat } from '../../../app/ports/chats.ts';
 import type { Actor } from '../../../domain/access.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, redrawn, Refused } from '../kit/answers.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
 import { arg, button, dataOf, type Rows } from '../kit/press.ts';

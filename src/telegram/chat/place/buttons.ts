@@ -1,6 +1,6 @@
 import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
-import { type Answer, type Buttons, type ChatContext, claimedArg, setupArg, type Place } from '../conversation.ts';
+import { type Answer, type Buttons, type ChatContext, claimedArg, setupArg, type Place } from '../context.ts';
 import { answer, redrawn, Refused, answerWith, forAsker, silence } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
 import { draftOf } from '../kit/drafts.ts';

@@ -1,6 +1,6 @@
 import type { Chat } from '../../../app/ports/chats.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { ChatContext, ChatDeps, Place, SetUp } from '../conversation.ts';
+import type { ChatContext, ChatDeps, Place, SetUp } from '../context.ts';
 import { markFor } from '../kit/card.ts';
 import { clockIn } from '../kit/clock.ts';
 import { button, dataOf, type Rows } from '../kit/press.ts';

@@ -1,7 +1,7 @@
 import type { ThreadCounts } from '../../../app/ports/tasks.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, redrawn, Refused, toasted } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { onChat, targetOf, threadOf } from '../kit/guards.ts';

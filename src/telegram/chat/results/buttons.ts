@@ -2,7 +2,7 @@ import type { MissedAnswer } from '../../../app/ports/questions.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { askExpiryMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, Buttons, ChatContext } from '../conversation.ts';
+import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { alerted, answer, toasted, redrawn, Refused } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';

@@ -2,7 +2,7 @@ import type { FoundByPress } from '../../../app/ports/chats.ts';
 import type { Done } from '../../../app/use-cases/acks.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext, Reply } from '../conversation.ts';
+import type { Answer, ChatContext, Reply } from '../context.ts';
 import { alerted, answer, redrawn, toasted } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';

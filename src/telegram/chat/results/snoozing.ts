@@ -2,7 +2,7 @@ import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { alerted, answerWith, redrawn } from '../kit/answers.ts';
 import { taskName, settingFor, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting } from '../kit/clock.ts';

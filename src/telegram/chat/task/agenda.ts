@@ -5,7 +5,7 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { ChatContext } from '../conversation.ts';
+import type { ChatContext } from '../context.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, clockIn, dayMoment, scheduleShort, type Setting } from '../kit/clock.ts';
 import { dayIn, startOf } from '../kit/days.ts';

@@ -1,5 +1,5 @@
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
+import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
 import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';

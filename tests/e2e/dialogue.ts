@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { sandboxToken } from '../../src/compose/chat.ts';
+import { sandboxToken } from '../../src/compose/telegram-or-sandbox.ts';
 import type { MediaKind, MessageShown } from '../../src/sandbox/world/world.ts';
 import { freePort } from '../support/ports.ts';
 import { aBot, second, type Bot } from './bot.ts';

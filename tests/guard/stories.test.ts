@@ -29,7 +29,7 @@ const outside = new Set(['intake', 'delivery', 'chat', 'kit', everybodys]);
 function partOf(path: string): string | null {
   const [, inside] = /^src\/telegram\/(.+)$/.exec(path) ?? [];
   if (inside === undefined) return null;
-  if (/^chat\/(?:texts|conversation)\.ts$/.test(inside)) return everybodys;
+  if (/^chat\/(?:texts|context)\.ts$/.test(inside)) return everybodys;
   const [, folder, story] = /^([^/]+)\/(?:([^/]+)\/)?/.exec(inside) ?? [];
   return story ?? folder ?? null;
 }

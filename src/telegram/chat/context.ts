@@ -67,7 +67,7 @@ export interface ChatContext extends ChatDeps {
   readonly media: Media | null;
   /** Of several files that were sent at once: what they have in common. */
   readonly album?: string;
-  /** It calls the bot by its name, so that it is meant for us wherever it is said. */
+  /** The words call the bot by its name, so that it is meant for us wherever it is said. */
   readonly isAddressed?: boolean;
   /** The data of the button, already checked; null when it is of no form that is known. */
   readonly press: Press | null;
@@ -143,7 +143,7 @@ export interface Command {
   readonly description: string;
   /** For whom the menu shows it. */
   readonly menu: 'everybody' | 'admins' | 'owners' | 'nobody';
-  /** It only reads, so that in a group nobody but the asker need see the word and its answer. */
+  /** The command only reads, so that in a group nobody but the asker need see the word and its answer. */
   readonly isReading?: true;
   readonly handle: Handler;
 }

@@ -7,7 +7,14 @@ import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, moments, type Setting } from '../chat/kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { blocks, lines, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
-import { askingDrawn, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/view.ts';
+import {
+  askingDrawn,
+  type AskedFacts,
+  type AskingView,
+  type Of,
+  resultButtons,
+  noticeRows,
+} from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 
 /** Facts from which a message is drawn, as they stand now. */
@@ -17,10 +24,8 @@ export interface About extends Omit<CardFacts, 'mark' | 'startedAt'> {
   /** The zone in which the chat speaks of time. */
   readonly timezone: string;
   /** For questions to people: how that stands. */
-  readonly asked?: Asked | null;
+  readonly asked?: AskedFacts | null;
 }
-
-type Of<Name extends View['view']> = Extract<View, { view: Name }>;
 
 /** A result is drawn from its row, and the word about what was held from the parts that were. */
 export type DrawnView = Exclude<View, Of<'result' | 'bundle'>>;
@@ -79,7 +84,7 @@ function slotsDifferDrawn(view: Of<'slotsDiffer'>, { now, dates }: About): Drawn
 /** Draws views that are nothing without their task. */
 function drawnAbout(
   task: Task,
-  view: Of<'card' | 'failed' | 'recovered' | 'autoPaused'> | Asking,
+  view: Of<'card' | 'failed' | 'recovered' | 'autoPaused'> | AskingView,
   about: About,
 ): Drawn | null {
   switch (view.view) {

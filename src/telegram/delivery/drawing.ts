@@ -8,7 +8,7 @@ import { type FactsDeps, readFacts, taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
 import { lines, link, say, type Rich, drawn, urlOf } from '../chat/kit/rich.ts';
 import { calledOf, shortName } from '../chat/kit/rights.ts';
-import { isAsking, type Asked, doneShown } from '../chat/results/view.ts';
+import { isAsking, type AskedFacts, doneShown } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 import { draw, resultDrawn, type DrawnView } from './draw.ts';
 
@@ -74,7 +74,7 @@ async function askedFacts(
   store: AskedStore,
   view: View,
   { taskId, route }: Pick<Outgoing, 'taskId' | 'route'>,
-): Promise<Asked> {
+): Promise<AskedFacts> {
   const { address, topic } = route;
   const isAboutAck = view.view === 'nag' || view.view === 'escalated';
   return {

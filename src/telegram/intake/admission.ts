@@ -32,7 +32,7 @@ interface AdmissionDeps extends Pick<TelegramInDeps, 'store' | 'clock' | 'ids' |
  */
 export function createAdmission(deps: AdmissionDeps) {
   return {
-    /** Those of the updates that are let in. */
+    /** The updates that are let in. */
     admit: async (updates: readonly unknown[]): Promise<readonly Admitted[]> => {
       const admitted: Admitted[] = [];
       for (const update of updates) {
@@ -125,7 +125,7 @@ function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming): voi
     return;
   }
   const isAddedNow = change !== undefined && memberStatusOf(change.new_chat_member) !== 'out';
-  if (isAddedNow || (message !== undefined && isForUs(deps, wording))) refuseChat(deps, origin);
+  if (isAddedNow || (message !== undefined && isOwnCommand(deps, wording))) refuseChat(deps, origin);
 }
 
 function refuseInPrivate({ claim, refusals, errands }: AdmissionDeps, { from, chat, ...message }: Message): void {
@@ -168,7 +168,7 @@ async function claims(deps: AdmissionDeps, from: User, code: string, updateId: n
 }
 
 /**
- * It is handled like any other `/start`. What stood behind it is not kept, whoever said it: it may be a code that is good
+ * The `/start` is handled like any other. The word behind it is not kept, whoever said it: it may be a code that is good
  * still, or that was said twice.
  */
 function startAlone(update: Update, word: string | null): Update {
@@ -184,7 +184,7 @@ function startAlone(update: Update, word: string | null): Update {
 }
 
 /** In a group other bots are spoken to as well, so only our own name or our own words count. */
-function isForUs({ conversation }: AdmissionDeps, wording: Wording | null): boolean {
+function isOwnCommand({ conversation }: AdmissionDeps, wording: Wording | null): boolean {
   if (wording === null || wording.command === null) return false;
   return wording.isAddressed || conversation.commands.some(({ name }) => name === wording.command);
 }

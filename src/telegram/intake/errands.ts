@@ -6,7 +6,7 @@ import type { Reaction } from '../chat/context.ts';
 const pressOldMs = 15_000;
 /** Refusals on their way; a crowd of strangers costs no more than that. */
 const refusalsUnderWayMax = 10;
-/** The same for callbacks, each of which has somebody waiting. */
+/** Refused callbacks on their way, each of which has somebody waiting. */
 const refusedCallbacksMax = 100;
 
 export interface Toast {

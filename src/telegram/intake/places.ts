@@ -72,7 +72,7 @@ async function letInBy(deps: PlacesDeps, change: ChatMemberUpdated, updateId: nu
   return deps.lists.hello({ ...chat, state: 'approved' }, heard);
 }
 
-/** Both sides tell of it, and whichever comes first does it. */
+/** A group became a supergroup: both sides tell of it, and whichever comes first does it. */
 export async function moved({ store, clock, log }: TelegramInDeps, message: Message): Promise<void> {
   const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = message;
   if (to === undefined && from === undefined) return;

@@ -31,7 +31,7 @@ export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): bool
 
 const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 
-/** It is read on the clocks of the task, whatever the chat has. */
+/** The new time is read on the clocks of the task, whatever the chat has. */
 export async function retimed(ctx: ChatContext, task: Task, all: string): Promise<Retimed> {
   const words = all.trim().replace(lead, '');
   const reading = { timezone: task.schedule.timezone, now: ctx.date };

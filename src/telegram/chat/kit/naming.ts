@@ -21,7 +21,7 @@ export interface Wish {
   readonly fits?: ChatTasksQuery['filter'];
   /** Nothing may follow the task: words that do could name another one, and are not guessed at. */
   readonly isAlone?: boolean;
-  /** It is asked for even where there is one task alone. */
+  /** The task is asked for even where there is one task alone. */
   readonly isAsked?: boolean;
   /** A number that names no task is a count. */
   readonly isCounting?: boolean;

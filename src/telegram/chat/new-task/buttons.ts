@@ -38,10 +38,10 @@ function onDraft(handle: (ctx: ChatContext, draft: OpenDraft) => Promise<Answer>
   };
 }
 
-type Found = DraftAt<'preview'>;
+type PreviewDraft = DraftAt<'preview'>;
 
-/** The same for buttons of the preview. */
-function onPreview(handle: (ctx: ChatContext, found: Found) => Promise<Answer>): Handler {
+/** For buttons of the preview. */
+function onPreview(handle: (ctx: ChatContext, found: PreviewDraft) => Promise<Answer>): Handler {
   return onDraft(async (ctx, { row, step }) => {
     if (step.step !== 'preview') throw new Refused(texts.making.over);
     return handle(ctx, { row, step });
@@ -55,7 +55,7 @@ async function alreadyMade(ctx: ChatContext, taskId: string): Promise<Answer> {
   return redrawn(ctx, await cardOf(task, ctx), texts.making.createdBefore(task.number));
 }
 
-async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): Promise<Answer> {
+async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boolean): Promise<Answer> {
   const { chat, topic } = ctx.place;
   const tried = await triedTo(() =>
     ctx.tasks.create({
@@ -163,7 +163,7 @@ function short(sentence: string): string {
 /** The task of the same title: `that` shows what could be changed about it, `thattime` and `thattext` change it. */
 async function sameTitlePressed(
   ctx: ChatContext,
-  { row, step, action }: Found & { readonly action: 'that' | 'thattime' | 'thattext' },
+  { row, step, action }: PreviewDraft & { readonly action: 'that' | 'thattime' | 'thattext' },
 ): Promise<Answer> {
   const task = await ctx.store.taskByTitle(ctx.place.chat.id, titleOfStep(step));
   if (task === null) throw new Refused(texts.chat.noSuchTask);
@@ -179,7 +179,7 @@ async function sameTitlePressed(
   };
 }
 
-function offered(task: Task, { row, step }: Found, now: number) {
+function offered(task: Task, { row, step }: PreviewDraft, now: number) {
   const { wizard, button: words } = texts;
   const id = shortId(row.id);
   const isSameTime = JSON.stringify(task.schedule) === JSON.stringify(step.when.schedule);

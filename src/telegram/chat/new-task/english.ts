@@ -23,7 +23,7 @@ export function list(items: readonly string[]): Rich {
 export const makingTexts = {
   unread: (sentence: string, tries: readonly string[], where: Where): Rich =>
     blocks(sentence, lines('These can be read:', list(tries)), `${again[where]} the time, or press Cancel.`),
-  /** The same where the text is wanted too. */
+  /** The sentence where the text is wanted too. */
   unreadBoth: (sentence: string, tries: readonly string[], where: Where): Rich =>
     blocks(
       sentence,

@@ -114,7 +114,7 @@ export function whatIsWrong(fault: AppError): { readonly sentence: string; reado
   return { sentence, tries: Array.isArray(named) ? named.map(String) : examples };
 }
 
-/** The same where the time is sent alone: then no text follows it that could be set apart. */
+/** The sentence where the time is sent alone: then no text follows it that could be set apart. */
 export function whatIsWrongWithTime(fault: AppError): ReturnType<typeof whatIsWrong> {
   const { unclearEnd, timeTries } = texts.making;
   return fault.details?.['reason'] === 'unclear_end' ? { sentence: unclearEnd, tries: timeTries } : whatIsWrong(fault);

@@ -48,15 +48,13 @@ export async function stepDrawn(ctx: ChatContext, showing: Showing): Promise<Dra
   return drawn(instead ?? blocks(before, words), rows);
 }
 
-type Speaking = Omit<Showing, 'draftId'>;
-
 /** A new message below the words of the person; the one with the step before goes, so that there is one to look at. */
-export async function spoken(ctx: ChatContext, speaking: Speaking): Promise<Answer> {
-  const { step } = speaking;
+export async function spoken(ctx: ChatContext, showing: Omit<Showing, 'draftId'>): Promise<Answer> {
+  const { step } = showing;
   const id = ctx.ids.next();
   const { message, ...kept } = step.kept;
   const next = { ...step, kept };
-  const shown = await stepDrawn(ctx, { ...speaking, draftId: id, step: next });
+  const shown = await stepDrawn(ctx, { ...showing, draftId: id, step: next });
   return {
     replies: [
       { is: 'message', shown },

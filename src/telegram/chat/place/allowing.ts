@@ -98,7 +98,7 @@ function actorAt(address: string): Actor {
   return `telegram:user:${Number(address)}`;
 }
 
-/** Its tasks are paused: what nobody may change any more must not go on by itself. */
+/** The tasks of the chat are paused: what nobody may change any more must not go on by itself. */
 async function revoked(ctx: ChatContext, words: string): Promise<Answer> {
   const { place, person } = ctx;
   const { allow } = texts;

@@ -29,7 +29,8 @@ interface DoneTold {
   readonly replies: readonly Reply[];
   /** For the person alone: that it is noted, or who was first. */
   readonly word: string;
-  readonly isFirst: boolean;
+  /** The Done that counts is that of the person, said now or before. */
+  readonly isTheirs: boolean;
 }
 
 /**
@@ -40,14 +41,14 @@ async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const { person } = ctx;
   const { task, occurrenceId } = said;
   const { by, at, result } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
-  const isFirst = by === person.actor;
-  const name = shortName(isFirst ? person.name : await calledOf(ctx, by));
+  const isTheirs = by === person.actor;
+  const name = shortName(isTheirs ? person.name : await calledOf(ctx, by));
   const when = pastMoment(at, settingFor(task, ctx));
   const { reminder } = texts;
   return {
     replies: doneReplies(ctx, said, reminder.doneBy(name, when), result),
-    word: isFirst ? reminder.done : reminder.doneBefore(name, when),
-    isFirst,
+    word: isTheirs ? reminder.done : reminder.doneBefore(name, when),
+    isTheirs,
   };
 }
 
@@ -82,15 +83,15 @@ export async function donePressed(ctx: ChatContext, task: Task): Promise<Answer>
   const { messageId, shown } = ctx;
   const occurrenceId = longId(arg(ctx, 1));
   await noteArrival(ctx, { taskId: task.id, occurrenceId });
-  const { replies, word, isFirst } = await done(ctx, { task, occurrenceId, messageId, shown });
-  return { replies, toast: { text: word, isAlert: !isFirst } };
+  const { replies, word, isTheirs } = await done(ctx, { task, occurrenceId, messageId, shown });
+  return { replies, toast: { text: word, isAlert: !isTheirs } };
 }
 
 /** A word needs no answer beside the line in the result; the second one is told who was first. */
 async function doneByWord(ctx: ChatContext, said: Omit<DoneSaid, 'shown'>): Promise<Answer> {
   await permitted(ctx, 'read', said.task.id);
-  const { replies, word, isFirst } = await done(ctx, { ...said, shown: null });
-  return isFirst ? { replies, reaction: '👍' } : { replies: [...replies, ...answer(word).replies] };
+  const { replies, word, isTheirs } = await done(ctx, { ...said, shown: null });
+  return isTheirs ? { replies, reaction: '👍' } : { replies: [...replies, ...answer(word).replies] };
 }
 
 const doneWords =

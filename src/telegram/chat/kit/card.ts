@@ -157,6 +157,13 @@ export function taskName({ number, title }: Pick<Task, 'number' | 'title'>): Ric
 
 const nextShown = 3;
 
+type Here = Pick<ChatContext, 'place' | 'clock'>;
+
+/** On the clocks of the chat, in the words that it has chosen for dates. */
+export function settingHere({ place, clock }: Here): Setting {
+  return { timezone: place.timezone, now: clock.now(), dates: settingsOf(place.chat.settings).dates };
+}
+
 /** On the clocks of the task, in the words that the chat has chosen for dates. */
 export function settingFor(
   task: Pick<Task, 'schedule'>,

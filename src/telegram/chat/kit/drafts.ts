@@ -123,13 +123,9 @@ export interface OpenDraft {
 export type DraftAt<S extends DraftStep['step']> = OpenDraft & { readonly step: StepOf<S> };
 
 /** The draft takes the place of the one before it. Each has an id of its own, so that buttons of older ones are over. */
-export function putDraft(
-  asker: Asker,
-  step: DraftStep,
-  { id, now }: { readonly id: string; readonly now: number },
-): DraftChange {
+export function putDraft(ctx: Asker & Pick<ChatContext, 'clock'>, id: string, step: DraftStep): DraftChange {
   const { step: name, ...body } = step;
-  return putRow(asker, { id, step: name, body, expiresAt: now + draftMs });
+  return putRow(ctx, { id, step: name, body, expiresAt: ctx.clock.now() + draftMs });
 }
 
 /** The row that is kept of this person here, whatever it is. */

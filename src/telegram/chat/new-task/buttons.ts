@@ -72,7 +72,7 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
   const shown = withNote(await cardOf(task, ctx), missing);
   return {
     ...redrawn(ctx, shown, texts.making.created(task.number)),
-    draft: putDraft(ctx, { step: 'made', taskId: task.id }, { id: row.id, now: ctx.clock.now() }),
+    draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
   };
 }
 
@@ -175,7 +175,7 @@ async function sameTitlePressed(
   const words = lines(texts.edit.changed(taskName(changed)), await nextSentence(changed, ctx));
   return {
     ...redrawn(ctx, drawn(words, undoRow(changed, entryId))),
-    draft: putDraft(ctx, { step: 'made', taskId: task.id }, { id: row.id, now: ctx.clock.now() }),
+    draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
   };
 }
 

@@ -90,7 +90,6 @@ const clockFault = { sentence: 'I cannot read that as a time of the day.', tries
 
 export const wizardTexts = {
   heading: 'New task',
-  headingOf: (title: string): Rich => bold(`New task: ${oneLine(title, 128)}`),
   ask: (where: Where): Rich =>
     blocks(
       lines(bold('When shall it come?'), `Choose, or ${here[where]} when and what, for example:`),

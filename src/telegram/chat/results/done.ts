@@ -3,7 +3,7 @@ import type { Done } from '../../../app/use-cases/acks.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Reply } from '../context.ts';
-import { alerted, answer, redrawn, toasted } from '../kit/answers.ts';
+import { alerted, answer, redrawn, toasted, toastOf } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';
 import { onNamedTask, permitted } from '../kit/guards.ts';
@@ -84,7 +84,7 @@ export async function donePressed(ctx: ChatContext, task: Task): Promise<Answer>
   const occurrenceId = longId(arg(ctx, 1));
   await noteArrival(ctx, { taskId: task.id, occurrenceId });
   const { replies, word, isTheirs } = await done(ctx, { task, occurrenceId, messageId, shown });
-  return { replies, toast: { text: word, isAlert: !isTheirs } };
+  return { replies, ...toastOf(word, !isTheirs) };
 }
 
 /** A word needs no answer beside the line in the result; the second one is told who was first. */

@@ -3,13 +3,12 @@ import type { Chosen } from '../../../app/tasks/bulk.ts';
 import { type Within, slotsTold } from '../../../app/tasks/skip.ts';
 import type { Undone } from '../../../app/tasks/tasks.ts';
 import { undoable } from '../../../app/tasks/undo.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import { skipMax, undoMs } from '../../../domain/limits.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
-import { taskName, nextSentence, settingFor, undoRow } from '../kit/card.ts';
+import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { draftHere } from '../kit/drafts.ts';
@@ -82,10 +81,8 @@ async function pauseAll(ctx: ChatContext): Promise<Answer> {
   const words = ctx.args.replace(everything, '').trim();
   const until = untilOf(ctx, words, ctx.place.timezone, 'all');
   const { changed, left } = await ctx.bulk.pause(allTasksFor(ctx), byOf(ctx), until);
-  const { timezone } = ctx.place;
-  const { dates } = settingsOf(ctx.place.chat.settings);
-  const setting = { timezone, now: ctx.clock.now(), dates };
-  const end = until === null ? null : `${aboutMoment(until, setting)} (${timezone})`;
+  const setting = settingHere(ctx);
+  const end = until === null ? null : `${aboutMoment(until, setting)} (${setting.timezone})`;
   return answer(texts.deed.pausedAll(changed, left, end));
 }
 

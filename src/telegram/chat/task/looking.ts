@@ -1,13 +1,12 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
 import type { Answer as WhyAnswer } from '../../../app/why/answers.ts';
 import { isActor } from '../../../domain/access.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
-import { taskName, cardOf, settingFor } from '../kit/card.ts';
+import { taskName, cardOf, settingFor, settingHere } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { impliedBy, numberIn } from '../kit/naming.ts';
@@ -45,10 +44,7 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
     found = await store.chatTasks({ ...query, offset: page * pageSize });
   }
   const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
-  return listDrawn(
-    { ...listing, page },
-    { ...found, now: clock.now(), timezone: place.timezone, dates: settingsOf(place.chat.settings).dates, snoozes },
-  );
+  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes });
 }
 
 /** Without a number it is the task of the topic; elsewhere a word of the title may do. */

@@ -63,16 +63,11 @@ async function readNew(ctx: ChatContext, step: StepOf<'ask'>, before: Rich | nul
   if ('refusal' in read) return unread(ctx, step, before, read.refusal);
   // Among people who talk to each other, a sentence that begins with a time is more than what was asked for.
   if (!isForUs(ctx) && hasSubject(step.kept) && read.made.text !== '') return silence;
-  return spoken(ctx, { step: stepOf(ctx, read.made, step.kept), before });
+  return spoken(ctx, { step: withTime(read.made, ctx.date, step), before });
 }
 
 function hasSubject({ text, media }: Kept): boolean {
   return text !== undefined || media !== undefined;
-}
-
-/** The words of the person go before the words of the message that they answered. */
-function stepOf({ date }: ChatContext, read: Asked, kept: Kept): MakingStep {
-  return withTime(read, date, { kept: read.text === '' ? kept : { ...kept, text: read.text } });
 }
 
 async function unread(ctx: ChatContext, step: StepOf<'ask'>, before: Rich | null, fault: AppError): Promise<Answer> {
@@ -155,7 +150,7 @@ async function timeAnswered(ctx: ChatContext, step: StepOf<'time'>): Promise<Ans
 async function offerTyped(ctx: ChatContext, step: StepOf<'offer'>): Promise<Answer> {
   if (ctx.media !== null) return offered(ctx);
   const read = await triedTo(async () => (isForUs(ctx) ? readAnywhere : readAsked)(ctx.args, readingOf(ctx)));
-  return 'made' in read ? spoken(ctx, { step: stepOf(ctx, read.made, step.kept) }) : quickly(ctx);
+  return 'made' in read ? spoken(ctx, { step: withTime(read.made, ctx.date, step) }) : quickly(ctx);
 }
 
 const asking =
@@ -184,7 +179,7 @@ export async function quickly(ctx: ChatContext): Promise<Answer> {
   if (!('made' in read)) return answer(hintFor(words, read.refusal));
   await demand(ctx, 'create');
   const before = replacedWords(await draftHere(ctx));
-  return spoken(ctx, { step: stepOf(ctx, read.made, sentWith(ctx)), before });
+  return spoken(ctx, { step: withTime(read.made, ctx.date, { kept: sentWith(ctx) }), before });
 }
 
 /** Faults that only a line with a time can have: then it is told what is wrong with it. */
@@ -205,7 +200,7 @@ async function scheduleThis(ctx: ChatContext, when: string): Promise<Answer> {
   if (when === '') return spoken(ctx, { step, before });
   const read = await triedTo(async () => readTime(when, readingOf(ctx)));
   if ('refusal' in read) return unread(ctx, step, before, read.refusal);
-  return spoken(ctx, { step: stepOf(ctx, read.made, step.kept), before });
+  return spoken(ctx, { step: withTime(read.made, ctx.date, step), before });
 }
 
 /** A file alone may be meant for anything, so it is only offered. */
@@ -310,8 +305,7 @@ async function timeTyped(ctx: ChatContext, read: Asked, step: StepOf<PartStep | 
   const media = ctx.media ?? step.kept.media;
   const kept: Kept = { ...step.kept, ...(media === undefined ? {} : { media }) };
   if (rest !== '' && text !== undefined && kept.isEarly !== true) return missed(ctx, step, texts.making.leftOver(rest));
-  const known = rest === '' ? text : rest;
   return spoken(ctx, {
-    step: withTime(read, ctx.date, { kept: known === undefined ? kept : { ...kept, text: known } }),
+    step: withTime(read, ctx.date, { kept: text === undefined ? kept : { ...kept, text } }),
   });
 }

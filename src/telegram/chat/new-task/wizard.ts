@@ -124,13 +124,15 @@ export function hourStep({ plan, kept }: StepOf<PartStep>, lead: string): StepOf
 
 /** The step that follows a time: the text is asked for, unless it is there; then the task can be shown. */
 export function withTime(
-  { schedule, words, policies }: Asked,
+  { schedule, words, text: said, policies }: Asked,
   at: number,
   { plan, kept }: { readonly plan?: Plan | undefined; readonly kept: Kept },
 ): MakingStep {
   const when = { schedule, words, at };
   const all = keptWith(kept, policies);
-  const { text, ...others } = all;
+  const { text: known, ...others } = all;
+  // The words of the person go before those of the message that they answered.
+  const text = said === '' ? known : said;
   if (text === undefined && kept.media === undefined) return { step: 'text', when, plan, kept: all };
   return { step: 'preview', when, text: text ?? '', plan, kept: others };
 }

@@ -6,7 +6,7 @@ import { AppError } from '../domain/errors.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { createApi } from './api.ts';
 import { composeRooms, systemWorld, type World } from './assembly.ts';
-import { isSandboxed } from './chat.ts';
+import { isSandboxed } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling } from './travel.ts';
 
 /** The API over the database of this folder, which no other process may hold meanwhile. Nothing runs and nothing is sent by it. */

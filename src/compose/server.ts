@@ -25,8 +25,8 @@ import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts
 import { createPlatform } from '../telegram/intake/menu.ts';
 import { createApi, createPhase } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
-import { isSandboxed, openSandboxPages, openWire, type Wire } from './chat.ts';
-import { openConversation } from './conversation.ts';
+import { openTelegramIn } from './telegram-in.ts';
+import { isSandboxed, openSandboxPages, openWire, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
 
 export interface Server {
@@ -121,9 +121,9 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     starting.printClaim(code);
   };
   const made = { config, world, version, wire, rooms, store, loops };
-  const conversation = openConversation({ ...made, printClaim });
-  const travel = time === null ? null : travelOf({ ...made, time, conversation });
-  const starters = () => firstWords(conversation.isClaimable() ? claim : null);
+  const telegramIn = openTelegramIn({ ...made, printClaim });
+  const travel = time === null ? null : travelOf({ ...made, time, telegramIn });
+  const starters = () => firstWords(telegramIn.isClaimable() ? claim : null);
   const { sandbox } = wire;
   const pages = sandbox === null || travel === null ? null : openSandboxPages(world, { sandbox, travel, starters });
   const streams = createEventStreams({ ...patient, readEvents: rooms.truth.readEvents });
@@ -135,19 +135,20 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     streams,
     apiRate: config.API_RATE,
     measures: { meter, page: (ready) => metricsPage(measured, ready) },
-    watched: [{ name: 'telegram', health: conversation.health }],
-    intakeStillMs: () => conversation.health().stillMs,
+
+    intakeStillMs: () => telegramIn.health().stillMs,
+    watched: [{ name: 'telegram', health: telegramIn.health }],
   });
   const heartbeat = openHeartbeat(config, { ...patient, meter, ready: api.ready });
-  return { ...made, phase, opinion, conversation, travel, pages, streams, api, heartbeat, opened };
+  return { ...made, phase, opinion, telegramIn, travel, pages, streams, api, heartbeat, opened };
 }
 
 async function start(app: App, { secrets }: Starting): Promise<Server> {
-  const { config, rooms, loops, conversation, wire, travel, pages, streams, api, phase, heartbeat } = app;
+  const { config, rooms, loops, telegramIn, wire, travel, pages, streams, api, phase, heartbeat } = app;
   const listening = await serveHttp({
     app: untilStopping(api.app, () => phase.is() === 'stopping'),
     takeOver: (incoming, outgoing) =>
-      conversation.takeOver(incoming, outgoing) ||
+      telegramIn.takeOver(incoming, outgoing) ||
       (phase.is() !== 'stopping' && pages?.takeOver(incoming, outgoing) === true),
     leave: () => streams.close(),
     host: config.HTTP_HOST,
@@ -156,7 +157,7 @@ async function start(app: App, { secrets }: Starting): Promise<Server> {
   secrets?.add(api.token);
   await rooms.downtimes.open();
   for (const loop of loops) loop.start();
-  conversation.start();
+  telegramIn.start();
   heartbeat?.start();
   phase.run();
   return {
@@ -179,14 +180,14 @@ function firstWords(claim: string | null): string[] {
  * start. The port closes last: until then clients are told that the server stops.
  */
 async function stop({ phase, heartbeat, opinion, ...app }: App, listening: Listening): Promise<void> {
-  const { loops, rooms, conversation, wire, pages, opened } = app;
+  const { loops, rooms, telegramIn, wire, pages, opened } = app;
   phase.stop();
   heartbeat?.stop();
   opinion?.close();
   // Streams of the pages would hold up the stop.
   pages?.close();
-  const intake = Promise.all([listening.drain(), conversation.stop(stopGraceMs)]);
-  await phase.waitFor('requests and updates', intake);
+  const incoming = Promise.all([listening.drain(), telegramIn.stop(stopGraceMs)]);
+  await phase.waitFor('requests and updates', incoming);
   for (const loop of [...loops].reverse()) await phase.waitFor(`a step of the ${loop.name}`, loop.stop());
   await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
   await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));

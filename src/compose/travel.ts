@@ -6,14 +6,14 @@ import { createTravelTime, type TravelTime } from '../system/clock.ts';
 import { createIds } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
 import type { Rooms, World } from './assembly.ts';
-import type { Wire } from './chat.ts';
-import type { TelegramIn } from './conversation.ts';
+import type { TelegramIn } from './telegram-in.ts';
+import type { Wire } from './telegram-or-sandbox.ts';
 
 interface TravelDeps {
   readonly time: TravelTime;
   readonly loops: readonly Loop[];
   readonly rooms: Rooms;
-  readonly conversation: Pick<TelegramIn, 'idle'>;
+  readonly telegramIn: Pick<TelegramIn, 'idle'>;
   readonly wire: Pick<Wire, 'sandbox'>;
   readonly store: Pick<Store, 'writeNote'>;
 }
@@ -90,11 +90,11 @@ async function moveTo({ time, store, loops }: TravelDeps, at: number): Promise<v
 }
 
 /** Until nothing is left to do at this instant: nothing runs, is being sent, or is being answered. */
-async function rest({ time, loops, rooms, conversation, wire }: TravelDeps): Promise<void> {
+async function rest({ time, loops, rooms, telegramIn, wire }: TravelDeps): Promise<void> {
   // A chore is due every half minute; it is done when the clock stands, and its instants are not visited.
   const visited = loops.filter(({ name }) => name !== 'housekeeper');
   const idle = async () => {
-    await conversation.idle();
+    await telegramIn.idle();
     await rooms.runner.idle();
     await rooms.deliverer.idle();
   };

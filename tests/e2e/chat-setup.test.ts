@@ -123,22 +123,6 @@ describe('the checklist of a group', () => {
     await bot.press('ada', list, 'Check again');
     expect(calls(bot, pressed).toSorted()).toEqual(['answerCallbackQuery', 'editMessageText', 'getChatMember']);
   });
-
-  it('says what cannot work in a plain group, and what a private chat needs', async () => {
-    const bot = await aTalkingBot(allowed);
-    expect((await ask(bot, ['ben', plain], '/start')).text).toContain('✗ Topics: off. Open the group’s settings');
-    const hello = await ask(bot, ['ada', ada], '/start');
-    expect(hello.text).toContain('Topics: on. Every task gets a topic of its own here.');
-    bot.world.setForum(ada, false);
-    await bot.pass(2 * minute);
-    const off = await ask(bot, ['ada', ada], '/start');
-    expect(off.text).toContain('BotFather');
-    expect(off.text).toContain('Threaded Mode');
-    expect(labels(off).flat()).toContain('Check again');
-    bot.world.setForum(ada, true);
-    await bot.press('ada', off, 'Check again');
-    expect(bot.now(off).text).toContain('Topics: on.');
-  });
 });
 
 describe('a look at what is blocked', () => {

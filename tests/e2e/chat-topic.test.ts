@@ -33,19 +33,6 @@ describe('/topic delete', () => {
       { verb: 'unbind', actor: 'telegram:user:1001' },
     ]);
   });
-
-  it('pressed twice deletes once, and not the topic that has come since', async () => {
-    const bot = await aTalkingBot(inLab);
-    await madeWithTopic(bot, ['ada', lab], 'every day at 10 Stand up');
-    const question = await ask(bot, ['ada', lab], '/topic delete #1');
-    const twin = await ask(bot, ['ada', lab], '/topic delete #1');
-    await bot.press('ada', question, 'Delete the topic');
-    await bot.say('ada', lab, '/run 1');
-    expect(topicsOf(bot, lab)).toEqual(['Stand up']);
-    await bot.press('ada', twin, 'Delete the topic');
-    expect(topicsOf(bot, lab)).toEqual(['Stand up']);
-    expect(await askText(bot, ['ada', lab], '/task 1')).toContain('Results: in its own topic');
-  });
 });
 
 describe('/topic', () => {

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { sandboxToken } from '../../src/compose/chat.ts';
+import { sandboxToken } from '../../src/compose/telegram-or-sandbox.ts';
 import type { MediaKind, MessageShown } from '../../src/sandbox/world/world.ts';
 import { freePort } from '../support/ports.ts';
 import { aBot, second, type Bot } from './bot.ts';
-import { driftUntil, unhurried } from './deliveries.ts';
+import { unhurried } from './deliveries.ts';
 
 /** Talking to the bot: what a scene needs beside saying and pressing. */
 
@@ -26,26 +26,13 @@ export async function ask(bot: Bot, [as, chat]: readonly [string, number], text:
   return answer;
 }
 
-/** The same in one call, when only the words matter. */
+/** The words of that answer. */
 export async function askText(bot: Bot, where: readonly [string, number], text: string, at: At = {}): Promise<string> {
   return (await ask(bot, where, text, at)).text;
 }
 
 export async function expectSilence(bot: Bot, [as, chat]: readonly [string, number], text: string, at: At = {}) {
   expect(await bot.say(as, chat, text, at)).toEqual([]);
-}
-
-/** The same while a run hangs: time goes on in small steps until the bot has answered so. */
-export async function hear(
-  bot: Bot,
-  [as, chat]: readonly [string, number],
-  asked: At & { text: string; answer: string },
-) {
-  const { text, answer, thread } = asked;
-  const count = () => bot.texts(chat, thread ?? null).filter((each) => each.includes(answer)).length;
-  const before = count();
-  bot.world.say({ as, chat, text, ...(thread === undefined ? {} : { thread }) });
-  await driftUntil(bot, () => count() > before);
 }
 
 export function labels({ buttons }: MessageShown): string[][] {

@@ -31,16 +31,6 @@ describe('an answer that nobody else needs to read', () => {
     });
   });
 
-  it('is seen by all where Telegram does not do that, which is found out once', async () => {
-    const bot = await withTask();
-    bot.world.setFeatures({ isEphemeralOn: false });
-    const before = mark(bot);
-    await bot.say('ada', lab, '/tasks');
-    await bot.say('ada', lab, '/tasks');
-    expect(answers(bot).map(({ onlyFor }) => onlyFor)).toEqual([null, null]);
-    expect(sends(bot, before)).toBe(3);
-  });
-
   it('disturbs no look for a result whose answer was lost', async () => {
     const bot = await withTask();
     await bot.say('ada', lab, '/tasks');

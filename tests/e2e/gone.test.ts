@@ -86,48 +86,6 @@ describe('a group that has thrown the bot out', () => {
   });
 });
 
-it('is back with the first word from the group, when Telegram has forgotten to tell that', async () => {
-  const before = await running(lab);
-  before.world.setBotStatus(lab, 'kicked', 'ada');
-  await before.pass(minute);
-  before.world.fault({ kind: '429', method: 'getUpdates', count: 100, retryAfter: 1000 });
-  before.world.say({ as: 'ada', chat: ada, text: '/help' });
-  await before.drift(3 * second);
-  before.world.setBotStatus(lab, 'administrator', 'ada');
-  // After a day Telegram keeps no update any more.
-  before.world.clearFault();
-  const bot = await before.restart({ awayMs: 26 * hour });
-  await bot.pass(minute);
-  expect(saidIn(bot, lab, null).filter((text) => /I am back/.test(text))).toEqual([]);
-  await bot.say('ada', lab, '/resume all');
-  expect(saidIn(bot, lab, null).filter((text) => /I am back/.test(text))).toHaveLength(1);
-  await bot.pass(minute);
-  expect(stateOf(bot)[0]).toMatchObject({ state: 'active' });
-});
-
-describe('a person who has blocked the bot', () => {
-  it('has their tasks paused and the owner told; unblocked, they are told and /resume all works', async () => {
-    const bot = await running(ben, 'ben');
-    bot.world.setForum(ben, true);
-    await bot.pass(12 * minute);
-    expect(saidIn(bot, ben, topicNamed(bot, ben, 'ping')).length).toBeGreaterThan(1);
-    bot.world.setBotStatus(ben, 'kicked', 'ben');
-    const after = mark(bot);
-    await bot.pass(10 * minute);
-    expect(stateOf(bot)[0]).toMatchObject({ state: 'paused', paused_reason: 'chat_gone' });
-    expect(toOwner(bot, /I cannot reach Ben any more/)).toHaveLength(1);
-    expect(callsSince(bot, after).filter(({ params }) => params['chat_id'] === String(ben))).toEqual([]);
-
-    bot.world.setBotStatus(ben, 'member', 'ben');
-    await bot.pass(5 * second);
-    expect(saidIn(bot, ben, null).filter((text) => /I am back/.test(text))).toHaveLength(1);
-    const [answer] = await bot.say('ben', ben, '/resume all');
-    expect(answer?.text).toBe('Resumed 1 task.');
-    await bot.pass(minute);
-    expect(saidIn(bot, ben, topicNamed(bot, ben, 'ping')).at(-1)).toBe('ping');
-  });
-});
-
 describe('a plain group', () => {
   it('has no topics: what to do is explained once, and nothing is shown elsewhere instead', async () => {
     const bot = await running(plain);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { mediaKinds } from '../../src/sandbox/world/world.ts';
-import { ada, day, lab, stopBots, type Bot } from './bot.ts';
-import { ask, aTalkingBot, expectSilence } from './dialogue.ts';
+import { day, lab, stopBots, type Bot } from './bot.ts';
+import { ask, aTalkingBot } from './dialogue.ts';
 
 afterEach(stopBots);
 
@@ -22,8 +22,6 @@ async function results(bot: Bot, chat: number): Promise<string[]> {
     .map(({ text, document }) => `${document === null ? 'text' : document.name}: ${text}`);
 }
 
-const photo = { kind: 'photo' } as const;
-
 describe('a file in a group', () => {
   it.each(mediaKinds)('that comes with /new is sent with the text: %s', async (kind) => {
     const bot = await aBotIn(lab);
@@ -34,15 +32,4 @@ describe('a file in a group', () => {
     expect(more).toEqual([]);
     expect(result).toMatch(/^(?!text).*: Menu of the day$/);
   });
-});
-
-it('alone in a private chat is offered, and left alone in a group', async () => {
-  const bot = await aBotIn(ada);
-  await expectSilence(bot, ['ben', lab], '', { media: photo });
-  const offer = await ask(bot, ['ada', ada], '', { media: photo });
-  expect(offer.text).toBe('I can send this photo again when you want. Press Schedule this, or write when.');
-  await bot.press('ada', offer, 'Schedule this');
-  for (const button of ['Every day', '08:00', '08:00']) await bot.press('ada', bot.now(offer), button);
-  await bot.press('ada', bot.now(offer), 'Create');
-  expect(bot.now(offer).text).toMatch(/^#1 Photo\n/);
 });

@@ -1,17 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { lab, minute, stopBots, type Bot } from './bot.ts';
-import {
-  aTask,
-  callsSince,
-  driftUntil,
-  mark,
-  methodsSince,
-  opened,
-  rowsOf,
-  runNow,
-  threadOf,
-  topicNamed,
-} from './deliveries.ts';
+import { aTask, mark, methodsSince, opened, runNow, threadOf, topicNamed } from './deliveries.ts';
 import { aTalkingBot } from './dialogue.ts';
 
 afterEach(stopBots);
@@ -54,14 +43,5 @@ describe('a task with a picture', () => {
     await runNow(bot, id);
     await bot.pass(minute);
     expect(methodsSince(bot, before)).toEqual(['sendPhoto']);
-  });
-
-  it('brings it once, though the answer was lost', async () => {
-    const { bot, id } = await withPhoto(lab);
-    bot.world.fault({ kind: 'answer_lost', method: 'sendPhoto', count: 1 });
-    await runNow(bot, id);
-    await driftUntil(bot, () => rowsOf(bot, 'result')[0]?.status === 'delivered');
-    expect(inTopic(bot, lab)).toHaveLength(1);
-    expect(callsSince(bot).filter(({ method }) => method === 'sendPhoto')).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { day, hour, lab, minute, second, stopBots, type Bot } from './bot.ts';
-import { aTask, mark, callsSince, saidIn, select, threadOf, topicNamed } from './deliveries.ts';
+import { aTask, mark, callsSince, saidIn, threadOf, topicNamed } from './deliveries.ts';
 import { aTalkingBot, labels } from './dialogue.ts';
 
 afterEach(stopBots);
@@ -36,27 +36,6 @@ describe('missed runs that are asked about, in the topic of their task', () => {
     expect(ran(bot, lab, topic)).toBe(3);
     expect(bot.now(question).text).toMatch(/\n\n— Ada: run all of them$/);
     expect(bot.now(question).buttons).toEqual([]);
-  });
-
-  it('run the latest alone, or none', async () => {
-    const { bot, topic, question } = await anOutage(lab);
-    const before = mark(bot);
-    expect(await bot.press('ada', question, 'Run the latest')).toMatchObject({ text: 'It runs now' });
-    expect(
-      callsSince(bot, before)
-        .map(({ method }) => method)
-        .toSorted(),
-    ).toEqual(['answerCallbackQuery', 'editMessageText', 'sendMessage']);
-    expect(ran(bot, lab, topic)).toBe(1);
-    expect(select(bot, `select status, reason from occurrences order by slot_at`)).toEqual([
-      { status: 'skipped', reason: 'declined' },
-      { status: 'skipped', reason: 'declined' },
-      { status: 'succeeded', reason: null },
-    ]);
-    const other = await anOutage(lab);
-    expect(await other.bot.press('ada', other.question, 'Skip')).toMatchObject({ text: 'None of them runs' });
-    expect(ran(other.bot, lab, other.topic)).toBe(0);
-    expect(other.bot.now(other.question).text).toMatch(/— Ada: run none of them$/);
   });
 
   it('are over after a day, and the question says so by itself', async () => {

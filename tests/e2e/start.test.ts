@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { aBot, ada, ben, day, lab, mallory, stopBots, type Bot } from './bot.ts';
+import { aBot, ada, ben, lab, mallory, stopBots, type Bot } from './bot.ts';
 import { select } from './deliveries.ts';
-import { ask, askText, aTalkingBot, expectSilence, labels } from './dialogue.ts';
+import { ask, askText, aTalkingBot, labels } from './dialogue.ts';
 
 afterEach(stopBots);
 
@@ -53,18 +53,6 @@ describe('the claim code', () => {
 });
 
 describe('strangers', () => {
-  it('are refused once a day in private, are told their id, and leave no trace', async () => {
-    const bot = await aTalkingBot();
-    expect(await askText(bot, ['mallory', mallory], 'hello')).toContain('/allow 1003');
-    for (const text of ['/start', '/new in 5 minutes x', '/task #1', '/tz Madrid', '/allow 1003', 'in 5 minutes x']) {
-      await expectSilence(bot, ['mallory', mallory], text);
-    }
-    expect(traces(bot, mallory)).toEqual([]);
-    await bot.pass(day);
-    expect(await bot.say('mallory', mallory, '/tasks')).toHaveLength(1);
-    expect(bot.log.lines.filter(({ event }) => event === 'stranger_refused')).toHaveLength(2);
-  });
-
   it('are told what members of an approved group are told in private, and of no group by its name', async () => {
     const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
     await bot.say('ben', lab, '/tasks');

@@ -20,7 +20,7 @@ it('lets the composition alone know the sandbox', () => {
     .filter((file) => !file.path.startsWith('src/sandbox/'))
     .filter((file) => importsOf(file).some(({ target }) => target?.startsWith('src/sandbox/') === true))
     .map(({ path }) => path);
-  expect(users).toContain('src/compose/chat.ts');
+  expect(users).toContain('src/compose/telegram-or-sandbox.ts');
   expect(users.filter((path) => !path.startsWith('src/compose/'))).toEqual([]);
 });
 
@@ -97,7 +97,7 @@ describe('a tree in memory', () => {
 
   const sandbox: readonly SourceFile[] = [
     { path: 'src/sandbox/sandbox.ts', text: "import type { Store } from '../app/ports.ts';" },
-    { path: 'src/compose/chat.ts', text: "import '../sandbox/sandbox.ts';" },
+    { path: 'src/compose/telegram-or-sandbox.ts', text: "import '../sandbox/sandbox.ts';" },
   ];
 
   it('is sound when the composition imports the sandbox', () => {

@@ -9,7 +9,7 @@ interface StoryReport {
 
 /**
  * The order inside telegram: intake -> chat -> stories -> kit, and delivery -> kit and the view of a result. Words are said
- * by everybody: `chat/texts.ts` collects them from the stories, and `chat/conversation.ts` has the types.
+ * by everybody: `chat/texts.ts` collects them from the stories, and `chat/context.ts` has the types.
  */
 function checkStories(files: readonly SourceFile[]): StoryReport {
   const shared: string[] = [];
@@ -29,7 +29,7 @@ const outside = new Set(['intake', 'delivery', 'chat', 'kit', everybodys]);
 function partOf(path: string): string | null {
   const [, inside] = /^src\/telegram\/(.+)$/.exec(path) ?? [];
   if (inside === undefined) return null;
-  if (/^chat\/(?:texts|conversation)\.ts$/.test(inside)) return everybodys;
+  if (/^chat\/(?:texts|context)\.ts$/.test(inside)) return everybodys;
   const [, folder, story] = /^([^/]+)\/(?:([^/]+)\/)?/.exec(inside) ?? [];
   return story ?? folder ?? null;
 }

@@ -210,6 +210,8 @@ export interface FoundByPress {
   readonly address: string;
   readonly topic: number;
   readonly messageId: number;
+  /** The task of the button, of which the person may see the results. */
+  readonly taskId: string;
   readonly occurrenceId: string;
   /** The text of the message. */
   readonly text: string;

@@ -52,7 +52,7 @@ export interface AckStore {
   /** Takes that back. False when it is not done. */
   takeBackDone(back: DoneNote): Promise<boolean>;
   /** The confirmation of it; null when nobody was asked and nobody has said anything. */
-  readAck(occurrenceId: string): Promise<AckView | null>;
+  readAck(of: Pick<DoneNote, 'taskId' | 'occurrenceId'>): Promise<AckView | null>;
   /** Locks open ones whose instant has come, and writes what `plan` decided: each reminder with the removal of the last. */
   claimNags(at: Batch, plan: (due: readonly DueAck[]) => readonly NagDecision[]): Promise<Counts>;
   /** When somebody is to be reminded next, or null. */

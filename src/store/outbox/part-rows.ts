@@ -151,15 +151,17 @@ const doubtful = raw(`(status = 'unknown' or (status = 'sending' and sends = 1))
 
 /**
  * The part that bears the buttons of a result, while nobody knows whether it arrived. What a button carries can be made up,
- * so the message must be one that no other send explains, and show the words of the part. Whoever waits for the answer, or looks
+ * so the message must stand in the chat and the topic of its task, be one that no other send explains, and show the words of the part. Whoever waits for the answer, or looks
  * for evidence, loses the fence.
  */
-function* foundByPress({ address, topic, messageId, occurrenceId, text, at }: FoundByPress): Script<boolean> {
+function* foundByPress(found: FoundByPress): Script<boolean> {
+  const { address, topic, messageId, taskId, occurrenceId, text, at } = found;
   const part = yield* one(
     select(pick(columns.deliveries, 'id', 'taskId', 'content'))`from deliveries
       where run_id = (select r.id from runs r join occurrences o on o.run_id = r.id
           where o.id = ${occurrenceId} and r.occurrence_id = o.id)
-        and kind = 'result' and ${doubtful} and exists (select 1 from tasks t where t.id = task_id and t.topic_id = ${topic})
+        and kind = 'result' and ${doubtful} and task_id = ${taskId} and exists (select 1 from tasks t
+          join chats c on c.id = t.chat_id where t.id = task_id and t.topic_id = ${topic} and c.address = ${address})
       order by part desc limit 1`,
   );
   if (part === undefined || textOf(part.content) !== text) return false;

@@ -76,11 +76,13 @@ function* makeDone({ taskId, occurrenceId, actor, at }: DoneNote): Script<boolea
   return made.length > 0;
 }
 
+/** A task that was attached to another chat has left the messages of its results behind. */
 function* resultOf(runId: string | null): Script<ResultShown | null> {
   if (runId === null) return null;
   const found = yield* one(
     select(pick(columns.deliveries, 'content', 'messageId'))`from deliveries
-      where run_id = ${runId} and kind = 'result' order by part desc limit 1`,
+      where run_id = ${runId} and kind = 'result' and chat_id = (select t.chat_id from tasks t where t.id = task_id)
+      order by part desc limit 1`,
   );
   const shown = found === undefined ? null : shownOf(found.content);
   if (found === undefined || shown === null || found.messageId === null) return null;
@@ -115,9 +117,10 @@ const readFields = {
   chatTitle: columnsOf('chats', 'c').title,
 };
 
-function* readAck(occurrenceId: string): Script<AckView | null> {
+function* readAck({ taskId, occurrenceId }: Pick<DoneNote, 'taskId' | 'occurrenceId'>): Script<AckView | null> {
   const found = yield* one(
-    select(readFields)`from acks a left join chats c on c.id = a.chat_id where a.occurrence_id = ${occurrenceId}`,
+    select(readFields)`from acks a left join chats c on c.id = a.chat_id
+      where a.occurrence_id = ${occurrenceId} and a.task_id = ${taskId}`,
   );
   if (found === undefined) return null;
   const { runId, ...ack } = found;

@@ -149,6 +149,13 @@ const allChecks: readonly Check[] = [
     fault: () => sql`x.status = 'delivered' and x.message_id is null`,
   },
   {
+    name: 'delivered_elsewhere',
+    table: 'deliveries',
+    // A group that became a supergroup keeps the address that it had.
+    fault: () => sql`x.kind = 'result' and x.status = 'delivered' and x.message_id is not null and not exists
+      (select 1 from chat_aliases a where a.chat_id = x.chat_id and a.address = x.platform_chat_id)`,
+  },
+  {
     name: 'open_delivery_of_deleted',
     table: 'deliveries',
     // Answers about a deleted task are still owed to whoever asked, and so is the end of its card and of its topic.

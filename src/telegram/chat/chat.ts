@@ -1,6 +1,6 @@
 import { Composer } from 'grammy';
 import { commands, plainText, unknownCommand } from './commands.ts';
-import type { BotContext, Handler } from './conversation.ts';
+import type { BotContext, Handler } from './context.ts';
 import { editButtons } from './edit/buttons.ts';
 import { answering } from './kit/answers.ts';
 import { buttonPattern } from './kit/press.ts';

@@ -1,4 +1,4 @@
-import type { Command, ChatContext, Handler } from './conversation.ts';
+import type { Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
 import { forAsker, turnedDown } from './kit/answers.ts';

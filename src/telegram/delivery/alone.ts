@@ -16,7 +16,7 @@ interface AloneDeps {
 const refusalKeptMs = 60 * 60_000;
 const chatsMax = 1000;
 
-/** These tell of the one word or person, and nothing of whether the chat can do it. */
+/** Refusals that tell of the one word or person, and nothing of whether the chat can do it. */
 const passing = /too old|query ID is invalid|PARTICIPANT|USER_ID_INVALID|message not found|MESSAGE_ID_INVALID|entit/i;
 
 /** Messages that one person alone sees. */

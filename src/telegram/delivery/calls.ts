@@ -84,7 +84,7 @@ export function contentOf(drawn: Drawn) {
   return { text, entities, ...below, link_preview_options: { is_disabled: true } };
 }
 
-/** The same below a file; Telegram shows no preview of links there. */
+/** The words below a file; Telegram shows no preview of links there. */
 function captionOf({ text, entities = [], buttons = [] }: Drawn) {
   return { caption: text, caption_entities: entities.map(entityOf), reply_markup: keyboardOf(buttons) };
 }

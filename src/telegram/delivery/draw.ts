@@ -1,4 +1,5 @@
 import type { ResultTask } from '../../app/ports/outside.ts';
+import { isUnreadable } from '../../app/tasks/verbs.ts';
 import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
@@ -6,7 +7,14 @@ import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, moments, type Setting } from '../chat/kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { blocks, lines, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
-import { askingDrawn, type Asked, type Asking, resultButtons, noticeRows } from '../chat/results/view.ts';
+import {
+  askingDrawn,
+  type AskedFacts,
+  type AskingView,
+  type Of,
+  resultButtons,
+  noticeRows,
+} from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 
 /** Facts from which a message is drawn, as they stand now. */
@@ -16,10 +24,8 @@ export interface About extends Omit<CardFacts, 'mark' | 'startedAt'> {
   /** The zone in which the chat speaks of time. */
   readonly timezone: string;
   /** For questions to people: how that stands. */
-  readonly asked?: Asked | null;
+  readonly asked?: AskedFacts | null;
 }
-
-type Of<Name extends View['view']> = Extract<View, { view: Name }>;
 
 /** A result is drawn from its row, and the word about what was held from the parts that were. */
 export type DrawnView = Exclude<View, Of<'result' | 'bundle'>>;
@@ -78,7 +84,7 @@ function slotsDifferDrawn(view: Of<'slotsDiffer'>, { now, dates }: About): Drawn
 /** Draws views that are nothing without their task. */
 function drawnAbout(
   task: Task,
-  view: Of<'card' | 'failed' | 'recovered' | 'autoPaused'> | Asking,
+  view: Of<'card' | 'failed' | 'recovered' | 'autoPaused'> | AskingView,
   about: About,
 ): Drawn | null {
   switch (view.view) {
@@ -119,7 +125,7 @@ export function resultDrawn({ text, occurrenceId, media }: Of<'result'>, task: R
 
 function settingFor(task: Task, { timezone, now, dates }: About): Setting {
   return {
-    timezone: task.pausedReason?.startsWith('unreadable') === true ? timezone : task.schedule.timezone,
+    timezone: isUnreadable(task) ? timezone : task.schedule.timezone,
     now,
     dates,
   };

@@ -2,28 +2,24 @@ import type { Chat, ChatStore, HeldTask } from '../../app/ports/chats.ts';
 import type { Clock, Outgoing } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { TaskStore } from '../../app/ports/tasks.ts';
-import type { Planned, TruthStore } from '../../app/ports/why.ts';
-import { upcoming, leftOutAhead } from '../../app/tasks/upcoming.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../domain/shown.ts';
-import { taskName } from '../chat/kit/card.ts';
+import { type FactsDeps, readFacts, taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
 import { lines, link, say, type Rich, drawn, urlOf } from '../chat/kit/rich.ts';
-import { calledOf, nameOf, shortName } from '../chat/kit/rights.ts';
-import { isAsking, type Asked, doneShown } from '../chat/results/view.ts';
+import { calledOf, shortName } from '../chat/kit/rights.ts';
+import { isAsking, type AskedFacts, doneShown } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 import { draw, resultDrawn, type DrawnView } from './draw.ts';
 
 export interface DrawingDeps {
-  readonly store: Pick<ChatStore, 'findChat' | 'readUser' | 'heldParts' | 'snoozesOf'> &
-    Pick<TruthStore, 'readPlanned'> &
-    Pick<TaskStore, 'listTaskRuns'> &
-    AskedStore;
+  readonly store: Pick<ChatStore, 'findChat' | 'heldParts'> &
+    Pick<TaskStore, 'readTask'> &
+    AskedStore &
+    FactsDeps['store'];
   readonly clock: Clock;
   readonly defaultTimezone: string;
 }
-
-const slotsShown = 3;
 
 /** The content of a part by now; null when there is nothing to show any more. A result is drawn from its row alone. */
 export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn | null> {
@@ -48,9 +44,9 @@ async function withDone(
   const { occurrenceId } = view;
   const drawn = resultDrawn(view, resultOf);
   if (!wasSent || taskId === null) return drawn;
-  const { doneAt = null, doneBy = null } = (await store.readAck(occurrenceId)) ?? {};
-  const task = (await (doneAt === null ? null : store.readPlanned(taskId)))?.task;
-  if (doneAt === null || doneBy === null || task === undefined) return drawn;
+  const { doneAt = null, doneBy = null } = (await store.readAck({ taskId, occurrenceId })) ?? {};
+  const task = doneAt === null ? null : await store.readTask(taskId);
+  if (doneAt === null || doneBy === null || task === null) return drawn;
   const name = shortName(await calledOf({ store }, doneBy));
   const setting = settingOf(task, clock.now());
   return doneShown(drawn, texts.reminder.doneBy(name, pastMoment(doneAt, setting)), { taskId, occurrenceId });
@@ -64,24 +60,11 @@ async function drawnNow(
 ): Promise<Drawn | null> {
   const { store, clock, defaultTimezone } = deps;
   const { dates } = settingsOf(chat?.settings ?? {});
-  const about = { now: clock.now(), timezone: chat?.timezone ?? defaultTimezone, dates };
-  const planned = taskId === null ? null : await store.readPlanned(taskId);
-  if (planned === null) return draw(view, { ...about, task: null, next: [] });
-  const { task } = planned;
+  const timezone = chat?.timezone ?? defaultTimezone;
+  const task = taskId === null ? null : await store.readTask(taskId);
+  if (task === null) return draw(view, { now: clock.now(), timezone, dates, task, next: [] });
   const asked = isAsking(view) ? await askedFacts(store, view, { taskId, route }) : null;
-  const ownerName = await nameOf({ store }, task.ownerId);
-  const pauserName = task.paused === null ? null : await nameOf({ store }, task.paused.by);
-  const snoozedTo = (await store.snoozesOf([task.id])).get(task.id) ?? null;
-  const leftOut =
-    view.view === 'card' ? await leftOutAhead((query) => store.listTaskRuns(query), task.id, about.now) : [];
-  return draw(view, { ...about, task, next: comingOf(planned), leftOut, snoozedTo, ownerName, pauserName, asked });
-}
-
-/** A schedule that cannot be read any more has no slots to come, and neither has what was deleted. */
-function comingOf(planned: Planned): readonly number[] {
-  const { state, pausedReason } = planned.task;
-  const isOver = state === 'deleted' || pausedReason?.startsWith('unreadable') === true;
-  return isOver ? [] : upcoming(planned, slotsShown);
+  return draw(view, { ...(await readFacts(task, { clock, store })), timezone, dates, task, asked });
 }
 
 type AskedStore = Pick<AckStore, 'readAck'> & Pick<QuestionStore, 'readQuestion'>;
@@ -91,13 +74,13 @@ async function askedFacts(
   store: AskedStore,
   view: View,
   { taskId, route }: Pick<Outgoing, 'taskId' | 'route'>,
-): Promise<Asked> {
+): Promise<AskedFacts> {
   const { address, topic } = route;
   const isAboutAck = view.view === 'nag' || view.view === 'escalated';
   return {
     address,
     topic,
-    ack: isAboutAck ? await store.readAck(view.occurrenceId) : null,
+    ack: isAboutAck && taskId !== null ? await store.readAck({ taskId, occurrenceId: view.occurrenceId }) : null,
     question: view.view === 'missed' && taskId !== null ? await store.readQuestion(taskId) : null,
   };
 }

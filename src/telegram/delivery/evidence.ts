@@ -134,12 +134,12 @@ function unexplained(range: Range): number {
 
 /** The answer to an edit with the content of a part, as far as it tells something about the message. */
 type Probed =
-  /** It has that content already. */
+  /** The message has that content already. */
   | { readonly is: 'same' }
-  /** It was ours with other content, and has this one now. */
+  /** The message was ours with other content, and has this one now. */
   | { readonly is: 'rewritten'; readonly topic: number | null }
   | { readonly is: 'foreign' }
-  /** It is ours, but one has a file and the other has none. */
+  /** The message is ours, but it has a file and the part has none, or the other way round. */
   | { readonly is: 'otherForm' }
   /** No such message exists, or not any more, or it is in another chat. */
   | { readonly is: 'missing' }
@@ -155,7 +155,7 @@ async function nextStep(finder: Finder, found: Search, spot: Spot, mayProbe: boo
 
 type Step =
   | Extract<Evidence, { is: 'arrived' }>
-  /** It is not here. Whether there is a message at all tells how far the chat has come. */
+  /** The part is not here. Whether there is a message at all tells how far the chat has come. */
   | { readonly is: 'on'; readonly isThere: boolean; readonly probed: boolean }
   | { readonly is: 'stop'; readonly why: string };
 
@@ -173,7 +173,7 @@ async function lookAt(finder: Finder, found: Search, spot: Spot): Promise<Step> 
       finder.met.put(keyOf(spot), 'other');
       return another;
     case 'otherForm':
-      // It may be another part that somebody asks for later, so it is not put down as nobody's.
+      // The message may be another part that somebody asks for later, so it is not put down as nobody's.
       return another;
     case 'missing':
       if (spot.messageId < found.range.highest) finder.met.put(keyOf(spot), 'missing');

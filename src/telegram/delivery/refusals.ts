@@ -32,20 +32,20 @@ const messageGone = /message to (?:edit|pin) not found|message can't be (?:edite
 export const messageAway = /message to delete not found|MESSAGE_ID_INVALID/i;
 /** The words of a message stand below a file, or do not. */
 export const otherForm = /there is no (?:text|caption) in the message to edit/i;
-/** It looks already as it was asked to look. */
+/** A message or a topic looks already as it was asked to look. */
 export const unchanged = /message is not modified|TOPIC_NOT_MODIFIED/i;
 /** The formatting is at fault, so that the bare words would be taken. */
 export const badEntities = /entit(?:y|ies)/i;
 
 /** The call and its place: only a part for a topic can find that gone. */
-export interface Asked {
+export interface AskedCall {
   readonly verb: Verb;
   readonly address: string;
   readonly topic: number | null;
 }
 
 /** The meaning of a refusal depends on the call; every other fault means the same for all. */
-export function meaningOf(fault: CallFault, asked: Asked): CallFault {
+export function meaningOf(fault: CallFault, asked: AskedCall): CallFault {
   if (fault.is !== 'refused') return fault;
   const { error } = fault;
   // Nothing in the chat is at fault, and nobody there could mend it: it goes on by itself when the token is taken again.

@@ -188,7 +188,7 @@ function createForums(api: AsideApi) {
   return {
     /** Asks Telegram; without an answer nothing is known to be off. */
     areOff,
-    /** The same for a chat in which they were off when it was last asked; nothing is asked about any other. */
+    /** Asks anew about a chat in which they were off when it was last asked; nothing is asked about any other. */
     areStillOff: async (address: string) => known.has(address) && (await areOff(address)),
   };
 }

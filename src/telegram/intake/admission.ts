@@ -2,7 +2,7 @@ import type { Message, Update, User, UserFromGetMe } from 'grammy/types';
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
-import { claimedArg, setupArg } from '../chat/conversation.ts';
+import { claimedArg, setupArg } from '../chat/context.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { takenOf, type Taken } from './handled.ts';
@@ -35,7 +35,7 @@ interface AdmissionDeps extends Pick<
  */
 export function createAdmission(deps: AdmissionDeps) {
   return {
-    /** Those of the updates that are let in. */
+    /** The updates that are let in. */
     admit: async (updates: readonly unknown[]): Promise<readonly Admitted[]> => {
       const admitted: Admitted[] = [];
       for (const update of updates) {
@@ -131,7 +131,7 @@ function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming): voi
     return;
   }
   const isAddedNow = change !== undefined && memberStatusOf(change.new_chat_member) !== 'out';
-  if (isAddedNow || (message !== undefined && isForUs(deps, wording))) refuseChat(deps, origin);
+  if (isAddedNow || (message !== undefined && isOwnCommand(deps, wording))) refuseChat(deps, origin);
 }
 
 function refuseInPrivate({ claim, refusals, errands }: AdmissionDeps, { from, chat, ...message }: Message): void {
@@ -176,7 +176,7 @@ async function claims(deps: AdmissionDeps, from: User, code: string, updateId: n
 }
 
 /**
- * It is handled like any other `/start`. What stood behind it is not kept, whoever said it: it may be a code that is good
+ * The `/start` is handled like any other. The word behind it is not kept, whoever said it: it may be a code that is good
  * still, or that was said twice.
  */
 function startAlone(update: Update, word: string | null): Update {
@@ -192,7 +192,7 @@ function startAlone(update: Update, word: string | null): Update {
 }
 
 /** In a group other bots are spoken to as well, so only our own name or our own words count. */
-function isForUs({ conversation }: AdmissionDeps, wording: Wording | null): boolean {
+function isOwnCommand({ conversation }: AdmissionDeps, wording: Wording | null): boolean {
   if (wording === null || wording.command === null) return false;
   return wording.isAddressed || conversation.commands.some(({ name }) => name === wording.command);
 }

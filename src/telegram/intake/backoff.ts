@@ -67,7 +67,7 @@ export function createBackoff({ log, stopwatch, task }: BackoffDeps) {
   };
 }
 
-export interface Asking {
+export interface AskDeps {
   readonly api: Pick<TelegramApi, 'ask'>;
   readonly backoff: Backoff;
   readonly pauses: Pauses;
@@ -75,7 +75,7 @@ export interface Asking {
 
 /** Asks until there is an answer; null when everything stops before that. */
 export async function untilAnswered<T>(
-  { api, backoff, pauses }: Asking,
+  { api, backoff, pauses }: AskDeps,
   call: Parameters<typeof api.ask<T>>[0],
 ): Promise<{ readonly value: T } | null> {
   while (!pauses.ended()) {

@@ -3,10 +3,10 @@ import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat } from '../../app/ports/chats.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import { telegramThread } from '../../domain/thread.ts';
-import type { Place, SetUp } from '../chat/conversation.ts';
+import type { Place, SetUp } from '../chat/context.ts';
 import { markFor } from '../chat/kit/card.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
-import type { TelegramInDeps } from './deps.ts';
+import { placeOf, type TelegramInDeps } from './deps.ts';
 import { handledBy, type Handled } from './handled.ts';
 import { rightsOf } from './payload.ts';
 
@@ -59,19 +59,6 @@ export function createChecklists(deps: ChecklistDeps) {
       const messageId = await messageOf(deps, last);
       if (messageId !== null) await redraw(deps, place, { ...heard, messageId });
     },
-  };
-}
-
-export function placeOf(
-  { chatDeps }: Pick<TelegramInDeps, 'chatDeps'>,
-  chat: Chat,
-  where: Pick<Place, 'topic' | 'topicTask' | 'isForum'>,
-): Place {
-  return {
-    chat,
-    ...where,
-    timezone: chat.timezone ?? chatDeps.defaultTimezone,
-    isZoneConfirmed: chat.timezone !== null,
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Composer } from 'grammy';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
-import type { ChatStore } from '../../app/ports/chats.ts';
+import type { Chat, ChatStore } from '../../app/ports/chats.ts';
 import type { Platform, World } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { AsideApi, TelegramApi } from '../api.ts';
-import type { BotContext, ChatDeps, Command } from '../chat/conversation.ts';
+import type { BotContext, ChatDeps, Command, Place } from '../chat/context.ts';
 
 /** The chat as intake sees it: its commands, and what answers words and buttons. */
 export interface Conversation {
@@ -41,4 +41,18 @@ export interface TelegramInDeps extends World {
   readonly chatDeps: Omit<ChatDeps, 'bot' | 'setUp'>;
   readonly conversation: Conversation;
   readonly settings: InSettings;
+}
+
+/** The place of a word or a press, with the zone in which the chat speaks of time. */
+export function placeOf(
+  { chatDeps }: Pick<TelegramInDeps, 'chatDeps'>,
+  chat: Chat,
+  where: Pick<Place, 'topic' | 'topicTask' | 'isForum'>,
+): Place {
+  return {
+    chat,
+    ...where,
+    timezone: chat.timezone ?? chatDeps.defaultTimezone,
+    isZoneConfirmed: chat.timezone !== null,
+  };
 }

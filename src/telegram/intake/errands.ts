@@ -1,4 +1,4 @@
-import type { Reaction } from '../chat/conversation.ts';
+import type { Reaction } from '../chat/context.ts';
 import type { TelegramInDeps } from './deps.ts';
 
 /** A callback that is as old as this has ended its waiting on the screen anyway. */

@@ -3,7 +3,7 @@ import type { NewMessage, OnlyFor, StoredUpdate, UpdateEnd } from '../../app/por
 import type { Ids } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Answer, BotContext, Reaction, Reply } from '../chat/conversation.ts';
+import type { Answer, BotContext, Reaction, Reply } from '../chat/context.ts';
 import type { Toast } from './errands.ts';
 import { wordingOf, type Wording } from './texts.ts';
 

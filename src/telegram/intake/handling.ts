@@ -14,7 +14,7 @@ export interface Handling {
   handle(ctx: IntakeContext): Promise<Handled>;
   /** Looks again at the chat, which no answer waits for: blocked messages may go now, and its checklist is redrawn. */
   after(taken: Taken): Promise<void>;
-  /** It took the process down, or the store with it, again and again. */
+  /** The update took the process down, or the store with it, again and again. */
   giveUp(taken: Taken): Handled;
   /** An answer that cannot be written down: the person is told that, and nothing else. */
   unwritten(taken: Taken, error: unknown): Handled;

@@ -1,7 +1,7 @@
 import type { Platform, World } from '../../app/ports/outside.ts';
 import { errorText } from '../../domain/errors.ts';
 import type { AsideApi } from '../api.ts';
-import type { Command } from '../chat/conversation.ts';
+import type { Command } from '../chat/context.ts';
 import { isTokenRefused } from '../errors.ts';
 import { retrying, type Pauses } from './backoff.ts';
 import type { InStore } from './deps.ts';

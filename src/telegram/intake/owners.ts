@@ -5,7 +5,7 @@ import type { TelegramInDeps } from './deps.ts';
 
 type OwnersDeps = Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log'>;
 
-/** Those whom the operator named become owners, and the chats that he named are approved. Answers whether there is an owner. */
+/** People whom the operator named become owners, and the chats that he named are approved. Answers whether there is an owner. */
 export async function admitConfigured(deps: OwnersDeps): Promise<boolean> {
   const { store, settings } = deps;
   await dismissUnnamed(deps);

@@ -2,7 +2,7 @@ import type { Chat as FromChat, ChatMemberUpdated, Message, User as FromUser } f
 import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, Member, User } from '../../app/ports/chats.ts';
 import { membershipFreshMs, membershipHeldMs } from '../../domain/limits.ts';
-import type { Person } from '../chat/conversation.ts';
+import type { Person } from '../chat/context.ts';
 import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { nothingToSay, type Handled } from './handled.ts';
@@ -72,7 +72,7 @@ async function letInBy(deps: PlacesDeps, change: ChatMemberUpdated, updateId: nu
   return deps.lists.hello({ ...chat, state: 'approved' }, heard);
 }
 
-/** Both sides tell of it, and whichever comes first does it. */
+/** A group became a supergroup: both sides tell of it, and whichever comes first does it. */
 export async function moved({ store, clock, log }: TelegramInDeps, message: Message): Promise<void> {
   const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = message;
   if (to === undefined && from === undefined) return;

@@ -3,11 +3,11 @@ import type { Chat as FromChat, Message, User as FromUser, UserFromGetMe } from 
 import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
 import { telegramThread } from '../../domain/thread.ts';
-import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/conversation.ts';
+import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/context.ts';
 import { silence } from '../chat/kit/answers.ts';
 import { parsePress } from '../chat/kit/press.ts';
 import { isDoneWord } from '../chat/results/done.ts';
-import { placeOf } from './checklists.ts';
+import { placeOf } from './deps.ts';
 import {
   handledBy,
   nothingToSay,
@@ -52,19 +52,19 @@ export async function hear(deps: SpeechDeps, ctx: IntakeContext, next: NextFunct
     ctx.handled = heard;
     return;
   }
-  await answered(deps, ctx, heard, next);
+  await handOn(deps, ctx, heard, next);
   const asker = { userId: heard.person.id, until: heard.date + ephemeralMs };
   ctx.handled = handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, begunBy(heard, ctx.answer));
 }
 
 /** Tells the context what is known of the update, and hands it on to the chat. */
-async function answered(deps: SpeechDeps, ctx: IntakeContext, told: Told, next: NextFunction): Promise<void> {
+async function handOn(deps: SpeechDeps, ctx: IntakeContext, told: UpdateFacts, next: NextFunction): Promise<void> {
   Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username, answer: silence }, told);
   await next();
 }
 
 /** Facts of an update for its handler, beside what that may use. */
-type Told = Omit<ChatContext, keyof SpeechDeps['chatDeps'] | 'setUp' | 'bot'>;
+type UpdateFacts = Omit<ChatContext, keyof SpeechDeps['chatDeps'] | 'setUp' | 'bot'>;
 
 interface Spoken<Speaker = FromUser> {
   readonly message: Message;
@@ -76,11 +76,11 @@ async function wordsFor(
   { stored, wording }: Taken,
   { place, writing }: Scene,
   { message, speaker }: Spoken<FromUser | 'anonymous'>,
-): Promise<Told | Handled> {
+): Promise<UpdateFacts | Handled> {
   if (wording === null) return isUnreadable(message) ? saying(writing, texts.textOnly) : nothingToSay;
   if (speaker === 'anonymous') {
-    const isForUs = wording.command !== null && isOurCommand(deps, wording, place);
-    return isForUs ? saying(writing, texts.postAsYourself) : nothingToSay;
+    const isAsked = wording.command !== null && isOurCommand(deps, wording, place);
+    return isAsked ? saying(writing, texts.postAsYourself) : nothingToSay;
   }
   if (!(await concernsUs(deps, place, wording, { message, speaker }))) return nothingToSay;
   const person = await listenerFor(deps, place.chat, speaker);
@@ -108,7 +108,7 @@ function isOrder({ command, isAddressed, args }: Wording): boolean {
   return command !== null || isAddressed || isDoneWord(args);
 }
 
-/** The same of every update, and nothing of what only words or a button bring. */
+/** Facts that every update has, and nothing of what only words or a button bring. */
 function unsaid(updateId: number, { message_id: messageId }: Pick<Message, 'message_id'>) {
   const said = { command: null, args: '', repliedTo: null, media: null };
   return {
@@ -140,7 +140,7 @@ export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunc
   const { id: updateId, receivedAt: date } = ctx.taken.stored;
   if (paceOf(deps, place.chat, person, { updateId, at: date }) !== 'fine') return refuse(texts.tooFast);
   const ephemeralId = message.ephemeral_message_id ?? null;
-  const told: Told = {
+  const told: UpdateFacts = {
     ...unsaid(updateId, message),
     place,
     person,
@@ -150,7 +150,7 @@ export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunc
     shown: shownOf(message),
     ephemeralId,
   };
-  await answered(deps, ctx, told, next);
+  await handOn(deps, ctx, told, next);
   // A callback from a message that one person alone sees is answered to that person alone.
   const asker = { userId: person.id, callbackId: callback.id, until: date + ephemeralMs };
   const only = askerIn(place, ephemeralId === null ? asker : { ...asker, ephemeralId });
@@ -247,7 +247,7 @@ async function listenerFor(deps: SpeechDeps, chat: Chat, from: FromUser): Promis
   return 'out';
 }
 
-/** Those who manage the chat, or have it to themselves, may be as fast as they like. What waited for hours was not said at once. */
+/** People who manage the chat, or have it to themselves, may be as fast as they like. Words that waited for hours were not said at once. */
 function paceOf({ flood }: SpeechDeps, chat: Chat, person: Person, said: { updateId: number; at: number }): Pace {
   const isFree = chat.kind === 'private' || person.isAdmin;
   return isFree ? 'fine' : flood({ ...said, chatId: chat.id, userId: person.id });
@@ -258,7 +258,7 @@ function writtenAt({ date, edit_date: anew }: Pick<Message, 'date' | 'edit_date'
 }
 
 /** A draft remembers the command that began it, so that it can be mended by editing that. */
-function begunBy({ command, messageId }: Told, given: Answer): Answer {
+function begunBy({ command, messageId }: UpdateFacts, given: Answer): Answer {
   const { draft } = given;
   // A message that one person alone sees has no number by which its edits could be told.
   if (command === null || draft?.is !== 'put' || messageId === 0) return given;

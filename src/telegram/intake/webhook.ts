@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { World } from '../../app/ports/outside.ts';
 import { errorText } from '../../domain/errors.ts';
-import { untilAnswered, type Asking } from './backoff.ts';
+import { untilAnswered, type AskDeps } from './backoff.ts';
 import type { InSettings } from './deps.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
@@ -56,7 +56,7 @@ function parsed(body: string): unknown {
 }
 
 /** Tells Telegram where to bring updates, or that they are polled. Null when everything stops before that is done. */
-export function setDelivery(asking: Asking, webhook: InSettings['webhook']): Promise<{ readonly value: true } | null> {
+export function setDelivery(asking: AskDeps, webhook: InSettings['webhook']): Promise<{ readonly value: true } | null> {
   return untilAnswered(asking, (raw, signal) =>
     webhook === null
       ? raw.deleteWebhook({ drop_pending_updates: false }, signal)

@@ -372,6 +372,21 @@ export function workAuditTests(open: OpenWorld): void {
     expect(await audit(world)).toEqual({});
   });
 
+  test('a result that counts as delivered in another chat is found, and not one of a group that has moved', async () => {
+    const world = await open();
+    const { partId } = await aShownTask(world);
+    await world.query(
+      `update deliveries set status = 'delivered', message_id = 5, message_thread_id = 42,
+      platform_chat_id = '-100', delivered_at = 1 where id = ?t`,
+      partId,
+    );
+    expect(await audit(world)).toEqual({});
+    await world.store.moveChat('-100', '-100777', now);
+    expect(await audit(world)).toEqual({});
+    await world.query(`update deliveries set platform_chat_id = '-200' where id = ?t`, partId);
+    expect(await audit(world)).toEqual({ delivered_elsewhere: [partId] });
+  });
+
   test('a delivery that counts as delivered without proof is found, and so is one that nobody sends', async () => {
     const world = await open();
     await without(world, { constraint: 'deliveries_proof', table: 'deliveries' }, async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FoundByPress } from '../../../src/app/ports/chats.ts';
-import { minute, nine } from '../../support/builders.ts';
+import { aTask, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { asked, withTopic } from './acks.ts';
 
@@ -11,7 +11,15 @@ async function pressedScene(world: World) {
   const [claimed] = await world.store.claimParts({ now: nine + minute, limit: 1, after: '' }, 'boot-here', new Set());
   if (claimed === undefined) throw new Error('nothing was ready');
   const text = 'text' in part.content ? part.content.text : '';
-  const found: FoundByPress = { address: '-100', topic: 42, messageId: 501, occurrenceId, text, at: nine + minute };
+  const found: FoundByPress = {
+    address: '-100',
+    topic: 42,
+    messageId: 501,
+    taskId: task.id,
+    occurrenceId,
+    text,
+    at: nine + minute,
+  };
   return { claimed, found };
 }
 
@@ -42,10 +50,13 @@ export function pressedTests(open: OpenWorld): void {
     expect(await result(world)).toEqual([{ status: 'delivered', message_id: 501 }]);
   });
 
-  test('a press that shows other words, stands elsewhere, or names another run settles nothing', async () => {
+  test('a press that shows other words, stands elsewhere, or names another task or run settles nothing', async () => {
     const world = await open();
     const { found } = await pressedScene(world);
-    for (const wrong of [{ text: 'made up' }, { topic: 43 }, { occurrenceId: 'nobody-knows' }]) {
+    const elsewhere = await aTask(world, { home: { provider: 'telegram', address: '-200', topic: null } });
+    await withTopic(world, elsewhere.id);
+    const wrongs = [{ text: 'made up' }, { address: '-200' }, { topic: 43 }, { occurrenceId: 'nobody-knows' }];
+    for (const wrong of [...wrongs, { taskId: elsewhere.id }, { taskId: elsewhere.id, address: '-200' }]) {
       expect(await world.store.foundByPress({ ...found, ...wrong })).toBe(false);
     }
     expect(await result(world)).toEqual([{ status: 'sending', message_id: null }]);

@@ -16,13 +16,14 @@ export function seldomTests(open: OpenWorld): void {
     );
     await world.store.noteDone(done);
 
-    expect(await world.store.readAck(occurrenceId)).toMatchObject({
+    expect(await world.store.readAck(done)).toMatchObject({
       status: 'done',
       doneBy: done.actor,
       result: { messageId: 5 },
       chatTitle: null,
     });
-    expect(await world.store.readAck('another')).toBeNull();
+    expect(await world.store.readAck({ ...done, occurrenceId: 'another' })).toBeNull();
+    expect(await world.store.readAck({ ...done, taskId: 'another' })).toBeNull();
     expect(await world.store.messageAt('-100', 5)).toEqual({
       deliveryId: part.id,
       taskId: task.id,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Person } from '../../../src/telegram/chat/conversation.ts';
+import type { Person } from '../../../src/telegram/chat/context.ts';
 import { minute } from '../../support/pipeline.ts';
 import { ada, aTalk, bob, labels, root, type By, type Message, type Pressing, type Talk } from './talk.ts';
 

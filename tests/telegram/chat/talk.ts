@@ -14,7 +14,7 @@ import type {
   Place,
   SetUp,
   Replied,
-} from '../../../src/telegram/chat/conversation.ts';
+} from '../../../src/telegram/chat/context.ts';
 import { parsePress } from '../../../src/telegram/chat/kit/press.ts';
 import { countingIds } from '../../support/fakes.ts';
 import { aPipeline, minute, type Pipeline, type PipelineOptions } from '../../support/pipeline.ts';

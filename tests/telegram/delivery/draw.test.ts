@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { previewOf } from '../../../src/app/tasks/preview.ts';
 import type { BlockedCause, Drawn, View } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import type { SetUp } from '../../../src/telegram/chat/conversation.ts';
+import type { SetUp } from '../../../src/telegram/chat/context.ts';
 import { editMenu } from '../../../src/telegram/chat/edit/view.ts';
 import { choiceDrawn } from '../../../src/telegram/chat/kit/answers.ts';
 import { card } from '../../../src/telegram/chat/kit/card.ts';

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import type { Planned } from '../../../src/app/ports/why.ts';
 import { drawnOf } from '../../../src/telegram/delivery/drawing.ts';
 import { manualTime } from '../../support/fakes.ts';
 import { aPipeline, start } from '../../support/pipeline.ts';
@@ -9,16 +8,15 @@ import { part } from './place.ts';
 it('draws a result from its row, and asks whether it is done only when it may have been there before', async () => {
   const p = await aPipeline();
   const task = await p.create();
-  const planned: Planned | null = await p.store.readPlanned(task.id);
   const asked: string[] = [];
   const store = {
     ...memoryLedger(),
-    readAck: async (occurrenceId: string) => {
+    readAck: async ({ occurrenceId }: { occurrenceId: string }) => {
       asked.push(occurrenceId);
       const doneBy = 'telegram:user:1001' as const;
       return { status: 'done', nags: 0, doneAt: start, doneBy, result: null, chatTitle: null } as const;
     },
-    readPlanned: async () => planned,
+    readTask: async () => task,
     readUser: async () => null,
   };
   const deps = { store, clock: manualTime(start), defaultTimezone: 'UTC' };

@@ -54,6 +54,7 @@ export function memoryLedger(): Ledger {
     heldParts: async () => [],
     snoozesOf: async () => new Map(),
     readUser: async () => null,
+    readTask: async () => null,
     readPlanned: async () => null,
     listTaskRuns: async () => ({ items: [], next: null }),
     readAck: async () => null,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { BlockedCause } from '../../../src/domain/shown.ts';
-import { type Asked, meaningOf, sharesMailbox } from '../../../src/telegram/delivery/refusals.ts';
+import { type AskedCall, meaningOf, sharesMailbox } from '../../../src/telegram/delivery/refusals.ts';
 
-const asked: Asked = { verb: 'send', address: '-1001', topic: 5 };
+const asked: AskedCall = { verb: 'send', address: '-1001', topic: 5 };
 const refused = (words: string) => ({ is: 'refused', code: 400, error: `Bad Request: ${words}` }) as const;
 
 describe('the words of a refusal', () => {

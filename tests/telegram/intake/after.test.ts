@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Answer } from '../../../src/telegram/chat/conversation.ts';
+import type { Answer } from '../../../src/telegram/chat/context.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { aDoorway, lab, type Doorway } from './doorway.ts';
 

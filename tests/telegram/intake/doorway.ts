@@ -4,14 +4,7 @@ import type { LoopName } from '../../../src/app/ports/outside.ts';
 import { createChats } from '../../../src/app/use-cases/reachable-chats.ts';
 import { sha256 } from '../../../src/system/ids.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
-import type {
-  Answer,
-  BotContext,
-  ChatContext,
-  ChatDeps,
-  Command,
-  Place,
-} from '../../../src/telegram/chat/conversation.ts';
+import type { Answer, BotContext, ChatContext, ChatDeps, Command, Place } from '../../../src/telegram/chat/context.ts';
 import type { Conversation, InSettings, TelegramInDeps } from '../../../src/telegram/intake/deps.ts';
 import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/inbound.ts';
 import { createPlatform } from '../../../src/telegram/intake/menu.ts';

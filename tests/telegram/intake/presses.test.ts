@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors.ts';
-import type { Answer } from '../../../src/telegram/chat/conversation.ts';
+import type { Answer } from '../../../src/telegram/chat/context.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { aDoorway, lab, until, untilLater, type Doorway, type DoorwayOptions } from './doorway.ts';
 

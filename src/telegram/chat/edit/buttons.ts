@@ -1,7 +1,7 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { withHours } from '../../../domain/schedule/hours.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, Buttons, ChatContext } from '../conversation.ts';
+import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { redrawn, Refused } from '../kit/answers.ts';
 import { taskName, factsOf, nextSentence } from '../kit/card.ts';
 import { onTask } from '../kit/guards.ts';

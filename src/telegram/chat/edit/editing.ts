@@ -2,11 +2,11 @@ import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
 import type { Edited } from '../../../app/tasks/tasks.ts';
 import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
 import { comingWords, taskName, factsOf, nextSentence, settingFor, undoRow } from '../kit/card.ts';
 import { scheduleText, type Setting } from '../kit/clock.ts';
-import { putDraft, type DraftAt, cancelRow, isTalk } from '../kit/drafts.ts';
+import { putDraft, type DraftAt, cancelRow } from '../kit/drafts.ts';
 import { onNamedTask, targetOf } from '../kit/guards.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
@@ -72,7 +72,7 @@ async function editedWords(
 ): Promise<Rich> {
   const { edit, making, field } = texts;
   if (entryId === null) return edit.nothing(taskName(task));
-  const told = diffs(changes, await settingFor(task, ctx));
+  const told = diffs(changes, settingFor(task, ctx));
   return blocks(
     edit.changed(taskName(task)),
     // Handled once more after a crash, it is changed already.
@@ -141,6 +141,9 @@ function timeText(schedule: Schedule, now: number, dates: Setting['dates']): str
   return `${scheduleText(schedule, now, dates)} (${schedule.timezone})`;
 }
 
+/** In a group people talk to each other as well: after this many words that were none, only a reply to us is told so. */
+const missesAloud = 2;
+
 /** The next plain message of somebody who pressed Edit. */
 export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit'>): Promise<Answer> {
   const drop = { is: 'drop', draftId: row.id } as const;
@@ -156,10 +159,11 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit
   const read = await retimed(ctx, task, words);
   if ('patch' in read) return { ...(await edited(ctx, task, read.patch)), draft: drop };
   if ('asks' in read) return { ...read.asks, draft: drop };
-  if (isTalk(ctx, step.misses)) return silence;
+  const isTalk = step.misses >= missesAloud && ctx.place.chat.kind !== 'private' && ctx.repliedTo?.isOurs !== true;
+  if (isTalk) return silence;
   const id = ctx.ids.next();
   return {
     ...answer(texts.retime.how(read.sentence, read.tries, null), cancelRow(id)),
-    draft: putDraft(ctx, { ...step, misses: step.misses + 1 }, { id, now: ctx.clock.now() }),
+    draft: putDraft(ctx, id, { ...step, misses: step.misses + 1 }),
   };
 }

@@ -7,7 +7,7 @@ import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import { readLone, timeOr } from '../../../domain/when/asked.ts';
 import type { Setting as Reading } from '../../../domain/when/draft.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf } from '../kit/clock.ts';
@@ -31,7 +31,7 @@ export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): bool
 
 const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 
-/** It is read on the clocks of the task, whatever the chat has. */
+/** The new time is read on the clocks of the task, whatever the chat has. */
 export async function retimed(ctx: ChatContext, task: Task, all: string): Promise<Retimed> {
   const words = all.trim().replace(lead, '');
   const reading = { timezone: task.schedule.timezone, now: ctx.date };

@@ -1,4 +1,4 @@
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer } from '../kit/answers.ts';
 import type { Rich } from '../kit/rich.ts';
 import { addLink } from '../place/checklist.ts';

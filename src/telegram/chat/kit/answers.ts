@@ -2,7 +2,7 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError, type ErrorCode } from '../../../domain/errors.ts';
 import type { Drawn, Button } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext, Handler, Reaction } from '../conversation.ts';
+import type { Answer, ChatContext, Handler, Reaction } from '../context.ts';
 import { texts } from '../texts.ts';
 import { type Rows, button, inRows } from './press.ts';
 import { shortened, type Rich, drawn, oneLine, say } from './rich.ts';
@@ -38,17 +38,22 @@ export function turnedDown(words: Rich | string): Answer {
 export function redrawn(ctx: ChatContext, shown: Drawn, toast: string | null = null): Answer {
   return {
     replies: [{ is: 'edit', messageId: ctx.messageId, shown }],
-    toast: toast === null ? null : { text: shortened(toast, toastMax), isAlert: false },
+    ...(toast === null ? {} : toastOf(toast)),
   };
 }
 
+/** The words of the toast, or of a window that must be closed. */
+export function toastOf(text: string, isAlert = false): Required<Pick<Answer, 'toast'>> {
+  return { toast: { text: shortened(text, toastMax), isAlert } };
+}
+
 export function toasted(text: string): Answer {
-  return { replies: [], toast: { text: shortened(text, toastMax), isAlert: false } };
+  return { replies: [], ...toastOf(text) };
 }
 
 /** In a window that must be closed: for what was refused. */
 export function alerted(text: string): Answer {
-  return { replies: [], toast: { text: shortened(text, toastMax), isAlert: true } };
+  return { replies: [], ...toastOf(text, true) };
 }
 
 /** As many as a phone shows without scrolling. */

@@ -1,8 +1,13 @@
-import { leftOutAhead } from '../../../app/tasks/upcoming.ts';
+import type { ChatStore } from '../../../app/ports/chats.ts';
+import type { World } from '../../../app/ports/outside.ts';
+import type { TaskStore } from '../../../app/ports/tasks.ts';
+import type { TruthStore } from '../../../app/ports/why.ts';
+import { leftOutAhead, upcoming } from '../../../app/tasks/upcoming.ts';
+import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import { executionThread, isBlank, type Task } from '../../../domain/task.ts';
-import type { ChatContext, ChatDeps } from '../conversation.ts';
+import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { policyLines } from './policy.ts';
@@ -150,34 +155,49 @@ export function taskName({ number, title }: Pick<Task, 'number' | 'title'>): Ric
   return texts.task.name(number, title);
 }
 
-export const nextShown = 3;
+const nextShown = 3;
 
-/** On the clocks of the task, in the words that its chat has chosen for dates. */
-export async function settingFor(
-  task: Pick<Task, 'schedule' | 'home'>,
-  ctx: Pick<ChatDeps, 'clock' | 'store'>,
-): Promise<Setting> {
-  return settingOf(task, ctx.clock.now(), await datesOf(task, ctx));
+type Here = Pick<ChatContext, 'place' | 'clock'>;
+
+/** On the clocks of the chat, in the words that it has chosen for dates. */
+export function settingHere({ place, clock }: Here): Setting {
+  return { timezone: place.timezone, now: clock.now(), dates: settingsOf(place.chat.settings).dates };
 }
 
-async function datesOf({ home }: Pick<Task, 'home'>, { store }: Pick<ChatDeps, 'store'>): Promise<DateStyle> {
-  const chat = await store.findChat(home.address);
-  return settingsOf(chat?.settings ?? {}).dates;
+/** On the clocks of the task, in the words that the chat has chosen for dates. */
+export function settingFor(
+  task: Pick<Task, 'schedule'>,
+  { place, clock }: Pick<ChatContext, 'place' | 'clock'>,
+): Setting {
+  return settingOf(task, clock.now(), settingsOf(place.chat.settings).dates);
 }
 
-/** Facts of a card as they stand now. */
-export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
-  const isOver = task.state === 'deleted' || task.pausedReason?.startsWith('unreadable') === true;
+export interface FactsDeps extends Pick<World, 'clock'> {
+  readonly store: Pick<ChatStore, 'snoozesOf' | 'readUser'> &
+    Pick<TaskStore, 'listTaskRuns'> &
+    Pick<TruthStore, 'readPlanned'>;
+}
+
+/** Facts about a task as they stand now, wherever it is shown. */
+export async function readFacts(task: Task, { clock, store }: FactsDeps): Promise<Omit<CardFacts, 'dates' | 'mark'>> {
+  const now = clock.now();
+  // A schedule that cannot be read any more has no slots to come, and neither has what was deleted.
+  const isOver = task.state === 'deleted' || isUnreadable(task);
+  const planned = isOver ? null : await store.readPlanned(task.id);
   return {
-    now: ctx.clock.now(),
-    dates: await datesOf(task, ctx),
-    snoozedTo: (await ctx.store.snoozesOf([task.id])).get(task.id) ?? null,
-    leftOut: isOver ? [] : await leftOutAhead((query) => ctx.tasks.listRuns(query), task.id, ctx.clock.now()),
-    next: isOver ? [] : await ctx.truth.upcoming(task.id, nextShown),
-    ownerName: await nameOf(ctx, task.ownerId),
-    pauserName: task.paused === null ? null : await nameOf(ctx, task.paused.by),
-    mark: markFor(ctx),
+    now,
+    snoozedTo: (await store.snoozesOf([task.id])).get(task.id) ?? null,
+    leftOut: isOver ? [] : await leftOutAhead((query) => store.listTaskRuns(query), task.id, now),
+    next: planned === null ? [] : upcoming(planned, nextShown),
+    ownerName: await nameOf({ store }, task.ownerId),
+    pauserName: task.paused === null ? null : await nameOf({ store }, task.paused.by),
   };
+}
+
+/** Facts of a card that is drawn for a word or a press here. */
+export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
+  const { dates } = settingsOf(ctx.place.chat.settings);
+  return { ...(await readFacts(task, ctx)), dates, mark: markFor(ctx) };
 }
 
 export async function cardOf(task: Task, ctx: ChatContext): Promise<Drawn> {
@@ -192,7 +212,7 @@ export function markFor({ updateId }: { readonly updateId: number }): string {
 /** The next slots with their zone; null where there are none, as in a row that cannot be read. */
 export async function comingWords(task: Task, ctx: ChatContext): Promise<string | null> {
   const next = task.state === 'active' ? await ctx.truth.upcoming(task.id, nextShown) : [];
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   return next.length === 0 ? null : `${moments(next, setting)} (${setting.timezone})`;
 }
 

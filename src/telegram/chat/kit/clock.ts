@@ -32,7 +32,7 @@ export function dayMoment(instant: number, setting: Setting): string {
   return dayText(dayOfWall(toWall(setting.timezone, instant)), setting);
 }
 
-/** The same for the day of that number since 1970. */
+/** The day of that number since 1970. */
 function dayText(day: number, setting: Setting): string {
   // Noon is shown once and by every clock, so the time is cut off without its offset.
   return moment(resolveShifted(setting.timezone, day * DAY_MS + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
@@ -104,7 +104,7 @@ export function scheduleWords(
   return isUnreadable(task) ? null : wordsOf(task.schedule, now, dates);
 }
 
-/** The same to stand within a sentence. */
+/** Short English for when it runs, to stand within a sentence. */
 export function scheduleShort(
   task: Pick<Task, 'schedule' | 'pausedReason'>,
   now: number,

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/ports/chats.ts';
 import { mediaKinds, type Media } from '../../../domain/shown.ts';
 import { isBlank, titleFrom } from '../../../domain/task.ts';
-import type { ChatContext, Person, Place } from '../conversation.ts';
+import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { button, dataOf, longId, shortId, type Rows } from './press.ts';
 import type { Rich } from './rich.ts';
+import type { Asker } from './rights.ts';
 
 /** Long enough to look something up, short enough that nobody is surprised by what becomes of their next message. */
 const draftMs = 30 * 60_000;
@@ -76,7 +77,7 @@ const formerSteps: ReadonlySet<string> = new Set([
 ]);
 
 const kept = Kept.default({});
-/** It only leads back to the buttons, so that one of older buttons is no loss. */
+/** A plan only leads back to the buttons, so that one of older buttons is no loss. */
 const plan = Plan.optional().catch(undefined);
 
 /**
@@ -109,7 +110,7 @@ const Step = z.discriminatedUnion('step', [
   }),
 ]);
 export type DraftStep = z.output<typeof Step>;
-/** Those of a task that is being made. */
+/** The steps of a task that is being made. */
 export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
 export type StepOf<S extends DraftStep['step']> = Extract<DraftStep, { step: S }>;
 
@@ -121,26 +122,14 @@ export interface OpenDraft {
 /** A draft of which it is known at which step it stands. */
 export type DraftAt<S extends DraftStep['step']> = OpenDraft & { readonly step: StepOf<S> };
 
-interface Writing {
-  readonly place: Place;
-  readonly person: Person;
-}
-
 /** The draft takes the place of the one before it. Each has an id of its own, so that buttons of older ones are over. */
-export function putDraft(
-  writing: Writing,
-  step: DraftStep,
-  { id, now }: { readonly id: string; readonly now: number },
-): DraftChange {
+export function putDraft(ctx: Asker & Pick<ChatContext, 'clock'>, id: string, step: DraftStep): DraftChange {
   const { step: name, ...body } = step;
-  return putRow(writing, { id, step: name, body, expiresAt: now + draftMs });
+  return putRow(ctx, { id, step: name, body, expiresAt: ctx.clock.now() + draftMs });
 }
 
 /** The row that is kept of this person here, whatever it is. */
-export function putRow(
-  { place, person }: Writing,
-  row: Pick<Draft, 'id' | 'step' | 'body' | 'expiresAt'>,
-): DraftChange {
+export function putRow({ place, person }: Asker, row: Pick<Draft, 'id' | 'step' | 'body' | 'expiresAt'>): DraftChange {
   return { is: 'put', draft: { ...row, chatId: place.chat.id, userId: person.actor, topic: place.topic } };
 }
 
@@ -150,7 +139,7 @@ export async function draftHere({
   person,
   date,
   store,
-}: Writing & Pick<ChatContext, 'date' | 'store'>): Promise<OpenDraft | null> {
+}: Asker & Pick<ChatContext, 'date' | 'store'>): Promise<OpenDraft | null> {
   const open = opened(await store.openDraft(place.chat.id, person.actor, place.topic, date));
   return open === null || open.step.step === 'made' ? null : open;
 }
@@ -165,7 +154,7 @@ function opened(row: Draft | null): OpenDraft | null {
 
 export type FoundDraft =
   | { readonly is: 'open'; readonly draft: OpenDraft }
-  /** It has expired, was replaced by another one, or belongs to somebody else. */
+  /** The draft has expired, was replaced by another one, or belongs to somebody else. */
   | { readonly is: 'expired' | 'gone' | 'foreign' };
 
 /** The draft that a button belongs to. */
@@ -190,7 +179,7 @@ export function replacedWords(draft: OpenDraft | null): Rich | null {
   return step.step === 'edit' ? texts.making.editReplaced : texts.making.replaced(knownOf(step));
 }
 
-/** Its title, or as much of its time as there is, tells it from others; null where nothing was said. */
+/** The title, or as much of the time as there is, tells a draft from others; null where nothing was said. */
 function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): string | null {
   const text = 'text' in step ? step.text : (step.kept.text ?? '');
   const { media } = step.kept;
@@ -203,23 +192,16 @@ function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): s
 /* ---- words that are meant for us, and the clocks on which a time in them is read ---- */
 
 /** The place of words, and when they were written. */
-export type Speaking = Pick<ChatContext, 'place' | 'date'>;
+export type PlaceAndDate = Pick<ChatContext, 'place' | 'date'>;
 
 /** The clocks on which a time is read. A wait counts from when it was written, not from when it is read. */
-export function readingOf({ place, date }: Speaking): { readonly timezone: string; readonly now: number } {
+export function readingOf({ place, date }: PlaceAndDate): { readonly timezone: string; readonly now: number } {
   return { timezone: place.timezone, now: date };
 }
 
 /** In a group people talk to each other as well: a reply to us, our name or a command says that we are meant. */
 export function isForUs({ command, place, repliedTo, isAddressed }: ChatContext): boolean {
   return command !== null || place.chat.kind === 'private' || repliedTo?.isOurs === true || isAddressed === true;
-}
-
-/** In a group people talk to each other as well: after this many words that were none, only a reply to us is told so. */
-const missesAloud = 2;
-
-export function isTalk({ place, repliedTo }: ChatContext, misses: number): boolean {
-  return misses >= missesAloud && place.chat.kind !== 'private' && repliedTo?.isOurs !== true;
 }
 
 export function cancelRow(draftId: string): Rows {

@@ -3,7 +3,7 @@ import type { Target } from '../../../app/tasks/tasks.ts';
 import type { Deed } from '../../../domain/access.ts';
 import type { Task } from '../../../domain/task.ts';
 import { telegramThread, type Thread } from '../../../domain/thread.ts';
-import type { Answer, ChatContext, Handler, Place } from '../conversation.ts';
+import type { Answer, ChatContext, Handler, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { redrawn, Refused } from './answers.ts';
 import { cardOf } from './card.ts';
@@ -62,6 +62,38 @@ export function onRun(
     const run = await ctx.tasks.getRun(longId(arg(ctx, 0)));
     if (run.taskId === null) throw new Refused(texts.chat.noSuchTask);
     return handle(ctx, { run, task: await permitted(ctx, deed(ctx), run.taskId) });
+  };
+}
+
+/** The deed that a button takes which is about a task, or about the chat where it is about none. */
+interface Deeds {
+  readonly task: Deed;
+  readonly chat: Deed;
+}
+
+async function permittedAbout(ctx: ChatContext, deeds: Deeds, taskId: string | null): Promise<void> {
+  await (taskId === null ? demand(ctx, deeds.chat) : permitted(ctx, deeds.task, taskId));
+}
+
+/** For buttons that carry a task, or none. */
+export function onAnyTask(deeds: Deeds, handle: (ctx: ChatContext, taskId: string | null) => Promise<Answer>): Handler {
+  return async (ctx) => {
+    const taskId = longId(arg(ctx, 0)) || null;
+    await permittedAbout(ctx, deeds, taskId);
+    return handle(ctx, taskId);
+  };
+}
+
+/** For buttons that carry a part of this chat whose arrival is in doubt. */
+export function onDoubt(deeds: Deeds, handle: (ctx: ChatContext, deliveryId: string) => Promise<Answer>): Handler {
+  return async (ctx) => {
+    const deliveryId = longId(arg(ctx, 0));
+    const part = (await ctx.store.unknownParts(ctx.place.chat.address, '')).find(
+      (one) => one.deliveryId === deliveryId,
+    );
+    if (part === undefined) throw new Refused(texts.deed.settledBefore);
+    await permittedAbout(ctx, deeds, part.taskId);
+    return handle(ctx, deliveryId);
   };
 }
 

@@ -3,7 +3,7 @@ import type { ChatTasksQuery, Draft } from '../../../app/ports/chats.ts';
 import type { Deed } from '../../../domain/access.ts';
 import { undoMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext, Place } from '../conversation.ts';
+import type { Answer, ChatContext, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { answer, answerWith, choiceDrawn, pageSize, Refused } from './answers.ts';
 import { taskName } from './card.ts';
@@ -21,7 +21,7 @@ export interface Wish {
   readonly fits?: ChatTasksQuery['filter'];
   /** Nothing may follow the task: words that do could name another one, and are not guessed at. */
   readonly isAlone?: boolean;
-  /** It is asked for even where there is one task alone. */
+  /** The task is asked for even where there is one task alone. */
   readonly isAsked?: boolean;
   /** A number that names no task is a count. */
   readonly isCounting?: boolean;

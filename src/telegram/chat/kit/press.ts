@@ -1,5 +1,5 @@
 import type { Button } from '../../../domain/shown.ts';
-import type { ChatContext, Press } from '../conversation.ts';
+import type { ChatContext, Press } from '../context.ts';
 
 /** Telegram's limit for what a button carries. */
 const dataBytesMax = 64;

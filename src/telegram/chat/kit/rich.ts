@@ -36,7 +36,7 @@ export function lines(...rows: readonly (Part | null)[]): Rich {
   return between('\n', rows);
 }
 
-/** The same with an empty line between. */
+/** Paragraphs: lines with an empty one between. */
 export function blocks(...rows: readonly (Part | null)[]): Rich {
   return between('\n\n', rows);
 }

@@ -1,18 +1,15 @@
 import { may, refusalText, type Deed, type Actor } from '../../../domain/access.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { ChatContext, ChatDeps, Person, Place } from '../conversation.ts';
+import type { ChatContext, ChatDeps, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { Refused } from './answers.ts';
 import { oneLine } from './rich.ts';
 
-interface Asking {
-  readonly person: Person;
-  readonly place: Place;
-}
+export type Asker = Pick<ChatContext, 'person' | 'place'>;
 
 /** Why this person may not, as a sentence; null when they may. It is asked anew for every word and every callback. */
 export async function refusal(
-  { person, place, store }: Asking & Pick<ChatContext, 'store'>,
+  { person, place, store }: Asker & Pick<ChatContext, 'store'>,
   deed: Deed,
   task: Task | null = null,
 ): Promise<string | null> {
@@ -46,7 +43,7 @@ export async function adminsOf(
   return (await store.adminNames(chat.id, adminsNamed)).map((name) => oneLine(name, nameShownMax));
 }
 
-export function mayManage({ person, place }: Asking): boolean {
+export function mayManage({ person, place }: Asker): boolean {
   return may(person, 'manage', { chat: place.chat, task: null }).ok;
 }
 
@@ -65,7 +62,7 @@ export function shortName(name: string): string {
   return oneLine(name, 40);
 }
 
-/** The same to stand in a sentence. */
+/** The name of a person to stand in a sentence. */
 export async function calledOf(ctx: Parameters<typeof nameOf>[0], actor: Actor): Promise<string> {
   return (await nameOf(ctx, actor)) ?? texts.chat.somebody;
 }

@@ -1,9 +1,10 @@
 import type { AppError } from '../../../domain/errors.ts';
 import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
+import { nth } from '../../../domain/schedule/words/words.ts';
 import { isBlank } from '../../../domain/task.ts';
 import { type Asked, readAnywhere, readAsked, readTime, timeOr } from '../../../domain/when/asked.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, silence, turnedDown, triedTo } from '../kit/answers.ts';
 import { dateIn } from '../kit/clock.ts';
 import {
@@ -16,7 +17,7 @@ import {
   isForUs,
   readingOf,
   type PartStep,
-  type Speaking,
+  type PlaceAndDate,
 } from '../kit/drafts.ts';
 import { onChat } from '../kit/guards.ts';
 import { blocks, type Rich } from '../kit/rich.ts';
@@ -24,7 +25,7 @@ import { demand, refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
-import { afterTime, hourStep, nth, timed } from './wizard.ts';
+import { withTime, hourStep, timed } from './wizard.ts';
 
 /** `/new`: with everything it shows the preview at once, and without it asks for what is missing. */
 export const newTask = onChat('create', async (ctx) => {
@@ -43,7 +44,7 @@ function sentWith({ media, album }: ChatContext): Kept {
   return media === null ? {} : { media, ...(album === undefined ? {} : { album }) };
 }
 
-/** The same, and what stands in the message that was replied to. */
+/** The file and the text of the message that was replied to, below what was sent with the words. */
 function brought(ctx: ChatContext): Kept {
   const { repliedTo } = ctx;
   const text = repliedTo?.text?.trim() ?? '';
@@ -60,17 +61,13 @@ function brought(ctx: ChatContext): Kept {
 async function readNew(ctx: ChatContext, step: StepOf<'ask'>, before: Rich | null): Promise<Answer> {
   const read = await triedTo(async () => (isForUs(ctx) ? readAnywhere : readAsked)(ctx.args, readingOf(ctx)));
   if ('refusal' in read) return unread(ctx, step, before, read.refusal);
-  const isTalk = !isForUs(ctx) && hasSubject(step.kept) && read.made.text !== '';
-  return isTalk ? silence : spoken(ctx, { step: stepOf(ctx, read.made, step.kept), before });
+  // Among people who talk to each other, a sentence that begins with a time is more than what was asked for.
+  if (!isForUs(ctx) && hasSubject(step.kept) && read.made.text !== '') return silence;
+  return spoken(ctx, { step: withTime(read.made, ctx.date, step), before });
 }
 
 function hasSubject({ text, media }: Kept): boolean {
   return text !== undefined || media !== undefined;
-}
-
-/** The words of the person go before the words of the message that they answered. */
-function stepOf({ date }: ChatContext, read: Asked, kept: Kept): MakingStep {
-  return afterTime(read, date, { kept: read.text === '' ? kept : { ...kept, text: read.text } });
 }
 
 async function unread(ctx: ChatContext, step: StepOf<'ask'>, before: Rich | null, fault: AppError): Promise<Answer> {
@@ -88,14 +85,14 @@ export async function goOn(ctx: ChatContext, draft: OpenDraft): Promise<Answer> 
   if (step.step === 'edit' || step.step === 'made') return silence;
   if (isPartOfAlbum(ctx, step)) return silence;
   if (step.step === 'preview' || isAsking(ctx)) return quickly(ctx);
-  if (isTalk(ctx, step)) return silence;
+  if (isOverheard(ctx, step)) return silence;
   const refused = await refusal(ctx, 'create');
   if (refused !== null) return { ...turnedDown(refused), draft: { is: 'drop', draftId: row.id } };
   return carriedOn(ctx, withMedia(ctx, step));
 }
 
 /** Words that were not said to us can be a time that we ask for, but any sentence could be a text, and any file an attachment. */
-function isTalk(ctx: ChatContext, step: MakingStep): boolean {
+function isOverheard(ctx: ChatContext, step: MakingStep): boolean {
   if (isForUs(ctx)) return false;
   return step.step === 'text' || step.step === 'retext' || ctx.media !== null;
 }
@@ -153,7 +150,7 @@ async function timeAnswered(ctx: ChatContext, step: StepOf<'time'>): Promise<Ans
 async function offerTyped(ctx: ChatContext, step: StepOf<'offer'>): Promise<Answer> {
   if (ctx.media !== null) return offered(ctx);
   const read = await triedTo(async () => (isForUs(ctx) ? readAnywhere : readAsked)(ctx.args, readingOf(ctx)));
-  return 'made' in read ? spoken(ctx, { step: stepOf(ctx, read.made, step.kept) }) : quickly(ctx);
+  return 'made' in read ? spoken(ctx, { step: withTime(read.made, ctx.date, step) }) : quickly(ctx);
 }
 
 const asking =
@@ -161,8 +158,8 @@ const asking =
 
 /** "Schedule this tomorrow at 9", said about a message of somebody. */
 function isAsking({ args, repliedTo, place, isAddressed }: ChatContext): boolean {
-  const isForUs = place.chat.kind === 'private' || isAddressed === true;
-  return isForUs && repliedTo !== null && !repliedTo.isOurs && asking.test(args.trim());
+  const isDirect = place.chat.kind === 'private' || isAddressed === true;
+  return isDirect && repliedTo !== null && !repliedTo.isOurs && asking.test(args.trim());
 }
 
 /**
@@ -172,8 +169,8 @@ function isAsking({ args, repliedTo, place, isAddressed }: ChatContext): boolean
 export async function quickly(ctx: ChatContext): Promise<Answer> {
   const { place, repliedTo, media } = ctx;
   const words = ctx.args.trim();
-  const isForUs = (place.chat.kind === 'private' && place.topicTask === null) || ctx.isAddressed === true;
-  if (!isForUs) return silence;
+  const isDirect = (place.chat.kind === 'private' && place.topicTask === null) || ctx.isAddressed === true;
+  if (!isDirect) return silence;
   const asked = asking.exec(words);
   const hasSubject = repliedTo !== null && (repliedTo.text !== null || repliedTo.media !== null);
   if (asked !== null && hasSubject) return scheduleThis(ctx, words.slice(asked[0].length));
@@ -182,7 +179,7 @@ export async function quickly(ctx: ChatContext): Promise<Answer> {
   if (!('made' in read)) return answer(hintFor(words, read.refusal));
   await demand(ctx, 'create');
   const before = replacedWords(await draftHere(ctx));
-  return spoken(ctx, { step: stepOf(ctx, read.made, sentWith(ctx)), before });
+  return spoken(ctx, { step: withTime(read.made, ctx.date, { kept: sentWith(ctx) }), before });
 }
 
 /** Faults that only a line with a time can have: then it is told what is wrong with it. */
@@ -203,7 +200,7 @@ async function scheduleThis(ctx: ChatContext, when: string): Promise<Answer> {
   if (when === '') return spoken(ctx, { step, before });
   const read = await triedTo(async () => readTime(when, readingOf(ctx)));
   if ('refusal' in read) return unread(ctx, step, before, read.refusal);
-  return spoken(ctx, { step: stepOf(ctx, read.made, step.kept), before });
+  return spoken(ctx, { step: withTime(read.made, ctx.date, step), before });
 }
 
 /** A file alone may be meant for anything, so it is only offered. */
@@ -257,7 +254,7 @@ function whatIsWrongWithPart(step: PartStep, words: string, fault: AppError): Re
   return { sentence: isClock || reason === 'misspelt' ? whole.sentence : known.sentence, tries: known.tries };
 }
 
-function partOf(words: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
+function partOf(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
   const bare = words.replace(/^(?:on|at|every|each)\s+/i, '').replace(/^the\s+/i, '');
   if (bare === '') return null;
   switch (step.step) {
@@ -273,12 +270,12 @@ function partOf(words: string, step: StepOf<PartStep>, speaking: Speaking): Maki
   }
 }
 
-function alone(words: string, speaking: Speaking): Asked | null {
+function alone(words: string, speaking: PlaceAndDate): Asked | null {
   const read = timeOr(() => readTime(words, readingOf(speaking)));
   return read?.text === '' ? read : null;
 }
 
-function clockTyped(bare: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
+function clockTyped(bare: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
   const { plan } = step;
   const isMinute = step.step === 'minute' && /^:?[0-5]?\d$/.test(bare);
   const time = isMinute ? `${pad(plan.hour ?? 0, 2)}:${bare.replace(':', '').padStart(2, '0')}` : bare;
@@ -286,13 +283,13 @@ function clockTyped(bare: string, step: StepOf<PartStep>, speaking: Speaking): M
 }
 
 /** The day alone, or with its time as in "monday at 9". */
-function daysTyped(lead: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
+function daysTyped(lead: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
   const whole = alone(lead, speaking);
-  if (whole !== null) return afterTime(whole, speaking.date, step);
+  if (whole !== null) return withTime(whole, speaking.date, step);
   return alone(`${lead} at 9:00`, speaking) === null ? null : hourStep(step, lead);
 }
 
-function dateTyped(words: string, step: StepOf<PartStep>, speaking: Speaking): MakingStep | null {
+function dateTyped(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
   // The last minute of the day, because the day is not over before.
   const read = alone(words, speaking) === null ? alone(`${words} at 23:59`, speaking) : null;
   const schedule = read?.schedule;
@@ -303,14 +300,12 @@ function dateTyped(words: string, step: StepOf<PartStep>, speaking: Speaking): M
 /** A whole time was written; what follows it is the text, where none is there yet. */
 async function timeTyped(ctx: ChatContext, read: Asked, step: StepOf<PartStep | 'time'>): Promise<Answer> {
   const rest = read.text;
-  // Among people who talk to each other, a sentence that begins with a time is more than what was asked for.
   if (rest !== '' && !isForUs(ctx)) return silence;
   const text = step.step === 'time' ? step.text : step.kept.text;
   const media = ctx.media ?? step.kept.media;
   const kept: Kept = { ...step.kept, ...(media === undefined ? {} : { media }) };
   if (rest !== '' && text !== undefined && kept.isEarly !== true) return missed(ctx, step, texts.making.leftOver(rest));
-  const known = rest === '' ? text : rest;
   return spoken(ctx, {
-    step: afterTime(read, ctx.date, { kept: known === undefined ? kept : { ...kept, text: known } }),
+    step: withTime(read, ctx.date, { kept: text === undefined ? kept : { ...kept, text } }),
   });
 }

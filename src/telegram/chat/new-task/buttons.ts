@@ -1,14 +1,13 @@
 import type { TaskInput } from '../../../app/tasks/definition.ts';
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
-import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
+import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
-import { card, type CardFacts, cardOf, markFor, nextSentence, nextShown, taskName, undoRow } from '../kit/card.ts';
+import { cardOf, nextSentence, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
 import { type DraftAt, draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
 import { onChat, targetOf } from '../kit/guards.ts';
@@ -39,10 +38,10 @@ function onDraft(handle: (ctx: ChatContext, draft: OpenDraft) => Promise<Answer>
   };
 }
 
-type Found = DraftAt<'preview'>;
+type PreviewDraft = DraftAt<'preview'>;
 
-/** The same for buttons of the preview. */
-function onPreview(handle: (ctx: ChatContext, found: Found) => Promise<Answer>): Handler {
+/** For buttons of the preview. */
+function onPreview(handle: (ctx: ChatContext, found: PreviewDraft) => Promise<Answer>): Handler {
   return onDraft(async (ctx, { row, step }) => {
     if (step.step !== 'preview') throw new Refused(texts.making.over);
     return handle(ctx, { row, step });
@@ -56,7 +55,7 @@ async function alreadyMade(ctx: ChatContext, taskId: string): Promise<Answer> {
   return redrawn(ctx, await cardOf(task, ctx), texts.making.createdBefore(task.number));
 }
 
-async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): Promise<Answer> {
+async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boolean): Promise<Answer> {
   const { chat, topic } = ctx.place;
   const tried = await triedTo(() =>
     ctx.tasks.create({
@@ -70,18 +69,11 @@ async function created(ctx: ChatContext, { row, step }: Found, plain: boolean): 
   if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
   const { task } = tried.made;
   const missing = topicsOff(ctx.place) ?? (await rightMissing(ctx));
-  const shown = withNote(card(task, newFacts(ctx, task)), missing);
+  const shown = withNote(await cardOf(task, ctx), missing);
   return {
     ...redrawn(ctx, shown, texts.making.created(task.number)),
-    draft: putDraft(ctx, { step: 'made', taskId: task.id }, { id: row.id, now: ctx.clock.now() }),
+    draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
   };
-}
-
-/** Facts of a task that was made a moment ago. */
-function newFacts(ctx: ChatContext, task: Task): CardFacts {
-  const { dates } = settingsOf(ctx.place.chat.settings);
-  const next = task.state === 'active' ? ctx.preview(task.schedule).next.slice(0, nextShown) : [];
-  return { now: ctx.clock.now(), dates, next, ownerName: ctx.person.name, mark: markFor(ctx) };
 }
 
 function requestInput({ text, when, kept }: StepOf<'preview'>, plain: boolean): TaskInput {
@@ -171,7 +163,7 @@ function short(sentence: string): string {
 /** The task of the same title: `that` shows what could be changed about it, `thattime` and `thattext` change it. */
 async function sameTitlePressed(
   ctx: ChatContext,
-  { row, step, action }: Found & { readonly action: 'that' | 'thattime' | 'thattext' },
+  { row, step, action }: PreviewDraft & { readonly action: 'that' | 'thattime' | 'thattext' },
 ): Promise<Answer> {
   const task = await ctx.store.taskByTitle(ctx.place.chat.id, titleOfStep(step));
   if (task === null) throw new Refused(texts.chat.noSuchTask);
@@ -183,11 +175,11 @@ async function sameTitlePressed(
   const words = lines(texts.edit.changed(taskName(changed)), await nextSentence(changed, ctx));
   return {
     ...redrawn(ctx, drawn(words, undoRow(changed, entryId))),
-    draft: putDraft(ctx, { step: 'made', taskId: task.id }, { id: row.id, now: ctx.clock.now() }),
+    draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
   };
 }
 
-function offered(task: Task, { row, step }: Found, now: number) {
+function offered(task: Task, { row, step }: PreviewDraft, now: number) {
   const { wizard, button: words } = texts;
   const id = shortId(row.id);
   const isSameTime = JSON.stringify(task.schedule) === JSON.stringify(step.when.schedule);

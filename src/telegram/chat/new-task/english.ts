@@ -23,7 +23,7 @@ export function list(items: readonly string[]): Rich {
 export const makingTexts = {
   unread: (sentence: string, tries: readonly string[], where: Where): Rich =>
     blocks(sentence, lines('These can be read:', list(tries)), `${again[where]} the time, or press Cancel.`),
-  /** The same where the text is wanted too. */
+  /** The sentence where the text is wanted too. */
   unreadBoth: (sentence: string, tries: readonly string[], where: Where): Rich =>
     blocks(
       sentence,
@@ -90,7 +90,6 @@ const clockFault = { sentence: 'I cannot read that as a time of the day.', tries
 
 export const wizardTexts = {
   heading: 'New task',
-  headingOf: (title: string): Rich => bold(`New task: ${oneLine(title, 128)}`),
   ask: (where: Where): Rich =>
     blocks(
       lines(bold('When shall it come?'), `Choose, or ${here[where]} when and what, for example:`),

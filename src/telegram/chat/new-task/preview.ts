@@ -1,14 +1,14 @@
 import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import type { Refusal } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
 import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
-import type { ChatContext, Place } from '../conversation.ts';
+import type { ChatContext, Place } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
+import { settingFor } from '../kit/card.ts';
 import { clockIn, moments, wordsOf } from '../kit/clock.ts';
 import { titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
 import { policyLines } from '../kit/policy.ts';
@@ -40,8 +40,8 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
   const { place, clock, preview: calculated, store } = ctx;
   const { schedule } = when;
   const { timezone } = schedule;
-  const now = clock.now();
-  const setting = { timezone, now, dates: settingsOf(place.chat.settings).dates };
+  const setting = settingFor({ schedule }, { place, clock });
+  const { now } = setting;
   const { next, warnings } = calculated(schedule);
   const title = titleOfStep(proposing.step);
   const same = await store.taskByTitle(place.chat.id, title);
@@ -114,7 +114,7 @@ export function whatIsWrong(fault: AppError): { readonly sentence: string; reado
   return { sentence, tries: Array.isArray(named) ? named.map(String) : examples };
 }
 
-/** The same where the time is sent alone: then no text follows it that could be set apart. */
+/** The sentence where the time is sent alone: then no text follows it that could be set apart. */
 export function whatIsWrongWithTime(fault: AppError): ReturnType<typeof whatIsWrong> {
   const { unclearEnd, timeTries } = texts.making;
   return fault.details?.['reason'] === 'unclear_end' ? { sentence: unclearEnd, tries: timeTries } : whatIsWrong(fault);
@@ -140,7 +140,7 @@ export async function readAgain(
   if (read === null) return null;
   const id = ctx.ids.next();
   const step: StepOf<'preview'> = { ...before, when: { words, at, schedule: read.schedule } };
-  return { proposing: { draftId: id, step }, draft: putDraft(ctx, step, { id, now: ctx.clock.now() }) };
+  return { proposing: { draftId: id, step }, draft: putDraft(ctx, id, step) };
 }
 
 /** The kind of chat in which results would find no topic, as far as is known; null where they would. */

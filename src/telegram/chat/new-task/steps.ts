@@ -1,11 +1,11 @@
-import { settingsOf, type DateStyle } from '../../../domain/chat-settings.ts';
 import { civilFromDays, dayOfWall, pad, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { toWall } from '../../../domain/schedule/time/zone.ts';
 import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { redrawn, silence } from '../kit/answers.ts';
-import { capital, dateIn, wordsOf } from '../kit/clock.ts';
+import { settingHere } from '../kit/card.ts';
+import { capital, dateIn, type Setting, wordsOf } from '../kit/clock.ts';
 import {
   putDraft,
   type MakingStep,
@@ -41,28 +41,23 @@ export async function stepDrawn(ctx: ChatContext, showing: Showing): Promise<Dra
     checkStep(step);
     return proposalDrawn(ctx, { draftId, step, before });
   }
-  const { timezone, chat } = ctx.place;
-  const { dates } = settingsOf(chat.settings);
-  const asking = { draftId, where: whereOf(ctx), timezone, now: ctx.clock.now(), dates };
-  const { words, rows } = questionOf(asking, step);
+  const { words, rows } = questionOf({ draftId, where: whereOf(ctx), ...settingHere(ctx) }, step);
   return drawn(instead ?? blocks(before, words), rows);
 }
 
-type Speaking = Omit<Showing, 'draftId'>;
-
 /** A new message below the words of the person; the one with the step before goes, so that there is one to look at. */
-export async function spoken(ctx: ChatContext, speaking: Speaking): Promise<Answer> {
-  const { step } = speaking;
+export async function spoken(ctx: ChatContext, showing: Omit<Showing, 'draftId'>): Promise<Answer> {
+  const { step } = showing;
   const id = ctx.ids.next();
   const { message, ...kept } = step.kept;
   const next = { ...step, kept };
-  const shown = await stepDrawn(ctx, { ...speaking, draftId: id, step: next });
+  const shown = await stepDrawn(ctx, { ...showing, draftId: id, step: next });
   return {
     replies: [
       { is: 'message', shown },
       ...(message === undefined ? [] : [{ is: 'remove', messageId: message } as const]),
     ],
-    draft: putDraft(ctx, next, { id, now: ctx.clock.now() }),
+    draft: putDraft(ctx, id, next),
   };
 }
 
@@ -81,18 +76,15 @@ export async function turned(ctx: ChatContext, draftId: string, step: MakingStep
   const next = { ...step, kept: { ...kept, ...shownIn } };
   return {
     ...redrawn(ctx, await stepDrawn(ctx, { draftId, step: next })),
-    draft: putDraft(ctx, next, { id: draftId, now: ctx.clock.now() }),
+    draft: putDraft(ctx, draftId, next),
   };
 }
 
 /* ---- the question of each step, drawn from its draft alone, so that it can be drawn again at any time ---- */
 
-interface Asking {
+interface Asking extends Setting {
   readonly draftId: string;
   readonly where: Where;
-  readonly timezone: string;
-  readonly now: number;
-  readonly dates: DateStyle;
 }
 
 interface Question {
@@ -129,7 +121,7 @@ function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' 
       const hasSubject = step.kept.text !== undefined || media !== undefined;
       const title = titleOf({ text: step.kept.text ?? '', media });
       const words = hasSubject
-        ? lines(title === '' ? wizard.heading : wizard.headingOf(title), wizard.askTimeOf(where, making.timeTries))
+        ? lines(title === '' ? wizard.heading : making.preview(title), wizard.askTimeOf(where, making.timeTries))
         : wizard.ask(where);
       return { words, rows: [...rhythmRows(asking), [cancel(asking)]] };
     }

@@ -1,5 +1,6 @@
 import { AppError } from '../../../domain/errors.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
+import { nth } from '../../../domain/schedule/words/words.ts';
 import { type Asked, readTime } from '../../../domain/when/asked.ts';
 import type { AskedPolicies } from '../../../domain/when/beside.ts';
 import {
@@ -12,7 +13,7 @@ import {
   type Plan,
   type StepOf,
   readingOf,
-  type Speaking,
+  type PlaceAndDate,
 } from '../kit/drafts.ts';
 import { texts } from '../texts.ts';
 
@@ -21,7 +22,7 @@ import { texts } from '../texts.ts';
  * the same reading as what people write; so both have the same rules and the same warnings.
  */
 interface Choosing {
-  readonly speaking: Speaking;
+  readonly speaking: PlaceAndDate;
   readonly value: string;
   readonly more: string;
 }
@@ -55,7 +56,7 @@ const moves: Readonly<Record<string, Move>> = {
   on: (step, { value }) => (step.step === 'date' && /^\d{4}-\d\d-\d\d$/.test(value) ? hourStep(step, value) : null),
   in: (step, { value, speaking }) => {
     if (step.step !== 'date' || (value !== '20' && value !== '60')) return null;
-    return afterTime(readTime(`in ${value} minutes`, readingOf(speaking)), speaking.date, step);
+    return withTime(readTime(`in ${value} minutes`, readingOf(speaking)), speaking.date, step);
   },
   h: (step, { value }) =>
     step.step === 'hour' && isBelow(value, 24)
@@ -91,9 +92,9 @@ function without(step: StepOf<'preview'>, policy: 'ack' | 'quiet'): StepOf<'prev
 }
 
 /** The days were chosen before, and here is their time. */
-export function timed({ plan, kept }: StepOf<PartStep>, time: string, speaking: Speaking): MakingStep {
+export function timed({ plan, kept }: StepOf<PartStep>, time: string, speaking: PlaceAndDate): MakingStep {
   const read = readTime(`${plan.lead ?? 'every day'} at ${time}`, readingOf(speaking));
-  return afterTime(read, speaking.date, { plan, kept });
+  return withTime(read, speaking.date, { plan, kept });
 }
 
 function isBelow(value: string, max: number): boolean {
@@ -102,11 +103,6 @@ function isBelow(value: string, max: number): boolean {
 
 function listed(days: readonly string[]): string {
   return days.length < 2 ? days.join('') : `${days.slice(0, -1).join(', ')} and ${days.at(-1)}`;
-}
-
-export function nth(day: number): string {
-  const ending = { 1: 'st', 2: 'nd', 3: 'rd' }[day % 10] ?? 'th';
-  return `${day}${day > 10 && day < 20 ? 'th' : ending}`;
 }
 
 const firstParts: Readonly<Record<Plan['rhythm'], PartStep>> = {
@@ -126,15 +122,17 @@ export function hourStep({ plan, kept }: StepOf<PartStep>, lead: string): StepOf
   return { step: 'hour', plan: { ...plan, lead }, kept };
 }
 
-/** When the time is known, the text is asked for, unless it is there: then the task can be shown. */
-export function afterTime(
-  { schedule, words, policies }: Asked,
+/** The step that follows a time: the text is asked for, unless it is there; then the task can be shown. */
+export function withTime(
+  { schedule, words, text: said, policies }: Asked,
   at: number,
   { plan, kept }: { readonly plan?: Plan | undefined; readonly kept: Kept },
 ): MakingStep {
   const when = { schedule, words, at };
   const all = keptWith(kept, policies);
-  const { text, ...others } = all;
+  const { text: known, ...others } = all;
+  // The words of the person go before those of the message that they answered.
+  const text = said === '' ? known : said;
   if (text === undefined && kept.media === undefined) return { step: 'text', when, plan, kept: all };
   return { step: 'preview', when, text: text ?? '', plan, kept: others };
 }

@@ -1,6 +1,6 @@
 import type { Chat } from '../../../app/ports/chats.ts';
 import type { Actor } from '../../../domain/access.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, redrawn, Refused } from '../kit/answers.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
 import { arg, button, dataOf, type Rows } from '../kit/press.ts';
@@ -98,7 +98,7 @@ function actorAt(address: string): Actor {
   return `telegram:user:${Number(address)}`;
 }
 
-/** Its tasks are paused: what nobody may change any more must not go on by itself. */
+/** The tasks of the chat are paused: what nobody may change any more must not go on by itself. */
 async function revoked(ctx: ChatContext, words: string): Promise<Answer> {
   const { place, person } = ctx;
   const { allow } = texts;

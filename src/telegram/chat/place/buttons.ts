@@ -1,7 +1,7 @@
 import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
-import { type Answer, type Buttons, type ChatContext, claimedArg, setupArg, type Place } from '../conversation.ts';
-import { answer, redrawn, Refused, answerWith, forAsker, silence } from '../kit/answers.ts';
+import { type Answer, type Buttons, type ChatContext, claimedArg, setupArg, type Place } from '../context.ts';
+import { answer, redrawn, Refused, answerWith, forAsker, silence, toasted, toastOf } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
 import { draftOf } from '../kit/drafts.ts';
 import { onChat, onTask, threadOf } from '../kit/guards.ts';
@@ -119,13 +119,9 @@ const zoneYesPressed = onChat('manage', async (ctx) => {
   const confirmed = { ...ctx, place: inZone(place, place.timezone) };
   const toast = texts.chat.zoneYes(place.timezone);
   const short = arg(ctx, 0);
-  if (short === '') {
-    return { ...(await listAgain(confirmed)), toast: { text: toast, isAlert: false } };
-  }
+  if (short === '') return { ...(await listAgain(confirmed)), ...toastOf(toast) };
   const found = await draftOf(ctx, short);
-  if (found.is !== 'open' || found.draft.step.step !== 'preview') {
-    return { replies: [], toast: { text: toast, isAlert: false } };
-  }
+  if (found.is !== 'open' || found.draft.step.step !== 'preview') return toasted(toast);
   const { row, step } = found.draft;
   return redrawn(ctx, await proposalDrawn(confirmed, { draftId: row.id, step }), toast);
 });
@@ -190,5 +186,5 @@ export const placeButtons = {
   allow: allowPressed,
   purge: purgePressed,
   topicdelete: onTask('change', topicDeletePressed, { deleted: 'handled' }),
-  keep: async (ctx: ChatContext) => redrawn(ctx, drawn(texts.topic.kept)),
+  keep: onChat('read', async (ctx) => redrawn(ctx, drawn(texts.topic.kept))),
 } satisfies Buttons;

@@ -1,6 +1,6 @@
 import type { Chat } from '../../../app/ports/chats.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { ChatContext, ChatDeps, Place, SetUp } from '../conversation.ts';
+import type { ChatContext, ChatDeps, Place, SetUp } from '../context.ts';
 import { markFor } from '../kit/card.ts';
 import { clockIn } from '../kit/clock.ts';
 import { button, dataOf, type Rows } from '../kit/press.ts';
@@ -120,7 +120,7 @@ export function privateText({ topicsEnabled }: SetUp, bot: string): Rich {
   return lines(topicsEnabled ? setup.topicsOnPrivate : setup.topicsOffPrivate(bot));
 }
 
-/** The same in a group, as a list of what is as it should be and what is not. */
+/** How the bot stands in a group, as a list of what is as it should be and what is not. */
 export function checklist(facts: Omit<ListFacts, 'mark' | 'bot'>): Rich {
   const { setup } = texts;
   const { setUp, chat, isZoneConfirmed, timezone, now } = facts;

@@ -1,8 +1,8 @@
 import type { ThreadCounts } from '../../../app/ports/tasks.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
-import { answer, answerWith, redrawn, Refused, toasted } from '../kit/answers.ts';
+import type { Answer, ChatContext } from '../context.ts';
+import { answer, answerWith, redrawn, Refused, toasted, toastOf } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { onChat, targetOf, threadOf } from '../kit/guards.ts';
 import { numberIn } from '../kit/naming.ts';
@@ -95,10 +95,12 @@ export async function topicDeletePressed(ctx: ChatContext, task: Task): Promise<
   if (unbound === 'none') throw new Refused(topic.goneBefore);
   const shown = drawn(topic.deleted(taskName(task), task.state === 'deleted'));
   const removal = { is: 'removeTopic', topic: topicId } as const;
-  const toast = { text: topic.deletedWord, isAlert: false };
   if (ctx.place.topic !== topicId) {
-    return { replies: [removal, { is: 'edit', messageId: ctx.messageId, shown }], toast };
+    return { replies: [removal, { is: 'edit', messageId: ctx.messageId, shown }], ...toastOf(topic.deletedWord) };
   }
   // A second press is told nothing; whether the removal was asked for the first time is not known.
-  return { replies: unbound === 'before' ? [removal] : [removal, { is: 'message', shown, inBase: true }], toast };
+  return {
+    replies: unbound === 'before' ? [removal] : [removal, { is: 'message', shown, inBase: true }],
+    ...toastOf(topic.deletedWord),
+  };
 }

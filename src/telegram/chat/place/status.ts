@@ -1,10 +1,10 @@
 import type { ServerStatus } from '../../../app/operations/status.ts';
 import type { ChatUsage } from '../../../app/ports/chat-facts.ts';
 import type { ThreadCounts } from '../../../app/ports/tasks.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import { answer } from '../kit/answers.ts';
+import { settingHere } from '../kit/card.ts';
 import { aboutMoment, type Setting } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
@@ -14,13 +14,11 @@ import { checklist, privateText } from './checklist.ts';
 /** How things stand: the chat for everybody in it, the server for its owners. */
 export const statusCommand = onChat('read', async (ctx) => {
   const { place, person } = ctx;
-  const { timezone, chat } = place;
-  const now = ctx.clock.now();
   const setUp = await ctx.setUp(place);
   const words = blocks(
-    setUp.isPrivate ? privateText(setUp, `@${ctx.bot}`) : checklist({ ...place, setUp, now }),
+    setUp.isPrivate ? privateText(setUp, `@${ctx.bot}`) : checklist({ ...place, setUp, now: ctx.clock.now() }),
     chatStatus(await ctx.bulk.count(threadOf(place))),
-    person.isOwner ? serverStatus(await ctx.status(), { timezone, now, dates: settingsOf(chat.settings).dates }) : null,
+    person.isOwner ? serverStatus(await ctx.status(), settingHere(ctx)) : null,
   );
   return answer(words);
 });

@@ -2,14 +2,14 @@ import type { MissedAnswer } from '../../../app/ports/questions.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { askExpiryMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, Buttons, ChatContext } from '../conversation.ts';
+import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { alerted, answer, toasted, redrawn, Refused } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';
-import { onRun, onTask, permitted, targetOf, type RunOfTask } from '../kit/guards.ts';
+import { onAnyTask, onChat, onDoubt, onRun, onTask, targetOf, type RunOfTask } from '../kit/guards.ts';
 import { arg, longId } from '../kit/press.ts';
 import { lines, pre } from '../kit/rich.ts';
-import { calledOf, demand, shortName } from '../kit/rights.ts';
+import { calledOf, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { donePressed, notDonePressed } from './done.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
@@ -62,7 +62,7 @@ async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGi
   if (approved.is === 'none') return alerted(texts.chat.oldButton);
   const { by, at, isGiven: wasGiven, isFirst } = approved;
   const name = await calledOf(ctx, by);
-  const when = pastMoment(at, await settingFor(task, ctx));
+  const when = pastMoment(at, settingFor(task, ctx));
   const words = wasGiven ? reminder.approved : reminder.discarded;
   const line = words(shortName(name), when);
   if (!isFirst && by !== actor) return inWindow(settled(ctx, line, line));
@@ -70,9 +70,7 @@ async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGi
 }
 
 /** The cause is one of the whole chat, so everything that waits there is looked at; the named task's topic is made anew. */
-async function unblockPressed(ctx: ChatContext): Promise<Answer> {
-  const taskId = arg(ctx, 0) === '' ? null : longId(arg(ctx, 0));
-  if (taskId !== null) await permitted(ctx, 'change', taskId);
+async function unblockPressed(ctx: ChatContext, taskId: string | null): Promise<Answer> {
   const { store, clock } = ctx;
   const chatId = ctx.place.chat.id;
   const now = clock.now();
@@ -81,16 +79,9 @@ async function unblockPressed(ctx: ChatContext): Promise<Answer> {
   return toasted(texts.deed.looking(own + others));
 }
 
-async function waitingSettled(ctx: ChatContext, arrived: boolean): Promise<Answer> {
-  const { store, clock } = ctx;
-  const deliveryId = longId(arg(ctx, 0));
-  const parts = await store.unknownParts(ctx.place.chat.address, '');
-  const part = parts.find((one) => one.deliveryId === deliveryId);
-  // A part that is not open in this chat is settled, or none of its business.
-  if (part === undefined) throw new Refused(texts.deed.settledBefore);
-  if (part.taskId === null) await demand(ctx, 'manage');
-  else await permitted(ctx, 'change', part.taskId);
-  if (!(await store.settleByHand(deliveryId, arrived, clock.now()))) throw new Refused(texts.deed.settledBefore);
+async function doubtSettled(ctx: ChatContext, deliveryId: string, arrived: boolean): Promise<Answer> {
+  const isSettled = await ctx.store.settleByHand(deliveryId, arrived, ctx.clock.now());
+  if (!isSettled) throw new Refused(texts.deed.settledBefore);
   const toast = arrived ? texts.deed.answerArrived : texts.deed.answerResend;
   const line = texts.deed.settledLine(shortName(ctx.person.name), arrived);
   const shown = ctx.shown === null ? null : withLine(ctx.shown, line);
@@ -99,9 +90,9 @@ async function waitingSettled(ctx: ChatContext, arrived: boolean): Promise<Answe
 
 /** Buttons of results, of questions and of words about failures. They stand in the chat for months. */
 export const resultsButtons = {
-  done: donePressed,
+  done: onTask('read', donePressed, { deleted: 'handled' }),
   notdone: onTask('read', notDonePressed, { deleted: 'handled' }),
-  seen: async () => toasted(texts.reminder.done),
+  seen: onChat('read', async () => toasted(texts.reminder.done)),
   snooze: onTask('change', snoozePressed, { deleted: 'gone' }),
   later: onTask('change', laterPressed, { deleted: 'handled' }),
   pick: onTask('change', pickPressed, { deleted: 'gone' }),
@@ -130,9 +121,9 @@ export const resultsButtons = {
     () => 'change',
     (ctx, about) => decided(ctx, about, false),
   ),
-  unblock: unblockPressed,
-  arrived: (ctx: ChatContext) => waitingSettled(ctx, true),
-  resend: (ctx: ChatContext) => waitingSettled(ctx, false),
+  unblock: onAnyTask({ task: 'change', chat: 'read' }, unblockPressed),
+  arrived: onDoubt({ task: 'change', chat: 'manage' }, (ctx, id) => doubtSettled(ctx, id, true)),
+  resend: onDoubt({ task: 'change', chat: 'manage' }, (ctx, id) => doubtSettled(ctx, id, false)),
 } satisfies Buttons;
 
 function errorAnswer(task: Task, error: string | null): Answer {

@@ -1,8 +1,9 @@
+import type { FoundByPress } from '../../../app/ports/chats.ts';
 import type { Done } from '../../../app/use-cases/acks.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext, Reply } from '../conversation.ts';
-import { alerted, answer, redrawn, toasted } from '../kit/answers.ts';
+import type { Answer, ChatContext, Reply } from '../context.ts';
+import { alerted, answer, redrawn, toasted, toastOf } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';
 import { onNamedTask, permitted } from '../kit/guards.ts';
@@ -28,7 +29,8 @@ interface DoneTold {
   readonly replies: readonly Reply[];
   /** For the person alone: that it is noted, or who was first. */
   readonly word: string;
-  readonly isFirst: boolean;
+  /** The Done that counts is that of the person, said now or before. */
+  readonly isTheirs: boolean;
 }
 
 /**
@@ -39,14 +41,14 @@ async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const { person } = ctx;
   const { task, occurrenceId } = said;
   const { by, at, result } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
-  const isFirst = by === person.actor;
-  const name = shortName(isFirst ? person.name : await calledOf(ctx, by));
-  const when = pastMoment(at, await settingFor(task, ctx));
+  const isTheirs = by === person.actor;
+  const name = shortName(isTheirs ? person.name : await calledOf(ctx, by));
+  const when = pastMoment(at, settingFor(task, ctx));
   const { reminder } = texts;
   return {
     replies: doneReplies(ctx, said, reminder.doneBy(name, when), result),
-    word: isFirst ? reminder.done : reminder.doneBefore(name, when),
-    isFirst,
+    word: isTheirs ? reminder.done : reminder.doneBefore(name, when),
+    isTheirs,
   };
 }
 
@@ -67,34 +69,29 @@ function doneReplies({ place }: ChatContext, said: DoneSaid, line: string, resul
  * Before a result is changed by a callback from it: a send whose answer was lost would be looked for by its first words
  * otherwise, and given those back.
  */
-export async function noteArrival({ place, messageId, shown, store, clock }: ChatContext, occurrenceId: string) {
+export async function noteArrival(
+  { place, messageId, shown, store, clock }: ChatContext,
+  of: Pick<FoundByPress, 'taskId' | 'occurrenceId'>,
+): Promise<void> {
   if (place.topic === null || shown === null || messageId === 0) return;
   const { address } = place.chat;
-  await store.foundByPress({
-    address,
-    topic: place.topic,
-    messageId,
-    occurrenceId,
-    text: shown.text,
-    at: clock.now(),
-  });
+  await store.foundByPress({ ...of, address, topic: place.topic, messageId, text: shown.text, at: clock.now() });
 }
 
 /** [Done]. */
-export async function donePressed(ctx: ChatContext): Promise<Answer> {
+export async function donePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const { messageId, shown } = ctx;
   const occurrenceId = longId(arg(ctx, 1));
-  await noteArrival(ctx, occurrenceId);
-  const task = await permitted(ctx, 'read', longId(arg(ctx, 0)));
-  const { replies, word, isFirst } = await done(ctx, { task, occurrenceId, messageId, shown });
-  return { replies, toast: { text: word, isAlert: !isFirst } };
+  await noteArrival(ctx, { taskId: task.id, occurrenceId });
+  const { replies, word, isTheirs } = await done(ctx, { task, occurrenceId, messageId, shown });
+  return { replies, ...toastOf(word, !isTheirs) };
 }
 
 /** A word needs no answer beside the line in the result; the second one is told who was first. */
 async function doneByWord(ctx: ChatContext, said: Omit<DoneSaid, 'shown'>): Promise<Answer> {
   await permitted(ctx, 'read', said.task.id);
-  const { replies, word, isFirst } = await done(ctx, { ...said, shown: null });
-  return isFirst ? { replies, reaction: '👍' } : { replies: [...replies, ...answer(word).replies] };
+  const { replies, word, isTheirs } = await done(ctx, { ...said, shown: null });
+  return isTheirs ? { replies, reaction: '👍' } : { replies: [...replies, ...answer(word).replies] };
 }
 
 const doneWords =
@@ -148,7 +145,7 @@ async function lastRuns({ id }: Task, { tasks }: ChatContext, limit: number) {
 export async function notDonePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const occurrenceId = longId(arg(ctx, 1));
   const { actor } = ctx.person;
-  const by = (await ctx.store.readAck(occurrenceId))?.doneBy ?? null;
+  const by = (await ctx.store.readAck({ taskId: task.id, occurrenceId }))?.doneBy ?? null;
   if (by !== null && by !== actor && (await refusal(ctx, 'change', task)) !== null) {
     return alerted(texts.reminder.notDoneOnly(await calledOf(ctx, by)));
   }

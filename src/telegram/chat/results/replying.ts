@@ -1,5 +1,5 @@
 import { telegramThread } from '../../../domain/thread.ts';
-import type { Answer, ChatContext, Handler } from '../conversation.ts';
+import type { Answer, ChatContext, Handler } from '../context.ts';
 import { answer, forAsker, silence } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { settingOf } from '../kit/clock.ts';

@@ -2,8 +2,8 @@ import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
-import { alerted, answerWith, redrawn } from '../kit/answers.ts';
+import type { Answer, ChatContext } from '../context.ts';
+import { alerted, answerWith, redrawn, toastOf } from '../kit/answers.ts';
 import { taskName, settingFor, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting } from '../kit/clock.ts';
 import { dayName, isDay, dayRows, hourRows } from '../kit/days.ts';
@@ -19,9 +19,9 @@ import { firstShown, resultButtons, withLine, withoutLine, withRows } from './vi
 
 /** For how long? The menu takes the place of the buttons; the words stay. */
 export async function snoozePressed(ctx: ChatContext, task: Task): Promise<Answer> {
-  const occurrence = arg(ctx, 1) === '' ? null : longId(arg(ctx, 1));
+  const occurrence = longId(arg(ctx, 1)) || null;
   const rows = snoozeButtons(task, occurrence, ctx.clock.now());
-  if (occurrence !== null) await noteArrival(ctx, occurrence);
+  if (occurrence !== null) await noteArrival(ctx, { taskId: task.id, occurrenceId: occurrence });
   if (occurrence !== null && ctx.shown !== null) return redrawn(ctx, withRows(ctx.shown, rows));
   const menu = drawn(texts.deed.snoozeFor(taskName(task)), rows);
   return occurrence === null ? redrawn(ctx, menu) : answerWith(menu);
@@ -36,7 +36,7 @@ export async function resultPressed(ctx: ChatContext, task: Task): Promise<Answe
 /** A day, and then an hour of it; a message that can be answered takes a time in words as well. */
 export async function pickPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const setting = settingOf(task, ctx.clock.now());
-  const occurrence = arg(ctx, 1) === '' ? null : longId(arg(ctx, 1));
+  const occurrence = longId(arg(ctx, 1)) || null;
   const day = arg(ctx, 2) === '' ? null : Number(arg(ctx, 2));
   if (day !== null && !isDay(day, setting)) return alerted(texts.pick.over);
   const rows = pickButtons(task, occurrence, { day, now: setting.now });
@@ -56,7 +56,7 @@ function untilOf(word: string, setting: Setting): number | { readonly forMs: num
 }
 
 export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer> {
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const until = untilOf(arg(ctx, 1), setting);
   if (until === 'unknown') return alerted(texts.chat.oldButton);
   if (until === 'over') return alerted(texts.deed.tonightIsOver);
@@ -69,18 +69,18 @@ export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer
     return redrawn(ctx, drawn(words, undoRow(task, entryId)), toast);
   }
   const line = texts.deed.snoozedLine(shortName(ctx.person.name), at, setting.timezone);
-  const { messageId, shown } = await resultFor(ctx, longId(occurrence));
+  const { messageId, shown } = await resultFor(ctx, { taskId: task.id, occurrenceId: longId(occurrence) });
   const rows = resultButtons(task, longId(occurrence), 'r');
   const told = withRows(withLine(withoutLine(shown), line) ?? shown, rows);
-  return { replies: [{ is: 'edit', messageId, shown: told }], toast: { text: toast, isAlert: false } };
+  return { replies: [{ is: 'edit', messageId, shown: told }], ...toastOf(toast) };
 }
 
 /** Pressed below a reminder, which goes away, it is told in the result itself. */
 async function resultFor(
   { messageId, shown, store }: ChatContext,
-  occurrenceId: string,
+  of: Parameters<ChatContext['store']['readAck']>[0],
 ): Promise<{ readonly messageId: number; readonly shown: Drawn }> {
-  const result = (await store.readAck(occurrenceId))?.result ?? null;
+  const result = (await store.readAck(of))?.result ?? null;
   const first = result === null || result.messageId === messageId ? null : firstShown(result);
   if (result !== null && first !== null) return { messageId: result.messageId, shown: first };
   return { messageId, shown: shown ?? { text: '' } };

@@ -12,29 +12,30 @@ import { blocks, lines, type Rich, drawn, urlOf } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** The place of a message that asks, and the state of the matter by now. */
-export interface Asked {
+export interface AskedFacts {
   readonly address: string;
   readonly topic: number | null;
   readonly ack: AckView | null;
   readonly question: OpenQuestion | null;
 }
 
-type Of<Name extends View['view']> = Extract<View, { view: Name }>;
-export type Asking = Of<'nag' | 'escalated' | 'missed' | 'approval' | 'mayNotRun'>;
+/** The view of that name. */
+export type Of<Name extends View['view']> = Extract<View, { view: Name }>;
+export type AskingView = Of<'nag' | 'escalated' | 'missed' | 'approval' | 'mayNotRun'>;
 
-export function isAsking(view: View): view is Asking {
+export function isAsking(view: View): view is AskingView {
   return ['nag', 'escalated', 'missed', 'approval', 'mayNotRun'].includes(view.view);
 }
 
 interface AskingScene {
   readonly task: Task;
   readonly setting: Setting;
-  readonly asked: Asked;
+  readonly asked: AskedFacts;
   readonly ownerName: string | null;
 }
 
 /** Null when nobody has to be asked any more. */
-export function askingDrawn(view: Asking, scene: AskingScene): Drawn | null {
+export function askingDrawn(view: AskingView, scene: AskingScene): Drawn | null {
   switch (view.view) {
     case 'nag':
       return nagDrawn(view, scene);

@@ -3,11 +3,11 @@ import type { Task } from '../../../domain/task.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
 import { timeOr } from '../../../domain/when/asked.ts';
 import { readWhen } from '../../../domain/when/when.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, forAsker, redrawn, Refused, reactOr } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { moments, scheduleText } from '../kit/clock.ts';
-import { readingOf, type Speaking } from '../kit/drafts.ts';
+import { readingOf, type PlaceAndDate } from '../kit/drafts.ts';
 import { targetOf, threadOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
@@ -62,7 +62,7 @@ const digestChoices: Readonly<Record<string, string>> = {
 };
 
 /** Null for what is no time that comes again. */
-function readDigestWhen(words: string, speaking: Speaking): Schedule | null {
+function readDigestWhen(words: string, speaking: PlaceAndDate): Schedule | null {
   const read = timeOr(() => readWhen(spelled(words), readingOf(speaking)));
   return read?.rest === '' && read.schedule.kind !== 'once' ? read.schedule : null;
 }
@@ -91,7 +91,7 @@ async function scheduled(ctx: ChatContext, schedule: Schedule): Promise<Told> {
       ? await made(ctx, at)
       : (await ctx.tasks.edit(targetOf(ctx, known), { schedule: at, enabled: true })).task;
   const next = await ctx.truth.upcoming(task.id, 1);
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const words = texts.digest.on(taskName(task), scheduleText(task.schedule, ctx.clock.now()));
   return [
     lines(words, texts.digest.next(moments(next, setting), setting.timezone)),
@@ -117,7 +117,7 @@ async function made({ place, tasks, person, key }: ChatContext, schedule: Return
   return task;
 }
 
-/** It rests, and keeps its topic and its history. */
+/** The digest rests, and keeps its topic and its history. */
 async function switchedOff(ctx: ChatContext): Promise<Told> {
   await demand(ctx, 'manage');
   const task = await digestOf(ctx);

@@ -2,7 +2,7 @@ import { momentsIn } from '../../../app/why/moments.ts';
 import { dateStyles, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { Answer, Buttons, ChatContext } from '../conversation.ts';
+import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
 import { onChat } from '../kit/guards.ts';

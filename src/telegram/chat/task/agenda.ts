@@ -1,12 +1,11 @@
 import type { ChatTasks } from '../../../app/ports/chats.ts';
 import type { Planned } from '../../../app/ports/why.ts';
 import { upcoming, upcomingAfter } from '../../../app/tasks/upcoming.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { ChatContext } from '../conversation.ts';
-import { taskName } from '../kit/card.ts';
+import type { ChatContext } from '../context.ts';
+import { settingHere, taskName } from '../kit/card.ts';
 import { aboutMoment, clockIn, dayMoment, scheduleShort, type Setting } from '../kit/clock.ts';
 import { dayIn, startOf } from '../kit/days.ts';
 import { button, dataOf } from '../kit/press.ts';
@@ -62,9 +61,9 @@ const pausedShown = 10;
 /** The coming runs of all tasks of a chat. Those that are paused are told, because they are missing. */
 export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatContext): Promise<Drawn> {
   const { agenda } = texts;
-  const now = clock.now();
-  const { chat, timezone } = place;
-  const setting = { timezone, now, dates: settingsOf(chat.settings).dates };
+  const { chat } = place;
+  const setting = settingHere({ place, clock });
+  const { now } = setting;
   const planned = await store.plannedBefore(chat.id, now + agendaSpans[span], plannedMax);
   const snoozed = await store.snoozedBefore(chat.id, now + agendaSpans[span], plannedMax);
   const asked = { chatId: chat.id, filter: 'paused', ownerId: null, text: null, offset: 0 } as const;

@@ -1,9 +1,9 @@
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, Buttons, ChatContext, Handler } from '../conversation.ts';
+import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
 import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';
-import { answering, answerWith, redrawn, Refused } from '../kit/answers.ts';
+import { answering, answerWith, redrawn, Refused, toastOf } from '../kit/answers.ts';
 import { card, cardButtons, taskName, cardOf, factsOf, markFor, nextSentence, settingFor } from '../kit/card.ts';
 import { putDraft, cancelRow } from '../kit/drafts.ts';
 import { onChat, onTask, targetOf } from '../kit/guards.ts';
@@ -89,7 +89,7 @@ async function skipPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
     { ...target, ...own },
     { count: 1, from: Number.isFinite(from) ? from : null },
   );
-  const words = leftOutWords(slots, await settingFor(task, ctx));
+  const words = leftOutWords(slots, settingFor(task, ctx));
   const toast = entryId === null ? texts.deed.skippedBefore : texts.deed.leftOutWord(words);
   return onCard(ctx, task, toast);
 }
@@ -111,7 +111,7 @@ async function editWhatPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const how = ctx.place.chat.kind === 'private' ? null : texts.field.byReply;
   return {
     ...redrawn(ctx, drawn(blocks(words[what], how), cancelRow(id))),
-    draft: putDraft(ctx, { step: 'edit', taskId: task.id, what, misses: 0 }, { id, now: ctx.clock.now() }),
+    draft: putDraft(ctx, id, { step: 'edit', taskId: task.id, what, misses: 0 }),
   };
 }
 
@@ -157,7 +157,7 @@ export const unknownButton = onChat('read', async (ctx) => {
   const { topicTask } = ctx.place;
   const shown =
     topicTask === null ? await listOf({ filter: 'all', text: null, page: 0 }, ctx) : await cardOf(topicTask, ctx);
-  return { ...answerWith(shown), toast: { text: texts.chat.oldButton, isAlert: false } };
+  return { ...answerWith(shown), ...toastOf(texts.chat.oldButton) };
 });
 
 /** Commands whose words are more than the name of a task. */

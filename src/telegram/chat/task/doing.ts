@@ -3,13 +3,12 @@ import type { Chosen } from '../../../app/tasks/bulk.ts';
 import { type Within, slotsTold } from '../../../app/tasks/skip.ts';
 import type { Undone } from '../../../app/tasks/tasks.ts';
 import { undoable } from '../../../app/tasks/undo.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import { skipMax, undoMs } from '../../../domain/limits.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
-import { taskName, nextSentence, settingFor, undoRow } from '../kit/card.ts';
+import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { draftHere } from '../kit/drafts.ts';
@@ -46,7 +45,7 @@ const pauseNamed = onNamedTask({ deed: 'change', verb: 'pause', fits: 'active' }
     : untilOf(ctx, named.rest, named.task.schedule.timezone, `#${named.task.number}`);
   const { task, entryId } = await ctx.tasks.pause(targetOf(ctx, named.task), until);
   if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const rows = pausedRows(task, entryId, setting.now);
   if (entryId !== null) return answer(pausedWords(task, setting), rows);
   const by = task.paused === null ? null : await nameOf(ctx, task.paused.by);
@@ -82,10 +81,8 @@ async function pauseAll(ctx: ChatContext): Promise<Answer> {
   const words = ctx.args.replace(everything, '').trim();
   const until = untilOf(ctx, words, ctx.place.timezone, 'all');
   const { changed, left } = await ctx.bulk.pause(allTasksFor(ctx), byOf(ctx), until);
-  const { timezone } = ctx.place;
-  const { dates } = settingsOf(ctx.place.chat.settings);
-  const setting = { timezone, now: ctx.clock.now(), dates };
-  const end = until === null ? null : `${aboutMoment(until, setting)} (${timezone})`;
+  const setting = settingHere(ctx);
+  const end = until === null ? null : `${aboutMoment(until, setting)} (${setting.timezone})`;
   return answer(texts.deed.pausedAll(changed, left, end));
 }
 
@@ -117,7 +114,7 @@ export const snoozeCommand = onNamedTask({ deed: 'change', verb: 'snooze' }, asy
   if (rest === '') {
     return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, ctx.clock.now()));
   }
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const until = momentIn(rest, { timezone: setting.timezone, now: ctx.date }, '9:00');
   if (until === null) return answer(texts.deed.snoozeHow(task.number));
   const { entryId } = await ctx.tasks.snooze(targetOf(ctx, task), until);
@@ -176,7 +173,7 @@ function pausedBeforeWords(task: Task, by: string | null, setting: Setting) {
 }
 
 export async function pauseToPressed(ctx: ChatContext, { id: taskId, ...before }: Task): Promise<Answer> {
-  const setting = await settingFor(before, ctx);
+  const setting = settingFor(before, ctx);
   const day = arg(ctx, 1);
   if (day === 'pick') {
     const id = shortId(taskId);
@@ -197,7 +194,7 @@ export async function pauseToPressed(ctx: ChatContext, { id: taskId, ...before }
 export const skipCommand = onNamedTask(
   { deed: 'change', verb: 'skip', fits: 'active', isCounting: true },
   async (ctx, named) => {
-    const setting = await settingFor(named.task, ctx);
+    const setting = settingFor(named.task, ctx);
     const wish = wishIn(named.rest, ctx, setting);
     if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
     const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
@@ -270,7 +267,7 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
 /** The change that was taken back, who had made it and when; and what comes next, as after every change. */
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
   const deed = told?.(task.number, detailOf(entry, setting)) ?? '';

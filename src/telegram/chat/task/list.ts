@@ -1,10 +1,9 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
-import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { pageSize, taskButton } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
-import { aboutMoment, distance, scheduleShort, zoneOf } from '../kit/clock.ts';
+import { aboutMoment, distance, scheduleShort, type Setting, zoneOf } from '../kit/clock.ts';
 import { button, dataOf, shortId, inRows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
@@ -18,12 +17,9 @@ export interface Listing {
   readonly page: number;
 }
 
-export interface ListFacts {
+export interface ListFacts extends Setting {
   readonly tasks: readonly Task[];
   readonly total: number;
-  readonly now: number;
-  readonly timezone: string;
-  readonly dates?: DateStyle | undefined;
   /** To when tasks are snoozed, by their ids. */
   readonly snoozes?: ReadonlyMap<string, number>;
 }

@@ -1,13 +1,12 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
 import type { Answer as WhyAnswer } from '../../../app/why/answers.ts';
 import { isActor } from '../../../domain/access.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, ChatContext } from '../conversation.ts';
+import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
-import { taskName, cardOf, settingFor } from '../kit/card.ts';
+import { taskName, cardOf, settingFor, settingHere } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { impliedBy, numberIn } from '../kit/naming.ts';
@@ -45,10 +44,7 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
     found = await store.chatTasks({ ...query, offset: page * pageSize });
   }
   const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
-  return listDrawn(
-    { ...listing, page },
-    { ...found, now: clock.now(), timezone: place.timezone, dates: settingsOf(place.chat.settings).dates, snoozes },
-  );
+  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes });
 }
 
 /** Without a number it is the task of the topic; elsewhere a word of the title may do. */
@@ -71,7 +67,7 @@ export const historyCommand = onNamedTask({ deed: 'read', verb: 'history', isAlo
 export async function historyOf(task: Task, ctx: ChatContext, cursor: string | null): Promise<Drawn> {
   const { items, next } = await ctx.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
   const names = await namesOf(new Set(items.flatMap(({ ack }) => ack?.doneBy ?? [])), ctx);
-  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, await settingFor(task, ctx));
+  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, settingFor(task, ctx));
 }
 
 const comingShown = 10;
@@ -87,7 +83,7 @@ export async function nextCommand(ctx: ChatContext): Promise<Answer> {
 
 const nextNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) => {
   const { history } = texts;
-  const setting = await settingFor(task, ctx);
+  const setting = settingFor(task, ctx);
   const slots = await ctx.truth.upcoming(task.id, comingShown);
   const snoozed = await snoozedTo(task, ctx);
   const next = [

@@ -1,26 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { day, hour, minute } from '../../../support/pipeline.ts';
+import { hour, minute } from '../../../support/pipeline.ts';
 import { ada, aMessage, aTalk, bob, dataBehind, labels, tasksIn } from '../talk.ts';
-
-const preview = [
-  'New task: Stand up',
-  'Every weekday at 09:00',
-  'Zone: UTC',
-  'Next: Thu 19 Nov 09:00, Fri 20 Nov 09:00, Mon 23 Nov 09:00',
-].join('\n');
 
 /** In a group, words are meant for the bot when they answer it. */
 const reply = { repliesTo: 1 };
 
 describe('/new with a time and a text', () => {
-  test('shows title, schedule in words, zone and the next three runs before anything is made', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every weekday at 9 Stand up');
-    expect(message.text).toBe(preview);
-    expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
-    expect(await tasksIn(talk)).toEqual([]);
-  });
-
   test('what was ahead in the preview and is over when Create is pressed is not made', async () => {
     const talk = await aTalk();
     const message = await talk.ask('/new today at 9:01 Party');
@@ -93,15 +78,6 @@ describe('/new with a time and a text', () => {
     expect(often.text).toContain('Next: Wed 18 Nov 11:15, Wed 18 Nov 11:30, Wed 18 Nov 11:45');
   });
 
-  test('a press that is handled again after a crash makes no second task', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new in 20 minutes Take the pizza out');
-    await talk.press(message, 'Create');
-    await talk.pipeline.time.advance(30 * minute);
-    await talk.again();
-    expect(await tasksIn(talk)).toHaveLength(1);
-  });
-
   test('a wait counts from when it was written, not from when it is read', async () => {
     const talk = await aTalk();
     const message = await talk.ask('/new in 20 minutes Take the pizza out');
@@ -168,18 +144,6 @@ describe('/new with a time and a text', () => {
 });
 
 describe('a draft', () => {
-  test('asks for everything, then for the text, and takes the next plain message each time', async () => {
-    const talk = await aTalk();
-    const asked = await talk.ask('/new');
-    expect(asked.text).toMatchSnapshot('asked');
-    const half = await talk.ask('every weekday at 9', reply);
-    expect(half.text).toMatchSnapshot('half');
-    const whole = await talk.ask('Stand up', reply);
-    expect(whole.text).toBe(preview);
-    await talk.press(whole, 'Create');
-    expect(await tasksIn(talk)).toHaveLength(1);
-  });
-
   test('what cannot be read gets three examples that can, and the draft waits for a better one', async () => {
     const talk = await aTalk();
     const first = await talk.ask('/new soon Call mum');
@@ -247,27 +211,6 @@ describe('a draft', () => {
     expect(await tasksIn(talk)).toHaveLength(1);
   });
 
-  test('survives a restart', async () => {
-    const talk = await aTalk();
-    await talk.ask('/new every day at 9');
-    const later = talk.restart();
-    const message = await later.ask('Stand up', reply);
-    const afterwards = later.restart();
-    await afterwards.press(message, 'Create');
-    expect(await tasksIn(afterwards)).toHaveLength(1);
-  });
-
-  test('Cancel and /cancel drop it', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every day at 9 Stand up');
-    await talk.press(message, 'Cancel');
-    expect(message.shown).toEqual({ text: 'Cancelled. Nothing was made.' });
-    await talk.ask('/new every day at 9');
-    expect(await talk.tells('/cancel')).toBe('Cancelled. Nothing was made.');
-    expect(await talk.say('Stand up')).toBeNull();
-    expect(await talk.tells('/cancel')).toContain('There is nothing to cancel here');
-  });
-
   test('Change time asks for another time, keeps the text, and takes what cannot be read as a miss', async () => {
     const talk = await aTalk();
     const message = await talk.ask('/new every weekday at 9 Stand up');
@@ -329,16 +272,6 @@ describe('the zone of the chat', () => {
     expect(task?.nextAt).toBe(Date.UTC(2026, 10, 19, 8));
   });
 
-  test('/tz in the middle of it does the same', async () => {
-    const talk = await aTalk({ timezone: null });
-    await talk.ask('/new every day at 9 Stand up');
-    const message = await talk.ask('/tz Berlin');
-    expect(message.text).toMatch(/^Times in this chat are in Europe\/Berlin now\. It is 10:00 there\./);
-    expect(message.text).toContain('New task: Stand up\nEvery day at 09:00\nZone: Europe/Berlin');
-    await talk.press(message, 'Create');
-    expect((await tasksIn(talk))[0]?.nextAt).toBe(Date.UTC(2026, 10, 19, 8));
-  });
-
   test('is only told to members, who cannot confirm it', async () => {
     const talk = await aTalk({ timezone: null });
     const message = await talk.ask('/new every day at 10 Stand up', { person: bob });
@@ -369,29 +302,5 @@ describe('who may make tasks', () => {
     expect(preview.text).toContain('You have 1 task that can still run, and that is the limit.');
     await talk.ask('/delete 1');
     expect(await talk.press(preview, 'Create')).toMatchObject({ toast: 'Created as #2' });
-  });
-
-  test('members may, unless the chat leaves it to its admins', async () => {
-    const talk = await aTalk();
-    const { id, settings } = await talk.chat();
-    await talk.pipeline.store.changeChat(id, { settings: { ...settings, create: 'admins' } }, day);
-    const refused = await talk.ask('/new every day at 9 Stand up', { person: bob });
-    expect(refused.text).toBe('Only an admin of this chat may do that.');
-    const allowed = await talk.ask('/new every day at 9 Stand up');
-    expect(allowed.text).toMatch(/^New task/);
-  });
-});
-
-describe('plain text', () => {
-  test('in a private chat a line that begins with a time is a task in one line', async () => {
-    const talk = await aTalk({ kind: 'private' });
-    const message = await talk.ask('tomorrow at 9 call mum', reply);
-    expect(message.text).toMatch(/^New task: call mum\n/);
-    expect(await talk.tells('hello there', reply)).toMatchSnapshot('hello there');
-  });
-
-  test('in a group it is left alone', async () => {
-    const talk = await aTalk();
-    expect(await talk.say('tomorrow at 9 call mum')).toBeNull();
   });
 });

@@ -21,35 +21,12 @@ describe('a time at the end of a text', () => {
     expect(await group.say(words.replace('mum', 'dad'), { topic: 9 })).toBeNull();
   });
 
-  test.each([
-    'buy tickets for monday at 9',
-    'gym every tuesday',
-    'gym every tuesday lunch at 9',
-    'meet bob every few days at 9',
-    'move it from monday at 9 to tuesday at 9',
-    'call at 15:00 mum tomorrow at 9',
-    'call mum every day at 9 or 10',
-    'call mum not tomorrow at 9',
-    'the shop shuts at 6pm or so',
-    'what did you do yesterday',
-    'meeting moved to 5',
-  ])('is not guessed at: %s', async (words) => {
-    const talk = await aTalk({ kind: 'private' });
-    expect(await talk.tells(words)).not.toContain('New task');
-  });
-
   test('is talk in a group where a draft waits, unless it is said to the bot', async () => {
     const talk = await aTalk();
     const asked = await talk.ask('/new');
     expect(await talk.say('see you tomorrow at 9')).toBeNull();
     const preview = await talk.ask('see you tomorrow at 9', { repliesTo: asked.id });
     expect(preview.text).toMatch(/^New task: see you/);
-  });
-
-  test('a time alone asks for the text', async () => {
-    const talk = await aTalk({ kind: 'private' });
-    expect(await talk.tells('every day at 9')).toMatch(/^Every day at 09:00 \(UTC\)\. What should I say\?/);
-    expect(await talk.tells('Stand up')).toMatch(/^New task: Stand up/);
   });
 
   test('works in a topic of a private chat that is no task’s own', async () => {
@@ -125,11 +102,6 @@ describe('“schedule this” as a reply', () => {
     expect(preview.text).toMatch(/^New task: Water the plants\nOnce on Thu 19 Nov at 09:00/);
     const quick = await talk.ask('tomorrow at 8 call mum', { isAddressed: true });
     expect(quick.text).toMatch(/\n\nNew task: call mum\n/);
-  });
-
-  test('about nothing says how it is done', async () => {
-    const talk = await aTalk({ kind: 'private' });
-    expect(await talk.tells('schedule this')).toContain('Reply to the message that you want to schedule');
   });
 
   test('also while another draft waits for words', async () => {

@@ -1,26 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { minute } from '../../../support/pipeline.ts';
-import { ada, aTalk, bob, dataBehind, labels, type Message, type Talk, tasksIn } from '../talk.ts';
+import { ada, aTalk, bob, dataBehind, labels, type Message, type Talk } from '../talk.ts';
 
 const press = async (talk: Talk, message: Message, ...path: readonly string[]) => {
   for (const label of path) await talk.press(message, label);
-};
-
-const made = async (talk: Talk, message: Message) => {
-  await talk.press(message, 'Create');
-  const task = (await tasksIn(talk)).at(-1);
-  if (task === undefined) throw new Error('nothing was made');
-  return task;
-};
-
-/** Chooses the time by buttons, says the text, and answers the schedule of the task that is made. */
-const scheduleBy = async (...path: readonly string[]) => {
-  const talk = await aTalk();
-  const message = await talk.ask('/new');
-  await press(talk, message, ...path);
-  const preview = await talk.ask('Water the plants', reply);
-  expect(preview.text).toMatch(/^New task: Water the plants\n/);
-  return (await made(talk, preview)).schedule;
 };
 
 /** As another version of the program left it. */
@@ -41,49 +23,6 @@ const reply = { repliesTo: 1 };
 const noon = { words: 'every day at 12', at: 0, schedule: { kind: 'cron', cron: '0 12 * * *', timezone: 'UTC' } };
 
 describe('the buttons of /new', () => {
-  test.each([
-    [['Every day', '09:00', '09:15'], 'cron', '15 9 * * *'],
-    [['Weekdays', '07:00', '07:00'], 'cron', '0 7 * * 1-5'],
-    [['Every week', 'Sun', 'Next', '20:00', '20:00'], 'cron', '0 20 * * 0'],
-    [['Every month', '1', '09:00', '09:00'], 'cron', '0 9 1 * *'],
-  ] as const)('%j makes a cron schedule', async (path, kind, cron) => {
-    expect(await scheduleBy(...path)).toMatchObject({ kind, cron });
-  });
-
-  test.each([[['Every month', 'Last day', '18:00', '18:00'], /FREQ=MONTHLY.*BYMONTHDAY=-1/]] as const)(
-    '%j makes a rule',
-    async (path, rule) => {
-      const schedule = await scheduleBy(...path);
-      expect(schedule).toMatchObject({ kind: 'rrule', rrule: expect.stringMatching(rule) as string });
-    },
-  );
-
-  test.each([
-    [['Once', 'Tomorrow', '09:00', '09:30'], Date.UTC(2026, 10, 19, 9, 30)],
-    [['Once', 'Mon 23 Nov', '20:00', '20:00'], Date.UTC(2026, 10, 23, 20)],
-    [['Once', 'In 20 minutes'], Date.UTC(2026, 10, 18, 9, 20)],
-  ] as const)('%j makes a task that runs once', async (path, onceAt) => {
-    expect(await scheduleBy(...path)).toMatchObject({ kind: 'once', onceAt });
-  });
-
-  test('Back leads through every step to the first one, and keeps what was chosen', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
-    await press(talk, message, 'Every month', '15', '09:00', '09:00');
-    const seen: string[] = [];
-    for (let step = 0; step < 4; step += 1) {
-      seen.push(message.text.split('\n')[0] ?? '');
-      await talk.press(message, 'Back');
-    }
-    expect(seen).toEqual([
-      'On the 15th of the month at 09:00 (UTC). What should I say?',
-      'Every month on the 15th, at what time?',
-      'Every month on the 15th, at what time?',
-      'On which day of the month?',
-    ]);
-    expect(message.text).toMatch(/^When shall it come\?/);
-  });
-
   test('Cancel is there at every step and makes nothing', async () => {
     const paths = [[], ['Every week'], ['Every month'], ['Once'], ['Every day'], ['Every day', '09:00']];
     for (const path of paths) {
@@ -94,33 +33,6 @@ describe('the buttons of /new', () => {
       expect(message.shown).toEqual({ text: 'Cancelled. Nothing was made.' });
       expect(await talk.say('Stand up')).toBeNull();
     }
-  });
-
-  test('a time that is over is refused in a window, and the step stays', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
-    await press(talk, message, 'Once', 'Today', '06:00');
-    const pressed = await talk.press(message, '06:30');
-    expect(pressed).toMatchObject({
-      isAlert: true,
-      toast: expect.stringMatching(/already passed|in the past|is over/) as string,
-    });
-    await press(talk, message, 'Back', '21:00', '21:00');
-    expect(message.text).toContain('What should I say?');
-  });
-
-  test('Next without a day says that one is missing', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
-    await talk.press(message, 'Every week');
-    expect(await talk.press(message, 'Next')).toMatchObject({ isAlert: true, toast: 'Choose at least one day.' });
-  });
-
-  test('warnings of a preview are shown for what was chosen as well', async () => {
-    const talk = await aTalk({ timezone: 'Europe/Berlin' });
-    const message = await talk.ask('/new');
-    await press(talk, message, 'Every month', '31', '09:00', '09:00');
-    expect(await talk.tells('Close the books', reply)).toMatch(/\nNote: .*31/);
   });
 });
 
@@ -245,42 +157,6 @@ describe('buttons that were pressed before', () => {
     await talk.press(hers, '09:00');
     expect(await talk.tells('Hers', reply)).toMatch(/^New task: Hers\nEvery day at 09:00/);
     expect(await talk.tells('18:00', { person: bob })).toMatch(/^Once on Thu 19 Nov at 18:00/);
-  });
-
-  test('after 30 minutes a press tells that it is over', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
-    await talk.press(message, 'Every day');
-    await talk.pipeline.time.advance(31 * minute);
-    await talk.press(message, '09:00');
-    expect(message.text).toContain('has waited for more than 30 minutes and is over');
-  });
-});
-
-describe('Change time', () => {
-  test('opens the clock again where the days were chosen, and keeps the text', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
-    await press(talk, message, 'Weekdays', '09:00', '09:00');
-    const preview = await talk.ask('Stand up', reply);
-    await talk.press(preview, 'Change time');
-    expect(preview.text).toMatch(/^Every weekday, at what time\?/);
-    await press(talk, preview, '10:00', '10:30');
-    expect(preview.text).toMatch(/^New task: Stand up\nEvery weekday at 10:30/);
-    expect((await made(talk, preview)).schedule).toMatchObject({ cron: '30 10 * * 1-5' });
-  });
-
-  test('of a task in words takes words or buttons, and Back leads to the preview', async () => {
-    const talk = await aTalk();
-    const preview = await talk.ask('/new every weekday at 9 Stand up');
-    const shown = preview.shown;
-    await talk.press(preview, 'Change time');
-    expect(labels(preview)).toContainEqual(['Every day', 'Weekdays']);
-    await talk.press(preview, 'Back');
-    expect(preview.shown).toEqual(shown);
-    await talk.press(preview, 'Change time');
-    await press(talk, preview, 'Every day', '11:00', '11:00');
-    expect(preview.text).toMatch(/^New task: Stand up\nEvery day at 11:00/);
   });
 });
 

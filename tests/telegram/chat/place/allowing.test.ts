@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { start } from '../../../support/pipeline.ts';
-import { aTalk, labels, root } from '../talk.ts';
+import { aTalk, labels, root, taskIn } from '../talk.ts';
 
 const lab = { newId: 'lab', address: '-1009', title: 'The Lab', kind: 'supergroup', at: start } as const;
 
@@ -32,4 +32,11 @@ test('/allow off leaves the chat of an owner approved', async () => {
   await talk.pipeline.store.changeUser('telegram:user:1001', { role: 'owner' }, start);
   expect(await talk.tells('/allow off 1001', { person: root })).toContain('the chat of an owner');
   expect((await talk.chat()).state).toBe('approved');
+});
+
+test('/allow off pauses what would go on', async () => {
+  const talk = await aTalk();
+  await talk.make('every day at 9 Ping');
+  expect(await talk.tells('/allow off', { person: root })).toContain('1 task there is paused.');
+  expect([(await taskIn(talk)).state, (await talk.chat()).state]).toEqual(['paused', 'refused']);
 });

@@ -81,7 +81,8 @@ test.each([
   expect(labels(beside)).toEqual([['Done']]);
 });
 
-test('what becomes of missed runs is for who may change the task, once', async () => {
+/** Three runs of an hourly task that were missed, about which the task asks. */
+async function missed() {
   const talk = await aTalk();
   await talk.make('every hour Backup');
   await talk.ask('/edit 1 missed ask');
@@ -89,7 +90,23 @@ test('what becomes of missed runs is for who may change the task, once', async (
   await talk.pipeline.time.advance(3 * hour + 30 * minute);
   await talk.pipeline.settle();
   const view = { view: 'missed', from: start + hour, to: start + 3 * hour, count: 3, decideBy: start + day } as const;
-  const question = aMessage(9000, null, await drawnFor(talk, view));
+  return { talk, question: aMessage(9000, null, await drawnFor(talk, view)), view };
+}
+
+test.each([
+  ['Run the latest', 'It runs now', ['skipped', 'skipped', 'succeeded']],
+  ['Skip', 'None of them runs', ['skipped', 'skipped', 'skipped']],
+] as const)('missed runs: %s', async (label, toast, statuses) => {
+  const { talk, question } = await missed();
+  expect(await talk.press(question, label)).toMatchObject({ toast, isAlert: false });
+  await talk.pipeline.settle();
+  const runs = await talk.pipeline.history((await taskIn(talk)).id);
+  const asked = runs.filter(({ slotAt }) => slotAt <= start + 3 * hour).toSorted((a, b) => a.slotAt - b.slotAt);
+  expect(asked.map(({ status }) => status)).toEqual(statuses);
+});
+
+test('what becomes of missed runs is for who may change the task, once', async () => {
+  const { talk, question, view } = await missed();
   const twin = aMessage(9001, null, await drawnFor(talk, view));
   expect(labels(question)).toEqual([['Run the latest', 'Run all 3'], ['Skip']]);
   expect(await talk.press(question, 'Run all 3', { person: bob })).toMatchObject({ isAlert: true });

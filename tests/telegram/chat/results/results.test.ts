@@ -186,6 +186,46 @@ describe('a failure', () => {
   });
 });
 
+describe('a press in another chat than that of the result', () => {
+  /** A task of another chat, whose run has ended, and a message here with the same words in a topic of the same number. */
+  async function forgery(prepare: (talk: Talk) => void) {
+    const { talk, task } = await aWorld();
+    prepare(talk);
+    const { pipeline } = talk;
+    const foreign = await pipeline.create({ instructions: 'Their secret' }, { threadKey: 'telegram:chat:-100999' });
+    await pipeline.rooms.tasks.runNow({ taskId: foreign.id, actor: 'telegram:user:5' });
+    await pipeline.settle();
+    const [run] = await pipeline.history(foreign.id);
+    const topic = (await pipeline.store.readTask(foreign.id))?.topicId ?? null;
+    const message = aMessage(9001, topic, { text: 'Their secret' });
+    return { talk, foreign, own: task.id, occurrence: run?.id ?? '', message };
+  }
+
+  test.each(['done', 'snooze'])('%s proves nothing about it', async (verb) => {
+    const { talk, foreign, own, occurrence, message } = await forgery(({ pipeline: { chat } }) => {
+      chat.failSends('dropped');
+      chat.evidence('undecided', 'undecided', 'undecided');
+    });
+    for (const task of [own, foreign.id]) await talk.send(message, `v1:${verb}:${task}:${occurrence}`);
+    const [run] = await talk.pipeline.history(foreign.id);
+    expect(run?.deliveries).toMatchObject([{ status: 'unknown', messageId: null }]);
+  });
+
+  test('shows nothing of it', async () => {
+    const { talk, foreign, own, occurrence, message } = await forgery(() => {});
+    const actor = 'telegram:user:5';
+    await talk.pipeline.rooms.acks.done({ taskId: foreign.id, occurrenceId: occurrence, actor });
+    message.shown = { text: 'Ours' };
+    for (const verb of ['later', 'done']) {
+      await talk.send(message, `v1:${verb}:${own}:${verb === 'later' ? '10m:' : ''}${occurrence}`);
+      expect(message.text).toMatch(/^Ours/);
+    }
+    const notDone = await talk.send(message, `v1:notdone:${own}:${occurrence}`, { person: bob });
+    expect(notDone.toast).toBe('Taken back: it is not done yet');
+    expect((await talk.pipeline.history(foreign.id))[0]?.ack).toMatchObject({ status: 'done', doneBy: actor });
+  });
+});
+
 describe('what waits for a person', () => {
   test('Retry of a blocked result looks again', async () => {
     const { talk, show } = await aWorld();

@@ -3,14 +3,6 @@ import { day, hour, minute } from '../../../support/pipeline.ts';
 import { aTalk, bob, dataBehind, labels, tasksIn, withTask } from '../talk.ts';
 
 describe('/next without a task', () => {
-  test('leaves out what was skipped, and tells what comes often once a day', async () => {
-    const talk = await withTask('every 15 minutes: Ping');
-    await talk.make('every day at 12 Lunch');
-    await talk.ask('/skip #2');
-    expect(await talk.tells('/next')).toMatchSnapshot('/next');
-    expect((await talk.tells('/next week')).match(/00:00 #1 Ping and on/g)).toHaveLength(7);
-  });
-
   test('has twenty lines at most, and says that there is more', async () => {
     const talk = await aTalk();
     for (let number = 1; number <= 25; number += 1) await talk.make(`every day at 12:${10 + number} Task ${number}`);
@@ -82,14 +74,6 @@ describe('/why with words for a day', () => {
     expect(text).toContain(shown.replace(/ \d\d:\d\d$/, ''));
     expect(text).not.toContain('I cannot read that moment');
   });
-
-  test.each(['someday', 'monday monday', '32:00', 'last week', '2027-13-45', 'x'.repeat(600)])(
-    'not %s',
-    async (words) => {
-      const talk = await withTask();
-      expect(await talk.tells(`/why #1 ${words}`)).toContain('I cannot read that moment.');
-    },
-  );
 });
 
 describe('a pause', () => {
@@ -120,32 +104,6 @@ describe('the list', () => {
     await talk.press(other, 'New');
     expect(other.text).toContain('When');
   });
-
-  test('shows which chip holds, and done ones by their word', async () => {
-    const talk = await withTask();
-    const list = await talk.ask('/tasks done');
-    expect(list.text).toMatch(/^Completed tasks: 0/);
-    expect(labels(list)).toEqual([
-      ['All', 'Active', 'Paused'],
-      ['Failing', '✓ Completed', 'Mine'],
-    ]);
-    await talk.press(list, 'Mine');
-    expect(labels(list).flat()).toContain('✓ Mine');
-    expect(list.text).toContain('#1 Lunch: active, next in 3 h, Wed 18 Nov 12:00');
-  });
-});
-
-test('answers that only tell are for whoever asked', async () => {
-  const talk = await withTask();
-  for (const text of ['/tasks', '/task #1', '/history #1', '/why #1', '/next', '/next #1', '/tasks x', '/why']) {
-    await talk.ask(text);
-    expect([text, (await talk.again()).replies.map((reply) => 'isForAsker' in reply && reply.isForAsker)]).toEqual([
-      text,
-      [true],
-    ]);
-  }
-  await talk.ask('/skip #1');
-  expect((await talk.again()).replies.some((reply) => 'isForAsker' in reply)).toBe(false);
 });
 
 test.each(['iso', 'us', 'de', 'ru', 'tr'])('a day in the style %s has no time', async (dates) => {

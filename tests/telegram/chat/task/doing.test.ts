@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { buttons } from '../../../../src/telegram/chat/chat.ts';
 import { commands } from '../../../../src/telegram/chat/commands.ts';
 import { misspeltOf, nearest } from '../../../../src/telegram/chat/kit/nearest.ts';
-import { minute } from '../../../support/pipeline.ts';
-import { aTalk, bob, dataBehind, labels, root, taskIn, tasksIn, withTask } from '../talk.ts';
+import { day, minute } from '../../../support/pipeline.ts';
+import { bob, dataBehind, labels, root, taskIn, tasksIn, withTask } from '../talk.ts';
 
 describe('which task is meant', () => {
   test('in the topic of a task it is that task, and a bare number belongs to the command', async () => {
@@ -111,6 +111,20 @@ describe('commands that do something', () => {
   });
 });
 
+describe('a day that was left out', () => {
+  test('a day ahead does not run, and those around it do', async () => {
+    const talk = await withTask();
+    await talk.ask('/skip 1 friday');
+    for (let days = 0; days < 4; days += 1) await talk.pipeline.pass(day);
+    const runs = await talk.pipeline.history((await taskIn(talk)).id);
+    const ended = runs
+      .filter(({ status }) => status === 'succeeded')
+      .map(({ slotAt }) => new Date(slotAt).getUTCDate());
+    expect(ended.toSorted((a, b) => a - b)).toEqual([18, 19, 21]);
+    expect(runs.filter(({ status }) => status === 'skipped')).toMatchObject([{ slotAt: Date.UTC(2026, 10, 20, 12) }]);
+  });
+});
+
 describe('the card', () => {
   test('links to the topic once there is one, and tells the last run', async () => {
     const talk = await withTask();
@@ -179,8 +193,13 @@ describe('an unknown command', () => {
   });
 });
 
-test('a date of another year is told with its year', async () => {
-  const talk = await aTalk();
-  const message = await talk.ask('/new 2027-01-31 09:00 Taxes');
-  expect(message.text).toContain('Next: Sun 31 Jan 2027 09:00');
+test('/undo that is handled twice takes back one change', async () => {
+  const talk = await withTask();
+  for (const text of ['/edit #1 title Brunch', '/pause #1']) {
+    await talk.ask(text);
+    await talk.pipeline.time.advance(minute);
+  }
+  expect(await talk.tells('/undo')).toContain('the pause of #1');
+  expect(JSON.stringify(await talk.again())).toContain('the pause of #1');
+  expect((await tasksIn(talk))[0]).toMatchObject({ title: 'Brunch', state: 'active' });
 });

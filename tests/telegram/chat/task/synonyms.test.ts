@@ -4,42 +4,12 @@ import { minute } from '../../../support/pipeline.ts';
 import { bob, type Talk, tasksIn, withTask } from '../talk.ts';
 
 describe('what is called otherwise', () => {
-  test.each([
-    ['/explain 1', /^Why, for #1 Lunch\n/],
-    ['/list', /^Tasks in this chat: 1\n/],
-    ['/remind tomorrow at 9 Call mum', /^New task: Call mum\n/],
-    ['/remind me tomorrow at 9 to call mum', /^New task: call mum\n/i],
-  ])('%s is done', async (text, expected) => {
-    expect(await (await withTask()).tells(text)).toMatch(expected);
-  });
-
-  test.each([
-    ['/restore 1', '/undo #1 brings back a task that was deleted in the last 24 hours.'],
-    ['/restore', '/undo brings back a task that was deleted in the last 24 hours.'],
-    ['/unskip 1', '/undo #1 brings back a run that was left out.'],
-    ['/quiet', '/settings quiet 22:00-07:00 sets the quiet hours of this chat.'],
-    ['/stop 1', '/pause #1 stops a task until it is resumed, and /delete #1 for good.'],
-  ])('%s is told', async (text, expected) => {
-    const talk = await withTask();
-    const message = await talk.ask(text);
-    expect(message.text).toBe(expected);
-    expect(message.shown.buttons ?? []).toEqual([]);
-    expect((await tasksIn(talk))[0]?.version).toBe(1);
-  });
-
   test('is heard in a group without the name of the bot, like a word that is only misspelt', () => {
     for (const word of ['explain', 'restore', 'unskip', 'quiet', 'done', 'list', 'remind', 'stop', 'puase']) {
       expect([word, nearCommand(word) !== null]).toEqual([word, true]);
     }
     expect(nearCommand('frobnicate')).toBeNull();
     expect(nearCommand('toString')).toBeNull();
-  });
-
-  test('what it tells to write is understood', async () => {
-    const talk = await withTask();
-    expect(await talk.tells('/settings quiet 22:00-07:00')).toContain('22:00');
-    await talk.ask('/delete 1');
-    expect(await talk.tells('/undo #1')).toContain('Undone: the deletion of #1');
   });
 });
 

@@ -13,14 +13,14 @@ import { commands, nearCommand } from '../telegram/chat/commands.ts';
 import { createTelegramIn, type TelegramIn as Inbound } from '../telegram/intake/inbound.ts';
 import { createPlatform } from '../telegram/intake/menu.ts';
 import type { Rooms, World } from './assembly.ts';
-import type { Wire } from './chat.ts';
+import type { Wire } from './telegram-or-sandbox.ts';
 
 export interface TelegramIn extends Omit<Inbound, 'webhook'> {
   /** Takes over what Telegram brings by webhook. */
   readonly takeOver: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 }
 
-interface ConversationDeps {
+interface TelegramInDeps {
   readonly config: Config;
   readonly world: World;
   readonly printClaim: (code: string) => void;
@@ -32,7 +32,7 @@ interface ConversationDeps {
 }
 
 /** The way in for what people say, with the answers to it. */
-export function openConversation(deps: ConversationDeps): TelegramIn {
+export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
   const { config, world, printClaim, version, wire, rooms, store, loops } = deps;
   // The status asks Telegram for its health when it is asked itself: by then the way in is there.
   const telegram = { name: 'telegram', health: (): ReturnType<Inbound['health']> => inbound.health() };

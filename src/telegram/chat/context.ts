@@ -6,6 +6,7 @@ import type { World } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
+import type { TruthStore } from '../../app/ports/why.ts';
 import type { Bulk } from '../../app/tasks/bulk.ts';
 import type { Preview } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
@@ -66,7 +67,7 @@ export interface ChatContext extends ChatDeps {
   readonly media: Media | null;
   /** Of several files that were sent at once: what they have in common. */
   readonly album?: string;
-  /** It calls the bot by its name, so that it is meant for us wherever it is said. */
+  /** The words call the bot by its name, so that it is meant for us wherever it is said. */
   readonly isAddressed?: boolean;
   /** The data of the button, already checked; null when it is of no form that is known. */
   readonly press: Press | null;
@@ -142,7 +143,7 @@ export interface Command {
   readonly description: string;
   /** For whom the menu shows it. */
   readonly menu: 'everybody' | 'admins' | 'owners' | 'nobody';
-  /** It only reads, so that in a group nobody but the asker need see the word and its answer. */
+  /** The command only reads, so that in a group nobody but the asker need see the word and its answer. */
   readonly isReading?: true;
   readonly handle: Handler;
 }
@@ -170,7 +171,8 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly store: ChatStore &
     ChatFacts &
     UsageStore &
-    Pick<TaskStore, 'readTask'> &
+    Pick<TaskStore, 'readTask' | 'listTaskRuns'> &
+    Pick<TruthStore, 'readPlanned'> &
     Pick<AckStore, 'readAck'> &
     Pick<QuestionStore, 'lastAnswer'> &
     Pick<UpkeepStore, 'readNote' | 'writeNote'>;

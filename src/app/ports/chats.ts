@@ -154,8 +154,8 @@ export interface LastChangeQuery {
   readonly actor: Actor;
   readonly verbs: readonly TaskVerb[];
   readonly since: number;
-  /** A change that the actor took back since then is the answer itself: asking again about the same word finds the same change. */
-  readonly askedAt: number;
+  /** The change that was taken back under this key is the answer itself: handling the same word again finds the same change. */
+  readonly key: string;
 }
 
 export interface LastChange {

@@ -236,10 +236,8 @@ export interface ChatStore {
   endUpdate(end: UpdateEnd): Promise<boolean>;
   /** Puts messages into the outbox, without an update. */
   addMessages(messages: readonly NewMessage[], at: number): Promise<void>;
-  /** The same once per chat and key, until `forget`: true when it was put there now. */
+  /** The same once per chat and key, until that is forgotten: true when it was put there now. */
   tellOnce(key: string, message: NewMessage, at: number): Promise<boolean>;
-  /** Forgets keys of a chat that begin so: a word about a cause that was mended may be told again. */
-  forgetTold(address: string, keyPrefix: string): Promise<void>;
 
   /* ---- chats and people ---- */
   /** By its address or one it had before. */

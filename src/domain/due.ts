@@ -1,7 +1,7 @@
 import * as limits from './limits.ts';
 import type { OccurrenceSource, Reason } from './occurrence.ts';
 import { graceMs, type Policy } from './policy.ts';
-import { nextSlot, slotsThrough, type Schedule } from './schedule/schedule.ts';
+import { isDelay, nextSlot, slotsThrough, type Schedule } from './schedule/schedule.ts';
 
 /** A task whose next slot has come, with what stands around it. */
 export interface Due {
@@ -52,7 +52,7 @@ export interface DuePlan {
  * at a bounded number of slots; when more are due, it plans the oldest of them and leaves `nextAt` in the past.
  */
 export function planDue(due: Due, now: number): DuePlan {
-  if (due.schedule.kind === 'interval' && due.schedule.from === 'completion') return planAfterCompletion(due, now);
+  if (isDelay(due.schedule)) return planAfterCompletion(due, now);
   const page = slotsThrough(due.schedule, due.nextAt, {
     through: now,
     limit: limits.slotsPerStepMax,
@@ -226,7 +226,7 @@ export function gapBeforePause(
   now: number,
 ): Gap | null {
   // A delay after the last finish has no slots of its own, only a stand-in.
-  if (schedule.kind === 'interval' && schedule.from === 'completion') return null;
+  if (isDelay(schedule)) return null;
   const options = { through: now, limit: limits.slotsPerStepMax, bounds: policy };
   const told = { fromAt: nextAt, toAt: nextAt, count: 0 };
   for (let next: number | null = nextAt; next !== null && next <= now;) {

@@ -144,7 +144,6 @@ export interface Policy {
   readonly overlap: NonNullable<Policies['overlap']>;
   readonly retry: Retry;
   readonly timeoutMs: number;
-  readonly autoPause: number;
   readonly startAt: number | undefined;
   readonly until: number | undefined;
   readonly maxRuns: number | null;
@@ -204,14 +203,10 @@ function slotPolicy(chosen: Policies, subject: PolicySubject): Pick<Policy, Slot
   };
 }
 
-function runPolicy(
-  chosen: Policies,
-  { actionKind }: PolicySubject,
-): Pick<Policy, 'retry' | 'timeoutMs' | 'autoPause' | 'priority'> {
+function runPolicy(chosen: Policies, { actionKind }: PolicySubject): Pick<Policy, 'retry' | 'timeoutMs' | 'priority'> {
   return {
     retry: retryOf(chosen.retry, actionKind),
     timeoutMs: optionalMs(chosen.timeout) ?? timeoutDefault(actionKind),
-    autoPause: chosen.auto_pause ?? limits.autoPauseDefault,
     priority: chosen.priority ?? limits.priorityDefault,
   };
 }

@@ -28,6 +28,7 @@ export interface TravelTime extends Clock, Stopwatch, Timer {
 interface Waiting {
   readonly at: number;
   readonly wake: () => void;
+  callOff: () => void;
 }
 
 export function createTravelTime(real: Clock & Stopwatch & Timer): TravelTime {
@@ -38,25 +39,31 @@ export function createTravelTime(real: Clock & Stopwatch & Timer): TravelTime {
     now: () => real.now() + skipped,
     elapsed,
     after: (ms, call) => {
-      const entry = { at: elapsed() + Math.max(0, ms), wake: () => settle() };
-      const settle = () => {
+      const wake = () => {
         if (!waiting.delete(entry)) return;
-        callOff();
+        entry.callOff();
         call();
       };
-      const callOff = real.after(ms, settle);
+      const entry: Waiting = { at: elapsed() + Math.max(0, ms), wake, callOff: real.after(ms, wake) };
       waiting.add(entry);
       return () => {
         waiting.delete(entry);
-        callOff();
+        entry.callOff();
       };
     },
     yield: () => real.yield(),
     skipped: () => skipped,
     skip: (ms) => {
       skipped += Math.max(0, ms);
-      const due = [...waiting].filter(({ at }) => at <= elapsed()).toSorted((a, b) => a.at - b.at);
-      for (const { wake } of due) wake();
+      for (const entry of [...waiting].toSorted((a, b) => a.at - b.at)) {
+        const left = entry.at - elapsed();
+        if (left <= 0) entry.wake();
+        else if (waiting.has(entry)) {
+          // Less is left of it than it was set to.
+          entry.callOff();
+          entry.callOff = real.after(left, entry.wake);
+        }
+      }
     },
   };
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { aBot, ada, ben, lab, minute, noRights, second, start, stopBots, type Bot } from './bot.ts';
+import { aBot, ada, ben, day, hour, lab, minute, noRights, second, start, stopBots, type Bot } from './bot.ts';
 import {
   aTask,
   callsSince,
@@ -76,6 +76,16 @@ it('holds all chats when several are told to wait within a second', async () => 
   expect(methodsSince(restarted, after)).toEqual([]);
   await restarted.pass(minute);
   for (const chat of chats) expect(saidIn(restarted, chat, topicNamed(restarted, chat, 'ping'))).toHaveLength(2);
+});
+
+it('lets no time pass by a first result that waits in hand, also where no other chat can be served meanwhile', async () => {
+  const bot = await aBot({ DELIVERY_CONCURRENCY: '1' });
+  await opened(bot, ada);
+  await aTask(bot, { thread: threadOf(ada), cron: '0 10 * * *' });
+  const after = mark(bot);
+  await bot.pass(day);
+  const [made = 0, shown = 0] = instants(bot, ada, after);
+  expect([made % hour, shown - made]).toEqual([0, second]);
 });
 
 describe('a great backlog of one group', () => {

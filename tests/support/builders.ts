@@ -62,7 +62,6 @@ export function buildersOf(ids: Ids) {
     at: nine - hour,
     nextAt: nine,
     minGapMs: hour,
-    autoPause: 10,
     context: {},
     onExisting: 'add',
     quota: ample,

@@ -85,11 +85,12 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       return { taken: claimed.length, more: claimed.length === free && inHand.size() < concurrency };
     },
     nextAt: async (now) => {
-      if (inHand.size() >= concurrency) return null;
-      const [partAt, freeInMs] = [await store.nextPartAt(now), pacer.freeInMs()];
-      if (freeInMs === null) return partAt;
+      const isFull = inHand.size() >= concurrency;
+      const partAt = isFull ? null : await store.nextPartAt(now);
+      const freeMs = [isFull ? null : pacer.freeInMs(), pacer.turnInMs()].filter((ms) => ms !== null);
+      if (freeMs.length === 0) return partAt;
       // A part that is ready by now and was not taken waits for its chat.
-      const freeAt = now + Math.max(Math.ceil(freeInMs), 1);
+      const freeAt = now + Math.max(Math.ceil(Math.min(...freeMs)), 1);
       return partAt === null || partAt <= now ? freeAt : Math.min(partAt, freeAt);
     },
     idle: () => inHand.idle(),
@@ -99,6 +100,12 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       await waitAtMost(deps.timer, graceMs, inHand.done());
     },
   };
+}
+
+function createSignal() {
+  let give = () => {};
+  const given = new Promise<void>((resolve) => (give = resolve));
+  return { given, give };
 }
 
 /** Parts on their way, one for each chat, until what became of them is written. */
@@ -120,12 +127,13 @@ function createPartsInHand(deps: DelivererDeps) {
     instead: ({ chatId, end }, error) => ({ chatId, end: unwritable(end, error) }),
   });
 
-  /** Chats whose part waits for its next call, and what to do when there is one more. */
+  /** Chats whose part waits for its next call, and the signal that there is one more. */
   const waiting = new Set<string>();
-  let onPause = () => {};
+  let paused = createSignal();
   const takeFor = (chatId: string) => async (address: string) => {
     waiting.add(chatId);
-    onPause();
+    paused.give();
+    paused = createSignal();
     const isTaken = await pacer.take(address);
     waiting.delete(chatId);
     return isTaken;
@@ -151,8 +159,7 @@ function createPartsInHand(deps: DelivererDeps) {
     /** Resolves when nothing is in hand any more but what waits for the pace of its chat, which takes time to pass. */
     idle: async () => {
       for (let parts = underWay(); parts.length > 0; parts = underWay()) {
-        const paused = new Promise<void>((resolve) => (onPause = resolve));
-        await Promise.race([Promise.all(parts), paused]);
+        await Promise.race([Promise.all(parts), paused.given]);
         await ends.idle();
       }
     },

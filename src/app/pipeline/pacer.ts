@@ -31,6 +31,8 @@ export interface Pacer extends Budget {
    * booked and has become free since counts as a change that is due: whoever looked then has left it aside.
    */
   freeInMs(): number | null;
+  /** How long until a chat that waits in the course of its turn may make its next call; null when none does. */
+  turnInMs(): number | null;
   /** Takes the chat's turn, with one of the calls that were set aside. */
   start(chat: PacedChat): Turn;
   /** In the course of a turn whose call has ended: whether the next one is worth waiting for. */
@@ -115,6 +117,7 @@ export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
     },
     heldChats: () => heldChats(state),
     freeInMs: () => freeInMs(state),
+    turnInMs: () => turnInMs(state),
     start: (chat) => startTurn(state, gateOf(state, chat)),
     holdChat: (chat, ms) => hold(state, gateOf(state, chat), ms),
     take: (address) => take(state, known(address)),
@@ -248,6 +251,13 @@ function freeInMs(state: State): number | null {
     if (at > Math.min(state.looked.at, now) && at < next) next = at;
   }
   return next === Infinity ? null : Math.max(next - now, 0);
+}
+
+function turnInMs(state: State): number | null {
+  if (state.waiting.size === 0) return null;
+  const first = Math.min(...[...state.waiting].map((gate) => freeAt(state, gate)));
+  const waitMs = Math.max(first, allFreeAt(state)) - state.deps.stopwatch.elapsed();
+  return waitMs === Infinity ? lookAgainMs : Math.max(waitMs, 0);
 }
 
 function isFreeSoon(state: State, gate: Gate): boolean {

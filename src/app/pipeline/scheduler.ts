@@ -145,10 +145,10 @@ export function endOfPause(deps: Pick<SchedulerDeps, 'log'>, task: DueTask | Unr
 /** The first slot from the end of the pause on: what fell into the pause is never made up for. */
 function resumeOf(task: DueTask): Resume {
   const policy = policyFor(task);
-  const { startAt, until, maxRuns } = policy;
+  const { maxRuns } = policy;
   const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
   // A delay after the last finish has no slot that could fall on the end; it begins anew there.
-  const first = nextSlot(task.schedule, isDelay(task.schedule) ? task.nextAt : task.nextAt - 1, { startAt, until });
+  const first = nextSlot(task.schedule, isDelay(task.schedule) ? task.nextAt : task.nextAt - 1, policy);
   return { taskId: task.id, resumeAt: task.nextAt, nextAt: spent ? null : openFrom({ ...task, policy }, first) };
 }
 
@@ -172,12 +172,11 @@ function isMove(decision: Replan | Quarantine): boolean {
 /** A slot that is due already stays: it was promised under the old rules and is about to run. */
 function replanOf(task: DueTask, now: number): Replan {
   const policy = policyFor(task);
-  const bounds = { startAt: policy.startAt, until: policy.until };
   const keep = task.nextAt <= now || task.schedule.kind === 'once' || isDelay(task.schedule);
   return {
     taskId: task.id,
     expectNextAt: task.nextAt,
-    nextAt: keep ? task.nextAt : openFrom({ ...task, policy }, nextSlot(task.schedule, now, bounds)),
+    nextAt: keep ? task.nextAt : openFrom({ ...task, policy }, nextSlot(task.schedule, now, policy)),
   };
 }
 

@@ -154,8 +154,8 @@ export interface LastChangeQuery {
   readonly actor: Actor;
   readonly verbs: readonly TaskVerb[];
   readonly since: number;
-  /** A change that the actor took back since then is the answer itself: asking again about the same word finds the same change. */
-  readonly askedAt: number;
+  /** The change that was taken back under this key is the answer itself: handling the same word again finds the same change. */
+  readonly key: string;
 }
 
 export interface LastChange {
@@ -238,10 +238,8 @@ export interface ChatStore {
   endUpdate(end: UpdateEnd): Promise<boolean>;
   /** Puts messages into the outbox, without an update. */
   addMessages(messages: readonly NewMessage[], at: number): Promise<void>;
-  /** Puts a message there once per chat and key, until `forget`: true when it was put there now. */
+  /** Puts a message there once per chat and key, until that is forgotten: true when it was put there now. */
   tellOnce(key: string, message: NewMessage, at: number): Promise<boolean>;
-  /** Forgets keys of a chat that begin so: a word about a cause that was mended may be told again. */
-  forgetTold(address: string, keyPrefix: string): Promise<void>;
 
   /* ---- chats and people ---- */
   /** By its address or one it had before. */

@@ -24,7 +24,7 @@ export interface Quota {
 export interface NewTask
   extends
     Definition,
-    Pick<TaskFields, 'minGapMs' | 'autoPause' | 'context'>,
+    Pick<TaskFields, 'minGapMs' | 'context'>,
     Pick<ChangeRequest, 'actor' | 'at' | 'once' | 'traceId' | 'quota' | 'endPause'> {
   readonly id: string;
   readonly grant: { readonly id: string; readonly scopes: readonly string[] };
@@ -104,7 +104,6 @@ export interface TaskFields
     Definition,
     Pick<Task, 'state' | 'nextAt' | 'minGapMs' | 'pausedReason' | 'resumeAt' | 'context'>,
     Pick<Counters, 'boundedRuns' | 'consecutiveFailures'> {
-  readonly autoPause: number;
   readonly skipsUntil: number | null;
 }
 

@@ -61,7 +61,6 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
       at: now,
       nextAt: firstSlot(definition.schedule, policy, now),
       minGapMs: checked.minGapMs,
-      autoPause: policy.autoPause,
       context: fields.context ?? {},
       onExisting: onExisting ?? (definition.subject === null ? 'add' : 'fail'),
       quota: deps.quota,

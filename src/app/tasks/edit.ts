@@ -72,7 +72,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): 
       stamp: turned.stamp,
       endWaiting: turned.stamp === 'paused' ? 'paused' : null,
       claims,
-      set: { ...fieldsToSet(task, patch, { merged, checked, policy }), ...turned.set },
+      set: { ...fieldsToSet(task, patch, { merged, checked }), ...turned.set },
       unskip: lost,
       scopes: scopesFor(task, merged),
       audit: auditOf(task, turned, changes),
@@ -169,15 +169,13 @@ interface Merged {
   readonly merged: Editable;
   /** Null when the timing stays as it is. */
   readonly checked: Pick<Checked, 'minGapMs'> | null;
-  readonly policy: Policy;
 }
 
-function fieldsToSet(task: Task, patch: TaskPatch, { merged, checked, policy }: Merged): Fields {
+function fieldsToSet(task: Task, patch: TaskPatch, { merged, checked }: Merged): Fields {
   return {
     ...(isUnreadable(task) ? { ...merged, pausedReason: 'manual' } : {}),
     ...namedFields(patch, merged),
     ...(checked === null ? {} : { minGapMs: checked.minGapMs, boundedRuns: 0 }),
-    ...(patch.policies === undefined ? {} : { autoPause: policy.autoPause }),
   };
 }
 
@@ -315,7 +313,6 @@ export function replaceDefinition(
       ...fresh,
       schedule,
       minGapMs: checked.minGapMs,
-      autoPause: checked.policy.autoPause,
       ...(context === undefined ? {} : { context }),
       ...(isUnreadable(task) ? { context: context ?? task.context, pausedReason: 'manual' } : {}),
       ...(moves ? { boundedRuns: 0 } : {}),

@@ -113,17 +113,19 @@ export function slotsTold(after: Readonly<Record<string, unknown>> | null): read
 }
 
 /** Takes back what was skipped in advance: all of it, or the slots named. */
-export function planUnskip({ scene, claims, nextAt }: VerbScene, named: readonly number[] | null): TaskChange {
+export function planUnskip({ scene, claims, nextAt, now }: VerbScene, named: readonly number[] | null): TaskChange {
   refuseDeleted(scene);
   const { task, skipped } = scene;
   const slots = named === null ? skipped : skipped.filter((slot) => named.includes(slot));
   const [first] = slots;
   if (first === undefined) return { ...noChange, claims };
+  // A task at its end goes on from now, which is before these slots where the clock was set back since they were skipped.
+  const anew = () => nextOpenSlot(task, now, new Set([...scene.taken].filter((slot) => !slots.includes(slot))));
   return {
     ...noChange,
     claims,
     unskip: slots,
-    set: task.state === 'paused' ? {} : { state: 'active', nextAt: nextAt === null ? first : Math.min(first, nextAt) },
+    set: task.state === 'paused' ? {} : { state: 'active', nextAt: Math.min(first, nextAt ?? anew() ?? first) },
     stamp: 'updated',
     audit: { verb: 'unskip', before: null, after: { count: slots.length, slots: slots.map(iso) } },
   };

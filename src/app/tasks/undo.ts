@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import type { TaskVerb } from '../../domain/event.ts';
 import { actionScope } from '../../domain/grant.ts';
-import { autoPauseDefault, undoMs } from '../../domain/limits.ts';
+import { undoMs } from '../../domain/limits.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { inputOf, minGapMs } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
@@ -135,7 +135,7 @@ function setBack(undoing: Undoing, entry: AuditRow): TaskChange {
 
 /** A task that was at its end goes back to it. Nothing of it runs then, so no time of it can be past. */
 function completedAgain({ scene, claims }: Undoing, back: Partial<Editable>): TaskChange {
-  const { schedule, policies, action } = back;
+  const { schedule, action } = back;
   const before = Object.fromEntries(
     editableFields.filter((field) => field in back).map((field) => [field, scene.task[field]]),
   );
@@ -145,7 +145,6 @@ function completedAgain({ scene, claims }: Undoing, back: Partial<Editable>): Ta
     set: {
       ...back,
       ...(schedule === undefined ? {} : { minGapMs: minGapMs(schedule) }),
-      ...(policies === undefined ? {} : { autoPause: policies.auto_pause ?? autoPauseDefault }),
       state: 'completed',
       nextAt: null,
     },

@@ -149,26 +149,29 @@ const changesMax = 500;
 
 const a = columnsOf('audit', 'a');
 const changeFields = {
-  ...pick(a, 'at', 'actor', 'verb'),
+  ...pick(a, 'verb'),
   entryId: mapped(a.id, String),
   taskId: a.taskId,
   after: mapped(a.after, readFacts),
+  /** For an undo: what came of the one under the key, which is kept by verb and task. */
+  done: mapped(columnsOf('idempotencyKeys', 'k').result, readFacts),
 };
 
-function* lastChange({ chatId, actor, verbs, since, askedAt }: LastChangeQuery): Script<LastChange | null> {
+function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Script<LastChange | null> {
   const found = yield* all(
     select(changeFields)`from tasks t join audit a on a.task_id = t.id
+        left join idempotency_keys k on a.verb = 'undo' and k.scope = 'undo:' || a.task_id and k.key = ${key}
       where t.chat_id = ${chatId} and a.at >= ${since}
         and (a.verb = 'undo' or (a.actor = ${actor} and a.verb in ${list(verbs)}))
       order by a.id desc ${limited(changesMax)}`,
   );
   const undone = new Set<string>();
-  for (const { taskId, entryId, ...change } of found) {
+  for (const { taskId, entryId, verb, after, done } of found) {
     if (taskId === null) continue;
-    if (change.verb !== 'undo' && !undone.has(entryId)) return { taskId, entryId };
-    if (change.verb !== 'undo') continue;
-    const taken = String(change.after?.['undoes']);
-    if (change.actor === actor && change.at >= askedAt) return { taskId, entryId: taken };
+    if (verb !== 'undo' && !undone.has(entryId)) return { taskId, entryId };
+    if (verb !== 'undo') continue;
+    const taken = String(after?.['undoes']);
+    if (done?.['entryId'] === entryId) return { taskId, entryId: taken };
     undone.add(taken);
   }
   return null;

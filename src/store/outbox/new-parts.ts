@@ -1,7 +1,7 @@
 import type { MessageAbout, NewMessage } from '../../app/ports/chats.ts';
 import { outboxRanks, type DeliveryKind } from '../../domain/delivery.ts';
 import { isDeliverable } from '../../domain/thread.ts';
-import { chatOf, findChat, telegram } from '../chats/rows.ts';
+import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, raw, sql } from '../engine/sql.ts';
@@ -94,7 +94,7 @@ export function placeOf(row: Answer<typeof shownFields>): Pick<NewPart, 'chatId'
 }
 
 /** Messages that belong to no run, and which words were said already. */
-export const messageStore = { addMessages: insertMessages, tellOnce, messageAt, forgetTold };
+export const messageStore = { addMessages: insertMessages, tellOnce, messageAt };
 
 export function* insertMessages(messages: readonly NewMessage[], at: number): Script<void> {
   for (const message of messages) {
@@ -138,11 +138,6 @@ export function* tellOnce(key: string, message: NewMessage, at: number): Script<
   if (!(yield* insert('kv', word, raw('on conflict (scope, key) do nothing')))) return false;
   yield* insertMessage(message, chatId, at);
   return true;
-}
-
-function* forgetTold(address: string, keyPrefix: string): Script<void> {
-  const chat = yield* findChat({ provider: telegram, address });
-  if (chat !== undefined) yield* forgetToldOf(chat.id, keyPrefix);
 }
 
 /** Keys that begin with one of the kept prefixes stay told. */

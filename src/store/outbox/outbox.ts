@@ -7,6 +7,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, least, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
+import { tellEvents } from '../records/journal.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
 import { held, quieted, tellQuietOver } from './quiet-parts.ts';
@@ -26,7 +27,7 @@ function* claimParts(at: Claiming, bootId: string, busyChats: ReadonlySet<string
   const isAnyReady = doubts.some(({ readyAt }) => readyAt <= at.now);
   const ready = isAnyReady ? yield* doubtfulParts({ now: at.now, limit: at.limit + busyChats.size }) : [];
   for (const part of ready) {
-    if (served.has(part.chatId) || parts.length === at.limit || (yield* dropFaulty(part))) continue;
+    if (served.has(part.chatId) || parts.length === at.limit || (yield* dropFaulty(part, at.now))) continue;
     parts.push(part);
     served.add(part.chatId);
   }
@@ -74,7 +75,7 @@ function* soundHeadOf(chatId: string, at: Turn): Script<PartRow | undefined> {
   for (let [faulty, quiet] = [0, 0]; faulty < faultyMax && quiet < quietMax;) {
     const part = (yield* headInTurn(chatId, at)) ?? (yield* headOfMerged(chatId, at));
     if (part === undefined) return undefined;
-    if (yield* dropFaulty(part)) {
+    if (yield* dropFaulty(part, at.now)) {
       faulty += 1;
       continue;
     }
@@ -101,14 +102,15 @@ function* headOfMerged(chatId: string, at: Turn): Script<PartRow | undefined> {
 }
 
 /** A part that cannot be read fails with the reason; so does decoration of a topic that is not there any more. */
-function* dropFaulty(part: PartRow): Script<boolean> {
+function* dropFaulty(part: PartRow, at: number): Script<boolean> {
   const fault = faultOf(part);
   if (fault === null) return false;
-  yield* update(
+  const isDropped = yield* update(
     'deliveries',
     { status: 'failed', error: fault, readyAt: null },
     sql`id = ${part.id} and fence = ${part.fence} and status in ('pending', 'blocked', 'unknown')`,
   );
+  if (isDropped) yield* tellEvents([{ kind: 'delivery.failed', at, taskId: part.taskId, ref: part.id }]);
   return true;
 }
 

@@ -23,6 +23,7 @@ export const partFields = {
   topicState: maybe(t.topicState),
   title: maybe(t.title),
   taskState: maybe(t.state),
+  taskChatId: maybe(t.chatId),
   taskAction: maybe(t.action),
   traceId: like(columns.runs.traceId, raw('(select r.trace_id from runs r where r.id = d.run_id)')),
   taskPolicies: maybe(t.policies),
@@ -58,8 +59,13 @@ function onlyForOf(text: string | null): OnlyFor | null {
 
 const decoration: ReadonlySet<string> = new Set(['card', 'pin', 'close', 'open']);
 
+export const movedAway = 'the task has moved to another chat';
+
 /** Why a part can never go out; null when it can. No topic is made for the sake of its decoration. */
 export function faultOf(part: PartRow): string | null {
+  // What was in doubt when its task left the chat, and turns out not to have arrived: the topic of the task is elsewhere.
+  const isLeftBehind = goesToTopic(part) && part.taskChatId !== part.chatId && part.status !== 'unknown';
+  if (isLeftBehind) return decoration.has(part.kind) ? `moot: ${movedAway}` : movedAway;
   if (decoration.has(part.kind) && part.topicState !== 'ready') return 'moot: its topic is not there';
   if (part.kind === 'remove' && part.edits === null) return 'unreadable: no message is named that could be removed';
   if (part.kind === 'removeTopic' && part.toTopic === null)

@@ -1,4 +1,5 @@
 import type { Ahead, GapRow, Planned, TruthQuery, TruthRows } from '../../app/ports/why.ts';
+import { isDelay } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, count, pick } from '../engine/fields.ts';
@@ -104,11 +105,10 @@ export function* aheadOf({ id, nextAt, resumeAt, schedule }: Task): Script<Ahead
       where task_id = ${id} and status = 'pending' and decide_by is null and source in ('schedule', 'catch_up')`,
   );
   const waiting = pending?.count ?? 0;
-  const isDelay = schedule.kind === 'interval' && schedule.from === 'completion';
   return {
     skipped: skipped.map(({ slotAt }) => slotAt),
     waiting,
-    awaitsEnd: isDelay && (waiting > 0 || (yield* isLive(id))),
+    awaitsEnd: isDelay(schedule) && (waiting > 0 || (yield* isLive(id))),
   };
 }
 

@@ -8,6 +8,7 @@ import { columns, count, pick } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
 import { one, run, select, update, updateReturning } from '../engine/statements.ts';
 import { cardLane } from '../outbox/cards.ts';
+import { movedAway } from '../outbox/part-rows.ts';
 import { approvalLane, dropParts } from '../outbox/run-parts.ts';
 import { closeAcks } from '../questions/nags.ts';
 import { left, loseIfOut, replaceGrant, checkChatQuota, lockUser } from './grants.ts';
@@ -59,7 +60,7 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
   if (task.state === 'active' || task.state === 'paused') yield* checkChatQuota(quota, chat.id);
   const number = yield* nextNumber(chat.id, at);
   yield* copyGrant(request, task, { move, chat, ownerId });
-  yield* dropParts(task.id, at, 'the task has moved to another chat');
+  yield* dropParts(task.id, at, movedAway);
   yield* closeAcks(task.id, 'dropped', at);
   yield* dropCard(task.id);
   // People there have not heard of anything that went wrong, so it is told anew.
@@ -112,7 +113,7 @@ function* copyGrant(
 function* dropCard(taskId: string): Script<void> {
   yield* update(
     'deliveries',
-    { status: 'failed', error: 'moot: the task has moved to another chat', readyAt: null },
+    { status: 'failed', error: `moot: ${movedAway}`, readyAt: null },
     sql`lane = ${cardLane(taskId)} and status in ${open} and status in ('pending', 'blocked')`,
   );
 }

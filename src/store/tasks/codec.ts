@@ -3,6 +3,7 @@ import type { TaskChange } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { errorText } from '../../domain/errors.ts';
 import type { Grant } from '../../domain/grant.ts';
+import { autoPauseDefault } from '../../domain/limits.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
@@ -274,9 +275,9 @@ export function definitionColumns({ action, schedule, policies, tags, ...plain }
 }
 
 export function fieldColumns(change: TaskChange['set']) {
-  const { state, nextAt, minGapMs, autoPause, pausedReason, skipsUntil, resumeAt } = change;
+  const { state, nextAt, minGapMs, pausedReason, skipsUntil, resumeAt } = change;
   const { boundedRuns, consecutiveFailures, context } = change;
-  const fields = { state, nextAt, minGapMs, autoPause, pausedReason, skipsUntil, resumeAt };
+  const fields = { state, nextAt, minGapMs, pausedReason, skipsUntil, resumeAt };
   return {
     ...definitionColumns(change),
     ...fields,
@@ -287,7 +288,8 @@ export function fieldColumns(change: TaskChange['set']) {
 }
 
 function policyColumns(policies: Policies) {
-  return { policies: JSON.stringify(policies), beside: policies.overlap === 'allow' ? 1 : 0 };
+  const beside = policies.overlap === 'allow' ? 1 : 0;
+  return { policies: JSON.stringify(policies), beside, autoPause: policies.auto_pause ?? autoPauseDefault } as const;
 }
 
 function jsonOf(value: object | undefined): string | undefined {

@@ -90,7 +90,7 @@ function taskExists(twin: Twin): AppError {
 }
 
 function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void> {
-  const { id, grant, nextAt, minGapMs, autoPause, at, actor } = task;
+  const { id, grant, nextAt, minGapMs, at, actor } = task;
   const number = yield* nextNumber(chatId, at);
   const scopes = JSON.stringify(grant.scopes);
   yield* insert('grants', { id: grant.id, ownerId, chatId, scopes, createdAt: at, createdBy: actor });
@@ -106,7 +106,6 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
     nextAt,
     ...definitionColumns(task),
     minGapMs,
-    autoPause,
     context: JSON.stringify(task.context),
     runs: 0,
     failures: 0,

@@ -114,6 +114,20 @@ describe('the budget of one chat', () => {
     expect([pacer.heldChats().size, pacer.freeInMs()]).toEqual([0, null]);
   });
 
+  it('is told of for as long as a turn waits for it, whoever else has looked meanwhile', async () => {
+    const { pacer, time } = world();
+    const turn = call(pacer, group());
+    expect(pacer.isFreeSoon(group().address)).toBe(true);
+    const taken = pacer.take(group().address);
+    expect(pacer.turnInMs()).toBe(1000);
+    await time.advance(999);
+    pacer.release(pacer.book(1));
+    expect(pacer.turnInMs()).toBe(1);
+    await time.advance(1);
+    expect([await taken, pacer.turnInMs()]).toEqual([true, null]);
+    turn?.end();
+  });
+
   it('goes with it to another address', async () => {
     const { pacer, time } = world();
     const chat = { chatId: 'one', address: '-5' };

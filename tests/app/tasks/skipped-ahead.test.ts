@@ -27,6 +27,17 @@ it('a slot that was skipped and has passed comes like any other when the clock g
   expect(await story(p, task)).toEqual(['60 succeeded']);
 });
 
+it('a task of which all was skipped goes on from now when that is taken back, also where the clock went back', async () => {
+  const p = await aPipeline();
+  const until = new Date(start + 4 * hour).toISOString();
+  const task = await p.create({ schedule: hourly, policies: { until } });
+  await p.pass(2 * hour);
+  await p.rooms.tasks.skip(target(task), { count: 2, from: null });
+  p.time.setWall(start - hour);
+  await p.rooms.tasks.unskip(target(task));
+  expect(await nextIn(p, task)).toBe(0);
+});
+
 it('another timing says that what was skipped is not skipped any more', async () => {
   const p = await aPipeline();
   const task = await p.create({ schedule: hourly });

@@ -5,6 +5,7 @@ import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { atOnce, codes, won } from '../at-once.ts';
 import { aChat, owner, someone, threadOf } from './chat-builders.ts';
+import { aReadyTask, claimParts, show } from './outbox.ts';
 import { actor, engineOn, target } from './verbs.ts';
 
 const api = 'api:token:default';
@@ -174,6 +175,28 @@ function refusedTests(open: OpenWorld): void {
       { status: 'failed', error: 'the task has moved to another chat' },
     ]);
     expect(await world.query('select status from acks')).toEqual([{ status: 'dropped' }]);
+  });
+
+  test('what was in doubt in the chat that its task left, and did not arrive, is not sent there any more', async () => {
+    const world = await open();
+    const { store } = world;
+    const { rooms } = engineOn(world);
+    const task = await aReadyTask(world);
+    await show(world, task, [world.make.part()]);
+    const sent = (await claimParts(world)).map(({ id }) => id);
+    await world.query(`update chats set state = 'gone', state_before = 'approved' where id = ?t`, task.chatId);
+    await rooms.tasks.attach(target(task), key('-200'));
+    await claimParts(world, { boot: 'boot-after' });
+    const looked = await claimParts(world, { boot: 'boot-after', now: nine + hour });
+    expect(looked).toMatchObject(sent.map((id) => ({ id, status: 'unknown' })));
+    const absent = { status: 'pending', unsent: false, inDoubt: false, afterMs: 0, error: '', evidence: null } as const;
+    const ends = looked.map(({ id, fence, taskId }) => ({ id, fence, taskId, ...absent }));
+    expect(await store.endParts(ends, nine + hour)).toBe(1);
+    expect(await claimParts(world, { now: nine + hour })).toEqual([]);
+    expect(await world.query('select status, error from deliveries')).toEqual([
+      { status: 'failed', error: 'the task has moved to another chat' },
+    ]);
+    expect(await world.query(`select ref from events where kind = 'delivery.failed'`)).toEqual([{ ref: sent[0] }]);
   });
 
   test('a thread that is delivered nowhere, a deleted task and a full chat are refused, and nothing changes', async () => {

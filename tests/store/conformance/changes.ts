@@ -51,12 +51,11 @@ export function changeTests(open: OpenWorld): void {
       instructions: 'New text',
       action: { kind: 'message', loud: true },
       schedule: { kind: 'once', onceAt: nine + hour, timezone: 'Europe/Berlin' },
-      policies: { overlap: 'queue' },
+      policies: { overlap: 'queue', auto_pause: 3 },
       subject: null,
       tags: ['b', 'c'],
       nextAt: nine + hour,
       minGapMs: null,
-      autoPause: 3,
       context: { a: 1 },
       boundedRuns: 4,
       consecutiveFailures: 5,
@@ -64,7 +63,7 @@ export function changeTests(open: OpenWorld): void {
     const audit = { verb: 'edit' as const, before: { title: task.title }, after: { title: 'New' } };
     const changed = await change(world, task, () => ({ set, stamp: 'updated', audit }));
 
-    const { boundedRuns, consecutiveFailures, autoPause, ...rest } = set;
+    const { boundedRuns, consecutiveFailures, ...rest } = set;
     expect(changed).toMatchObject({ occurrenceId: null, replayed: false });
     expect(await world.store.readTask(task.id)).toMatchObject({
       ...rest,
@@ -72,7 +71,7 @@ export function changeTests(open: OpenWorld): void {
       updated: { at: nine, by: 'telegram:user:9' },
       counters: { boundedRuns, consecutiveFailures },
     });
-    expect(await world.query('select auto_pause from tasks')).toEqual([{ auto_pause: autoPause }]);
+    expect(await world.query('select auto_pause from tasks')).toEqual([{ auto_pause: 3 }]);
     expect(await world.query(`select actor, before, after from audit where verb = 'edit'`)).toEqual([
       { actor: 'telegram:user:9', before: JSON.stringify(audit.before), after: JSON.stringify(audit.after) },
     ]);

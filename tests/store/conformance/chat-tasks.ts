@@ -138,13 +138,13 @@ export function chatTaskTests(open: OpenWorld): void {
     await deed(world, taskId, 'pause', { actor: someone });
     await deed(world, taskId, 'run_now');
     await deed(world, other.id, 'pause');
-    const query = { chatId, actor: owner, verbs: ['pause', 'resume'], since: nine, askedAt: nine + hour } as const;
+    const query = { chatId, actor: owner, verbs: ['pause', 'resume'], since: nine, key: 'word 2' } as const;
 
     expect(await world.store.lastChange(query)).toEqual({ taskId, entryId: newer });
-    await deed(world, taskId, 'undo', { undoes: newer });
+    await deed(world, taskId, 'undo', { undoes: newer, key: 'word 1' });
     expect(await world.store.lastChange(query)).toEqual({ taskId, entryId: older });
     // Asked about the same word again, it is the change that this word has taken back.
-    expect(await world.store.lastChange({ ...query, askedAt: nine })).toEqual({ taskId, entryId: newer });
+    expect(await world.store.lastChange({ ...query, key: 'word 1' })).toEqual({ taskId, entryId: newer });
     // What somebody else took back is taken back all the same.
     await deed(world, taskId, 'undo', { undoes: older, actor: someone });
     expect(await world.store.lastChange(query)).toBeNull();
@@ -170,15 +170,18 @@ async function snooze({ store }: World, taskId: string, until: number): Promise<
 interface Deed {
   readonly actor?: Actor;
   readonly undoes?: string;
+  readonly key?: string;
 }
 
 async function deed(
   { store }: World,
   taskId: string,
   verb: TaskVerb,
-  { actor = owner, undoes }: Deed = {},
+  { actor = owner, undoes, key }: Deed = {},
 ): Promise<string> {
-  const request = { taskId, actor, at: nine, once: null, quota: { chat: 500, user: 50 } };
+  const once =
+    key === undefined ? null : { scope: `${verb}:${taskId}`, key, payloadHash: 'hash', expiresAt: nine + hour };
+  const request = { taskId, actor, at: nine, once, quota: { chat: 500, user: 50 } };
   const audit = { verb, before: null, after: undoes === undefined ? null : { undoes } };
   const { entryId } = await store.changeTask(request, () => ({ ...noChange, audit }));
   return entryId ?? '';

@@ -179,7 +179,7 @@ export function endTests(open: OpenWorld): void {
 export function afterEndTests(open: OpenWorld): void {
   test('a task that failed too often in a row is paused with the reason, once, and what waited is skipped', async () => {
     const world = await open();
-    const task = await aTask(world, { autoPause: 3 });
+    const task = await aTask(world, { policies: { auto_pause: 3 } });
     const [a, b, c] = await runningSlots(world, task, 3);
     if (!a || !b || !c) throw new Error('three runs are needed');
     const waiting = world.make.occurrence({ slotAt: nine + hour, reason: 'overlap' });
@@ -199,7 +199,7 @@ export function afterEndTests(open: OpenWorld): void {
 
   test('automatic pause is off at zero', async () => {
     const world = await open();
-    const { task, started } = await aRunningTask(world, { autoPause: 0 });
+    const { task, started } = await aRunningTask(world, { policies: { auto_pause: 0 } });
     await world.query('update tasks set consecutive_failures = 500 where id = ?t', task.id);
 
     expect(await world.store.finishRuns([failureOf(started)])).toEqual({ written: 1, autoPaused: [] });

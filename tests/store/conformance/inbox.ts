@@ -194,21 +194,4 @@ export function messageTests(open: OpenWorld): void {
     expect(await outbox(world, 'id')).toHaveLength(1);
     expect(await world.store.findChat('55')).toMatchObject({ state: 'new' });
   });
-
-  test('words are said once for a chat and a key, until they are forgotten', async () => {
-    const world = await open();
-    const { store } = world;
-    const tell = (key: string, address = '-100') =>
-      store.tellOnce(key, aMessage(world, { kind: 'notice', thread: threadOf(address) }), nine);
-
-    expect([
-      await tell('blocked:a'),
-      await tell('blocked:a'),
-      await tell('other'),
-      await tell('blocked:a', '-5'),
-    ]).toEqual([true, false, true, true]);
-    await store.forgetTold('-100', 'blocked:');
-    expect([await tell('blocked:a'), await tell('other'), await tell('blocked:a', '-5')]).toEqual([true, false, false]);
-    expect(await outbox(world, 'id')).toHaveLength(4);
-  });
 }

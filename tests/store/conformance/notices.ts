@@ -34,7 +34,7 @@ export function noticeTests(open: OpenWorld): void {
 
   test('the first failure is told, and the success after it with since when and how often', async () => {
     const world = await open();
-    const task = await aTask(world, { autoPause: 0 });
+    const task = await aTask(world, { policies: { auto_pause: 0 } });
     await fails(world, task, 'dns', { finishedAt: nine + minute });
     await fails(world, task, 'dns', { finishedAt: nine + 2 * minute });
     await fails(world, task, 'http 404', { finishedAt: nine + 3 * minute });
@@ -52,7 +52,7 @@ export function noticeTests(open: OpenWorld): void {
 
   test('ends of one task that are written together are told in the order in which they happened', async () => {
     const world = await open();
-    const task = await aTask(world, { autoPause: 0 });
+    const task = await aTask(world, { policies: { auto_pause: 0 } });
     for (const _run of [1, 2, 3]) {
       await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
     }

@@ -77,6 +77,19 @@ export function guidanceTests(open: OpenWorld): void {
     expect(await guidances(world)).toHaveLength(3);
   });
 
+  test('words are said once for a chat and a key; a part that gets through makes what to mend news there', async () => {
+    const world = await open();
+    const tell = (key: string, address = '-100') =>
+      world.store.tellOnce(key, aMessage(world, { kind: 'notice', thread: threadOf(address) }), nine);
+    const told = async () => [await tell('blocked:a'), await tell('other'), await tell('blocked:a', '-5')];
+    expect(await told()).toEqual([true, true, true]);
+    expect(await told()).toEqual([false, false, false]);
+    expect(await outbox(world, 'id')).toHaveLength(3);
+    await world.query(`update deliveries set status = 'failed'`);
+    await world.store.endParts([delivered(await aResult(world, await aReadyTask(world)))], nine);
+    expect(await told()).toEqual([true, false, false]);
+  });
+
   test('an answer that is delivered does not show that anything was mended', async () => {
     const world = await open();
     const [first, second] = [await aReadyTask(world), await aReadyTask(world)];

@@ -175,7 +175,7 @@ export function refusedRunTests(open: OpenWorld): void {
 
   test('failures before the first attempt pause a task as well', async () => {
     const world = await open();
-    const task = await aTask(world, { autoPause: 3 });
+    const task = await aTask(world, { policies: { auto_pause: 3 } });
     await world.query('update tasks set consecutive_failures = 2 where id = ?t', task.id);
     await claimAll(world, ready);
     await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));

@@ -123,7 +123,10 @@ export function toldTests(open: OpenWorld): void {
 
   test('the gap before an automatic pause has an id that counts up with time, and is told', async () => {
     const world = await open();
-    const [second, first] = [await aTask(world, { autoPause: 1 }), await aTask(world, { autoPause: 1 })];
+    const [second, first] = [
+      await aTask(world, { policies: { auto_pause: 1 } }),
+      await aTask(world, { policies: { auto_pause: 1 } }),
+    ];
     await claimAll(world, { now: nine, limit: 10 });
     const started = await startEvery(world, nine);
     for (const [task, finishedAt] of [

@@ -250,7 +250,7 @@ async function undoLast(ctx: ChatContext): Promise<Answer> {
     actor: ctx.person.actor,
     verbs: [...undoable],
     since: ctx.clock.now() - undoMs,
-    askedAt: ctx.date,
+    key: ctx.key,
   });
   const task = last === null ? null : await ctx.store.readTask(last.taskId);
   if (last === null || task === null) return answer(texts.undo.none());

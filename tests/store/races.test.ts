@@ -20,7 +20,7 @@ import { storeChild } from '../support/child.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
 import { atOnce, codes, numbers, untilSomebodyWaits, won } from './at-once.ts';
-import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
+import { aReadyTask, claimParts, show } from './scenes.ts';
 
 async function seedTasks(world: World, count: number, facts: Partial<NewTask> = {}): Promise<Task[]> {
   const first = await aTask(world, facts);

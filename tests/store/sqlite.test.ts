@@ -8,8 +8,7 @@ import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
 import { aFolder } from '../support/place.ts';
 import { worldOver, type World } from '../support/store-worlds.ts';
-import { aMessage } from './conformance/chat-builders.ts';
-import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
+import { aMessage, aReadyTask, claimParts, show } from './scenes.ts';
 
 /** What only the engine of one file has: a disk that fills up, a writer that waits, and plans that can be read. */
 async function aWorld(): Promise<

@@ -8,8 +8,8 @@ import { changeLocked } from '../../src/store/tasks/changes.ts';
 import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
-import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
 import { engineOn, target } from './conformance/verbs.ts';
+import { aReadyTask, claimParts, show } from './scenes.ts';
 
 /** Something that goes on beside a transaction, and whether it has ended. */
 function beside(work: Promise<unknown>) {

@@ -4,7 +4,7 @@ import type { Task } from '../../../src/domain/task.ts';
 import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { atOnce, codes, won } from '../at-once.ts';
-import { aChat, owner, someone, threadOf } from './chat-builders.ts';
+import { aChat, owner, someone, threadOf } from '../scenes.ts';
 import { actor, engineOn, target } from './verbs.ts';
 
 const api = 'api:token:default';

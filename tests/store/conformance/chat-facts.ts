@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { aRunningTask, aTask, endOf, failureOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, owner, someone } from './chat-builders.ts';
-import { aReadyTask } from './outbox.ts';
+import { aChat, aMessage, aReadyTask, owner, someone } from '../scenes.ts';
 
 /** What a chat amounts to, and how the server stands. */
 export function chatFactTests(open: OpenWorld): void {

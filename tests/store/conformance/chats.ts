@@ -3,8 +3,7 @@ import type { Chat, NewMessage } from '../../../src/app/ports/chats.ts';
 import { noChange } from '../../../src/app/ports/tasks.ts';
 import { ample, aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, outbox, owner, someone, threadOf } from './chat-builders.ts';
-import { claimParts } from './outbox.ts';
+import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf } from '../scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
 

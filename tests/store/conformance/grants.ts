@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { GrantQuery } from '../../../src/app/ports/tasks.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, owner, someone, threadOf } from './chat-builders.ts';
+import { aChat, owner, someone, threadOf } from '../scenes.ts';
 import { actor, deeds, engineOn, target } from './verbs.ts';
 
 const by = { actor } as const;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Actor } from '../../../src/domain/access.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, owner, someone, threadOf } from './chat-builders.ts';
+import { aChat, owner, someone, threadOf } from '../scenes.ts';
 
 /** People and their membership. */
 export function peopleTests(open: OpenWorld): void {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TaskQuery } from '../../../src/app/ports/tasks.ts';
 import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import { aReadyTask, claimParts, show } from '../scenes.ts';
 
 const everything: TaskQuery = {
   thread: null,

@@ -5,7 +5,7 @@ import { retentionKeptRuns, taskVersionsKept } from '../../../src/domain/limits.
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts } from './outbox.ts';
+import { aReadyTask, claimParts } from '../scenes.ts';
 
 const later = nine + 1000 * hour;
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { threadLane } from '../../../src/domain/run.ts';
 import { aTask, claimAll, minute, nine, runInput, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, owner, threadOf } from './chat-builders.ts';
+import { aChat, owner, threadOf } from '../scenes.ts';
 
 const group = threadOf('-100');
 const cancel = { actor: 'api:token:default', at: nine + minute, traceId: 'trace-1' } as const;

@@ -14,7 +14,7 @@ import {
   startEvery,
 } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import { aReadyTask, claimParts, show } from '../scenes.ts';
 import { actor, deeds, engineOn, failing, target } from './verbs.ts';
 
 const change = ({ store }: World, { id }: Pick<Task, 'id'>, made: Partial<TaskChange>) =>

@@ -3,6 +3,7 @@ import type { Admission, Quarantine, WaitingOccurrence } from '../../../src/app/
 import type { Task } from '../../../src/domain/task.ts';
 import { aRunningTask, aTask, claimAll, endOf, hour, nine, readable } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { slotsOf } from '../scenes.ts';
 
 const later = { now: nine + 2 * hour, limit: 100 };
 
@@ -32,7 +33,7 @@ export function admissionTests(open: OpenWorld): void {
   const admitAll = (world: World, facts: object = {}) =>
     world.store.admitWaiting(later, (waiting) => waiting.map((one) => admission(world, one, facts)));
   const statuses = async (world: World, task: Task) => {
-    const { items } = await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 20, cursor: null });
+    const items = await slotsOf(world, task);
     return items.map(({ status }) => status).toReversed();
   };
 

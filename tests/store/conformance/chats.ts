@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Chat, NewMessage } from '../../../src/app/ports/chats.ts';
-import { noChange } from '../../../src/app/ports/tasks.ts';
-import { ample, aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
+import { aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf } from '../scenes.ts';
+import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, change } from '../scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
 
@@ -273,11 +272,7 @@ export function goneTests(open: OpenWorld): void {
     const world = await open();
     const task = await aTask(world);
     const pause = { state: 'paused', nextAt: null, pausedReason: 'manual' } as const;
-    await world.store.changeTask({ taskId: task.id, actor: owner, at: nine, once: null, quota: ample }, () => ({
-      ...noChange,
-      set: pause,
-      stamp: 'paused',
-    }));
+    await change(world, task, { set: pause, stamp: 'paused' });
 
     expect(await gone(world, task.chatId)).toBe(0);
     expect(await world.store.readTask(task.id)).toMatchObject({ pausedReason: 'manual' });

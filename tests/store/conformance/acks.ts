@@ -104,22 +104,6 @@ export function ackTests(open: OpenWorld): void {
     expect(all.filter(({ kind }) => kind === 'remove')).toMatchObject([{ status: 'pending', edits: 502 }]);
   });
 
-  test('a reminder that was on its way when someone said Done goes when it is said again', async () => {
-    const world = await open();
-    const { task, note } = await asked(world);
-    await withTopic(world, task.id);
-    await deliver(world, 501, nine + 2000);
-    await claim(world, nine + hour, nag(world, 1, nine + 2 * hour));
-    const claimed = await nextPart(world, { now: nine + hour, limit: 1 });
-    await world.store.noteDone(note);
-    expect((await notices(world)).filter(({ kind }) => kind === 'remove')).toEqual([]);
-    await world.store.endParts([delivered(claimed, 502)], nine + hour);
-    for (const at of [nine + 2 * hour, nine + 3 * hour]) {
-      expect(await world.store.noteDone({ ...note, at })).toMatchObject({ isFirst: false });
-    }
-    expect((await notices(world)).filter(({ kind }) => kind === 'remove')).toMatchObject([{ edits: 502 }]);
-  });
-
   test('a Done that nobody asked for has its row, is of its own task alone, and goes when it is taken back', async () => {
     const world = await open();
     const { note } = await asked(world, {}, false);
@@ -131,18 +115,6 @@ export function ackTests(open: OpenWorld): void {
     expect(await world.store.takeBackDone(note)).toBe(true);
     expect(await world.store.takeBackDone(note)).toBe(false);
     expect(await rowsOf(world)).toEqual([]);
-  });
-
-  test('a Done that is taken back is asked for again, unless a newer run asks, or it was asked for often enough', async () => {
-    const world = await open();
-    const { note } = await asked(world);
-    await world.store.noteDone(note);
-    expect(await world.store.takeBackDone({ ...note, at: nine + hour })).toBe(true);
-    expect(await rowsOf(world)).toMatchObject([{ status: 'open', nag_at: nine + hour + ack.nagEveryMs }]);
-    await world.query(`update acks set nags = 3`);
-    await world.store.noteDone(note);
-    await world.store.takeBackDone(note);
-    expect(await rowsOf(world)).toMatchObject([{ status: 'given_up', nag_at: null }]);
   });
 
   test('two that claim at once remind once', async () => {

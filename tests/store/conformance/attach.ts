@@ -93,27 +93,6 @@ export function attachTests(open: OpenWorld): void {
     expect((await attach(key('-100', 3))).entryId).toBeNull();
   });
 
-  test('a chat that nobody knows is made, and the owner stays, as with a creation there', async () => {
-    const world = await open();
-    const task = await aTask(world, byApi);
-    const { task: moved } = await engineOn(world).rooms.tasks.attach(target(task), key('-7'));
-    expect(moved).toMatchObject({ ownerId: 'system:api', number: 1 });
-    expect(await world.store.findChat('-7')).toMatchObject({ state: 'new', approvedBy: null });
-  });
-
-  test('the slot that is due runs in the new place', async () => {
-    const world = await open();
-    const { rooms, time, settle } = engineOn(world);
-    await approved(world);
-    const task = await aTask(world, byApi);
-    await time.advance(31 * 60_000);
-    await rooms.tasks.attach(target(task), key('-100'));
-    await settle();
-    expect(await world.query(`select count(*) as parts from deliveries where task_id = ?t`, task.id)).toEqual([
-      { parts: 1 },
-    ]);
-  });
-
   refusedTests(open);
   rightTests(open);
 }
@@ -174,16 +153,6 @@ function refusedTests(open: OpenWorld): void {
       { status: 'failed', error: 'the task has moved to another chat' },
     ]);
     expect(await world.query('select status from acks')).toEqual([{ status: 'dropped' }]);
-  });
-
-  test('a thread that is delivered nowhere, a deleted task and a full chat are refused, and nothing changes', async () => {
-    const world = await open();
-    const { rooms } = engineOn(world);
-    const task = await aTask(world, byApi);
-    await expect(rooms.tasks.attach(target(task), 'cli:other')).rejects.toMatchObject({ code: 'invalid_thread_key' });
-    await world.query(`update tasks set state = 'deleted', next_at = null where id = ?t`, task.id);
-    await expect(rooms.tasks.attach(target(task), key('-1'))).rejects.toMatchObject({ code: 'not_found' });
-    expect(await world.query(`select verb from audit where verb = 'attach'`)).toEqual([]);
   });
 
   test('20 tasks that move into a chat with room for 3 at once fill it exactly', async () => {

@@ -184,15 +184,6 @@ export function verbTests(open: OpenWorld): void {
     });
   });
 
-  test('the same key runs by hand once, and answers what the first call made', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    const first = await runNow(world, task, 'k');
-
-    expect(await runNow(world, task, 'k')).toMatchObject({ occurrenceId: first.occurrenceId, replayed: true });
-    expect(await slotsOf(world, task)).toHaveLength(1);
-  });
-
   test('the same key answers which entry of the audit the first call made, so that it can be undone', async () => {
     const world = await open();
     const task = await aTask(world);

@@ -70,24 +70,6 @@ export function guidanceTests(open: OpenWorld): void {
     expect(await guidances(world)).toHaveLength(3);
   });
 
-  test('an answer that is delivered does not show that anything was mended', async () => {
-    const world = await open();
-    const [first, second] = [await aReadyTask(world), await aReadyTask(world)];
-    await world.store.endParts([stuck(world, await aResult(world, first))], nine);
-    await world.store.endParts([delivered(await nextPart(world))], nine);
-    await world.store.endParts([stuck(world, await aResult(world, second))], nine);
-
-    expect(await guidances(world)).toHaveLength(1);
-  });
-
-  test('an end under a lost claim tells nothing', async () => {
-    const world = await open();
-    const part = await aResult(world, await aReadyTask(world));
-    await world.store.endParts([stuck(world, { ...part, fence: part.fence - 1 })], nine);
-
-    expect(await guidances(world)).toEqual([]);
-  });
-
   test('a card that cannot be pinned is told once in a chat; other words about a failure once for each part', async () => {
     const world = await open();
     const fail = async (shown: 'notPinned' | 'words') => {

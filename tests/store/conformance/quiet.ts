@@ -136,16 +136,6 @@ export function changedQuietTests(open: OpenWorld): void {
     expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
   });
 
-  test('when they change and last, what waits waits on, and is told of once', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
-    await show(world, task, [world.make.part()]);
-    await flow(world);
-    await world.store.changeChat(task.chatId, { settings: { quiet: { ...quiet, from: '07:00' } } }, now);
-    expect(await flow(world)).toEqual([]);
-    expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
-  });
-
   test('when they end at another time, what waits waits for that, and one word tells of it', async () => {
     const world = await open();
     const task = await aTaskThere(world);
@@ -189,17 +179,6 @@ export function changedQuietTests(open: OpenWorld): void {
     for (let index = 0; index < 30; index += 1) await show(world, task, [world.make.part()]);
     expect(await claimParts(world, { now })).toEqual([]);
     expect(new Set((await rowsOf(world)).map(({ ready_at: at }) => at))).toEqual(new Set([ten]));
-  });
-
-  test('a clock that is set back leaves the end of the quiet hours where it is', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
-    await show(world, task, [world.make.part()]);
-    await flow(world);
-    await world.store.shiftClock(-hour / 2);
-    expect((await rowsOf(world)).map(({ ready_at: at }) => at)).toContain(ten);
-    expect(await flow(world, ten - 1)).toEqual([]);
-    expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
   });
 
   test('what waits for quiet hours is no backlog, nor when it goes', async () => {

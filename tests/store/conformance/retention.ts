@@ -207,14 +207,6 @@ export function recordRetentionTests(open: OpenWorld): void {
     ]);
   });
 
-  test('events that are younger than the limit stay', async () => {
-    const world = await open();
-    for (const at of [nine, nine + hour, nine + 2 * hour]) await aTask(world, { at });
-
-    expect(await prune(world, 'events', nine + hour)).toEqual({ events: 1 });
-    expect(await count(world, 'events')).toBe(2);
-  });
-
   const gap = (id: string, at: number) => `('${id}', '${id}', ${at - 1}, ${at}, 1, 'late', ${at})`;
   test.each<[Shelf, key: string, columns: string, rows: readonly string[], left: readonly unknown[]]>([
     // Whatever their name, because some are named after their task.

@@ -92,18 +92,6 @@ export function runTests(open: OpenWorld): void {
     });
   });
 
-  test('a run in backoff starts when its time has come, with the next number', async () => {
-    const world = await open();
-    await world.store.addRun(world.make.newRun());
-    const first = await startOne(world, nine);
-    await world.store.finishRuns([
-      endOf(first, { attemptStatus: 'failed', status: 'backoff', readyAt: nine + minute }),
-    ]);
-
-    expect(await startEvery(world, nine + minute - 1)).toEqual([]);
-    expect(await startOne(world, nine + minute)).toMatchObject({ attempt: 2, fence: 2 });
-  });
-
   test('runs in order are served one at a time in their lane, whatever their rank', async () => {
     const world = await open();
     const lane = { lane: 'thread' };
@@ -136,29 +124,6 @@ export function runTests(open: OpenWorld): void {
 
 /** Runs that end before they start, rows that cannot be read, and what another boot left behind. */
 export function refusedRunTests(open: OpenWorld): void {
-  test('a run that may not start ends without an attempt, and so does its occurrence', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await claimAll(world, ready);
-    const refuse = ([run]: readonly { id: string }[]) => [
-      ended(run?.id ?? '', {
-        status: 'cancelled',
-        occurrence: 'skipped',
-        reason: 'grant_revoked',
-        error: 'grant_revoked',
-      }),
-    ];
-    expect(await world.store.startRuns(ready, bootId, refuse)).toMatchObject({ taken: 1, started: [] });
-
-    expect(await oneTaskRun(world, task.id)).toMatchObject({
-      status: 'skipped',
-      reason: 'grant_revoked',
-      attempts: [],
-    });
-    expect((await world.store.readTask(task.id))?.counters).toMatchObject({ runs: 0, failures: 0 });
-    expect(await startEvery(world, nine)).toEqual([]);
-  });
-
   test('a run that fails before its first attempt counts as a failure of its task', async () => {
     const world = await open();
     const task = await aTask(world);
@@ -170,20 +135,6 @@ export function refusedRunTests(open: OpenWorld): void {
       counters: { runs: 1, failures: 1, consecutiveFailures: 1 },
       lastRunStatus: 'failed',
       lastError: 'it cannot start',
-    });
-  });
-
-  test('failures before the first attempt pause a task as well', async () => {
-    const world = await open();
-    const task = await aTask(world, { autoPause: 3 });
-    await world.query('update tasks set consecutive_failures = 2 where id = ?t', task.id);
-    await claimAll(world, ready);
-    await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));
-
-    expect(await world.store.readTask(task.id)).toMatchObject({
-      state: 'paused',
-      nextAt: null,
-      pausedReason: 'auto:consecutive_failures',
     });
   });
 
@@ -238,31 +189,6 @@ export function refusedRunTests(open: OpenWorld): void {
       { attempt: 1, status: 'interrupted', finishedAt: nine + hour, durationMs: null },
       { attempt: 2, status: 'running' },
     ]);
-  });
-
-  test('a run of this boot is never taken away from it', async () => {
-    const world = await open();
-    await world.store.addRun(world.make.newRun());
-    await startEvery(world, nine);
-
-    expect(await startEvery(world, nine + 100 * hour)).toEqual([]);
-  });
-
-  test('what was left behind and may not be repeated ends as failed, with its attempt', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await claimAll(world, ready);
-    const [lost] = await startEvery(world, nine, 'boot-before');
-    await world.store.startRuns(ready, bootId, (runs) =>
-      runs.map(({ id }) => ended(id, { interrupted: true, error: 'interrupted, effects unknown' })),
-    );
-
-    expect(await oneTaskRun(world, task.id)).toMatchObject({
-      status: 'failed',
-      error: 'interrupted, effects unknown',
-      attempts: [{ attempt: 1, status: 'interrupted' }],
-    });
-    expect(await world.store.readRun(lost?.run.id ?? '')).toMatchObject({ status: 'failed', finishedAt: nine });
   });
 
   test('the old owner of a run that was taken over writes nothing any more', async () => {

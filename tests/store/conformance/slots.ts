@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type NewTask } from '../../../src/app/ports/tasks.ts';
-import { aTask, claimAll, hour, minute, nine, readable, startEvery } from '../../support/builders.ts';
+import { aTask, claimAll, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 import { slotsOf, standings, change } from '../scenes.ts';
 
@@ -105,26 +105,6 @@ export function slotTests(open: OpenWorld): void {
 
     const runs = await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 10, cursor: null });
     expect(runs.items).toMatchObject([{ status: 'failed', error: 'a run with this key exists already' }]);
-  });
-
-  test('a task without a next slot is completed', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await claimAll(world, due, () => ({ nextAt: null }));
-
-    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'completed', nextAt: null });
-    expect(await world.store.nextDueAt(nine)).toBeNull();
-  });
-
-  test('slots of a long outage become one gap', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    const gap = { id: 'gap', fromAt: nine - 500 * hour, toAt: nine - hour, count: 500, reason: 'late' as const };
-    await claimAll(world, due, () => ({ occurrences: [], runs: [], gap }));
-
-    expect(await world.query('select task_id, from_at, to_at, count, reason from gaps')).toEqual([
-      { task_id: task.id, from_at: gap.fromAt, to_at: gap.toAt, count: 500, reason: 'late' },
-    ]);
   });
 
   test('a due task tells how many of its runs live and how many occurrences wait, questions apart', async () => {
@@ -281,15 +261,5 @@ export function specialSlotTests(open: OpenWorld): void {
     expect(seen).toEqual([first.id, second.id]);
     expect((await world.store.readTask(first.id))?.nextAt).toBe(nine + minute);
     expect((await world.store.readTask(second.id))?.nextAt).toBe(nine);
-  });
-
-  test('a task that lost its last slot to new rules of time is completed', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await world.store.replanTasks(null, { now: nine, limit: 10 }, ([row]) => [
-      { taskId: task.id, expectNextAt: readable(row ?? { id: '', unreadable: 'none' }).nextAt, nextAt: null },
-    ]);
-
-    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'completed', nextAt: null });
   });
 }

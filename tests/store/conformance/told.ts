@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aRunningTask, aTask, claimAll, failureOf, hour, minute, nine, startEvery } from '../../support/builders.ts';
+import { aTask, claimAll, failureOf, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import {
   aReadyTask,
@@ -11,7 +11,6 @@ import {
   eventsOf,
   lost,
   nextPart,
-  paused,
   putOff,
   removed,
   show,
@@ -39,36 +38,6 @@ export function toldTests(open: OpenWorld): void {
     expect((await world.store.readTask(task.id))?.pausedReason).toBe('manual');
   });
 
-  test('a timed pause of a row that cannot be read loses its end, and that is told once', async () => {
-    const world = await open();
-    const { rooms, create, pass } = engineOn(world);
-    const task = await create();
-    const { task: paused } = await rooms.tasks.pause(target(task), nine);
-    await unreadable(world, task);
-    await pass(hour);
-    await pass(hour);
-    expect((await deeds(world)).slice(2)).toEqual(['quarantine paused -> paused']);
-    expect(await eventsOf(world, task, 'task.quarantine')).toEqual(['task.quarantine']);
-    const found = await world.store.readTask(task.id);
-    expect(found).toMatchObject({ state: 'paused', resumeAt: null, version: paused.version + 1 });
-    expect(found?.pausedReason).toMatch(/^unreadable: /);
-  });
-
-  test('what waits for a task that is deleted is told as cancelled, and what waits for one that is paused as skipped', async () => {
-    const world = await open();
-    for (const [end, made] of [
-      ['cancelled', removed],
-      ['skipped', paused],
-    ] as const) {
-      const { task } = await aRunningTask(world);
-      const waiting = world.make.occurrence({ slotAt: nine + hour, reason: 'overlap' });
-      await claimAll(world, { now: nine + hour, limit: 10 }, () => ({ occurrences: [waiting], runs: [] }));
-      await change(world, task, made);
-      expect((await world.store.readTaskRun(waiting.id))?.status).toBe(end);
-      expect(await eventsOf(world, task, 'occurrence.%')).toEqual([`occurrence.${end}`]);
-    }
-  });
-
   test('a timed pause that outlived the last slot ends in a completed task, and that is told', async () => {
     const world = await open();
     const { rooms, create, pass } = engineOn(world);
@@ -79,15 +48,6 @@ export function toldTests(open: OpenWorld): void {
     await pass(hour);
     expect((await world.store.readTask(task.id))?.state).toBe('completed');
     expect((await eventsOf(world, task, 'task.%')).slice(2)).toEqual(['task.resume', 'task.complete']);
-  });
-
-  test('a timed pause that ends before a slot completes nothing', async () => {
-    const world = await open();
-    const { rooms, create, pass } = engineOn(world);
-    const task = await create();
-    await rooms.tasks.pause(target(task), nine + minute);
-    await pass(hour);
-    expect(await eventsOf(world, task, 'task.complete')).toEqual([]);
   });
 
   test('new rules of time that leave a task nothing to run are told as its completion, if they moved it', async () => {

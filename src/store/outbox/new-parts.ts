@@ -6,6 +6,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, raw, sql } from '../engine/sql.ts';
 import { insert, one, run, select } from '../engine/statements.ts';
+import { taskLane, wordLane } from './lanes.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {
@@ -68,14 +69,11 @@ function placed(part: NewPart) {
   return { lane, rank, goesTo: thread === undefined ? 'task' : 'thread', toTopic: thread?.topic ?? null } as const;
 }
 
-/**
- * Answers and notices of a thread are served in lanes of their own, so that nobody waits for the answer to a press because
- * some notice cannot be sent. What is removed is so when what was said before it has been said.
- */
+/** A message is removed when the answers before it have been given. */
 function laneOf(part: NewPart): string {
   const { thread, taskId, chatId } = part;
-  if (thread === undefined) return `task:${taskId}`;
-  return `${isAnswer(part) ? 'answer' : 'notice'}:${chatId}:${thread.topic ?? ''}`;
+  if (thread === undefined) return taskLane(String(taskId));
+  return wordLane(isAnswer(part) ? 'answer' : 'notice', chatId, thread.topic);
 }
 
 function isAnswer({ kind }: NewPart): boolean {

@@ -3,7 +3,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, pick, type Answer } from '../engine/fields.ts';
 import { allOf, list, sql } from '../engine/sql.ts';
 import { all, one, select, updateAll } from '../engine/statements.ts';
-import { insertEndParts, type Ending, type EndPart } from './run-parts.ts';
+import { insertRunParts, type Ending, type RunPart } from './run-parts.ts';
 
 /**
  * Words about how runs ended. An incident of a task begins with its first failure, which is told, and ends with its next
@@ -13,7 +13,7 @@ import { insertEndParts, type Ending, type EndPart } from './run-parts.ts';
 export function* tellNotices(ends: readonly Ending[], autoPaused: readonly string[]): Script<void> {
   const told = ends.filter(({ run, notices }) => run.taskId !== null && (notices.failed ?? notices.recovered) !== null);
   const tasks = yield* incidentsOf(told);
-  const parts: EndPart[] = [];
+  const parts: RunPart[] = [];
   // The word about the pause tells the error as well.
   const paused = new Set(autoPaused);
   for (const end of told) {
@@ -28,7 +28,7 @@ export function* tellNotices(ends: readonly Ending[], autoPaused: readonly strin
     if (end !== undefined) parts.push(...(yield* pauseOf(taskId, end)));
   }
   yield* writeIncidents([...tasks.values()]);
-  yield* insertEndParts(parts);
+  yield* insertRunParts(parts);
 }
 
 const incidentFields = pick(columns.tasks, 'id', 'failures', 'incidentAt', 'incidentFailures');
@@ -79,7 +79,7 @@ function recoveryOf(task: Standing, { notices: { recovered } }: Ending): NewDeli
   };
 }
 
-function* pauseOf(taskId: string, end: Ending): Script<EndPart[]> {
+function* pauseOf(taskId: string, end: Ending): Script<RunPart[]> {
   const { autoPaused } = end.notices;
   if (autoPaused === null) return [];
   const task = yield* one(

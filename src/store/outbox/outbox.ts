@@ -7,6 +7,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, least, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
+import { taskLaneOf } from './lanes.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
 import { held, quieted, tellQuietOver } from './quiet-parts.ts';
@@ -149,7 +150,7 @@ function unheld(now: number): Sql {
   return sql`not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
       and e.status in ('pending', 'blocked', 'sending', 'unknown')
       and (e.status <> 'unknown' or e.sent_at > ${doubtful}) and not ${held(now)})
-    and (d.rank < ${raw(String(outboxRanks.card))} or not exists (select 1 from deliveries e where e.lane = 'task:' || d.task_id
+    and (d.rank < ${raw(String(outboxRanks.card))} or not exists (select 1 from deliveries e where e.lane = ${taskLaneOf('d.task_id')}
       and e.lane <> d.lane and e.status in ('pending', 'blocked', 'sending', 'unknown') and e.status <> 'blocked'
       and (e.status <> 'unknown' or e.sent_at > ${doubtful}) and not ${held(now)}
       and exists (select 1 from tasks t where t.id = d.task_id and t.topic_state = 'ready')))`;

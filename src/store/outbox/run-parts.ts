@@ -1,27 +1,27 @@
 import type { NewDelivery, RunEnd } from '../../app/ports/pipeline.ts';
-import { threadLane } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
-import { sql } from '../engine/sql.ts';
+import { list, sql } from '../engine/sql.ts';
 import { insertAll, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
+import { approvalLane, messageLane, taskLane } from './lanes.ts';
 
 /** Fields of a run's end that words about it need, whether it came after an attempt or instead of one. */
 export type Ending = Pick<RunEnd, 'status' | 'error' | 'finishedAt' | 'notices'> & {
   readonly run: Pick<RunEnd['run'], 'id' | 'taskId' | 'chatId'>;
 };
 
-export interface EndPart {
+export interface RunPart {
   readonly end: Ending;
   readonly part: NewDelivery;
 }
 
 /** Results of runs, and the words about how they ended: to the topic of the task, or to the thread that was named. */
-export function* insertEndParts(parts: readonly EndPart[]): Script<void> {
+export function* insertRunParts(parts: readonly RunPart[]): Script<void> {
   yield* insertAll('deliveries', parts.map(rowOf));
 }
 
-function rowOf({ end: { run, finishedAt, notices }, part }: EndPart) {
+function rowOf({ end: { run, finishedAt, notices }, part }: RunPart) {
   const { approveBy } = part;
   return {
     id: part.id,
@@ -51,14 +51,9 @@ function rowOf({ end: { run, finishedAt, notices }, part }: EndPart) {
   } as const;
 }
 
-/** Parts that wait for an approval stand aside, so that they hold up nothing after them. */
 function laneOf({ taskId, chatId }: Ending['run'], { approveBy, thread }: NewDelivery): string {
-  if (taskId === null) return chatId === null ? 'chat:null' : threadLane(chatId, thread?.topic ?? null);
-  return approveBy === undefined ? `task:${taskId}` : approvalLane(taskId);
-}
-
-export function approvalLane(taskId: string): string {
-  return `approval:${taskId}`;
+  if (taskId === null) return messageLane(chatId, thread?.topic ?? null);
+  return approveBy === undefined ? taskLane(taskId) : approvalLane(taskId);
 }
 
 /** Parts still to be sent of a task that is not there any more are dropped, with a row that says so. */
@@ -66,7 +61,7 @@ export function* dropParts(taskId: string, now: number, why = 'the task was dele
   const dropped = yield* updateReturning(
     'deliveries',
     { status: 'failed', error: why, readyAt: null },
-    sql`lane in (${`task:${taskId}`}, ${approvalLane(taskId)}) and status in ('pending', 'blocked', 'sending', 'unknown')
+    sql`lane in ${list([taskLane(taskId), approvalLane(taskId)])} and status in ('pending', 'blocked', 'sending', 'unknown')
       and (status in ('pending', 'blocked') or (status = 'unknown' and ready_at is null))`,
     pick(columns.deliveries, 'id'),
   );

@@ -4,7 +4,7 @@ import { columnsOf, pick } from '../engine/fields.ts';
 import { forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, hold, insertAll, select, update, updateAll } from '../engine/statements.ts';
 import { tellNotices } from '../outbox/notices.ts';
-import { insertEndParts } from '../outbox/run-parts.ts';
+import { insertRunParts } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
@@ -41,7 +41,7 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   const between = new Set(calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as));
   const autoPaused = yield* countTasks(finals.filter((end) => !between.has(end)));
   yield* moveFollowers(finals);
-  yield* insertEndParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
+  yield* insertRunParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
   yield* openAcks(finals);
   yield* askApproval(finals);
   yield* tellNotices(finals, autoPaused);

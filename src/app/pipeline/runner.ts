@@ -52,7 +52,7 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   const ends = createCollector<RunEnd>(deps, deps.batchMax, {
     write: async (batch) => {
-      await writeEnds(deps, batch);
+      await finish(deps, batch);
       for (const { run } of batch) held.delete(run.id);
     },
     instead: (end, error) => brokenEnd(end, deps.clock.now(), `the result could not be written: ${error}`),
@@ -118,7 +118,7 @@ function tellEnded(log: Log, { run, attempt: number, status, durationMs: ms }: R
   tellTraced(log, 'run_ended', { runId, traceId, task_id: taskId, attempt: number, status, ms });
 }
 
-async function writeEnds({ store, bell, log, clock }: RunnerDeps, batch: readonly RunEnd[]): Promise<void> {
+async function finish({ store, bell, log, clock }: RunnerDeps, batch: readonly RunEnd[]): Promise<void> {
   const now = clock.now();
   const { written, autoPaused } = await store.finishRuns(batch.map((end) => inTimeOf(now, end)));
   if (written < batch.length) log.warn('late_results_dropped', { count: batch.length - written });

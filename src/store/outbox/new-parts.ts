@@ -92,9 +92,9 @@ export function placeOf(row: Answer<typeof shownFields>): Pick<NewPart, 'chatId'
 }
 
 /** Messages that belong to no run, and which words were said already. */
-export const messageStore = { addMessages: insertMessages, tellOnce, messageAt, forgetTold };
+export const messageStore = { addMessages, tellOnce, messageAt, forgetTold };
 
-export function* insertMessages(messages: readonly NewMessage[], at: number): Script<void> {
+export function* addMessages(messages: readonly NewMessage[], at: number): Script<void> {
   for (const message of messages) {
     // Messages that are delivered nowhere have no reader.
     if (!isDeliverable(message.thread)) continue;

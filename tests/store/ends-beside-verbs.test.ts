@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noChange, type TaskChange } from '../../src/app/ports/tasks.ts';
+import { noChange } from '../../src/app/ports/tasks.ts';
 import type { Script } from '../../src/store/engine/engine.ts';
 import { finishRuns } from '../../src/store/runs/ends.ts';
 import { cancelLive } from '../../src/store/runs/thread-runs.ts';
@@ -7,9 +7,8 @@ import { changeLocked } from '../../src/store/tasks/changes.ts';
 import { ample, aRunningTask, aTask, bootId, claimAll, endOf, failureOf, nine, startAll } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
-import { untilSomebodyWaits } from './at-once.ts';
-
-const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
+import { numbers, untilSomebodyWaits } from './at-once.ts';
+import { removed } from './scenes.ts';
 
 /** Runs a script, and counts how often the engine had to begin it: once, unless the database broke it off. */
 function counted(world: World) {
@@ -21,13 +20,6 @@ function counted(world: World) {
     });
   return { begun, run };
 }
-
-const remove: TaskChange = {
-  ...noChange,
-  set: { state: 'deleted', nextAt: null },
-  endWaiting: 'deleted',
-  cancelLive: true,
-};
 
 describe('on Postgres', () => {
   const open = worldsOf('postgres');
@@ -64,7 +56,7 @@ describe('on Postgres', () => {
     const verbs = started.map(({ run: { taskId } }, index) => {
       const request = { taskId: taskId ?? '', actor: 'system' as const, at: nine, quota: ample };
       return index % 2 === 0
-        ? run('verb', () => changeLocked(request, () => remove))
+        ? run('verb', () => changeLocked(request, () => ({ ...noChange, ...removed })))
         : run('verb', () => changeLocked(request, () => ({ ...noChange, cancelLive: true })));
     });
     await Promise.all([...ends, ...verbs]);

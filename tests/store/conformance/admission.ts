@@ -137,4 +137,14 @@ export function admissionTests(open: OpenWorld): void {
     await expect(failing).rejects.toMatchObject({ code: 'internal' });
     expect(await statuses(world, task)).toEqual(['pending']);
   });
+
+  test('an occurrence of a task that is completed by now is admitted all the same', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    await wait(world, task, [nine + 1]);
+    await world.query(`update tasks set state = 'completed', next_at = null where id = ?t`, task.id);
+
+    expect(await admitAll(world)).toMatchObject({ taken: 1 });
+    expect(await statuses(world, task)).toEqual(['dispatched']);
+  });
 }

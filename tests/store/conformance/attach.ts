@@ -93,6 +93,19 @@ export function attachTests(open: OpenWorld): void {
     expect((await attach(key('-100', 3))).entryId).toBeNull();
   });
 
+  test('the slot that is due runs in the new place', async () => {
+    const world = await open();
+    const { rooms, time, settle } = engineOn(world);
+    await approved(world);
+    const task = await aTask(world, byApi);
+    await time.advance(31 * 60_000);
+    await rooms.tasks.attach(target(task), key('-100'));
+    await settle();
+    expect(await world.query(`select count(*) as parts from deliveries where task_id = ?t`, task.id)).toEqual([
+      { parts: 1 },
+    ]);
+  });
+
   refusedTests(open);
   rightTests(open);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Chat, NewMessage } from '../../../src/app/ports/chats.ts';
 import { aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf } from '../scenes.ts';
+import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, change } from '../scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
 
@@ -249,5 +249,15 @@ export function goneTests(open: OpenWorld): void {
 
     expect(await back(world, chat.id)).toBeNull();
     expect(await world.store.findChat(group)).toMatchObject({ state: 'refused' });
+  });
+
+  test('tasks that were paused before stay paused for their own reason', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const pause = { state: 'paused', nextAt: null, pausedReason: 'manual' } as const;
+    await change(world, task, { set: pause, stamp: 'paused' });
+
+    expect(await gone(world, task.chatId)).toBe(0);
+    expect(await world.store.readTask(task.id)).toMatchObject({ pausedReason: 'manual' });
   });
 }

@@ -155,6 +155,24 @@ export function endTests(open: OpenWorld): void {
       lastRunStatus: 'failed',
     });
   });
+
+  test('an attempt that is tried again leaves the occurrence and the counters alone', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    await world.store.finishRuns([
+      failureOf(started, { status: 'backoff', readyAt: nine + minute, context: { wrong: 1 } }),
+    ]);
+
+    expect(await slotsOf(world, task)).toMatchObject([
+      { status: 'dispatched', attempts: [{ status: 'failed', error: 'it broke' }] },
+    ]);
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      context: {},
+      counters: { runs: 0 },
+      lastRunStatus: null,
+    });
+    expect(await world.store.nextRunAt('boot-here', nine)).toBe(nine + minute);
+  });
 }
 
 /** The automatic pause, delays after the last finish, usage. */

@@ -108,23 +108,6 @@ function giveTests(open: OpenWorld): void {
 }
 
 function followTests(open: OpenWorld): void {
-  test('a grant goes with its task and comes back with it, by every way', async () => {
-    const world = await open();
-    const { rooms, create } = engineOn(world);
-    const task = await create();
-    const state = async () => (await grantOf(world, task.id)).revokedBy;
-    const { entryId } = await rooms.tasks.delete(target(task));
-    expect(await state()).toBe('system:deleted');
-    const restored = await rooms.tasks.restore(target(task));
-    expect(await state()).toBeNull();
-    await rooms.tasks.undo(target(task), restored.entryId);
-    expect(await state()).toBe('system:deleted');
-    await rooms.tasks.restore(target(task));
-    const last = await rooms.tasks.delete(target(task));
-    await rooms.tasks.undo(target(task), last.entryId);
-    expect([await state(), entryId === null]).toEqual([null, false]);
-  });
-
   test('what was revoked before a deletion, or in the course of it, is not given back', async () => {
     const world = await open();
     const { rooms, create } = engineOn(world);

@@ -104,6 +104,16 @@ export function guidanceTests(open: OpenWorld): void {
 
     expect(await guidances(world)).toHaveLength(2);
   });
+
+  test('an answer that is delivered does not show that anything was mended', async () => {
+    const world = await open();
+    const [first, second] = [await aReadyTask(world), await aReadyTask(world)];
+    await world.store.endParts([stuck(world, await aResult(world, first))], nine);
+    await world.store.endParts([delivered(await nextPart(world))], nine);
+    await world.store.endParts([stuck(world, await aResult(world, second))], nine);
+
+    expect(await guidances(world)).toHaveLength(1);
+  });
 }
 
 /** Parts of which nobody knows whether they arrived. */

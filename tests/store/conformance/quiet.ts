@@ -213,4 +213,15 @@ export function changedQuietTests(open: OpenWorld): void {
     expect(await flow(world, ten)).toEqual([]);
     expect((await rowsOf(world)).find(({ id }) => id === part.id)).toMatchObject({ status: 'failed' });
   });
+
+  test('a clock that is set back leaves the end of the quiet hours where it is', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    await show(world, task, [world.make.part()]);
+    await flow(world);
+    await world.store.shiftClock(-hour / 2);
+    expect((await rowsOf(world)).map(({ ready_at: at }) => at)).toContain(ten);
+    expect(await flow(world, ten - 1)).toEqual([]);
+    expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
+  });
 }

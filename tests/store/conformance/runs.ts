@@ -32,26 +32,6 @@ async function oneTaskRun(world: World, taskId: string) {
 
 /** Runs from their insertion to their attempts. */
 export function runTests(open: OpenWorld): void {
-  test('a run is added once for each source and key', async () => {
-    const { store, make, ...world } = await open();
-    const first = make.newRun({ idempotencyKey: 'k' });
-    const again = make.newRun({ idempotencyKey: 'k' });
-    const elsewhere = make.newRun({ idempotencyKey: 'k', source: 'task:1' });
-
-    expect(await store.addRun(first)).toEqual({ runId: first.id, created: true });
-    expect(await store.addRun(again)).toEqual({ runId: first.id, created: false });
-    expect(await store.addRun(elsewhere)).toEqual({ runId: elsewhere.id, created: true });
-    expect(await world.query('select id from runs')).toHaveLength(2);
-  });
-
-  test('another payload under a known key is refused', async () => {
-    const { store, make } = await open();
-    await store.addRun(make.newRun({ idempotencyKey: 'k' }));
-    const other = store.addRun(make.newRun({ idempotencyKey: 'k', payloadHash: 'other' }));
-
-    await expect(other).rejects.toMatchObject({ code: 'idempotency_mismatch' });
-  });
-
   test('ready runs start, the most urgent first and then the oldest', async () => {
     const world = await open();
     const add = (priority: number, createdAt: number) => world.store.addRun(world.make.newRun({ priority, createdAt }));
@@ -215,5 +195,19 @@ export function refusedRunTests(open: OpenWorld): void {
     await startEvery(world, nine + minute);
     expect(await world.store.nextRunAt(bootId, nine + minute)).toBe(nine + hour);
     expect(await world.store.nextRunAt('boot-after', nine)).toBe(nine);
+  });
+
+  test('failures before the first attempt pause a task as well', async () => {
+    const world = await open();
+    const task = await aTask(world, { autoPause: 3 });
+    await world.query('update tasks set consecutive_failures = 2 where id = ?t', task.id);
+    await claimAll(world, ready);
+    await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));
+
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+      pausedReason: 'auto:consecutive_failures',
+    });
   });
 }

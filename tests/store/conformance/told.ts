@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aTask, claimAll, failureOf, hour, minute, nine, startEvery } from '../../support/builders.ts';
+import { aTask, claimAll, failureOf, hour, minute, nine, startEvery, aRunningTask } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import {
   aReadyTask,
@@ -15,6 +15,7 @@ import {
   removed,
   show,
   threadOf,
+  paused,
 } from '../scenes.ts';
 import { actor, deeds, engineOn, failing, target } from './verbs.ts';
 
@@ -91,6 +92,21 @@ export function toldTests(open: OpenWorld): void {
     expect(await world.query(`select ref from events where kind = 'gap.recorded' order by id`)).toEqual(
       gaps.map(({ id }) => ({ ref: id })),
     );
+  });
+
+  test('what waits for a task that is deleted is told as cancelled, and what waits for one that is paused as skipped', async () => {
+    const world = await open();
+    for (const [end, made] of [
+      ['cancelled', removed],
+      ['skipped', paused],
+    ] as const) {
+      const { task } = await aRunningTask(world);
+      const waiting = world.make.occurrence({ slotAt: nine + hour, reason: 'overlap' });
+      await claimAll(world, { now: nine + hour, limit: 10 }, () => ({ occurrences: [waiting], runs: [] }));
+      await change(world, task, made);
+      expect((await world.store.readTaskRun(waiting.id))?.status).toBe(end);
+      expect(await eventsOf(world, task, 'occurrence.%')).toEqual([`occurrence.${end}`]);
+    }
   });
 }
 

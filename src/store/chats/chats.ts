@@ -88,7 +88,7 @@ function* chatGone({ chatId, at, wordTo }: ChatGone): Script<number | null> {
 const afterActor = 'telegram:user:'.length + 1;
 const ownerFields = chatFieldsOf('c');
 
-/** Its tasks stay paused: whoever let the bot back in may not want all of them again. */
+/** Tasks of a chat that is back stay paused: whoever let the bot back in may not want all of them again. */
 function* chatBack({ chatId, at, word }: ChatBack): Script<number | null> {
   const [back] = yield* updateReturning(
     'chats',

@@ -19,7 +19,7 @@ interface NewPart {
   readonly content: object;
   /** A thread of the chat; the topic of the task, whichever that is by then, without it. */
   readonly thread?: { readonly topic: number | null };
-  /** Those of the thread, or of the task, without them. */
+  /** Lane and rank are those of the thread, or of the task, where none are named. */
   readonly lane?: string;
   readonly rank?: number;
   readonly readyAt?: number;

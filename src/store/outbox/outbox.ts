@@ -67,7 +67,7 @@ function* addHeads(at: Turn, parts: PartRow[], served: Set<string>): Script<void
 
 /** Faulty parts of one chat that a claim passes over; what is left is found by the next one. */
 const faultyMax = 20;
-/** The same for tasks whose results wait for the end of quiet hours: more than a chat may have. */
+/** Tasks passed over whose results wait for the end of quiet hours: more than a chat may have. */
 const quietMax = 500;
 
 /** Parts that cannot go out, ever, must not keep the others of their chat waiting. */

@@ -67,7 +67,7 @@ function* doingsOf(slots: readonly BareSlot[]): Script<(id: number | null) => Do
   return (id) => byId.get(String(id)) ?? null;
 }
 
-/** The same rows with what was tried and sent for them, and with what people did. */
+/** Slots with what was tried and sent for them, and with what people did. */
 export function* withWork(found: readonly BareSlot[]): Script<SlotRow[]> {
   const work = yield* partsOf(found.map(({ runId }) => runId));
   const acks = yield* acksOf(found.map(({ id }) => id));

@@ -88,7 +88,7 @@ export function* cancelLive(taskId: string, reason: string, now: number): Script
   return yield* callOff(found, reason, now);
 }
 
-/** Those of the tasks that have a live run which was not called off yet. */
+/** Tasks that have a live run which was not called off yet. */
 export function* tasksAtWork(taskIds: readonly string[]): Script<ReadonlySet<string>> {
   if (taskIds.length === 0) return new Set();
   const whose = sql`task_id in ${list(taskIds)} and cancel_requested_at is null`;

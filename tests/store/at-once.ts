@@ -1,8 +1,12 @@
 import type { Store } from '../../src/app/ports/store.ts';
+import type { RoomSettings } from '../../src/compose/assembly.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Script } from '../../src/store/engine/engine.ts';
+import { minute, nine } from '../support/builders.ts';
+import { manualTime } from '../support/fakes.ts';
 import type { World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
+import { engineOn, type Engine } from './conformance/verbs.ts';
 
 export const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
 
@@ -26,6 +30,24 @@ export function codes(results: readonly PromiseSettledResult<unknown>[]): string
     if (result.status === 'fulfilled') return [];
     return [result.reason instanceof AppError ? result.reason.code : String(result.reason)];
   });
+}
+
+/** Four processes over one database, each with connections of its own; the first one is where a test sets the scene. */
+export function processes(world: World, own: Partial<RoomSettings> = {}): readonly [Engine, ...Engine[]] {
+  const time = manualTime(nine - 30 * minute);
+  const beside = numbers(3).map(() => engineOn(world, world.another(), time, own));
+  return [engineOn(world, world.store, time, own), ...beside];
+}
+
+/** Deeds over all processes at once: what they were given, and the codes of the refusals. */
+export async function together<T>(
+  engines: readonly [Engine, ...Engine[]],
+  deeds: readonly ((engine: Engine) => Promise<T>)[],
+) {
+  const results = await Promise.allSettled(
+    deeds.map(async (deed, index) => deed(engines[index % engines.length] ?? engines[0])),
+  );
+  return { won: won(results), codes: codes(results) };
 }
 
 /** Asks the server until another transaction waits for a row of this one; what it knows of others it keeps till told not to. */

@@ -3,7 +3,7 @@ import { noChange } from '../../src/app/ports/tasks.ts';
 import { aTask, nine } from '../support/builders.ts';
 import { worldsOf, type OpenWorld } from '../support/store-worlds.ts';
 import { atOnce, codes, numbers, won } from './at-once.ts';
-import { aChat, aMessage, outbox, owner, threadOf } from './conformance/chat-builders.ts';
+import { aChat, aMessage, outbox, owner, threadOf } from './scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
 

@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { noChange, type TaskChange } from '../../src/app/ports/tasks.ts';
+import { noChange } from '../../src/app/ports/tasks.ts';
 import type { Script } from '../../src/store/engine/engine.ts';
-import { writeEnds } from '../../src/store/runs/ends.ts';
+import { finishRuns } from '../../src/store/runs/ends.ts';
 import { cancelLive } from '../../src/store/runs/thread-runs.ts';
 import { changeLocked } from '../../src/store/tasks/changes.ts';
 import { ample, aRunningTask, aTask, bootId, claimAll, endOf, failureOf, nine, startAll } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
-import { untilSomebodyWaits } from './at-once.ts';
-
-const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
+import { numbers, untilSomebodyWaits } from './at-once.ts';
+import { removed } from './scenes.ts';
 
 /** Runs a script, and counts how often the engine had to begin it: once, unless the database broke it off. */
 function counted(world: World) {
@@ -22,13 +21,6 @@ function counted(world: World) {
   return { begun, run };
 }
 
-const remove: TaskChange = {
-  ...noChange,
-  set: { state: 'deleted', nextAt: null },
-  endWaiting: 'deleted',
-  cancelLive: true,
-};
-
 describe('on Postgres', () => {
   const open = worldsOf('postgres');
 
@@ -39,7 +31,7 @@ describe('on Postgres', () => {
     let ending: Promise<unknown> = Promise.resolve();
     await run('verb', function* (): Script<void> {
       yield* rows('select id from tasks where id = ?t for update', task.id);
-      ending = run('end', () => writeEnds([endOf(started)]));
+      ending = run('end', () => finishRuns([endOf(started)]));
       yield* untilSomebodyWaits();
       yield* cancelLive(task.id, 'cancelled', nine);
     });
@@ -59,12 +51,12 @@ describe('on Postgres', () => {
     // Six ends at a time, in an order that is not that of the tasks, so that batches and verbs meet in the middle.
     const batches = numbers(10).map((batch) => started.filter((_one, index) => (index * 7) % 10 === batch));
     const ends = batches.map((batch, index) =>
-      run('end', () => writeEnds(batch.map((one) => (index % 2 === 0 ? endOf(one) : failureOf(one))))),
+      run('end', () => finishRuns(batch.map((one) => (index % 2 === 0 ? endOf(one) : failureOf(one))))),
     );
     const verbs = started.map(({ run: { taskId } }, index) => {
       const request = { taskId: taskId ?? '', actor: 'system' as const, at: nine, quota: ample };
       return index % 2 === 0
-        ? run('verb', () => changeLocked(request, () => remove))
+        ? run('verb', () => changeLocked(request, () => ({ ...noChange, ...removed })))
         : run('verb', () => changeLocked(request, () => ({ ...noChange, cancelLive: true })));
     });
     await Promise.all([...ends, ...verbs]);

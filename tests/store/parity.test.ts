@@ -6,8 +6,7 @@ import { noChange, type TaskChange } from '../../src/app/ports/tasks.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { ample, aTask, endOf, failureOf, hour, minute, nine, readable, startAll } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
-import { aChat, aMessage, someone, threadOf } from './conformance/chat-builders.ts';
-import { claimParts } from './conformance/outbox.ts';
+import { aChat, aMessage, claimParts, someone, threadOf } from './scenes.ts';
 
 /** One of the two databases, and what the commands have to go on with. */
 interface Side {

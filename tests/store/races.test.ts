@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noChange, type Created, type NewTask, type TaskChange } from '../../src/app/ports/tasks.ts';
+import { noChange, type Created, type NewTask } from '../../src/app/ports/tasks.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Task } from '../../src/domain/task.ts';
 import type { Script } from '../../src/store/engine/engine.ts';
@@ -20,7 +20,7 @@ import { storeChild } from '../support/child.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
 import { atOnce, codes, numbers, untilSomebodyWaits, won } from './at-once.ts';
-import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
+import { aReadyTask, change, claimParts, delivered, removed, show } from './scenes.ts';
 
 async function seedTasks(world: World, count: number, facts: Partial<NewTask> = {}): Promise<Task[]> {
   const first = await aTask(world, facts);
@@ -137,21 +137,10 @@ function raceTests(open: OpenWorld): void {
     const tasks = await seedTasks(world, 20);
     await claimAll(world, { now: nine, limit: 100 });
     const { started } = await world.store.startRuns({ now: nine, limit: 10 }, bootId, startAll);
-    const remove: TaskChange = {
-      ...noChange,
-      set: { state: 'deleted', nextAt: null },
-      endWaiting: 'deleted',
-      cancelLive: true,
-    };
     const ended = atOnce(world, 10, (store, index) =>
       store.finishRuns(started.slice(index, index + 1).map((one) => endOf(one))),
     );
-    const deleted = atOnce(world, 20, (store, index) =>
-      store.changeTask(
-        { taskId: tasks[index]?.id ?? '', actor: 'system', at: nine, once: null, quota: ample },
-        () => remove,
-      ),
-    );
+    const deleted = atOnce(world, 20, (store, index) => change({ store }, { id: tasks[index]?.id ?? '' }, removed));
 
     expect([...codes(await ended), ...codes(await deleted)]).toEqual([]);
     // Whoever committed first decides.
@@ -238,15 +227,7 @@ function raceTests(open: OpenWorld): void {
       expect(new Set(parts.map(({ taskId }) => taskId)).size).toBe(parts.length);
       for (const { taskId, part } of parts) order.set(taskId, [...(order.get(taskId) ?? []), part]);
       await world.store.endParts(
-        parts.map(({ id, fence }) => ({
-          id,
-          fence,
-          status: 'delivered' as const,
-          at: nine,
-          evidence: null,
-          pinId: null,
-          ids: { chatId: '-1', threadId: 77, messageId: 1 },
-        })),
+        parts.map((part) => delivered(part)),
         nine,
       );
     }

@@ -1,15 +1,13 @@
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { noChange } from '../../src/app/ports/tasks.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
+import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
 import { aFolder } from '../support/place.ts';
 import { worldOver, type World } from '../support/store-worlds.ts';
-import { aMessage } from './conformance/chat-builders.ts';
-import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
+import { aMessage, aReadyTask, change, claimParts, delivered, lost, show, slotsOf } from './scenes.ts';
 
 /** What only the engine of one file has: a disk that fills up, a writer that waits, and plans that can be read. */
 async function aWorld(): Promise<
@@ -140,25 +138,16 @@ async function useEverything(world: World): Promise<void> {
   await show(world, ready, [world.make.part()]);
   const parts = await claimParts(world, { after: 'a' });
   await store.endParts(
-    parts.map(({ id, fence }) => ({
-      id,
-      fence,
-      status: 'unknown',
-      afterMs: 0,
-      error: 'lost',
-      evidence: '{}',
-      guidance: null,
-    })),
+    parts.map((part) => lost(part)),
     nine,
   );
-  const change = { ...noChange, endWaiting: 'deleted' as const, cancelLive: true, stamp: 'updated' as const };
-  await store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null, quota: ample }, () => change);
+  await change(world, task, { endWaiting: 'deleted' as const, cancelLive: true, stamp: 'updated' as const });
   await store.nextDueAt(nine);
   await store.nextRunAt('boot', nine);
   await store.nextPartAt(nine);
   await store.cancelRequested('boot');
   await useConversation(world, ready);
-  const { items } = await store.listTaskRuns({ taskId: task.id, status: null, limit: 5, cursor: null });
+  const items = await slotsOf(world, task);
   await store.readTaskRun(items[0]?.id ?? '');
   await store.readRun(started.run.id);
 }
@@ -207,10 +196,7 @@ async function useConversation(world: World, task: Task): Promise<void> {
   await store.endTopic({ taskId: task.id, state: 'none', lost: 1, at: 0 });
   await store.beginTopic({ taskId: task.id, name: 'x' }, 'boot', nine);
   await store.endTopic({ taskId: task.id, state: 'ready', id: 78, cardId: 'card', remadeId: 'remade', at: nine });
-  for (const part of await claimParts(world)) {
-    const ids = { chatId: '-100', threadId: 78, messageId: 5 };
-    await store.endParts([{ ...part, status: 'delivered', ids, at: nine, evidence: null, pinId: 'pin' }], nine);
-  }
+  for (const part of await claimParts(world)) await store.endParts([delivered(part, 5, { pinId: 'pin' })], nine);
 }
 
 test('no statement of a step reads a whole table: what is scanned is an index of open rows alone', async () => {

@@ -1,32 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { RoomSettings } from '../../src/compose/assembly.ts';
-import { AppError } from '../../src/domain/errors.ts';
 import { hour, minute, nine } from '../support/builders.ts';
-import { manualTime } from '../support/fakes.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
-import { numbers } from './at-once.ts';
-import { actor, engineOn, target, type Engine } from './conformance/verbs.ts';
-
-/** Four processes over one database, each with connections of its own. */
-function processes(world: World, own: Partial<RoomSettings> = {}): readonly [Engine, ...Engine[]] {
-  const time = manualTime(nine - 30 * minute);
-  const beside = numbers(3).map(() => engineOn(world, world.another(), time, own));
-  return [engineOn(world, world.store, time, own), ...beside];
-}
+import { numbers, processes, together } from './at-once.ts';
+import { actor, target, type Engine } from './conformance/verbs.ts';
 
 type Deed = (engine: Engine) => Promise<unknown>;
-
-/** What each answered, and the codes of the refusals; anything but a refusal of ours is a fault. */
-async function together(engines: readonly [Engine, ...Engine[]], deeds: readonly Deed[]) {
-  const results = await Promise.allSettled(
-    deeds.map(async (deed, index) => deed(engines[index % engines.length] ?? engines[0])),
-  );
-  const codes = results.flatMap((one) => {
-    if (one.status === 'fulfilled') return [];
-    return [one.reason instanceof AppError ? one.reason.code : String(one.reason)];
-  });
-  return { won: results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])), codes };
-}
 
 const chat = (index: number) => `telegram:chat:-100${index}`;
 

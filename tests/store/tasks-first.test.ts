@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { PartEnd } from '../../src/app/ports/outbox.ts';
 import type { StartPlan } from '../../src/app/ports/pipeline.ts';
-import { noChange, type TaskChange } from '../../src/app/ports/tasks.ts';
+import { noChange } from '../../src/app/ports/tasks.ts';
 import type { Engine, Script } from '../../src/store/engine/engine.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { changeLocked } from '../../src/store/tasks/changes.ts';
 import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
-import { aReadyTask, claimParts, show } from './conformance/outbox.ts';
 import { engineOn, target } from './conformance/verbs.ts';
+import { aReadyTask, nextPart, putOff, removed, show } from './scenes.ts';
 
 /** Something that goes on beside a transaction, and whether it has ended. */
 function beside(work: Promise<unknown>) {
@@ -25,13 +24,6 @@ function* untilItWaits({ state }: ReturnType<typeof beside>): Script<void> {
   const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   while (!state.over && (yield* rows(waiting)).length === 0) yield* rows('select pg_stat_clear_snapshot()');
 }
-
-const remove: TaskChange = {
-  ...noChange,
-  set: { state: 'deleted', nextAt: null },
-  endWaiting: 'deleted',
-  cancelLive: true,
-};
 
 describe('on Postgres', () => {
   const open = worldsOf('postgres');
@@ -75,21 +67,13 @@ describe('on Postgres', () => {
     const world = await open();
     const task = await aReadyTask(world);
     await show(world, task, [world.make.part()]);
-    const [part] = await claimParts(world);
-    const back = {
-      id: part?.id ?? '',
-      fence: part?.fence ?? -1,
-      taskId: task.id,
-      status: 'pending',
-      unsent: true,
-      afterMs: 0,
-      error: 'not now',
-      evidence: null,
-      inDoubt: false,
-    } satisfies PartEnd;
+    const back = putOff(await nextPart(world));
     let ending = beside(Promise.resolve());
     await world.engine.transact(function* (): Script<void> {
-      yield* changeLocked({ taskId: task.id, actor: 'system', at: nine, quota: ample }, () => remove);
+      yield* changeLocked({ taskId: task.id, actor: 'system', at: nine, quota: ample }, () => ({
+        ...noChange,
+        ...removed,
+      }));
       ending = beside(world.store.endParts([back], nine + minute));
       yield* untilItWaits(ending);
     });

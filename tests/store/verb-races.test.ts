@@ -1,39 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { RoomSettings } from '../../src/compose/assembly.ts';
-import { AppError } from '../../src/domain/errors.ts';
 import { hour, minute, nine } from '../support/builders.ts';
-import { manualTime } from '../support/fakes.ts';
-import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
-import { actor, deeds, engineOn, failing, target, type Engine } from './conformance/verbs.ts';
+import { worldsOf, type OpenWorld } from '../support/store-worlds.ts';
+import { numbers, processes, together } from './at-once.ts';
+import { actor, deeds, failing, target, type Engine } from './conformance/verbs.ts';
 
-const numbers = (count: number) => Array.from({ length: count }, (_none, index) => index);
-
-/** Four processes over one database, each with connections of its own; the first one is where a test sets the scene. */
-function processes(world: World, own: Partial<RoomSettings> = {}): readonly [Engine, ...Engine[]] {
-  const time = manualTime(nine - 30 * minute);
-  const beside = numbers(3).map(() => engineOn(world, world.another(), time, own));
-  return [engineOn(world, world.store, time, own), ...beside];
-}
-
-/** Callers over all processes at once: what they were given, and the codes of the refusals. */
-async function atOnce<T>(
-  engines: readonly Engine[],
+/** So many callers of one verb. */
+const atOnce = <T>(
+  engines: readonly [Engine, ...Engine[]],
   count: number,
   call: (engine: Engine, index: number) => Promise<T>,
-) {
-  const results = await Promise.allSettled(
-    numbers(count).map(async (index) => {
-      const engine = engines[index % engines.length];
-      if (engine === undefined) throw new Error('there is no process');
-      return call(engine, index);
-    }),
+) =>
+  together(
+    engines,
+    numbers(count).map((index) => (engine) => call(engine, index)),
   );
-  const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-  return {
-    won: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
-    codes: refused.map((reason) => (reason instanceof AppError ? reason.code : String(reason))),
-  };
-}
 
 const entries = (changes: readonly { readonly entryId: string | null }[]) =>
   changes.filter(({ entryId }) => entryId !== null).length;

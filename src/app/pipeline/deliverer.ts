@@ -114,7 +114,7 @@ function createPartsInHand(deps: DelivererDeps) {
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
   /** Parts whose topic was gone, until they have ended. */
 
-  const ends = createCollector<EndedPart>(deps, deps.batchMax, {
+  const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(deps, deps.batchMax, {
     write: async (batch) => {
       await store.endParts(
         batch.map(({ end }) => end),
@@ -176,11 +176,6 @@ function tellPart(log: PartDeps['log'], { id, runId, traceId, kind }: OutboxPart
   // A part that is put off is told of when it comes to something.
   if (runId !== null && status !== 'pending')
     tellTraced(log, 'delivery_status', { runId, traceId, delivery_id: id, kind, status });
-}
-
-interface EndedPart {
-  readonly chatId: string;
-  readonly end: PartEnd;
 }
 
 function unwritable({ id, fence, taskId = null }: PartEnd, reason: string): PartEnd {

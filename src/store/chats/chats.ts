@@ -4,7 +4,7 @@ import { columns, pick } from '../engine/fields.ts';
 import { forUpdate, raw, sql } from '../engine/sql.ts';
 import { all, select, update, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
-import { insertMessages } from '../outbox/new-parts.ts';
+import { addMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { pauseTasks } from '../tasks/auto-pauses.ts';
 import { moveChat } from './moves.ts';
@@ -77,7 +77,7 @@ function* chatGone({ chatId, at, wordTo }: ChatGone): Script<number | null> {
         join chats c on c.provider = 'telegram' and c.address = substr(u.id, ${raw(String(afterActor))})
       where u.role = 'owner' and u.id like 'telegram:user:%' and c.state <> 'gone' order by u.id`,
   );
-  yield* insertMessages(
+  yield* addMessages(
     owners.map((owner) => wordTo(owner, gone, paused.length)),
     at,
   );
@@ -88,7 +88,7 @@ function* chatGone({ chatId, at, wordTo }: ChatGone): Script<number | null> {
 const afterActor = 'telegram:user:'.length + 1;
 const ownerFields = chatFieldsOf('c');
 
-/** Its tasks stay paused: whoever let the bot back in may not want all of them again. */
+/** Tasks of a chat that is back stay paused: whoever let the bot back in may not want all of them again. */
 function* chatBack({ chatId, at, word }: ChatBack): Script<number | null> {
   const [back] = yield* updateReturning(
     'chats',
@@ -102,7 +102,7 @@ function* chatBack({ chatId, at, word }: ChatBack): Script<number | null> {
       where chat_id = ${chatId} and state = 'paused' and paused_reason = 'chat_gone' order by id`,
   );
   const said = word(back, paused.length);
-  if (said !== null) yield* insertMessages([said], at);
+  if (said !== null) yield* addMessages([said], at);
   yield* refreshCards(paused.map(({ id: taskId }) => ({ taskId, at, key: `back:${taskId}`, door: null })));
   return paused.length;
 }

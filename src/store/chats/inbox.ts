@@ -3,7 +3,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, insert, insertAll, run, select, update, updateReturning } from '../engine/statements.ts';
-import { insertMessages } from '../outbox/new-parts.ts';
+import { addMessages } from '../outbox/new-parts.ts';
 
 /** Updates of the platform: stored before the next one is asked for, and done together with what they brought. */
 export const inboxStore = { receiveUpdates, openUpdates, beginUpdate, endUpdate };
@@ -63,7 +63,7 @@ function* endUpdate({ id, status, error, messages, draft, at }: UpdateEnd): Scri
   const open = sql`update_id = ${id} and status = 'received'`;
   const ended = yield* update('inbox', { status, error, doneAt: at }, open);
   if (!ended) return false;
-  yield* insertMessages(messages, at);
+  yield* addMessages(messages, at);
   if (draft !== null) yield* changeDraft(draft, at);
   return true;
 }

@@ -3,6 +3,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
 import { all, insert, one, run, select, update } from '../engine/statements.ts';
+import { laneOfMerged } from '../outbox/lanes.ts';
 import { toldScope } from '../outbox/new-parts.ts';
 import { applyMembership } from './people.ts';
 import { lockChat, telegram, type ChatRow } from './rows.ts';
@@ -81,11 +82,8 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   yield* writeMerged(old, young, at);
 }
 
-/** Lanes of tasks name the task alone; the others name the chat. */
 function* mergeDeliveries(oldId: string, youngId: string): Script<void> {
-  const renamed = sql`replace(lane, ${`:${youngId}`}, ${`:${oldId}`})`;
-  const lane = sql`case when lane like 'task:%' or lane like 'card:%' then lane else ${renamed} end`;
-  yield* update('deliveries', { chatId: oldId, lane }, sql`chat_id = ${youngId}`);
+  yield* update('deliveries', { chatId: oldId, lane: laneOfMerged(youngId, oldId) }, sql`chat_id = ${youngId}`);
 }
 
 /** Words said in either chat are said; the later end of two holds binds. */

@@ -29,7 +29,7 @@ export function columnsOf<N extends TableName>(name: N, alias?: string): FieldsO
   ) as FieldsOf<RowOf<N>>;
 }
 
-/** Those of every table, where a statement needs no alias. */
+/** Columns of every table, where a statement needs no alias. */
 export const columns = Object.fromEntries(
   Object.keys(sqliteTables).map((name) => [name, columnsOf(name as TableName)]),
 ) as { readonly [N in TableName]: FieldsOf<RowOf<N>> };

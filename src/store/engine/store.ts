@@ -9,7 +9,6 @@ import { chatTaskStore } from '../chats/tasks.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { messageStore } from '../outbox/new-parts.ts';
 import { outboxStore } from '../outbox/outbox.ts';
-import { pressedStore } from '../outbox/part-rows.ts';
 import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
 import { approvalStore } from '../questions/approvals.ts';
@@ -49,7 +48,6 @@ export function createStore(engine: Engine): Store {
       ...messageStore,
       ...chatsStore,
       ...peopleStore,
-      ...pressedStore,
       ...chatTaskStore,
       ...chatFactStore,
       ...traceStore,

@@ -42,7 +42,7 @@ export type Inspection =
 const busyMs = 2000;
 const magic = 'SQLite format 3\u0000';
 
-/** It reads every page, which takes a while for a large file. */
+/** Reading every page takes a while for a large file. */
 export function inspectFile(file: string, known = readMigrations('sqlite')): Inspection {
   const head = headOf(file);
   if (head.is !== 'read') return head;
@@ -186,7 +186,7 @@ export interface ServerInspection {
   readonly server: string | null;
 }
 
-/** The same for a Postgres database. What it throws of a driver never holds the address, which may hold a password. */
+/** Inspects a Postgres database. What it throws of a driver never holds the address, which may hold a password. */
 export async function inspectPostgres(url: string): Promise<ServerInspection> {
   const client = new pg.Client({
     connectionString: url,

@@ -4,15 +4,8 @@ import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { int, list, raw, sql } from '../engine/sql.ts';
 import { all, select, updateReturning } from '../engine/statements.ts';
+import { cardLane, waitsIn } from './lanes.ts';
 import { insertPart } from './new-parts.ts';
-
-/**
- * The pinned card of a task, and the door of its topic. Both have a lane of their own, so that they yield to results, and
- * so that the end of a task, which drops what is still to be sent of it, still closes its topic.
- */
-export function cardLane(taskId: string): string {
-  return `card:${taskId}`;
-}
 
 /** A card shows the task as it stands when it is drawn; after an hour the next change draws it soon enough. */
 const cardExpiryMs = 60 * 60_000;
@@ -85,9 +78,7 @@ export function* addCard(card: NewCard): Script<void> {
   const waiting = yield* updateReturning(
     'deliveries',
     { expiresAt: sql`case when expires_at < ${expiry} then ${expiry} else expires_at end` },
-    // All open states are named, because only then does the index of open lanes answer.
-    sql`lane = ${cardLane(card.taskId)} and status in ('pending', 'blocked', 'sending', 'unknown')
-      and status in ('pending', 'blocked') and kind = 'card'`,
+    sql`${waitsIn(cardLane(card.taskId))} and kind = 'card'`,
     pick(columns.deliveries, 'id'),
   );
   if (waiting.length === 0) yield* insertCardPart({ ...card, kind: 'card' });

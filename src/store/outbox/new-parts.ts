@@ -6,6 +6,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, raw, sql } from '../engine/sql.ts';
 import { insert, one, run, select } from '../engine/statements.ts';
+import { taskLane, wordLane } from './lanes.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {
@@ -18,7 +19,7 @@ interface NewPart {
   readonly content: object;
   /** A thread of the chat; the topic of the task, whichever that is by then, without it. */
   readonly thread?: { readonly topic: number | null };
-  /** Those of the thread, or of the task, without them. */
+  /** Lane and rank are those of the thread, or of the task, where none are named. */
   readonly lane?: string;
   readonly rank?: number;
   readonly readyAt?: number;
@@ -68,14 +69,11 @@ function placed(part: NewPart) {
   return { lane, rank, goesTo: thread === undefined ? 'task' : 'thread', toTopic: thread?.topic ?? null } as const;
 }
 
-/**
- * Answers and notices of a thread are served in lanes of their own, so that nobody waits for the answer to a press because
- * some notice cannot be sent. What is removed is so when what was said before it has been said.
- */
+/** A message is removed when the answers before it have been given. */
 function laneOf(part: NewPart): string {
   const { thread, taskId, chatId } = part;
-  if (thread === undefined) return `task:${taskId}`;
-  return `${isAnswer(part) ? 'answer' : 'notice'}:${chatId}:${thread.topic ?? ''}`;
+  if (thread === undefined) return taskLane(String(taskId));
+  return wordLane(isAnswer(part) ? 'answer' : 'notice', chatId, thread.topic);
 }
 
 function isAnswer({ kind }: NewPart): boolean {
@@ -94,9 +92,9 @@ export function placeOf(row: Answer<typeof shownFields>): Pick<NewPart, 'chatId'
 }
 
 /** Messages that belong to no run, and which words were said already. */
-export const messageStore = { addMessages: insertMessages, tellOnce, messageAt };
+export const messageStore = { addMessages, tellOnce, messageAt };
 
-export function* insertMessages(messages: readonly NewMessage[], at: number): Script<void> {
+export function* addMessages(messages: readonly NewMessage[], at: number): Script<void> {
   for (const message of messages) {
     // Messages that are delivered nowhere have no reader.
     if (!isDeliverable(message.thread)) continue;

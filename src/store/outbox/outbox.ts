@@ -8,6 +8,7 @@ import { columns, least, number, numberOrNull, pick, type Answer } from '../engi
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
+import { taskLaneOf } from './lanes.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
 import { held, quieted, tellQuietOver } from './quiet-parts.ts';
@@ -67,7 +68,7 @@ function* addHeads(at: Turn, parts: PartRow[], served: Set<string>): Script<void
 
 /** Faulty parts of one chat that a claim passes over; what is left is found by the next one. */
 const faultyMax = 20;
-/** The same for tasks whose results wait for the end of quiet hours: more than a chat may have. */
+/** Tasks passed over whose results wait for the end of quiet hours: more than a chat may have. */
 const quietMax = 500;
 
 /** Parts that cannot go out, ever, must not keep the others of their chat waiting. */
@@ -151,7 +152,7 @@ function unheld(now: number): Sql {
   return sql`not exists (select 1 from deliveries e where e.lane = d.lane and e.id < d.id
       and e.status in ('pending', 'blocked', 'sending', 'unknown')
       and (e.status <> 'unknown' or e.sent_at > ${doubtful}) and not ${held(now)})
-    and (d.rank < ${raw(String(outboxRanks.card))} or not exists (select 1 from deliveries e where e.lane = 'task:' || d.task_id
+    and (d.rank < ${raw(String(outboxRanks.card))} or not exists (select 1 from deliveries e where e.lane = ${taskLaneOf('d.task_id')}
       and e.lane <> d.lane and e.status in ('pending', 'blocked', 'sending', 'unknown') and e.status <> 'blocked'
       and (e.status <> 'unknown' or e.sent_at > ${doubtful}) and not ${held(now)}
       and exists (select 1 from tasks t where t.id = d.task_id and t.topic_state = 'ready')))`;

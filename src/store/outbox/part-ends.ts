@@ -9,7 +9,7 @@ import { tellGroupInstead } from '../questions/escalations.ts';
 import { settleLateNags } from '../questions/nags.ts';
 import { tellEvents } from '../records/journal.ts';
 import { insertCardPart } from './cards.ts';
-import { forgetToldOf, insertMessages, tellOnce } from './new-parts.ts';
+import { addMessages, forgetToldOf, tellOnce } from './new-parts.ts';
 import { dropParts } from './run-parts.ts';
 
 type Ended<S extends PartEnd['status']> = Extract<PartEnd, { status: S }>;
@@ -171,7 +171,7 @@ type Guided = Ended<'blocked' | 'unknown' | 'failed'>;
 
 /** A question belongs to its part and is asked each time; what to mend is told once for each place while it lasts. */
 function* guide(end: Guided, guidance: NewMessage, now: number): Script<void> {
-  if (end.status === 'unknown') yield* insertMessages([guidance], now);
+  if (end.status === 'unknown') yield* addMessages([guidance], now);
   else yield* tellOnce(guidanceKey(end, guidance), guidance, now);
 }
 

@@ -12,6 +12,7 @@ import { all, insert, one, run, select, update } from '../engine/statements.ts';
 import { notApprovedError, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents } from '../records/journal.ts';
 import { readFacts } from '../tasks/codec.ts';
+import { taskLane, waitsIn } from './lanes.ts';
 import { insertPart } from './new-parts.ts';
 import type { PartRow } from './part-rows.ts';
 
@@ -24,10 +25,6 @@ import type { PartRow } from './part-rows.ts';
 export function held(now: number): Sql {
   return sql`(e.held_until is not null and e.held_until > ${now} and e.ready_at >= e.held_until)`;
 }
-
-/** All open states are named, because only then does the index of open lanes answer. */
-const openInLane = (lane: string) =>
-  sql`lane = ${lane} and status in ('pending', 'blocked', 'sending', 'unknown') and status in ('pending', 'blocked')`;
 
 /**
  * The part as it may go out now; null when it does not, and is put off with everything behind it in its lane that is as
@@ -55,7 +52,7 @@ const heard: QuietVerdict = { is: 'heard' };
 
 /** Parts that a task brings into its own topic. An answer to a person comes when they ask, at any hour. */
 function isSubject({ kind, goesTo, taskId, lane, status }: PartRow): boolean {
-  if (taskId === null || goesTo !== 'task' || lane !== `task:${taskId}` || status === 'unknown') return false;
+  if (taskId === null || goesTo !== 'task' || lane !== taskLane(taskId) || status === 'unknown') return false;
   return kind === 'result' || kind === 'notice';
 }
 
@@ -137,7 +134,7 @@ function* holdLane(part: PartRow, { until, now }: Holding): Script<void> {
   yield* update(
     'deliveries',
     { readyAt: until, heldUntil: until },
-    sql`${openInLane(part.lane)} and id >= ${part.id} and kind in ('result', 'notice') and urgent = 0 and ready_at <= ${now}`,
+    sql`${waitsIn(part.lane)} and id >= ${part.id} and kind in ('result', 'notice') and urgent = 0 and ready_at <= ${now}`,
   );
   const owed = { scope: owedScope, key: part.id, value: '', updatedAt: now };
   yield* insert('kv', owed, raw('on conflict (scope, key) do nothing'));
@@ -190,7 +187,7 @@ export function* lookAtHeld(
   const waiting =
     'chatId' in whose
       ? sql`chat_id = ${whose.chatId} and held_until is not null and status in ('pending', 'blocked')`
-      : sql`${openInLane(`task:${whose.taskId}`)} and held_until is not null`;
+      : sql`${waitsIn(taskLane(whose.taskId))} and held_until is not null`;
   yield* update('deliveries', { readyAt: now }, sql`${waiting} and held_until > ${now} and ready_at > ${now}`);
 }
 

@@ -1,27 +1,27 @@
 import type { NewDelivery, RunEnd } from '../../app/ports/pipeline.ts';
-import { threadLane } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, pick } from '../engine/fields.ts';
-import { sql } from '../engine/sql.ts';
-import { insertAll, updateReturning } from '../engine/statements.ts';
+import { columns, pick, type Answer } from '../engine/fields.ts';
+import { allOf, list, sql } from '../engine/sql.ts';
+import { all, insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
+import { approvalLane, messageLane, taskLane } from './lanes.ts';
 
 /** Fields of a run's end that words about it need, whether it came after an attempt or instead of one. */
 export type Ending = Pick<RunEnd, 'status' | 'error' | 'finishedAt' | 'notices'> & {
   readonly run: Pick<RunEnd['run'], 'id' | 'taskId' | 'chatId'>;
 };
 
-export interface EndPart {
+interface RunPart {
   readonly end: Ending;
   readonly part: NewDelivery;
 }
 
 /** Results of runs, and the words about how they ended: to the topic of the task, or to the thread that was named. */
-export function* insertEndParts(parts: readonly EndPart[]): Script<void> {
+export function* insertRunParts(parts: readonly RunPart[]): Script<void> {
   yield* insertAll('deliveries', parts.map(rowOf));
 }
 
-function rowOf({ end: { run, finishedAt, notices }, part }: EndPart) {
+function rowOf({ end: { run, finishedAt, notices }, part }: RunPart) {
   const { approveBy } = part;
   return {
     id: part.id,
@@ -51,14 +51,9 @@ function rowOf({ end: { run, finishedAt, notices }, part }: EndPart) {
   } as const;
 }
 
-/** Parts that wait for an approval stand aside, so that they hold up nothing after them. */
 function laneOf({ taskId, chatId }: Ending['run'], { approveBy, thread }: NewDelivery): string {
-  if (taskId === null) return chatId === null ? 'chat:null' : threadLane(chatId, thread?.topic ?? null);
-  return approveBy === undefined ? `task:${taskId}` : approvalLane(taskId);
-}
-
-export function approvalLane(taskId: string): string {
-  return `approval:${taskId}`;
+  if (taskId === null) return messageLane(chatId, thread?.topic ?? null);
+  return approveBy === undefined ? taskLane(taskId) : approvalLane(taskId);
 }
 
 /** Parts still to be sent of a task that is not there any more are dropped, with a row that says so. */
@@ -66,9 +61,105 @@ export function* dropParts(taskId: string, now: number, why = 'the task was dele
   const dropped = yield* updateReturning(
     'deliveries',
     { status: 'failed', error: why, readyAt: null },
-    sql`lane in (${`task:${taskId}`}, ${approvalLane(taskId)}) and status in ('pending', 'blocked', 'sending', 'unknown')
+    sql`lane in ${list([taskLane(taskId), approvalLane(taskId)])} and status in ('pending', 'blocked', 'sending', 'unknown')
       and (status in ('pending', 'blocked') or (status = 'unknown' and ready_at is null))`,
     pick(columns.deliveries, 'id'),
   );
   yield* tellEvents(dropped.map(({ id }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
+}
+
+/**
+ * Words about how runs ended. An incident of a task begins with its first failure, which is told, and ends with its next
+ * success, which is told as well; what a person asked for by hand is told each time, and the pause that too many failures
+ * bring about always.
+ */
+export function* tellNotices(ends: readonly Ending[], autoPaused: readonly string[]): Script<void> {
+  const told = ends.filter(({ run, notices }) => run.taskId !== null && (notices.failed ?? notices.recovered) !== null);
+  const tasks = yield* incidentsOf(told);
+  const parts: RunPart[] = [];
+  // The word about the pause tells the error as well.
+  const paused = new Set(autoPaused);
+  for (const end of told) {
+    const task = tasks.get(end.run.taskId ?? '');
+    if (task === undefined) continue;
+    const notice = end.status === 'failed' ? failureOf(task, end) : recoveryOf(task, end);
+    if (notice !== null && !(end.status === 'failed' && paused.has(end.run.taskId ?? '')))
+      parts.push({ end, part: notice });
+  }
+  for (const taskId of autoPaused) {
+    const end = ends.findLast(({ run, notices }) => run.taskId === taskId && notices.autoPaused !== null);
+    if (end !== undefined) parts.push(...(yield* pauseOf(taskId, end)));
+  }
+  yield* writeIncidents([...tasks.values()]);
+  yield* insertRunParts(parts);
+}
+
+const incidentFields = pick(columns.tasks, 'id', 'failures', 'incidentAt', 'incidentFailures');
+
+/** A task while the ends of this batch are looked at, oldest first. */
+interface Standing {
+  readonly id: string;
+  readonly before: number | null;
+  /** Since when it fails; null while no incident is open. */
+  since: number | null;
+  /** How often it had failed before the incident, and until now. */
+  failuresBefore: number;
+  failures: number;
+}
+
+/** Most runs succeed and have nothing to tell of, so a success alone asks for no more than the tasks that have an incident. */
+function* incidentsOf(ends: readonly Ending[]): Script<ReadonlyMap<string, Standing>> {
+  const ids = ends.flatMap(({ run }) => run.taskId ?? []);
+  if (ids.length === 0) return new Map();
+  const hasFailed = ends.some(({ status }) => status === 'failed');
+  const open = hasFailed ? undefined : sql`incident_at is not null`;
+  const found = yield* all(select(incidentFields)`from tasks where ${allOf(sql`id in ${list(ids)}`, open)}`);
+  return new Map(found.map((one) => [one.id, standingOf(one, ends)]));
+}
+
+/** The failures of this batch are counted already, and are counted again one by one. */
+function standingOf(task: Answer<typeof incidentFields>, ends: readonly Ending[]): Standing {
+  const { id, incidentAt: since, incidentFailures } = task;
+  const failures = task.failures - ends.filter(({ run, status }) => run.taskId === id && status === 'failed').length;
+  return { id, before: since, since, failuresBefore: incidentFailures ?? failures, failures };
+}
+
+function failureOf(task: Standing, { notices: { byHand, failed }, finishedAt }: Ending): NewDelivery | null {
+  const isFirst = task.since === null;
+  task.since ??= finishedAt;
+  if (isFirst) task.failuresBefore = task.failures;
+  task.failures += 1;
+  return byHand || isFirst ? failed : null;
+}
+
+function recoveryOf(task: Standing, { notices: { recovered } }: Ending): NewDelivery | null {
+  const { since, failures, failuresBefore } = task;
+  if (since === null || recovered === null) return null;
+  task.since = null;
+  return {
+    ...recovered,
+    content: { ...recovered.content, view: 'recovered', since, failures: failures - failuresBefore },
+  };
+}
+
+function* pauseOf(taskId: string, end: Ending): Script<RunPart[]> {
+  const { autoPaused } = end.notices;
+  if (autoPaused === null) return [];
+  const task = yield* one(
+    select(pick(columns.tasks, 'pausedReason', 'consecutiveFailures'))`from tasks where id = ${taskId}`,
+  );
+  const reason = task?.pausedReason ?? '';
+  const content = { view: 'autoPaused', reason, failures: task?.consecutiveFailures ?? 0, error: end.error } as const;
+  return [{ end, part: { ...autoPaused, content } }];
+}
+
+function* writeIncidents(tasks: readonly Standing[]): Script<void> {
+  const changed = tasks.filter(({ before, since }) => before !== since);
+  yield* updateAll('tasks', changed, {
+    set: ({ since, failuresBefore }) => ({
+      incidentAt: since,
+      incidentFailures: since === null ? null : failuresBefore,
+    }),
+    where: ({ id }) => sql`id = ${id}`,
+  });
 }

@@ -1,13 +1,14 @@
-import type { ChatStore, UnknownPart } from '../../app/ports/chats.ts';
+import type { ChatStore, FoundByPress, UnknownPart } from '../../app/ports/chats.ts';
 import { findChat, telegram } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, mapped, pick } from '../engine/fields.ts';
-import { limit as limited, raw } from '../engine/sql.ts';
-import { all, one, select } from '../engine/statements.ts';
+import { limit as limited, raw, sql } from '../engine/sql.ts';
+import { all, one, select, updateReturning } from '../engine/statements.ts';
+import { tellEvents } from '../records/journal.ts';
 import { shownOf } from './part-rows.ts';
 
-/** Traces of the messages of a chat, in the updates that came and in what was sent. */
-export const traceStore = { lastMessageBefore, explainedAfter, unknownParts, orphanTopics };
+/** Traces of the messages of a chat, in the updates that came, in what was sent, and in what is pressed. */
+export const traceStore = { lastMessageBefore, explainedAfter, unknownParts, orphanTopics, foundByPress };
 
 /** A message of the very same millisecond may have come after the call that left in it, so it is the last resort. */
 function* lastMessageBefore(address: string, at: number): Script<number | null> {
@@ -118,4 +119,56 @@ function* isTaken(address: string, topicId: number): Script<boolean> {
       where a.provider = ${telegram} and a.address = ${address} and t.topic_id = ${topicId} limit 1`,
   );
   return task !== undefined;
+}
+
+/** A send that is on its way may have arrived before its answer; of two sends nobody can tell which one was pressed. */
+const doubtful = raw(`(status = 'unknown' or (status = 'sending' and sends = 1))`);
+
+/**
+ * The part that bears the buttons of a result, while nobody knows whether it arrived. What a button carries can be made up,
+ * so the message must stand in the chat and the topic of its task, be one that no other send explains, and show the words of the part. Whoever waits for the answer, or looks
+ * for evidence, loses the fence.
+ */
+function* foundByPress(found: FoundByPress): Script<boolean> {
+  const { address, topic, messageId, taskId, occurrenceId, text, at } = found;
+  const part = yield* one(
+    select(pick(deliveries, 'id', 'taskId', 'content'))`from deliveries
+      where run_id = (select r.id from runs r join occurrences o on o.run_id = r.id
+          where o.id = ${occurrenceId} and r.occurrence_id = o.id)
+        and kind = 'result' and ${doubtful} and task_id = ${taskId} and exists (select 1 from tasks t
+          join chats c on c.id = t.chat_id where t.id = task_id and t.topic_id = ${topic} and c.address = ${address})
+      order by part desc limit 1`,
+  );
+  if (part === undefined || textOf(part.content) !== text) return false;
+  const explained = yield* one(
+    select(pick(deliveries, 'id'))`from deliveries
+      where platform_chat_id = ${address} and message_id = ${messageId} and message_id is not null and edits is null`,
+  );
+  if (explained !== undefined) return false;
+  const settled = yield* updateReturning(
+    'deliveries',
+    {
+      status: 'delivered',
+      platformChatId: address,
+      messageThreadId: topic,
+      messageId,
+      deliveredAt: at,
+      evidence: JSON.stringify({ pressed: messageId }),
+      error: null,
+      cause: null,
+      readyAt: null,
+      doubtedAt: null,
+      fence: raw('fence + 1'),
+    },
+    sql`id = ${part.id} and ${doubtful}`,
+    pick(deliveries, 'id'),
+  );
+  if (settled.length === 0) return false;
+  yield* tellEvents([{ kind: 'delivery.delivered', at, taskId: part.taskId, ref: part.id }]);
+  return true;
+}
+
+function textOf(content: string): string | null {
+  const shown = shownOf(content);
+  return shown !== null && 'text' in shown ? shown.text : null;
 }

@@ -5,8 +5,9 @@ import { spanText } from '../../domain/schedule/words/words.ts';
 import type { View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
-import { raw, sql } from '../engine/sql.ts';
+import { sql } from '../engine/sql.ts';
 import { one, select, update, updateReturning } from '../engine/statements.ts';
+import { taskLaneOf } from '../outbox/lanes.ts';
 import { insertPart } from '../outbox/new-parts.ts';
 import { tellEvents } from '../records/journal.ts';
 import { decisionIn } from '../runs/codec.ts';
@@ -69,7 +70,7 @@ function* decideApproval(approval: Approval & { readonly at: number }): Script<A
 
 /** A released part is not too old nor held for quiet hours: a person just looked at it. */
 function released(at: number, decision: string) {
-  const lane = raw(`'task:' || task_id`);
+  const lane = taskLaneOf('task_id');
   return { status: 'pending', readyAt: at, cause: null, expiresAt: null, urgent: 1, lane, decision } as const;
 }
 

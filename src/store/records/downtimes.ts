@@ -4,7 +4,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, number, pick, type Field } from '../engine/fields.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, insert, one, select, update, updateReturning } from '../engine/statements.ts';
-import { insertMessages } from '../outbox/new-parts.ts';
+import { addMessages } from '../outbox/new-parts.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { noteSetBack, readNote, writeNote } from '../upkeep/notes.ts';
 import { tellEvents } from './journal.ts';
@@ -100,7 +100,7 @@ function* reportDowntime({ id, counts, at, messages }: ToldDowntime): Script<voi
   const report = { report: JSON.stringify({ counts }), reportedAt: at };
   if (!(yield* update('downtimes', report, sql`id = ${id} and ${isOpen}`))) return;
   yield* tellEvents([{ kind: 'downtime.reported', at, taskId: null, ref: id, data: counts }]);
-  yield* insertMessages(messages, at);
+  yield* addMessages(messages, at);
 }
 
 const shownFields = {

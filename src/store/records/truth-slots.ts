@@ -1,10 +1,10 @@
-import type { Doing, SlotRow, SlotRun, TruthQuery } from '../../app/ports/why.ts';
+import type { Doing, SlotRow, TruthQuery } from '../../app/ports/why.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
+import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, select } from '../engine/statements.ts';
 import { acksOf } from '../questions/acks.ts';
-import { decisionIn, grouped } from '../runs/codec.ts';
+import { partsOf } from '../runs/codec.ts';
 
 const o = columnsOf('occurrences', 'o');
 const r = columnsOf('runs', 'r');
@@ -53,30 +53,6 @@ export function* aroundOf({
   return { before: before.find(scheduled) ?? null, after: after.find(scheduled) ?? null };
 }
 
-const tryFields = { runId: columns.attempts.runId, shown: pick(columns.attempts, 'status', 'error') };
-
-const part = columnsOf('deliveries', 'd');
-const partFields = {
-  runId: part.runId,
-  shown: {
-    ...pick(part, 'id', 'part', 'status', 'messageId', 'error', 'createdAt', 'deliveredAt', 'cause', 'heldUntil'),
-    thread: { provider: c.provider, address: c.address, topic: part.messageThreadId },
-    decision: mapped(part.decision, decisionIn),
-  },
-};
-
-/** Attempts and results of runs; words about how one ended say nothing of its result. */
-function* workOf(runIds: readonly string[]): Script<(runId: string) => Pick<SlotRun, 'attempts' | 'deliveries'>> {
-  const ids = list(runIds);
-  const tries = yield* all(select(tryFields)`from attempts where run_id in ${ids} order by run_id, attempt`);
-  const parts = yield* all(
-    select(partFields)`from deliveries d join chats c on c.id = d.chat_id
-      where d.run_id in ${ids} and d.kind = 'result' order by d.run_id, d.part`,
-  );
-  const [ofTries, ofParts] = [grouped(tries), grouped(parts)];
-  return (runId) => ({ attempts: ofTries.get(runId) ?? [], deliveries: ofParts.get(runId) ?? [] });
-}
-
 const a = columnsOf('audit', 'a');
 const doingFields = { id: mapped(a.id, String), ...pick(a, 'at', 'actor', 'verb') };
 
@@ -91,9 +67,9 @@ function* doingsOf(slots: readonly BareSlot[]): Script<(id: number | null) => Do
   return (id) => byId.get(String(id)) ?? null;
 }
 
-/** The same rows with what was tried and sent for them, and with what people did. */
+/** Slots with what was tried and sent for them, and with what people did. */
 export function* withWork(found: readonly BareSlot[]): Script<SlotRow[]> {
-  const work = yield* workOf(found.flatMap(({ runId }) => runId ?? []));
+  const work = yield* partsOf(found.map(({ runId }) => runId));
   const acks = yield* acksOf(found.map(({ id }) => id));
   const doing = yield* doingsOf(found);
   return found.map((one) => {

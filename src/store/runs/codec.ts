@@ -135,12 +135,12 @@ export function* partsOf(runIds: readonly (string | null)[]): Script<(runId: str
   return (runId) => ({ attempts: ofTries.get(runId) ?? [], deliveries: ofParts.get(runId) ?? [] });
 }
 
-export interface OfRun<T> {
+interface OfRun<T> {
   readonly runId: string | null;
   readonly shown: T;
 }
 
-export function grouped<T>(found: readonly OfRun<T>[]): ReadonlyMap<string | null, readonly T[]> {
+function grouped<T>(found: readonly OfRun<T>[]): ReadonlyMap<string | null, readonly T[]> {
   const groups = new Map<string | null, T[]>();
   for (const { runId, shown } of found) groups.set(runId, [...(groups.get(runId) ?? []), shown]);
   return groups;

@@ -3,8 +3,7 @@ import type { Script } from '../engine/engine.ts';
 import { columnsOf, pick } from '../engine/fields.ts';
 import { forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, hold, insertAll, select, update, updateAll } from '../engine/statements.ts';
-import { tellNotices } from '../outbox/notices.ts';
-import { insertEndParts } from '../outbox/run-parts.ts';
+import { insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
@@ -14,7 +13,7 @@ import { autoPause } from '../tasks/auto-pauses.ts';
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
  * the end of its occurrence. What lost its claim in the meantime writes nothing at all.
  */
-export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
+export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   // A fixed order keeps two finishers from waiting for each other.
   const sorted = ends.toSorted((a, b) => (a.run.id < b.run.id ? -1 : 1));
   yield* lockTasks(sorted);
@@ -41,7 +40,7 @@ export function* writeEnds(ends: readonly RunEnd[]): Script<Finished> {
   const between = new Set(calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as));
   const autoPaused = yield* countTasks(finals.filter((end) => !between.has(end)));
   yield* moveFollowers(finals);
-  yield* insertEndParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
+  yield* insertRunParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
   yield* openAcks(finals);
   yield* askApproval(finals);
   yield* tellNotices(finals, autoPaused);

@@ -5,6 +5,7 @@ import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts
 import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, holds } from '../engine/queries.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
+import { threadLaneOf } from '../outbox/lanes.ts';
 import { readFacts, readObject } from '../tasks/codec.ts';
 import { partsOf } from './codec.ts';
 
@@ -193,8 +194,7 @@ function inThread(thread: NonNullable<RunQuery['thread']>): Sql {
   const { topic } = thread;
   const chat = sql`r.chat_id in ${chatOfThread(thread)}`;
   if (topic === null) return chat;
-  // The lane as `threadLane` makes it.
-  const lane = sql`r.lane = 'thread:' || r.chat_id || ${`:${topic}`}`;
+  const lane = sql`r.lane = ${threadLaneOf('r.chat_id', topic)}`;
   return sql`${chat} and (t.home_topic = ${topic} or t.topic_id = ${topic} or ${lane})`;
 }
 

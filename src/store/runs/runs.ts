@@ -5,17 +5,16 @@ import type { Script } from '../engine/engine.ts';
 import { columns, least, pick } from '../engine/fields.ts';
 import { forUpdateSkipLocked, limit as limited, list, raw, skipLocked, sql, text, type Sql } from '../engine/sql.ts';
 import { all, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
-import { tellNotices } from '../outbox/notices.ts';
-import type { Ending } from '../outbox/run-parts.ts';
+import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { autoPause } from '../tasks/auto-pauses.ts';
 import { tellGrantGone } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
 import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
-import { writeEnds } from './ends.ts';
+import { finishRuns } from './ends.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
-export const runStore = { addRun, startRuns, finishRuns: writeEnds, cancelRequested, nextRunAt };
+export const runStore = { addRun, startRuns, finishRuns, cancelRequested, nextRunAt };
 
 const { runs } = columns;
 

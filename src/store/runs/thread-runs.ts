@@ -49,13 +49,13 @@ const liveFields = {
 };
 
 /** In the order of their ids, as everybody takes more than one of them. */
-export function* cancelNamed({ runIds, actor, at, traceId }: CancelRunsRequest): Script<number> {
+export function* cancelRuns({ runIds, actor, at, traceId }: CancelRunsRequest): Script<number> {
   if (runIds.length === 0) return 0;
   const found = yield* all(
     select(liveFields)`from runs r left join tasks t on t.id = r.task_id
       where r.id in ${list(runIds)} and ${live} order by r.id ${forUpdateOf('r')}`,
   );
-  yield* cancelRuns(found, 'cancelled', at);
+  yield* callOff(found, 'cancelled', at);
   for (const { id, taskId, occurrenceId, state } of found) {
     if (taskId === null || state === null) continue;
     const states = { stateBefore: state, stateAfter: state };
@@ -85,10 +85,10 @@ export function* cancelLive(taskId: string, reason: string, now: number): Script
       pick(runs, 'id', 'taskId', 'occurrenceId'),
     )`from (${liveOf(raw('id, task_id, occurrence_id'), sql`task_id = ${taskId}`)}) live`,
   );
-  return yield* cancelRuns(found, reason, now);
+  return yield* callOff(found, reason, now);
 }
 
-/** Those of the tasks that have a live run which was not called off yet. */
+/** Tasks that have a live run which was not called off yet. */
 export function* tasksAtWork(taskIds: readonly string[]): Script<ReadonlySet<string>> {
   if (taskIds.length === 0) return new Set();
   const whose = sql`task_id in ${list(taskIds)} and cancel_requested_at is null`;
@@ -103,7 +103,7 @@ interface RunOfTask {
 }
 
 /** Runs that no worker holds end at once; a running one is asked, and ends with its attempt. */
-export function* cancelRuns(runs: readonly RunOfTask[], reason: string, now: number): Script<RunOfTask[]> {
+export function* callOff(runs: readonly RunOfTask[], reason: string, now: number): Script<RunOfTask[]> {
   const ended = yield* updateAll('runs', runs, {
     set: () => ({
       status: 'cancelled',

@@ -5,11 +5,11 @@ import type { Thread } from '../../domain/thread.ts';
 import { chatOf, findChat, type ChatRow } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, count, pick } from '../engine/fields.ts';
-import { raw, sql } from '../engine/sql.ts';
+import { list, raw, sql } from '../engine/sql.ts';
 import { one, run, select, update, updateReturning } from '../engine/statements.ts';
-import { cardLane } from '../outbox/cards.ts';
+import { approvalLane, cardLane, isCardLane, taskLane, waitsIn } from '../outbox/lanes.ts';
 import { movedAway } from '../outbox/part-rows.ts';
-import { approvalLane, dropParts } from '../outbox/run-parts.ts';
+import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks } from '../questions/nags.ts';
 import { left, loseIfOut, replaceGrant, checkChatQuota, lockUser } from './grants.ts';
 
@@ -20,10 +20,10 @@ const open = raw(`('pending', 'blocked', 'sending', 'unknown')`);
 /** Obstacles to the move. A pinned card that only waits is none: it is drawn for whatever topic there is by then. */
 export function* placeOf(task: Task, home: Thread): Script<PlaceView> {
   const chat = yield* findChat(home);
-  const lanes = sql`lane in (${`task:${task.id}`}, ${approvalLane(task.id)}, ${cardLane(task.id)})`;
+  const lanes = sql`lane in ${list([taskLane(task.id), approvalLane(task.id), cardLane(task.id)])}`;
   const parts = yield* one(
     select({ count })`from deliveries where ${lanes} and status in ${open}
-      and (lane not like 'card:%' or status in ('sending', 'unknown'))`,
+      and (not ${isCardLane} or status in ('sending', 'unknown'))`,
   );
   const gone = yield* one(select(pick(columns.chats, 'id'))`from chats where id = ${task.chatId} and state = 'gone'`);
   const doubted = yield* one(
@@ -114,6 +114,6 @@ function* dropCard(taskId: string): Script<void> {
   yield* update(
     'deliveries',
     { status: 'failed', error: `moot: ${movedAway}`, readyAt: null },
-    sql`lane = ${cardLane(taskId)} and status in ${open} and status in ('pending', 'blocked')`,
+    waitsIn(cardLane(taskId)),
   );
 }

@@ -9,7 +9,7 @@ import { columns, mapped, pick, type Answer } from '../engine/fields.ts';
 import { forUpdate, sql } from '../engine/sql.ts';
 import { all, insert, one, select, update } from '../engine/statements.ts';
 import { nameDeed, recordVerbs } from '../records/journal.ts';
-import { cancelNamed, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
+import { callOff, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
 import { nextNumber, noTopic } from './attach.ts';
 import { changeLocked, changeTask, addVersion } from './changes.ts';
 import { definitionColumns, readFacts } from './codec.ts';
@@ -23,7 +23,7 @@ export const taskStore = {
   madeUnder,
   changeTask,
   cancelRun,
-  cancelRuns: cancelNamed,
+  cancelRuns,
   tasksAtWork,
   liveRunsOf,
   openThread,
@@ -143,7 +143,7 @@ function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolea
   const { status, taskId, occurrenceId } = found;
   if (status === 'succeeded' || status === 'failed' || status === 'cancelled') return status === 'cancelled';
   if (found.cancelRequestedAt !== null) return true;
-  yield* cancelRuns([found], 'cancelled', at);
+  yield* callOff([found], 'cancelled', at);
   if (taskId === null) return true;
   const { state } = yield* taskById(taskId);
   const states = { stateBefore: state, stateAfter: state };

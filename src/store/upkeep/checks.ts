@@ -15,6 +15,7 @@ import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
+import { taskLaneOf } from '../outbox/lanes.ts';
 import { tellEvents } from '../records/journal.ts';
 import { dueFields, dueSource, readDue } from '../tasks/codec.ts';
 
@@ -62,7 +63,7 @@ const allChecks: readonly Check[] = [
     fault: ({
       now,
     }) => sql`x.topic_state = 'creating' and (x.topic_asked_at is null or x.topic_asked_at < ${now - topicStuckMs}) and x.state <> 'deleted'
-      and exists (select 1 from deliveries d where d.lane = 'task:' || x.id
+      and exists (select 1 from deliveries d where d.lane = ${taskLaneOf('x.id')}
         and d.status in ('pending', 'blocked', 'sending', 'unknown'))`,
   },
   {

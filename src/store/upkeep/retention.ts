@@ -4,6 +4,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, like } from '../engine/fields.ts';
 import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, returning, select } from '../engine/statements.ts';
+import { cardLaneOf, taskLaneOf } from '../outbox/lanes.ts';
 import { changesState } from '../tables/records.ts';
 
 /**
@@ -97,7 +98,7 @@ const shelves: Readonly<Record<Shelf, Sweep>> = {
       and not exists (select 1 from runs r where r.task_id = tasks.id and r.exclusive = 1 and r.status in ${live})
       and not exists (select 1 from runs r where r.task_id = tasks.id and r.exclusive = 0 and r.status in ${live})
       and not exists (select 1 from deliveries d
-        where d.lane in ('task:' || tasks.id, 'card:' || tasks.id) and d.status in ${open})`,
+        where d.lane in (${taskLaneOf('tasks.id')}, ${cardLaneOf('tasks.id')}) and d.status in ${open})`,
   },
   // Of a task that is still there the newest versions stay, of a task that is gone none.
   task_versions: {

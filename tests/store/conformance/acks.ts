@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { DueAck, NagDecision } from '../../../src/app/ports/questions.ts';
-import { noChange, type NewTask } from '../../../src/app/ports/tasks.ts';
-import { ample, aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
+import type { NewTask } from '../../../src/app/ports/tasks.ts';
+import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { change, claimParts, delivered, nextPart, someone, threadOf } from '../scenes.ts';
 
 export const ack = { nagEveryMs: 10 * minute, nagLimit: 3 };
-export const somebody = 'telegram:user:8';
 
 /** A task whose slot at nine has run, and asks to be confirmed. */
 export async function asked(world: World, facts: Partial<NewTask> = {}, isAsked = true) {
@@ -47,29 +47,12 @@ export async function claim(
   return seen;
 }
 
-const nag =
+export const nag =
   (world: World, number: number, nextAt: number) =>
   ({ occurrenceId }: DueAck): NagDecision => ({ occurrenceId, is: 'nag', deliveryId: world.make.id(), number, nextAt });
 
 async function deliver(world: World, messageId: number, now: number): Promise<void> {
-  const [part] = await world.store.claimParts({ now, limit: 1, after: '' }, 'boot-here', new Set());
-  if (part === undefined) throw new Error('nothing was ready');
-  const ids = { chatId: '-100', threadId: 42, messageId };
-  await world.store.endParts(
-    [
-      {
-        id: part.id,
-        fence: part.fence,
-        taskId: part.taskId,
-        status: 'delivered',
-        ids,
-        at: now,
-        evidence: null,
-        pinId: null,
-      },
-    ],
-    now,
-  );
+  await world.store.endParts([delivered(await nextPart(world, { now, limit: 1 }), messageId, { at: now })], now);
 }
 
 /** Its topic is there, so that its results can go out. */
@@ -121,35 +104,6 @@ export function ackTests(open: OpenWorld): void {
     expect(all.filter(({ kind }) => kind === 'remove')).toMatchObject([{ status: 'pending', edits: 502 }]);
   });
 
-  test('a reminder that was on its way when somebody said Done goes when it is said again', async () => {
-    const world = await open();
-    const { task, note } = await asked(world);
-    await withTopic(world, task.id);
-    await deliver(world, 501, nine + 2000);
-    await claim(world, nine + hour, nag(world, 1, nine + 2 * hour));
-    const claimed = await world.store.claimParts({ now: nine + hour, limit: 1, after: '' }, 'boot-here', new Set());
-    await world.store.noteDone(note);
-    expect((await notices(world)).filter(({ kind }) => kind === 'remove')).toEqual([]);
-    const ids = { chatId: '-100', threadId: 42, messageId: 502 };
-    await world.store.endParts(
-      claimed.map(({ id, fence, taskId }) => ({
-        status: 'delivered' as const,
-        id,
-        fence,
-        taskId,
-        ids,
-        at: nine + hour,
-        evidence: null,
-        pinId: null,
-      })),
-      nine + hour,
-    );
-    for (const at of [nine + 2 * hour, nine + 3 * hour]) {
-      expect(await world.store.noteDone({ ...note, at })).toMatchObject({ isFirst: false });
-    }
-    expect((await notices(world)).filter(({ kind }) => kind === 'remove')).toMatchObject([{ edits: 502 }]);
-  });
-
   test('a Done that nobody asked for has its row, is of its own task alone, and goes when it is taken back', async () => {
     const world = await open();
     const { note } = await asked(world, {}, false);
@@ -161,18 +115,6 @@ export function ackTests(open: OpenWorld): void {
     expect(await world.store.takeBackDone(note)).toBe(true);
     expect(await world.store.takeBackDone(note)).toBe(false);
     expect(await rowsOf(world)).toEqual([]);
-  });
-
-  test('a Done that is taken back is asked for again, unless a newer run asks, or it was asked for often enough', async () => {
-    const world = await open();
-    const { note } = await asked(world);
-    await world.store.noteDone(note);
-    expect(await world.store.takeBackDone({ ...note, at: nine + hour })).toBe(true);
-    expect(await rowsOf(world)).toMatchObject([{ status: 'open', nag_at: nine + hour + ack.nagEveryMs }]);
-    await world.query(`update acks set nags = 3`);
-    await world.store.noteDone(note);
-    await world.store.takeBackDone(note);
-    expect(await rowsOf(world)).toMatchObject([{ status: 'given_up', nag_at: null }]);
   });
 
   test('two that claim at once remind once', async () => {
@@ -187,10 +129,10 @@ export function ackTests(open: OpenWorld): void {
   });
 }
 
-/** Results that somebody has to let go. */
+/** Results that someone has to let go. */
 export function approvalTests(open: OpenWorld): void {
   const waiting = async (world: World) => {
-    const task = await aTask(world, { home: { provider: 'telegram', address: '-100', topic: 7 } });
+    const task = await aTask(world, { home: threadOf('-100', 7) });
     await withTopic(world, task.id);
     await claimAll(world, { now: nine, limit: 100 });
     const started = await startOne(world, nine);
@@ -204,8 +146,7 @@ export function approvalTests(open: OpenWorld): void {
     world.query<Record<string, unknown>>(
       `select status, cause, lane, ready_at, expires_at, error from deliveries where kind = 'result' order by part`,
     );
-  const claimed = (world: World, now: number) =>
-    world.store.claimParts({ now, limit: 10, after: '' }, 'boot-here', new Set());
+  const claimed = (world: World, now: number) => claimParts(world, { now });
 
   test('waits aside, and is asked about in the thread where the task was asked for', async () => {
     const world = await open();
@@ -223,7 +164,7 @@ export function approvalTests(open: OpenWorld): void {
   test('is let go by the first decision, and the second is told of it', async () => {
     const world = await open();
     const { task, runId } = await waiting(world);
-    const given = { runId, actor: somebody, isGiven: true, at: nine + hour } as const;
+    const given = { runId, actor: someone, isGiven: true, at: nine + hour } as const;
     expect(await world.store.decideApproval(given)).toMatchObject({ is: 'decided', isGiven: true, isFirst: true });
     expect(await results(world)).toMatchObject([
       { status: 'pending', cause: null, lane: `task:${task.id}`, ready_at: nine + hour, expires_at: null },
@@ -232,7 +173,7 @@ export function approvalTests(open: OpenWorld): void {
     expect(await world.store.decideApproval({ ...given, isGiven: false, at: nine + 2 * hour })).toEqual({
       is: 'decided',
       isGiven: true,
-      by: somebody,
+      by: someone,
       at: nine + hour,
       isFirst: false,
     });
@@ -241,14 +182,14 @@ export function approvalTests(open: OpenWorld): void {
   test('is discarded, and told as such', async () => {
     const world = await open();
     const { runId } = await waiting(world);
-    await world.store.decideApproval({ runId, actor: somebody, isGiven: false, at: nine + hour });
+    await world.store.decideApproval({ runId, actor: someone, isGiven: false, at: nine + hour });
     expect(await results(world)).toMatchObject([
       { status: 'failed', error: 'discarded', ready_at: null },
       { status: 'failed', error: 'discarded' },
     ]);
     expect((await world.store.readRun(runId))?.deliveries[0]?.decision).toEqual({
       isGiven: false,
-      by: somebody,
+      by: someone,
       at: nine + hour,
     });
   });
@@ -262,7 +203,7 @@ export function approvalTests(open: OpenWorld): void {
       { status: 'failed', error: 'nobody approved it within 1 day' },
       { status: 'failed' },
     ]);
-    const late = { runId, actor: somebody, isGiven: true, at: approveBy + 1 } as const;
+    const late = { runId, actor: someone, isGiven: true, at: approveBy + 1 } as const;
     expect(await world.store.decideApproval(late)).toEqual({ is: 'expired' });
     expect(await world.store.decideApproval({ ...late, runId: 'none' })).toEqual({ is: 'none' });
   });
@@ -305,9 +246,8 @@ export function askedTests(open: OpenWorld): void {
     const task = await aTask(world);
     expect(await world.store.lastAnswer(task.id, nine)).toBeNull();
     const audit = { verb: 'answer', before: null, after: { answer: 'latest', run: true } } as const;
-    const request = { taskId: task.id, actor: somebody, at: nine + minute, once: null, quota: ample } as const;
-    await world.store.changeTask(request, () => ({ ...noChange, audit }));
-    expect(await world.store.lastAnswer(task.id, nine)).toEqual({ by: somebody, at: nine + minute, choice: 'latest' });
+    await change(world, task, { audit }, { actor: someone, at: nine + minute });
+    expect(await world.store.lastAnswer(task.id, nine)).toEqual({ by: someone, at: nine + minute, choice: 'latest' });
     expect(await world.store.lastAnswer(task.id, nine + hour)).toBeNull();
   });
 
@@ -326,7 +266,7 @@ export function askedTests(open: OpenWorld): void {
     expect(await world.query(`select goes_to, to_topic, task_id from deliveries`)).toEqual([
       { goes_to: 'thread', to_topic: null, task_id: task.id },
     ]);
-    await world.query(`update grants set revoked_at = ?i, revoked_by = ?t`, nine + hour, somebody);
+    await world.query(`update grants set revoked_at = ?i, revoked_by = ?t`, nine + hour, someone);
     await skipped(nine + 2 * hour);
     expect((await words(world))[1]).toMatchObject({ hasLeft: false });
   });

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Admission, Quarantine, WaitingOccurrence } from '../../../src/app/ports/pipeline.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aRunningTask, aTask, claimAll, endOf, hour, nine, readable } from '../../support/builders.ts';
+import { aRunningTask, aTask, endOf, hour, nine, readable } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { slotsOf } from '../scenes.ts';
 
 const later = { now: nine + 2 * hour, limit: 100 };
 
@@ -32,7 +33,7 @@ export function admissionTests(open: OpenWorld): void {
   const admitAll = (world: World, facts: object = {}) =>
     world.store.admitWaiting(later, (waiting) => waiting.map((one) => admission(world, one, facts)));
   const statuses = async (world: World, task: Task) => {
-    const { items } = await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 20, cursor: null });
+    const items = await slotsOf(world, task);
     return items.map(({ status }) => status).toReversed();
   };
 
@@ -78,16 +79,6 @@ export function admissionTests(open: OpenWorld): void {
     expect(await statuses(world, second)).toEqual(['dispatched', 'pending']);
   });
 
-  test('a question to a person is not admitted and holds nothing back', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await wait(world, task, [nine + 1], { decideBy: nine + 9 * hour });
-    await wait(world, task, [nine + 2]);
-    await admitAll(world);
-
-    expect(await statuses(world, task)).toEqual(['pending', 'dispatched']);
-  });
-
   test('the last run that max_runs allows completes the task; a run by hand does not count', async () => {
     const world = await open();
     const task = await aTask(world);
@@ -103,16 +94,6 @@ export function admissionTests(open: OpenWorld): void {
       nextAt: null,
       counters: { boundedRuns: 1 },
     });
-  });
-
-  test('an occurrence of a task that is completed by now is admitted all the same', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await wait(world, task, [nine + 1]);
-    await world.query(`update tasks set state = 'completed', next_at = null where id = ?t`, task.id);
-
-    expect(await admitAll(world)).toMatchObject({ taken: 1 });
-    expect(await statuses(world, task)).toEqual(['dispatched']);
   });
 
   test('an occurrence that may not run is skipped with its reason', async () => {
@@ -157,15 +138,13 @@ export function admissionTests(open: OpenWorld): void {
     expect(await statuses(world, task)).toEqual(['pending']);
   });
 
-  test('slots that are claimed while an older one waits stay in line', async () => {
+  test('an occurrence of a task that is completed by now is admitted all the same', async () => {
     const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const task = await aTask(world);
     await wait(world, task, [nine + 1]);
-    await world.store.finishRuns([endOf(started)]);
-    const waiting = world.make.occurrence({ slotAt: nine + 24 * hour });
-    await claimAll(world, { now: nine + 24 * hour, limit: 1 }, () => ({ occurrences: [waiting], runs: [] }));
-    await admitAll(world);
+    await world.query(`update tasks set state = 'completed', next_at = null where id = ?t`, task.id);
 
-    expect(await statuses(world, task)).toEqual(['succeeded', 'dispatched', 'pending']);
+    expect(await admitAll(world)).toMatchObject({ taken: 1 });
+    expect(await statuses(world, task)).toEqual(['dispatched']);
   });
 }

@@ -4,8 +4,7 @@ import type { Task } from '../../../src/domain/task.ts';
 import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { atOnce, codes, won } from '../at-once.ts';
-import { aChat, owner, someone, threadOf } from './chat-builders.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import { aChat, aReadyTask, claimParts, owner, show, someone, threadOf } from '../scenes.ts';
 import { actor, engineOn, target } from './verbs.ts';
 
 const api = 'api:token:default';
@@ -92,14 +91,6 @@ export function attachTests(open: OpenWorld): void {
     expect(moved).toMatchObject({ number: task.number, ownerId: task.ownerId, home: { topic: 3 } });
     expect(entryId).not.toBeNull();
     expect((await attach(key('-100', 3))).entryId).toBeNull();
-  });
-
-  test('a chat that nobody knows is made, and the owner stays, as with a creation there', async () => {
-    const world = await open();
-    const task = await aTask(world, byApi);
-    const { task: moved } = await engineOn(world).rooms.tasks.attach(target(task), key('-7'));
-    expect(moved).toMatchObject({ ownerId: 'system:api', number: 1 });
-    expect(await world.store.findChat('-7')).toMatchObject({ state: 'new', approvedBy: null });
   });
 
   test('the slot that is due runs in the new place', async () => {
@@ -197,16 +188,6 @@ function refusedTests(open: OpenWorld): void {
       { status: 'failed', error: 'the task has moved to another chat' },
     ]);
     expect(await world.query(`select ref from events where kind = 'delivery.failed'`)).toEqual([{ ref: sent[0] }]);
-  });
-
-  test('a thread that is delivered nowhere, a deleted task and a full chat are refused, and nothing changes', async () => {
-    const world = await open();
-    const { rooms } = engineOn(world);
-    const task = await aTask(world, byApi);
-    await expect(rooms.tasks.attach(target(task), 'cli:other')).rejects.toMatchObject({ code: 'invalid_thread_key' });
-    await world.query(`update tasks set state = 'deleted', next_at = null where id = ?t`, task.id);
-    await expect(rooms.tasks.attach(target(task), key('-1'))).rejects.toMatchObject({ code: 'not_found' });
-    expect(await world.query(`select verb from audit where verb = 'attach'`)).toEqual([]);
   });
 
   test('20 tasks that move into a chat with room for 3 at once fill it exactly', async () => {

@@ -3,7 +3,7 @@ import type { AuditedTable, RepairRequest } from '../../../src/app/ports/upkeep.
 import type { CheckName } from '../../../src/domain/audit.ts';
 import { aRunningTask, aTask, bootId, claimAll, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import { aReadyTask, claimParts, show } from '../scenes.ts';
 
 const now = nine + hour;
 

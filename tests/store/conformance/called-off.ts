@@ -1,18 +1,15 @@
 import { expect, test } from 'vitest';
 import type { RunEnd } from '../../../src/app/ports/pipeline.ts';
-import { noChange } from '../../../src/app/ports/tasks.ts';
-import { ample, aRunningTask, endOf, failureOf, minute, nine } from '../../support/builders.ts';
+import { aRunningTask, endOf, failureOf, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { slotsOf, change } from '../scenes.ts';
 
 const schedule = { kind: 'interval', interval: 'PT1H', startAt: nine, from: 'completion', timezone: 'UTC' } as const;
 
 /** A run of a delay after the last finish that was asked to stop and goes on. */
 async function calledOff(world: World) {
   const { task, started } = await aRunningTask(world, { schedule, context: { kept: true } });
-  await world.store.changeTask({ taskId: task.id, actor: 'system', at: nine + 1, once: null, quota: ample }, () => ({
-    ...noChange,
-    cancelLive: true,
-  }));
+  await change(world, task, { cancelLive: true }, { at: nine + 1 });
   return { task, started };
 }
 
@@ -41,9 +38,7 @@ export function calledOffTests(open: OpenWorld): void {
       finishedAt: nine + 1000,
       attempts: [{ status: facts.attemptStatus, error: facts.error, finishedAt: nine + 1000 }],
     });
-    expect(
-      (await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 9, cursor: null })).items,
-    ).toMatchObject([{ status: 'cancelled', reason: 'cancelled', deliveries: [] }]);
+    expect(await slotsOf(world, task)).toMatchObject([{ status: 'cancelled', reason: 'cancelled', deliveries: [] }]);
     expect(await world.query('select kind, quantity from usage')).toEqual([{ kind: 'tokens', quantity: 7 }]);
     expect(await world.store.readTask(task.id)).toMatchObject({
       context: { kept: true },

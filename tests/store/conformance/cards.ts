@@ -1,60 +1,35 @@
 import { expect, test } from 'vitest';
-import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
-import { noChange, type TaskChange } from '../../../src/app/ports/tasks.ts';
+import type { OutboxPart } from '../../../src/app/ports/outbox.ts';
+import type { TaskVerb } from '../../../src/domain/event.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../../support/builders.ts';
+import { aTask, bootId, claimAll, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { outbox } from './chat-builders.ts';
-import { aReadyTask, claimParts } from './outbox.ts';
+import { aReadyTask, change, claimParts, delivered, nextPart, outbox, refused, removed, threadOf } from '../scenes.ts';
 
-const topicId = 77;
-
-async function topicMade({ store, make }: World, task: Task, id = topicId): Promise<void> {
+async function topicMade({ store, make }: World, task: Task, id = 77): Promise<void> {
   await store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
   await store.endTopic({ taskId: task.id, state: 'ready', id, cardId: make.id(), remadeId: make.id(), at: nine });
 }
 
-function delivered(part: OutboxPart, messageId: number, pinId: string | null = null): PartEnd {
-  const ids = { chatId: '-100', threadId: part.route.topic, messageId };
-  return { id: part.id, fence: part.fence, status: 'delivered', ids, at: nine, evidence: null, pinId };
-}
+const next = (world: World, now = nine + minute) => nextPart(world, { now });
 
-async function next(world: World, now = nine + minute): Promise<OutboxPart> {
-  const [part] = await claimParts(world, { now });
-  if (part === undefined) throw new Error('nothing is to be sent');
-  return part;
-}
+/** The part as it arrived, with the id of the delivery that pins it, if it is a card of its own. */
+const arrived = (part: OutboxPart, messageId: number, pinId: string | null = null) =>
+  delivered(part, messageId, { at: nine, pinId });
 
 /** A task whose topic has its pinned card: message 500. */
 async function aCardedTask(world: World): Promise<Task> {
   const task = await aTask(world);
   await topicMade(world, task);
-  await world.store.endParts([delivered(await next(world), 500, world.make.id())], nine);
-  await world.store.endParts([delivered(await next(world), 500)], nine);
+  await world.store.endParts([arrived(await next(world), 500, world.make.id())], nine);
+  await world.store.endParts([arrived(await next(world), 500)], nine);
   return task;
 }
 
-const edited: TaskChange = {
-  ...noChange,
-  stamp: 'updated',
-  audit: { verb: 'edit', before: null, after: null },
-};
-const deleted: TaskChange = {
-  ...noChange,
-  set: { state: 'deleted', nextAt: null },
-  stamp: 'deleted',
-  audit: { verb: 'delete', before: null, after: null },
-};
-const undone: TaskChange = {
-  ...noChange,
-  set: { state: 'active', nextAt: nine },
-  stamp: 'restored',
-  audit: { verb: 'undo', before: null, after: null },
-};
-
-function change({ store }: World, task: Task, to: TaskChange, at = nine) {
-  return store.changeTask({ taskId: task.id, actor: 'telegram:user:7', at, once: null, quota: ample }, () => to);
-}
+const audited = (verb: TaskVerb) => ({ verb, before: null, after: null }) as const;
+const edited = { stamp: 'updated', audit: audited('edit') } as const;
+const deleted = { ...removed, audit: audited('delete') } as const;
+const restored = { set: { state: 'active', nextAt: nine }, stamp: 'restored', audit: audited('restore') } as const;
 
 const open_ = `status in ('pending', 'blocked')`;
 const kinds = async (world: World, where = open_) =>
@@ -68,7 +43,7 @@ export function cardTests(open: OpenWorld): void {
     await topicMade(world, task);
     const card = await next(world);
 
-    expect(await world.store.endParts([delivered({ ...card, fence: card.fence - 1 }, 500, 'pin')], nine)).toBe(0);
+    expect(await world.store.endParts([arrived({ ...card, fence: card.fence - 1 }, 500, 'pin')], nine)).toBe(0);
     expect(await world.query('select card_message_id from tasks')).toEqual([{ card_message_id: null }]);
     expect(await kinds(world)).toEqual([]);
   });
@@ -77,7 +52,7 @@ export function cardTests(open: OpenWorld): void {
     const world = await open();
     const task = await aCardedTask(world);
     await change(world, task, edited);
-    await change(world, task, edited, nine + minute);
+    await change(world, task, edited, { at: nine + minute });
     expect(await outbox(world, 'kind, rank, unknown_policy, expires_at', open_)).toEqual([
       { kind: 'card', rank: 2, unknown_policy: 'resend', expires_at: nine + minute + hour },
     ]);
@@ -85,8 +60,8 @@ export function cardTests(open: OpenWorld): void {
     expect(card).toMatchObject({ kind: 'card', edits: 500 });
 
     // What is on its way may show the state from before.
-    await change(world, task, edited, nine + minute);
-    await world.store.endParts([delivered(card, 500)], nine);
+    await change(world, task, edited, { at: nine + minute });
+    await world.store.endParts([arrived(card, 500)], nine);
     // It waits a moment for the answer to whoever made the change.
     expect(await claimParts(world, { now: nine + minute })).toEqual([]);
     expect(await next(world, nine + 2 * minute)).toMatchObject({ kind: 'card', edits: 500 });
@@ -99,7 +74,7 @@ export function cardTests(open: OpenWorld): void {
     await topicMade(world, task);
     const first = await next(world);
     await change(world, task, edited);
-    await world.store.endParts([delivered(first, 500, world.make.id())], nine);
+    await world.store.endParts([arrived(first, 500, world.make.id())], nine);
 
     const parts = [await next(world), await claimParts(world)];
     expect(parts).toMatchObject([{ kind: 'card', edits: 500 }, []]);
@@ -109,7 +84,7 @@ export function cardTests(open: OpenWorld): void {
     const world = await open();
     const task = await aCardedTask(world);
     for (const verb of ['run_now', 'retry', 'replay', 'cancel', 'answer'] as const) {
-      await change(world, task, { ...noChange, audit: { verb, before: null, after: null } });
+      await change(world, task, { audit: audited(verb) });
     }
 
     expect(await kinds(world)).toEqual([]);
@@ -118,7 +93,7 @@ export function cardTests(open: OpenWorld): void {
   test('a task without a topic has no card, and neither has one that is delivered nowhere', async () => {
     const world = await open();
     await change(world, await aTask(world), edited);
-    const nowhere = await aReadyTask(world, { home: { provider: 'cli', address: 'default', topic: null } });
+    const nowhere = await aReadyTask(world, { home: { ...threadOf('default'), provider: 'cli' } });
     await change(world, nowhere, edited);
 
     expect(await kinds(world)).toEqual([]);
@@ -135,13 +110,7 @@ export function cardTests(open: OpenWorld): void {
   test('a restore in the instant of the deletion ends with an open topic', async () => {
     const world = await open();
     const task = await aCardedTask(world);
-    for (const one of [
-      deleted,
-      { ...undone, audit: { verb: 'restore', before: null, after: null } } as const,
-      deleted,
-    ]) {
-      await change(world, task, one);
-    }
+    for (const one of [deleted, restored, deleted]) await change(world, task, one);
 
     expect(await kinds(world)).toEqual(['close', 'open', 'close']);
   });
@@ -150,14 +119,7 @@ export function cardTests(open: OpenWorld): void {
     const world = await open();
     const task = await aTask(world);
     await topicMade(world, task);
-    await world.store.endTopic({
-      taskId: task.id,
-      state: 'ready',
-      id: topicId,
-      cardId: 'again',
-      remadeId: 'r',
-      at: nine,
-    });
+    await topicMade(world, task);
     expect(await kinds(world)).toEqual(['card']);
 
     await world.store.endTopic({ taskId: task.id, state: 'none', lost: 1, at: 0 });
@@ -169,12 +131,11 @@ export function cardTests(open: OpenWorld): void {
     const world = await open();
     const task = await aCardedTask(world);
     await change(world, task, edited);
-    const { id, fence, taskId } = await next(world);
-    const gone = { id, fence, taskId, status: 'failed', error: 'message to edit not found', evidence: null } as const;
-    await world.store.endParts([{ ...gone, cardGone: 500 }], nine);
+    const error = 'message to edit not found';
+    await world.store.endParts([refused(await next(world), { error, cardGone: 500 })], nine);
     expect(await claimParts(world)).toEqual([]);
 
-    await change(world, task, edited, nine + minute);
+    await change(world, task, edited, { at: nine + minute });
     expect(await next(world, nine + 2 * minute)).toMatchObject({ kind: 'card', edits: null });
   });
 

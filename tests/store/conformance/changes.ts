@@ -1,45 +1,32 @@
 import { expect, test } from 'vitest';
 import type { DueTask } from '../../../src/app/ports/pipeline.ts';
-import { noChange, type TaskChange, type TaskScene } from '../../../src/app/ports/tasks.ts';
+import type { TaskScene } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../../support/builders.ts';
+import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { change, paused, removed, slotsOf, standings } from '../scenes.ts';
 
 function dueOf(due: TaskScene['due']): DueTask {
   if (due === null) throw new Error('the task is not due');
   return due;
 }
 
-type Plan = (scene: TaskScene) => Partial<TaskChange>;
-
-function change(world: World, { id }: Pick<Task, 'id'>, plan: Plan, once: string | null = null) {
-  const key =
-    once === null ? null : { scope: `run-now:${id}`, key: once, payloadHash: id, expiresAt: nine + 24 * hour };
-  return world.store.changeTask(
-    { taskId: id, actor: 'telegram:user:9', at: nine, once: key, quota: ample },
-    (scene) => ({
-      ...noChange,
-      ...plan(scene),
-    }),
-  );
-}
+const by = 'telegram:user:9';
+const under = (task: Task, key: string) =>
+  ({ scope: `run-now:${task.id}`, key, payloadHash: task.id, expiresAt: nine + 24 * hour }) as const;
 
 /** Runs the task by hand at the first free instant. */
-function runNow(world: World, task: Task, once: string | null = null) {
-  const plan: Plan = ({ taken, live }) => {
+function runNow(world: World, task: Task, key: string | null = null) {
+  const plan = ({ taken, live }: TaskScene) => {
     let slotAt = nine + 1;
     while (taken.has(slotAt)) slotAt += 1;
     const { occurrence, run } = world.make.dispatched(task, slotAt);
-    const busy = { ...occurrence, source: 'run_now' as const, status: 'pending' as const, runId: null };
-    return live.length > 0
-      ? { manual: { occurrence: busy, run: null } }
-      : { manual: { occurrence: { ...occurrence, source: 'run_now' }, run } };
+    const busy = { ...occurrence, source: 'run_now', status: 'pending', runId: null } as const;
+    if (live.length > 0) return { manual: { occurrence: busy, run: null } };
+    return { manual: { occurrence: { ...occurrence, source: 'run_now' as const }, run } };
   };
-  return change(world, task, plan, once);
+  return change(world, task, plan, { actor: by, once: key === null ? null : under(task, key) });
 }
-
-const slotsOf = async (world: World, task: Task) =>
-  (await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 20, cursor: null })).items;
 
 /** Changes of a task under its lock. */
 export function changeTests(open: OpenWorld): void {
@@ -61,19 +48,19 @@ export function changeTests(open: OpenWorld): void {
       consecutiveFailures: 5,
     } as const;
     const audit = { verb: 'edit' as const, before: { title: task.title }, after: { title: 'New' } };
-    const changed = await change(world, task, () => ({ set, stamp: 'updated', audit }));
+    const changed = await change(world, task, { set, stamp: 'updated', audit }, { actor: by });
 
     const { boundedRuns, consecutiveFailures, ...rest } = set;
     expect(changed).toMatchObject({ occurrenceId: null, replayed: false });
     expect(await world.store.readTask(task.id)).toMatchObject({
       ...rest,
       version: 2,
-      updated: { at: nine, by: 'telegram:user:9' },
+      updated: { at: nine, by },
       counters: { boundedRuns, consecutiveFailures },
     });
     expect(await world.query('select auto_pause from tasks')).toEqual([{ auto_pause: 3 }]);
     expect(await world.query(`select actor, before, after from audit where verb = 'edit'`)).toEqual([
-      { actor: 'telegram:user:9', before: JSON.stringify(audit.before), after: JSON.stringify(audit.after) },
+      { actor: by, before: JSON.stringify(audit.before), after: JSON.stringify(audit.after) },
     ]);
   });
 
@@ -82,16 +69,16 @@ export function changeTests(open: OpenWorld): void {
     async (stamp) => {
       const world = await open();
       const task = await aTask(world);
-      await change(world, task, () => ({ set: { pausedReason: 'manual' }, stamp }));
+      await change(world, task, { set: { pausedReason: 'manual' }, stamp }, { actor: by });
 
-      expect((await world.store.readTask(task.id))?.[stamp]).toEqual({ at: nine, by: 'telegram:user:9' });
+      expect((await world.store.readTask(task.id))?.[stamp]).toEqual({ at: nine, by });
     },
   );
 
   test('a change that says nothing leaves the row as it is, without an audit row', async () => {
     const world = await open();
     const task = await aTask(world);
-    await change(world, task, () => ({}));
+    await change(world, task, {});
 
     expect(await world.store.readTask(task.id)).toEqual(task);
     expect(await world.query('select verb from audit')).toEqual([{ verb: 'create' }]);
@@ -106,7 +93,7 @@ export function changeTests(open: OpenWorld): void {
       () => {
         throw new Error('a fault of the plan');
       },
-      'k',
+      { once: under(task, 'k') },
     );
 
     await expect(failing).rejects.toMatchObject({ code: 'internal' });
@@ -196,26 +183,17 @@ export function verbTests(open: OpenWorld): void {
     });
   });
 
-  test('the same key runs by hand once, and answers what the first call made', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    const first = await runNow(world, task, 'k');
-
-    expect(await runNow(world, task, 'k')).toMatchObject({ occurrenceId: first.occurrenceId, replayed: true });
-    expect(await slotsOf(world, task)).toHaveLength(1);
-  });
-
   test('the same key answers which entry of the audit the first call made, so that it can be undone', async () => {
     const world = await open();
     const task = await aTask(world);
-    const pause: Plan = () => ({
+    const pause = {
       set: { state: 'paused', nextAt: null },
       audit: { verb: 'pause', before: null, after: null },
-    });
-    const first = await change(world, task, pause, 'k');
+    } as const;
+    const first = await change(world, task, pause, { once: under(task, 'k') });
 
     expect(first.entryId).not.toBeNull();
-    expect(await change(world, task, pause, 'k')).toMatchObject({
+    expect(await change(world, task, pause, { once: under(task, 'k') })).toMatchObject({
       occurrenceId: null,
       entryId: first.entryId,
       replayed: true,
@@ -228,13 +206,9 @@ export function verbTests(open: OpenWorld): void {
     const question = world.make.occurrence({ slotAt: nine + 1, reason: 'ask', decideBy: nine + 24 * hour });
     const waiting = world.make.occurrence({ slotAt: nine + hour });
     await claimAll(world, { now: nine + hour, limit: 9 }, () => ({ occurrences: [question, waiting], runs: [] }));
-    await change(world, task, () => ({ set: { state: 'paused', nextAt: null }, endWaiting: 'paused' }));
+    await change(world, task, paused);
 
-    expect((await slotsOf(world, task)).map(({ status, reason }) => [status, reason])).toEqual([
-      ['skipped', 'paused'],
-      ['skipped', 'paused'],
-      ['dispatched', null],
-    ]);
+    expect(await standings(world, task)).toEqual(['skipped paused', 'skipped paused', 'dispatched']);
     expect(await world.store.finishRuns([endOf(started)])).toMatchObject({ written: 1 });
   });
 
@@ -247,19 +221,10 @@ export function verbTests(open: OpenWorld): void {
       occurrences: [shared.occurrence, waiting],
       runs: [shared.run],
     }));
-    await change(world, task, () => ({
-      set: { state: 'deleted', nextAt: null },
-      stamp: 'deleted',
-      endWaiting: 'deleted',
-      cancelLive: true,
-    }));
+    await change(world, task, removed);
 
     expect(await world.store.cancelRequested('boot-here')).toEqual([started.run.id]);
-    expect((await slotsOf(world, task)).map(({ status, reason }) => [status, reason])).toEqual([
-      ['cancelled', 'deleted'],
-      ['cancelled', 'deleted'],
-      ['dispatched', null],
-    ]);
+    expect(await standings(world, task)).toEqual(['cancelled deleted', 'cancelled deleted', 'dispatched']);
     expect(await world.store.readRun(shared.run.id)).toMatchObject({
       status: 'cancelled',
       error: 'deleted',
@@ -270,14 +235,8 @@ export function verbTests(open: OpenWorld): void {
   test('asking to stop again keeps the first time', async () => {
     const world = await open();
     const { task } = await aRunningTask(world);
-    await change(world, task, () => ({ cancelLive: true }));
-    await world.store.changeTask(
-      { taskId: task.id, actor: 'system', at: nine + hour, once: null, quota: ample },
-      () => ({
-        ...noChange,
-        cancelLive: true,
-      }),
-    );
+    await change(world, task, { cancelLive: true });
+    await change(world, task, { cancelLive: true }, { at: nine + hour });
 
     expect(await world.query('select cancel_requested_at from runs')).toEqual([{ cancel_requested_at: nine }]);
   });
@@ -289,7 +248,7 @@ export function verbTests(open: OpenWorld): void {
     await world.query(`update grants set scopes = '{'`);
     await change(world, task, ({ due, grant }) => {
       expect([due, grant]).toEqual([null, null]);
-      return { set: { state: 'deleted', nextAt: null }, stamp: 'deleted', endWaiting: 'deleted', cancelLive: true };
+      return removed;
     });
 
     expect(await world.store.readTask(task.id)).toMatchObject({

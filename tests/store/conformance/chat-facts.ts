@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { aRunningTask, aTask, endOf, failureOf, hour, minute, nine } from '../../support/builders.ts';
+import { aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, owner, someone } from './chat-builders.ts';
-import { aReadyTask } from './outbox.ts';
+import { aChat, aMessage, aReadyTask, owner, someone } from '../scenes.ts';
 
 /** What a chat amounts to, and how the server stands. */
 export function chatFactTests(open: OpenWorld): void {
@@ -13,23 +12,6 @@ export function chatFactTests(open: OpenWorld): void {
 }
 
 function newsTests(open: OpenWorld): void {
-  const ask = (chatId: string, except = '') => ({ chatId, since: nine, except, limit: 10 });
-
-  test('news tell what failed and what ran, but of the task that asks', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
-    await world.store.finishRuns([failureOf(started)]);
-    const { task: other, started: next } = await aRunningTask(world, { title: 'Lunch' });
-    await world.store.finishRuns([endOf(next)]);
-
-    const news = await world.store.chatNews(ask(task.chatId));
-    expect(news.failed).toEqual([{ number: 1, title: 'Water the plants', count: 1, error: 'it broke' }]);
-    expect(news.succeeded).toEqual([{ number: 2, title: 'Lunch', count: 1, done: 0 }]);
-    expect((await world.store.chatNews(ask(task.chatId, task.id))).failed).toEqual([]);
-    expect((await world.store.chatNews({ ...ask(other.chatId), since: nine + hour })).succeeded).toEqual([]);
-    expect((await world.store.chatNews(ask('another'))).failed).toEqual([]);
-  });
-
   test('news tell what rests, what was put off, and what waits for somebody', async () => {
     const world = await open();
     const { task, started } = await aRunningTask(world);
@@ -49,7 +31,12 @@ function newsTests(open: OpenWorld): void {
        values ('${world.make.id()}', '${task.id}', ${nine + hour}, 'snooze', 'pending', 0, ${nine}, ${nine})`,
     );
 
-    const { paused, snoozed, waiting } = await world.store.chatNews(ask(task.chatId));
+    const { paused, snoozed, waiting } = await world.store.chatNews({
+      chatId: task.chatId,
+      since: nine,
+      except: '',
+      limit: 10,
+    });
     expect(paused).toEqual([{ number: 2, title: 'Lunch', at: nine }]);
     expect(snoozed).toEqual([{ number: 1, title: 'Water the plants', at: nine + hour }]);
     expect(waiting).toEqual([

@@ -5,8 +5,7 @@ import type { Actor } from '../../../src/domain/access.ts';
 import type { TaskVerb } from '../../../src/domain/event.ts';
 import { aTask, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { owner, someone, threadOf } from './chat-builders.ts';
-import { aReadyTask } from './outbox.ts';
+import { aReadyTask, owner, someone, threadOf } from '../scenes.ts';
 
 const everything = { filter: 'all', ownerId: null, text: null, offset: 0, limit: 20 } as const;
 

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Chat, NewMessage } from '../../../src/app/ports/chats.ts';
-import { noChange } from '../../../src/app/ports/tasks.ts';
-import { ample, aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
+import { aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, outbox, owner, someone, threadOf } from './chat-builders.ts';
-import { claimParts } from './outbox.ts';
+import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, change } from '../scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
 
@@ -37,13 +35,6 @@ export function chatTests(open: OpenWorld): void {
       title: 'Balcony',
     });
     expect(await store.findChat(group)).toMatchObject({ id: made.id, title: 'Balcony' });
-  });
-
-  test('a chat that a task was created in is the same chat', async () => {
-    const world = await open();
-    const task = await aTask(world);
-
-    expect((await aChat(world)).id).toBe(task.chatId);
   });
 
   test('what is changed of a chat is changed, and nothing else', async () => {
@@ -235,16 +226,6 @@ export function goneTests(open: OpenWorld): void {
     expect(await outbox(world, 'status', `chat_id = '${due.chatId}'`)).toEqual([{ status: 'pending' }]);
   });
 
-  test('an owner whose own chat is gone is not told there', async () => {
-    const world = await open();
-    await world.store.changeUser(owner, { role: 'owner' }, nine);
-    const chat = await aChat(world, '7');
-
-    expect(await gone(world, chat.id)).toBe(0);
-    expect(await outbox(world, 'id')).toEqual([]);
-    expect(await gone(world, 'no such chat')).toBeNull();
-  });
-
   test('a chat that is back has the state from before, and its tasks wait for a person', async () => {
     const world = await open();
     const { store } = world;
@@ -274,11 +255,7 @@ export function goneTests(open: OpenWorld): void {
     const world = await open();
     const task = await aTask(world);
     const pause = { state: 'paused', nextAt: null, pausedReason: 'manual' } as const;
-    await world.store.changeTask({ taskId: task.id, actor: owner, at: nine, once: null, quota: ample }, () => ({
-      ...noChange,
-      set: pause,
-      stamp: 'paused',
-    }));
+    await change(world, task, { set: pause, stamp: 'paused' });
 
     expect(await gone(world, task.chatId)).toBe(0);
     expect(await world.store.readTask(task.id)).toMatchObject({ pausedReason: 'manual' });

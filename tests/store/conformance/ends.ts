@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunEnd, StartedRun } from '../../../src/app/ports/pipeline.ts';
+import type { StartedRun } from '../../../src/app/ports/pipeline.ts';
 import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import {
@@ -128,24 +128,6 @@ export function endTests(open: OpenWorld): void {
     expect(await countersOf(world, task)).toMatchObject({ runs: 0 });
   });
 
-  test('an attempt that is tried again leaves the occurrence and the counters alone', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
-    await world.store.finishRuns([
-      failureOf(started, { status: 'backoff', readyAt: nine + minute, context: { wrong: 1 } }),
-    ]);
-
-    expect(await slotsOf(world, task)).toMatchObject([
-      { status: 'dispatched', attempts: [{ status: 'failed', error: 'it broke' }] },
-    ]);
-    expect(await world.store.readTask(task.id)).toMatchObject({
-      context: {},
-      counters: { runs: 0 },
-      lastRunStatus: null,
-    });
-    expect(await world.store.nextRunAt('boot-here', nine)).toBe(nine + minute);
-  });
-
   test.each(['failed', 'cancelled'] as const)('a run that ends %s leaves the context unchanged', async (status) => {
     const world = await open();
     const { task, started } = await aRunningTask(world, { context: { kept: true } });
@@ -173,64 +155,35 @@ export function endTests(open: OpenWorld): void {
       lastRunStatus: 'failed',
     });
   });
+
+  test('an attempt that is tried again leaves the occurrence and the counters alone', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world);
+    await world.store.finishRuns([
+      failureOf(started, { status: 'backoff', readyAt: nine + minute, context: { wrong: 1 } }),
+    ]);
+
+    expect(await slotsOf(world, task)).toMatchObject([
+      { status: 'dispatched', attempts: [{ status: 'failed', error: 'it broke' }] },
+    ]);
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      context: {},
+      counters: { runs: 0 },
+      lastRunStatus: null,
+    });
+    expect(await world.store.nextRunAt('boot-here', nine)).toBe(nine + minute);
+  });
 }
 
 /** The automatic pause, delays after the last finish, usage. */
 export function afterEndTests(open: OpenWorld): void {
-  test('a task that failed too often in a row is paused with the reason, once, and what waited is skipped', async () => {
-    const world = await open();
-    const task = await aTask(world, { policies: { auto_pause: 3 } });
-    const [a, b, c] = await runningSlots(world, task, 3);
-    if (!a || !b || !c) throw new Error('three runs are needed');
-    const waiting = world.make.occurrence({ slotAt: nine + hour, reason: 'overlap' });
-    await claimAll(world, { now: nine + hour, limit: 1 }, () => ({ occurrences: [waiting], runs: [] }));
-
-    expect(await world.store.finishRuns([failureOf(a), failureOf(b)])).toEqual({ written: 2, autoPaused: [] });
-    expect(await world.store.finishRuns([failureOf(c)])).toEqual({ written: 1, autoPaused: [task.id] });
-    expect(await world.store.readTask(task.id)).toMatchObject({
-      state: 'paused',
-      nextAt: null,
-      pausedReason: 'auto:consecutive_failures',
-      paused: { at: nine + 1000, by: 'system' },
-    });
-    expect((await slotsOf(world, task))[0]).toMatchObject({ id: waiting.id, status: 'skipped', reason: 'paused' });
-    expect(await world.query(`select actor from audit where verb = 'pause'`)).toEqual([{ actor: 'system' }]);
-  });
-
-  test('automatic pause is off at zero', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world, { policies: { auto_pause: 0 } });
-    await world.query('update tasks set consecutive_failures = 500 where id = ?t', task.id);
-
-    expect(await world.store.finishRuns([failureOf(started)])).toEqual({ written: 1, autoPaused: [] });
-    expect((await world.store.readTask(task.id))?.state).toBe('active');
-  });
-
-  test.each([
-    ['in one batch', (ends: readonly RunEnd[]) => [ends]],
-    ['one by one', (ends: readonly RunEnd[]) => ends.map((end) => [end])],
-  ])('failures of slots that one outage made late count once towards the pause, %s', async (_how, batches) => {
+  test('failures of slots that one outage made late count once towards the pause', async () => {
     const world = await open();
     const task = await aTask(world);
     const started = await runningSlots(world, task, 3, true);
-    for (const batch of batches(started.map((one) => failureOf(one)))) await world.store.finishRuns(batch);
+    for (const one of started) await world.store.finishRuns([failureOf(one)]);
 
     expect(await countersOf(world, task)).toMatchObject({ runs: 3, failures: 3, consecutiveFailures: 1 });
-  });
-
-  test('a delay after the last finish is due when the end of the run says', async () => {
-    const world = await open();
-    const schedule = {
-      kind: 'interval',
-      interval: 'PT1H',
-      startAt: nine,
-      from: 'completion',
-      timezone: 'UTC',
-    } as const;
-    const { task, started } = await aRunningTask(world, { schedule });
-    await world.store.finishRuns([endOf(started, { follows: { schedule, nextAt: nine + 90 * minute } })]);
-
-    expect((await world.store.readTask(task.id))?.nextAt).toBe(nine + 90 * minute);
   });
 
   test('the end of a run does not move the next slot of a task that was edited, paused, or follows the clock', async () => {
@@ -297,12 +250,5 @@ export function afterEndTests(open: OpenWorld): void {
       written: 1,
     });
     expect(await world.store.readRun(started.run.id)).toMatchObject({ status: 'failed' });
-  });
-
-  test('a run without a task ends by itself', async () => {
-    const world = await open();
-    await world.store.addRun(world.make.newRun());
-
-    expect(await world.store.finishRuns([endOf(await startOne(world, nine))])).toEqual({ written: 1, autoPaused: [] });
   });
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { NagDecision } from '../../../src/app/ports/questions.ts';
-import { noChange } from '../../../src/app/ports/tasks.ts';
-import { ample, hour, minute, nine } from '../../support/builders.ts';
+import { hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
-import { ack, asked, claim, rowsOf, somebody, withTopic } from './acks.ts';
+import { blocked, change, claimParts, someone } from '../scenes.ts';
+import { ack, asked, claim, rowsOf, withTopic } from './acks.ts';
 
 /** What follows when nobody has said Done, and when it was put off. */
 export function escalationTests(open: OpenWorld): void {
@@ -12,7 +12,7 @@ export function escalationTests(open: OpenWorld): void {
     const { task, occurrenceId } = await asked(world);
     const at = nine + hour;
     const own = await world.store.noteChat({ newId: world.make.id(), address: '8', title: null, kind: 'private', at });
-    await world.store.noteMember({ chatId: task.chatId, userId: somebody, status: 'admin', checkedAt: nine });
+    await world.store.noteMember({ chatId: task.chatId, userId: someone, status: 'admin', checkedAt: nine });
     const giveUp = (): NagDecision => ({
       occurrenceId,
       is: 'giveUp',
@@ -41,11 +41,9 @@ export function escalationTests(open: OpenWorld): void {
 
     // They have blocked the bot meanwhile, so the group is told, and the line in the topic says so.
     await withTopic(world, task.id);
-    const parts = await world.store.claimParts({ now: at, limit: 10, after: '' }, 'boot-here', new Set());
-    const word = parts.find(({ chatId }) => chatId === own.id);
-    const blocked = { status: 'blocked', afterMs: hour, cause: 'chat_gone' } as const;
-    const { id = '', fence = 0, taskId = null } = word ?? {};
-    const end = { ...blocked, id, fence, taskId, error: 'Forbidden: bot was blocked by the user', guidance: null };
+    const word = (await claimParts(world, { now: at })).find(({ chatId }) => chatId === own.id);
+    if (word === undefined) throw new Error('the word is needed');
+    const end = blocked(word, { cause: 'chat_gone', error: 'Forbidden: bot was blocked by the user' });
     await world.store.endParts([end], at);
     await world.store.endParts([end], at);
     const words = await world.query<{ chat_id: string; status: string; content: string; error: string | null }>(
@@ -68,23 +66,13 @@ export function escalationTests(open: OpenWorld): void {
     const { task, occurrenceId } = await asked(world);
     const at = nine + 2 * minute;
     const until = nine + hour;
-    const occurrence = {
-      id: world.make.id(),
-      slotAt: until,
-      source: 'snooze',
-      status: 'pending',
-      reason: null,
-      decideBy: null,
-      runId: null,
-      lateMs: 0,
-    } as const;
-    const request = { taskId: task.id, actor: 'telegram:user:7', quota: ample, once: null } as const;
-    await world.store.changeTask({ ...request, at }, () => ({ ...noChange, manual: { occurrence, run: null } }));
+    const occurrence = world.make.occurrence({ slotAt: until, source: 'snooze' });
+    await change(world, task, { manual: { occurrence, run: null } }, { at });
     expect(await rowsOf(world)).toMatchObject([{ status: 'superseded', nag_at: null }]);
-    await world.store.changeTask({ ...request, at: at + minute }, () => ({ ...noChange, endSnooze: 'undone' }));
+    await change(world, task, { endSnooze: 'undone' }, { at: at + minute });
     expect(await rowsOf(world)).toMatchObject([{ status: 'open', nag_at: at + minute + ack.nagEveryMs }]);
-    await world.store.noteDone({ taskId: task.id, occurrenceId, actor: somebody, at: at + 2 * minute });
-    await world.store.changeTask({ ...request, at: at + 3 * minute }, () => ({ ...noChange, endSnooze: 'undone' }));
+    await world.store.noteDone({ taskId: task.id, occurrenceId, actor: someone, at: at + 2 * minute });
+    await change(world, task, { endSnooze: 'undone' }, { at: at + 3 * minute });
     expect(await rowsOf(world)).toMatchObject([{ status: 'done' }]);
   });
 }

@@ -138,35 +138,6 @@ export function feedTests(open: OpenWorld): void {
 export function downtimeTests(open: OpenWorld): void {
   const counts = { missed: 3, late: 1, asked: 0, skipped: 0 };
 
-  test('a downtime reaches from the last sign of life to the start', async () => {
-    const { store } = await open();
-    expect(await store.openDowntime('d1', nine)).toEqual({ is: 'first' });
-    await store.markAlive(nine + minute);
-    expect(await store.openDowntime('d2', nine + hour)).toEqual({
-      is: 'opened',
-      downtime: { id: 'd2', from: nine + minute, to: nine + hour },
-    });
-    expect(await store.lastDowntime()).toEqual({ id: 'd2', from: nine + minute, to: nine + hour });
-  });
-
-  test('a downtime that is not reported yet reaches to the next start', async () => {
-    const { store } = await open();
-    await store.markAlive(nine);
-    await store.openDowntime('d1', nine + minute);
-    const downtime = { id: 'd1', from: nine, to: nine + hour };
-    expect(await store.openDowntime('d2', nine + hour)).toEqual({ is: 'opened', downtime });
-    expect(await store.lastDowntime()).toEqual(downtime);
-  });
-
-  test('a start before the last sign of life knows that the clock was set back, and notes it', async () => {
-    const world = await open();
-    await world.store.markAlive(nine + hour);
-    expect(await world.store.openDowntime('d1', nine)).toEqual({ is: 'clockBack', aliveAt: nine + hour });
-    expect(await world.query('select from_at, to_at from set_backs')).toEqual([
-      { from_at: nine, to_at: nine + hour + minute / 2 },
-    ]);
-  });
-
   test('a downtime is reported once, with its event', async () => {
     const world = await open();
     const { store } = world;

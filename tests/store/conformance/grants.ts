@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { GrantQuery } from '../../../src/app/ports/tasks.ts';
-import { aTask, hour, minute, nine } from '../../support/builders.ts';
+import { aTask, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, owner, someone, threadOf } from './chat-builders.ts';
-import { actor, deeds, engineOn, target } from './verbs.ts';
+import { aChat, owner, someone, threadOf } from '../scenes.ts';
+import { actor, engineOn, target } from './verbs.ts';
 
 const by = { actor } as const;
 
@@ -71,30 +71,6 @@ function listTests(open: OpenWorld): void {
 }
 
 function giveTests(open: OpenWorld): void {
-  test('a revoked grant skips the slots of its task with that reason, and a fresh one lets them run again', async () => {
-    const world = await open();
-    const { rooms, create, pass, story, time } = engineOn(world);
-    const task = await create();
-    const old = await grantOf(world, task.id);
-    const revoked = await rooms.tasks.revoke(old.id, by);
-    expect(revoked.grant).toMatchObject({ id: old.id, taskIds: [task.id], revokedAt: time.now(), revokedBy: actor });
-    expect((await rooms.tasks.revoke(old.id, by)).entryId).toBeNull();
-    await pass(30 * minute);
-    const { grant } = await rooms.tasks.grant(target(task), { scopes: null, expiresAt: nine + 100 * hour });
-    expect(grant).toMatchObject({ taskIds: [task.id], scopes: ['action:message'], expiresAt: nine + 100 * hour });
-    await pass(hour);
-    expect(await story(task)).toEqual(['0 skipped grant_revoked', '60 succeeded']);
-    expect(await deeds(world)).toEqual([
-      'create nothing -> active',
-      'revoke active -> active',
-      'grant active -> active',
-    ]);
-    expect(
-      await world.query(`select kind from events where kind in ('task.grant', 'task.revoke') order by id`),
-    ).toEqual([{ kind: 'task.revoke' }, { kind: 'task.grant' }]);
-    expect((await rooms.tasks.revoke(old.id, by)).grant).toMatchObject({ id: old.id, taskIds: [], revokedBy: actor });
-  });
-
   test('a fresh grant takes the place of one that still held, and the same key gives no second one', async () => {
     const world = await open();
     const { rooms, create } = engineOn(world);
@@ -106,20 +82,6 @@ function giveTests(open: OpenWorld): void {
     expect(again.grant).toEqual(first.grant);
     expect([again.replayed, await ids(world)]).toEqual([true, [first.grant.id, old.id]]);
     expect(await world.store.readGrant(old.id)).toMatchObject({ revokedBy: actor });
-  });
-
-  test('scopes that would let nothing run, and an end in the past, are refused', async () => {
-    const world = await open();
-    const { rooms, create, time } = engineOn(world);
-    const task = await create();
-    const give = (scopes: string[] | null, expiresAt: number | null) =>
-      rooms.tasks.grant(target(task), { scopes, expiresAt });
-    for (const scopes of [[], ['action:http'], ['anything'], ['action:message', 'Action: *']]) {
-      await expect(give(scopes, null)).rejects.toMatchObject({ code: 'invalid_request' });
-    }
-    await expect(give(null, time.now())).rejects.toMatchObject({ code: 'invalid_request' });
-    expect(await ids(world)).toHaveLength(1);
-    await expect(rooms.tasks.revoke('none', by)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('whoever is out of the chat gets no fresh grant there, and what is revoked by hand outlives the return', async () => {
@@ -146,23 +108,6 @@ function giveTests(open: OpenWorld): void {
 }
 
 function followTests(open: OpenWorld): void {
-  test('a grant goes with its task and comes back with it, by every way', async () => {
-    const world = await open();
-    const { rooms, create } = engineOn(world);
-    const task = await create();
-    const state = async () => (await grantOf(world, task.id)).revokedBy;
-    const { entryId } = await rooms.tasks.delete(target(task));
-    expect(await state()).toBe('system:deleted');
-    const restored = await rooms.tasks.restore(target(task));
-    expect(await state()).toBeNull();
-    await rooms.tasks.undo(target(task), restored.entryId);
-    expect(await state()).toBe('system:deleted');
-    await rooms.tasks.restore(target(task));
-    const last = await rooms.tasks.delete(target(task));
-    await rooms.tasks.undo(target(task), last.entryId);
-    expect([await state(), entryId === null]).toEqual([null, false]);
-  });
-
   test('what was revoked before a deletion, or in the course of it, is not given back', async () => {
     const world = await open();
     const { rooms, create } = engineOn(world);

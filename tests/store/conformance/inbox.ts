@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { Draft, NewUpdate, UpdateEnd } from '../../../src/app/ports/chats.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, outbox, owner, someone, threadOf } from './chat-builders.ts';
-import { claimParts } from './outbox.ts';
+import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf } from '../scenes.ts';
 
 function updates(...ids: number[]): NewUpdate[] {
   return ids.map((id) => ({ id, payload: `{"update_id":${id}}`, address: '-100', messageId: 10 + id }));

@@ -1,51 +1,17 @@
 import { expect, test } from 'vitest';
-import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
-import type { DueAck, NagDecision } from '../../../src/app/ports/questions.ts';
 import { hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { asked, claim, withTopic } from './acks.ts';
+import { delivered, nextPart, putOff } from '../scenes.ts';
+import { asked, claim, nag, withTopic } from './acks.ts';
 
-async function next(world: World, now: number): Promise<OutboxPart> {
-  const [part] = await world.store.claimParts({ now, limit: 1, after: '' }, 'boot-here', new Set());
-  if (part === undefined) throw new Error('nothing was ready');
-  return part;
-}
-
-const delivered = ({ id, fence, taskId }: OutboxPart, messageId: number, at: number): PartEnd => ({
-  id,
-  fence,
-  taskId,
-  status: 'delivered',
-  at,
-  evidence: null,
-  pinId: null,
-  ids: { chatId: '-100', threadId: 42, messageId },
-});
-
-const putOff = ({ id, fence, taskId }: OutboxPart, afterMs: number): PartEnd => ({
-  id,
-  fence,
-  taskId,
-  status: 'pending',
-  unsent: true,
-  inDoubt: false,
-  afterMs,
-  error: 'wait',
-  evidence: null,
-});
+const next = (world: World, now: number) => nextPart(world, { now, limit: 1 });
 
 /** A reminder that has left, and whose answer is still to come. */
 async function onItsWay(world: World) {
   const { task, note } = await asked(world);
   await withTopic(world, task.id);
-  await world.store.endParts([delivered(await next(world, nine + 2000), 501, nine + 2000)], nine + 2000);
-  await claim(world, nine + hour, ({ occurrenceId }: DueAck): NagDecision => ({
-    occurrenceId,
-    is: 'nag',
-    number: 1,
-    nextAt: nine + 2 * hour,
-    deliveryId: world.make.id(),
-  }));
+  await world.store.endParts([delivered(await next(world, nine + 2000), 501)], nine + 2000);
+  await claim(world, nine + hour, nag(world, 1, nine + 2 * hour));
   return { note: { ...note, at: nine + hour + minute }, nag: await next(world, nine + hour) };
 }
 
@@ -60,7 +26,7 @@ export function lateNagTests(open: OpenWorld): void {
     const world = await open();
     const { note, nag } = await onItsWay(world);
     await world.store.noteDone(note);
-    await world.store.endParts([delivered(nag, 502, note.at)], note.at);
+    await world.store.endParts([delivered(nag, 502)], note.at);
     await world.store.noteDone(note);
     expect(await left(world)).toEqual([
       { kind: 'notice', status: 'delivered', edits: null },
@@ -72,15 +38,15 @@ export function lateNagTests(open: OpenWorld): void {
     const world = await open();
     const { note, nag } = await onItsWay(world);
     await world.store.noteDone(note);
-    await world.store.endParts([putOff(nag, 1000)], note.at);
+    await world.store.endParts([putOff(nag, { afterMs: 1000 })], note.at);
     expect(await left(world)).toEqual([{ kind: 'notice', status: 'failed', edits: null }]);
   });
 
   test('one whose reason is still there stays, whichever way it comes', async () => {
     const world = await open();
     const { nag, note } = await onItsWay(world);
-    await world.store.endParts([putOff(nag, 0)], note.at);
-    await world.store.endParts([delivered(await next(world, note.at), 502, note.at)], note.at);
+    await world.store.endParts([putOff(nag)], note.at);
+    await world.store.endParts([delivered(await next(world, note.at), 502)], note.at);
     expect(await left(world)).toEqual([{ kind: 'notice', status: 'delivered', edits: null }]);
   });
 
@@ -89,7 +55,7 @@ export function lateNagTests(open: OpenWorld): void {
     const { note, nag } = await onItsWay(world);
     await Promise.all([
       world.store.noteDone(note),
-      world.store.endParts([delivered(nag, 502, note.at)], note.at),
+      world.store.endParts([delivered(nag, 502)], note.at),
       world.store.noteDone({ ...note, actor: 'telegram:user:9' }),
     ]);
     expect((await left(world)).filter(({ kind }) => kind === 'remove')).toMatchObject([{ edits: 502 }]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aRunningTask, aTask, bootId, endOf, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import { aReadyTask, claimParts, nextPart, putOff, show } from '../scenes.ts';
 
 /** Claims that nobody holds, or that become sends later, and the way on for them. */
 export function lostClaimTests(open: OpenWorld): void {
@@ -70,10 +70,8 @@ export function lostClaimTests(open: OpenWorld): void {
   test('a part that waited for its topic in vain has used up no send', async () => {
     const world = await open();
     await show(world, await aTask(world), [world.make.part()]);
-    const [part] = await claimParts(world);
-    const { id = '', fence = 0 } = part ?? {};
-    const later = { status: 'pending', unsent: true, inDoubt: false, afterMs: 0, error: null, evidence: null } as const;
-    await world.store.endParts([{ id, fence, ...later }], nine);
+    const part = await nextPart(world);
+    await world.store.endParts([putOff(part)], nine);
     expect(await world.query(`select status, sends, put_offs from deliveries`)).toEqual([
       { status: 'pending', sends: 0, put_offs: 0 },
     ]);

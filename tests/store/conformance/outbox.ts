@@ -1,76 +1,21 @@
 import { expect, test } from 'vitest';
 import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
-import type { NewDelivery } from '../../../src/app/ports/pipeline.ts';
-import type { NewTask } from '../../../src/app/ports/tasks.ts';
 import { unknownHoldMs } from '../../../src/domain/limits.ts';
-import type { Task } from '../../../src/domain/task.ts';
-import { aTask, bootId, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
+import { aTask, bootId, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-
-const nobody: ReadonlySet<string> = new Set();
-
-interface Claiming {
-  readonly now?: number;
-  readonly limit?: number;
-  readonly after?: string;
-  readonly boot?: string;
-  readonly busy?: ReadonlySet<string>;
-}
-
-export function claimParts({ store }: Pick<World, 'store'>, claiming: Claiming = {}): Promise<readonly OutboxPart[]> {
-  const { now = nine + minute, limit = 100, after = '', boot = bootId, busy = nobody } = claiming;
-  return store.claimParts({ now, limit, after }, boot, busy);
-}
-
-/** The topic of the task is there now. Its card has been shown before, so that nothing but results is left to be sent. */
-async function topicReady(world: World, taskId: string, id: number): Promise<void> {
-  const cardId = world.make.id();
-  await world.store.endTopic({ taskId, state: 'ready', id, cardId, remadeId: world.make.id(), at: nine });
-  await world.query(`delete from deliveries where id = ?t`, cardId);
-}
-
-/** A task whose topic exists. */
-export async function aReadyTask(world: World, facts: Partial<NewTask> = {}): Promise<Task> {
-  const task = await aTask(world, facts);
-  await world.store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
-  await topicReady(world, task.id, 77);
-  return task;
-}
-
-/** A run of the task that has ended, with these parts to be shown. */
-export async function show(world: World, task: Task, parts: readonly NewDelivery[], finishedAt = nine): Promise<void> {
-  await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
-  await world.store.finishRuns([endOf(await startOne(world, nine), { finishedAt, deliveries: parts })]);
-}
-
-function delivered(part: Pick<OutboxPart, 'id' | 'fence'>): PartEnd {
-  const ids = { chatId: '-100', threadId: 77, messageId: 5001 };
-  return { id: part.id, fence: part.fence, status: 'delivered', ids, at: nine + minute, evidence: null, pinId: null };
-}
-
-function lost({ id, fence }: Pick<OutboxPart, 'id' | 'fence'>, afterMs: number | null): PartEnd {
-  return { id, fence, status: 'unknown', afterMs, error: 'no answer', evidence: '{}', guidance: null };
-}
-
-type Later = Extract<PartEnd, { status: 'pending' }>;
-
-function later({ id, fence }: Pick<OutboxPart, 'id' | 'fence'>, facts: Partial<Later> = {}): PartEnd {
-  const end = {
-    status: 'pending',
-    unsent: false,
-    inDoubt: false,
-    afterMs: 0,
-    error: 'later',
-    evidence: null,
-  } as const;
-  return { id, fence, ...end, ...facts };
-}
-
-function only(parts: readonly OutboxPart[]): OutboxPart {
-  const [part, another] = parts;
-  if (part === undefined || another !== undefined) throw new Error(`${parts.length} parts were claimed, not one`);
-  return part;
-}
+import {
+  aMessage,
+  aReadyTask,
+  blocked,
+  claimParts,
+  delivered,
+  lost,
+  nextPart,
+  putOff,
+  refused,
+  show,
+  threadOf,
+} from '../scenes.ts';
 
 async function rowOf(world: World, id: string) {
   return (await world.query('select * from deliveries where id = ?t', id))[0];
@@ -98,8 +43,8 @@ export function outboxTests(open: OpenWorld): void {
         edits: null,
         isResent: false,
         doubtSince: null,
-        home: { provider: 'telegram', address: '-100', topic: null },
-        route: { provider: 'telegram', address: '-100', topic: 77 },
+        home: threadOf('-100'),
+        route: threadOf('-100', 77),
         topic: { taskId: task.id, state: 'ready', id: 77 },
       },
     ]);
@@ -111,14 +56,14 @@ export function outboxTests(open: OpenWorld): void {
     const world = await open();
     const task = await aTask(world);
     await show(world, task, [world.make.part()]);
-    const first = only(await claimParts(world));
-    const second = only(await claimParts(world));
+    const first = await nextPart(world);
+    const second = await nextPart(world);
 
     expect([first.status, first.sends, first.topic?.state, first.route.topic]).toEqual(['pending', 0, 'none', null]);
-    expect(await world.store.endParts([later(first, { afterMs: 1 })], nine)).toBe(0);
-    expect(await world.store.endParts([later(second, { afterMs: hour })], nine)).toBe(1);
+    expect(await world.store.endParts([putOff(first, { unsent: false, afterMs: 1 })], nine)).toBe(0);
+    expect(await world.store.endParts([putOff(second, { unsent: false, afterMs: hour })], nine)).toBe(1);
     expect(await claimParts(world)).toEqual([]);
-    expect(only(await claimParts(world, { now: nine + hour })).fence).toBeGreaterThan(second.fence);
+    expect((await nextPart(world, { now: nine + hour })).fence).toBeGreaterThan(second.fence);
   });
 
   test.each([
@@ -134,7 +79,7 @@ export function outboxTests(open: OpenWorld): void {
 
     expect(await claimParts(world, { now: nine + hour })).toEqual([]);
     await world.query(`update deliveries set status = 'failed' where id = ?t`, first.id);
-    expect(only(await claimParts(world, { now: nine + hour })).id).toBe(second.id);
+    expect((await nextPart(world, { now: nine + hour })).id).toBe(second.id);
   });
 
   test('a part that a person is asked about holds its own thread alone, for two minutes and no longer', async () => {
@@ -142,32 +87,30 @@ export function outboxTests(open: OpenWorld): void {
     const task = await aReadyTask(world);
     const [first, second] = [world.make.part(), world.make.part({ part: 2 })];
     await show(world, task, [first, second]);
-    const sent = only(await claimParts(world));
+    const sent = await nextPart(world);
     await world.store.endParts([lost(sent, null)], nine);
     const other = world.make.part();
     await show(world, await aReadyTask(world), [other]);
 
-    expect(only(await claimParts(world)).id).toBe(other.id);
+    expect((await nextPart(world)).id).toBe(other.id);
     expect(await claimParts(world, { now: nine + minute + unknownHoldMs - 1 })).toEqual([]);
-    expect(only(await claimParts(world, { now: nine + minute + unknownHoldMs })).id).toBe(second.id);
+    expect((await nextPart(world, { now: nine + minute + unknownHoldMs })).id).toBe(second.id);
   });
 
   test('while a part of a chat is looked for, nothing but answers leaves there, for two minutes at most', async () => {
     const world = await open();
     const [doubted, other] = [await aReadyTask(world), await aReadyTask(world)];
     await show(world, doubted, [world.make.part()]);
-    const sent = only(await claimParts(world));
+    const sent = await nextPart(world);
     await world.store.endParts([lost(sent, hour)], nine);
     const next = world.make.part();
     await show(world, other, [next]);
-    const thread = { provider: 'telegram', address: '-100', topic: null };
-    const about = { thread, taskId: null, shown: { text: 'Here.' }, edits: null, expiresAt: null } as const;
-    await world.store.addMessages([{ ...about, id: world.make.id(), kind: 'answer' }], nine);
+    await world.store.addMessages([aMessage(world)], nine);
 
-    expect(only(await claimParts(world)).kind).toBe('answer');
+    expect((await nextPart(world)).kind).toBe('answer');
     const end = nine + minute + unknownHoldMs;
     expect(await claimParts(world, { now: end - 1 })).toEqual([]);
-    expect(only(await claimParts(world, { now: end })).id).toBe(next.id);
+    expect((await nextPart(world, { now: end })).id).toBe(next.id);
   });
 
   test('the most urgent part of a chat goes first, and threads of one chat take turns', async () => {
@@ -176,23 +119,26 @@ export function outboxTests(open: OpenWorld): void {
     const [card, result] = [world.make.part({ rank: 2 }), world.make.part({ rank: 1 })];
     await show(world, calm, [card]);
     await show(world, urgent, [result]);
-    const first = only(await claimParts(world));
+    const first = await nextPart(world);
     await world.store.endParts([delivered(first)], nine);
 
-    expect([first.id, only(await claimParts(world)).id]).toEqual([result.id, card.id]);
+    expect([first.id, (await nextPart(world)).id]).toEqual([result.id, card.id]);
   });
 
   test('every chat has its turn before one comes again, and busy chats are left alone', async () => {
     const world = await open();
     const chats: string[] = [];
     for (const address of ['-1', '-2', '-3', '-4']) {
-      const task = await aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
+      const task = await aReadyTask(world, { home: threadOf(address) });
       chats.push(task.chatId);
       await show(world, task, [world.make.part(), world.make.part({ part: 2 })]);
     }
-    const turn = async (after: string, busy: ReadonlySet<string> = nobody) => {
+    const turn = async (after: string, busy: ReadonlySet<string> = new Set()) => {
       const parts = await claimParts(world, { limit: 2, after, busy });
-      await world.store.endParts(parts.map(delivered), nine);
+      await world.store.endParts(
+        parts.map((part) => delivered(part)),
+        nine,
+      );
       return parts.map(({ chatId }) => chatId);
     };
     const [a = '', b = '', c = '', d = ''] = chats;
@@ -207,20 +153,20 @@ export function outboxTests(open: OpenWorld): void {
   test('chats that are held back do not keep others from their turn', async () => {
     const world = await open();
     for (const address of ['-1', '-2', '-3']) {
-      const held = await aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
+      const held = await aReadyTask(world, { home: threadOf(address) });
       const [first, second] = [world.make.part(), world.make.part({ part: 2 })];
       await show(world, held, [first, second]);
       await world.query(`update deliveries set status = 'blocked', ready_at = ?i where id = ?t`, nine + hour, first.id);
     }
-    const free = await aReadyTask(world, { home: { provider: 'telegram', address: '-4', topic: null } });
+    const free = await aReadyTask(world, { home: threadOf('-4') });
     await show(world, free, [world.make.part()]);
 
-    expect(only(await claimParts(world, { limit: 2 })).chatId).toBe(free.chatId);
+    expect((await nextPart(world, { limit: 2 })).chatId).toBe(free.chatId);
   });
 
   test('no more parts are claimed than were asked for, and no two of one chat', async () => {
     const world = await open();
-    const inChat = (address: string) => aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
+    const inChat = (address: string) => aReadyTask(world, { home: threadOf(address) });
     await show(world, await inChat('-1'), [world.make.part()]);
     await show(world, await inChat('-3'), [world.make.part()]);
     await world.store.endParts(
@@ -242,11 +188,11 @@ export function outboxTests(open: OpenWorld): void {
     const world = await open();
     const [silent, busy] = [await aReadyTask(world), await aReadyTask(world)];
     await show(world, silent, [world.make.part()]);
-    const sent = only(await claimParts(world));
+    const sent = await nextPart(world);
     await world.store.endParts([lost(sent, 2 * minute)], nine);
     await show(world, busy, [world.make.part(), world.make.part({ part: 2 })]);
 
-    expect(only(await claimParts(world, { now: nine + 2 * minute }))).toMatchObject({ id: sent.id, status: 'unknown' });
+    expect(await nextPart(world, { now: nine + 2 * minute })).toMatchObject({ id: sent.id, status: 'unknown' });
   });
 
   test('a part whose content cannot be read fails with the reason, and the others go out', async () => {
@@ -265,13 +211,13 @@ export function outboxTests(open: OpenWorld): void {
     const world = await open();
     const task = await aReadyTask(world);
     await show(world, task, [world.make.part()]);
-    const part = only(await claimParts(world, { boot: 'boot-before' }));
+    const part = await nextPart(world, { boot: 'boot-before' });
 
     expect(await claimParts(world)).toEqual([]);
     expect(await rowOf(world, part.id)).toMatchObject({ status: 'unknown', ready_at: nine + minute + 2000, sends: 1 });
-    const doubtful = only(await claimParts(world, { now: nine + minute + 2000 }));
-    expect(doubtful).toMatchObject({ id: part.id, status: 'unknown', sentAt: nine + minute, sends: 1 });
-    // What the dead process might still say was said under a claim that is gone.
+    const doubtful = await nextPart(world, { now: nine + minute + 2000 });
+    expect(doubtful).toMatchObject({ id: part.id, status: 'unknown', doubtSince: nine + minute, sends: 1 });
+    // The dead process might still say something, under a claim that is gone.
     expect(await world.store.endParts([delivered(part)], nine)).toBe(0);
     expect(await world.store.endParts([delivered(doubtful)], nine)).toBe(1);
   });
@@ -284,7 +230,7 @@ export function outboxTests(open: OpenWorld): void {
     expect(await world.store.nextPartAt(nine)).toBe(nine + minute);
     expect(await world.store.nextPartAt(nine + minute)).toBeNull();
 
-    const sent = only(await claimParts(world));
+    const sent = await nextPart(world);
     await world.store.endParts([lost(sent, 2 * minute)], nine);
     expect(await world.store.nextPartAt(nine + minute)).toBe(nine + 2 * minute);
     await world.query(`update deliveries set ready_at = null where id = ?t`, sent.id);
@@ -298,7 +244,7 @@ export function partEndTests(open: OpenWorld): void {
   const aClaimedPart = async (world: World) => {
     const task = await aReadyTask(world);
     await show(world, task, [world.make.part()]);
-    return only(await claimParts(world));
+    return await nextPart(world);
   };
 
   test('a delivered part keeps the ids that the platform returned, for ever', async () => {
@@ -311,7 +257,7 @@ export function partEndTests(open: OpenWorld): void {
       deliveries: [
         {
           status: 'delivered',
-          thread: { provider: 'telegram', address: '-100', topic: 77 },
+          thread: threadOf('-100', 77),
           platformChatId: '-100',
           messageThreadId: 77,
           messageId: 5001,
@@ -321,33 +267,15 @@ export function partEndTests(open: OpenWorld): void {
     });
   });
 
-  test('the table itself refuses delivered without a message id', async () => {
-    const world = await open();
-    const part = await aClaimedPart(world);
-
-    await expect(world.query(`update deliveries set status = 'delivered' where id = ?t`, part.id)).rejects.toThrow(
-      /deliveries_proof/,
-    );
-  });
-
   test.each<[string, (part: OutboxPart) => PartEnd, Record<string, unknown>]>([
     [
       'told to wait',
-      (part) => later(part, { unsent: true, afterMs: hour, error: '429' }),
+      (part) => putOff(part, { afterMs: hour, error: '429' }),
       { status: 'pending', ready_at: nine + hour, error: '429', sends: 0, put_offs: 1, settles: 0 },
     ],
     [
       'blocked',
-      ({ id, fence }) => ({
-        id,
-        fence,
-        status: 'blocked',
-        unsent: true,
-        afterMs: hour,
-        cause: 'no_topic_right',
-        error: 'refused',
-        guidance: null,
-      }),
+      (part) => blocked(part),
       { status: 'blocked', ready_at: nine + hour, cause: 'no_topic_right', error: 'refused', sends: 0 },
     ],
     [
@@ -355,11 +283,7 @@ export function partEndTests(open: OpenWorld): void {
       (part) => lost(part, hour),
       { status: 'unknown', ready_at: nine + hour, evidence: '{}', settles: 0 },
     ],
-    [
-      'refused',
-      ({ id, fence }) => ({ id, fence, status: 'failed', error: 'too long', evidence: null }),
-      { status: 'failed', ready_at: null, error: 'too long' },
-    ],
+    ['refused', (part) => refused(part), { status: 'failed', ready_at: null, error: 'too long' }],
   ])('a part that is %s says so once, and only under its own claim', async (_how, end, expected) => {
     const world = await open();
     const part = await aClaimedPart(world);
@@ -369,7 +293,7 @@ export function partEndTests(open: OpenWorld): void {
     expect(await world.store.endParts([end(part)], nine)).toBe(1);
     const written = await rowOf(world, part.id);
     expect(written).toMatchObject(expected);
-    // Whoever got no answer to the first write writes it again.
+    // An end is written again where the answer to its first write was lost.
     expect(await world.store.endParts([end(part)], nine)).toBe(0);
     expect(await rowOf(world, part.id)).toEqual(written);
   });
@@ -377,11 +301,11 @@ export function partEndTests(open: OpenWorld): void {
   test('every look for evidence is counted, until the part is sent again', async () => {
     const world = await open();
     await world.store.endParts([lost(await aClaimedPart(world), minute)], nine);
-    const first = only(await claimParts(world));
+    const first = await nextPart(world);
     await world.store.endParts([lost(first, minute)], nine);
-    const second = only(await claimParts(world));
-    await world.store.endParts([later(second, { unsent: false, error: null, evidence: 'absent' })], nine);
-    const again = only(await claimParts(world, { now: nine + hour }));
+    const second = await nextPart(world);
+    await world.store.endParts([putOff(second, { unsent: false, error: null, evidence: 'absent' })], nine);
+    const again = await nextPart(world, { now: nine + hour });
 
     expect([first.settles, second.settles, again.settles, again.sends]).toEqual([0, 1, 0, 2]);
     expect(again.sentAt).toBe(nine + hour);
@@ -390,24 +314,18 @@ export function partEndTests(open: OpenWorld): void {
 
   test('ends of all kinds are written in one call', async () => {
     const world = await open();
-    const parts = [];
-    for (const address of ['-1', '-2', '-3']) {
-      const task = await aReadyTask(world, { home: { provider: 'telegram', address, topic: null } });
-      await show(world, task, [world.make.part()]);
-    }
-    parts.push(...(await claimParts(world)));
-    const [a, b, c] = parts;
-    if (!a || !b || !c) throw new Error('three parts are needed');
-
-    expect(
-      await world.store.endParts(
-        [delivered(a), lost(b, null), { id: c.id, fence: c.fence, status: 'failed', error: 'no', evidence: null }],
-        nine,
-      ),
-    ).toBe(3);
-    expect(await world.query('select status from deliveries order by id')).toEqual(
-      ['delivered', 'unknown', 'failed'].map((status) => ({ status })),
+    for (const address of ['-1', '-2', '-3'])
+      await show(world, await aReadyTask(world, { home: threadOf(address) }), [world.make.part()]);
+    const ends = (await claimParts(world)).map((part, index) =>
+      [delivered(part), lost(part, null), refused(part)].slice(index, index + 1),
     );
+
+    expect(await world.store.endParts(ends.flat(), nine)).toBe(3);
+    expect((await world.query('select status from deliveries order by id')).map(({ status }) => status)).toEqual([
+      'delivered',
+      'unknown',
+      'failed',
+    ]);
   });
 
   test('a topic is made by one at a time, and again only when it is known to be missing', async () => {
@@ -436,10 +354,10 @@ export function partEndTests(open: OpenWorld): void {
     const task = await aTask(world);
     await show(world, task, [world.make.part()]);
     await world.store.beginTopic({ taskId: task.id, name: task.title }, 'boot-before', nine);
-    expect(only(await claimParts(world)).topic).toMatchObject({ state: 'creating', askedAt: nine, name: task.title });
+    expect((await nextPart(world)).topic).toMatchObject({ state: 'creating', askedAt: nine, name: task.title });
 
     await world.store.endTopic({ taskId: task.id, state: 'blocked', cause: 'no_topic_right' });
-    expect(only(await claimParts(world)).topic).toMatchObject({
+    expect((await nextPart(world)).topic).toMatchObject({
       state: 'blocked',
       cause: 'no_topic_right',
       askedAt: null,

@@ -5,28 +5,27 @@ import type { BlockedCause } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, bootId, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, outbox, threadOf } from './chat-builders.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import {
+  aChat,
+  aMessage,
+  aReadyTask,
+  blocked,
+  claimParts,
+  delivered,
+  lost,
+  nextPart,
+  only,
+  outbox,
+  putOff,
+  refused,
+  show,
+  threadOf,
+} from '../scenes.ts';
 
-type Named = Pick<OutboxPart, 'id' | 'fence'>;
-
-function blocked(world: World, { id, fence }: Named, cause: BlockedCause = 'topics_off'): PartEnd {
+/** Blocked, with the word about it that people are told. */
+function stuck(world: World, part: Pick<OutboxPart, 'id' | 'fence'>, cause: BlockedCause = 'topics_off'): PartEnd {
   const shown = { view: 'blocked', cause, error: 'refused' } as const;
-  const guidance = aMessage(world, { kind: 'notice', shown });
-  return { id, fence, status: 'blocked', afterMs: hour, cause, error: 'refused', guidance };
-}
-
-function delivered({ id, fence }: Named, messageId = 5001): PartEnd {
-  const ids = { chatId: '-100', threadId: 77, messageId };
-  return { id, fence, status: 'delivered', ids, at: nine + minute, evidence: null, pinId: null };
-}
-
-function lost({ id, fence }: Named, afterMs: number | null = 0): PartEnd {
-  return { id, fence, status: 'unknown', afterMs, error: 'no answer', evidence: '{}', guidance: null };
-}
-
-function again({ id, fence }: Named, inDoubt: boolean): PartEnd {
-  return { id, fence, status: 'pending', unsent: false, inDoubt, afterMs: 0, error: null, evidence: null };
+  return blocked(part, { cause, guidance: aMessage(world, { kind: 'notice', shown }) });
 }
 
 /** The parts of results that can be claimed now, past all that comes before them. */
@@ -40,9 +39,7 @@ async function results(world: World, now = nine + minute): Promise<readonly Outb
 
 async function aResult(world: World, task: Task, now = nine + minute): Promise<OutboxPart> {
   await show(world, task, [world.make.part()]);
-  const [part] = await results(world, now);
-  if (part === undefined) throw new Error('no result is to be sent');
-  return part;
+  return only(await results(world, now));
 }
 
 const guidances = (world: World) => outbox(world, 'id', `kind = 'notice'`);
@@ -53,19 +50,15 @@ export function guidanceTests(open: OpenWorld): void {
     const world = await open();
     const [first, second, third] = [await aReadyTask(world), await aReadyTask(world), await aReadyTask(world)];
     for (const task of [first, second]) {
-      await world.store.endParts([blocked(world, await aResult(world, task))], nine);
+      await world.store.endParts([stuck(world, await aResult(world, task))], nine);
     }
     expect(await guidances(world)).toHaveLength(1);
-    await world.store.endParts([blocked(world, await aResult(world, third), 'no_topic_right')], nine);
+    await world.store.endParts([stuck(world, await aResult(world, third), 'no_topic_right')], nine);
     expect(await guidances(world)).toHaveLength(2);
     await world.query(`update deliveries set status = 'failed' where kind = 'notice'`);
 
-    const [part] = await results(world, nine + 2 * hour);
-    if (part === undefined) throw new Error('a part is needed');
-    await world.store.endParts([delivered(part)], nine);
-    const [other] = await results(world, nine + 2 * hour);
-    if (other === undefined) throw new Error('a part is needed');
-    await world.store.endParts([blocked(world, other)], nine);
+    await world.store.endParts([delivered(only(await results(world, nine + 2 * hour)))], nine);
+    await world.store.endParts([stuck(world, only(await results(world, nine + 2 * hour)))], nine);
     // The other trouble of the same kind lasts, so that one result gets through does not make it news.
     expect(await guidances(world)).toHaveLength(2);
 
@@ -73,7 +66,7 @@ export function guidanceTests(open: OpenWorld): void {
       const [mended] = await results(world, nine + 4 * hour);
       if (mended !== undefined) await world.store.endParts([delivered(mended, messageId)], nine + hour);
     }
-    await world.store.endParts([blocked(world, await aResult(world, first, nine + 4 * hour))], nine + hour);
+    await world.store.endParts([stuck(world, await aResult(world, first, nine + 4 * hour))], nine + hour);
     expect(await guidances(world)).toHaveLength(3);
   });
 
@@ -90,35 +83,15 @@ export function guidanceTests(open: OpenWorld): void {
     expect(await told()).toEqual([true, false, false]);
   });
 
-  test('an answer that is delivered does not show that anything was mended', async () => {
-    const world = await open();
-    const [first, second] = [await aReadyTask(world), await aReadyTask(world)];
-    await world.store.endParts([blocked(world, await aResult(world, first))], nine);
-    const [notice] = await claimParts(world);
-    if (notice === undefined) throw new Error('the guidance is needed');
-    await world.store.endParts([delivered(notice)], nine);
-    await world.store.endParts([blocked(world, await aResult(world, second))], nine);
-
-    expect(await guidances(world)).toHaveLength(1);
-  });
-
-  test('an end under a lost claim tells nothing', async () => {
-    const world = await open();
-    const part = await aResult(world, await aReadyTask(world));
-    await world.store.endParts([blocked(world, { ...part, fence: part.fence - 1 })], nine);
-
-    expect(await guidances(world)).toEqual([]);
-  });
-
   test('a card that cannot be pinned is told once in a chat; other words about a failure once for each part', async () => {
     const world = await open();
     const fail = async (shown: 'notPinned' | 'words') => {
-      const { id, fence } = await aResult(world, await aReadyTask(world));
+      const part = await aResult(world, await aReadyTask(world));
       const guidance = aMessage(world, {
         kind: 'notice',
         shown: shown === 'words' ? { text: 'no' } : { view: 'notPinned' },
       });
-      await world.store.endParts([{ id, fence, status: 'failed', error: 'no', evidence: null, guidance }], nine);
+      await world.store.endParts([refused(part, { guidance })], nine);
       await world.query(`update deliveries set status = 'failed' where kind = 'notice'`);
     };
     await fail('notPinned');
@@ -132,14 +105,8 @@ export function guidanceTests(open: OpenWorld): void {
   test('a person is asked each time that nobody knows whether a part arrived', async () => {
     const world = await open();
     const part = await aResult(world, await aReadyTask(world));
-    const ask = (one: Named): PartEnd => ({
-      ...lost(one, null),
-      status: 'unknown',
-      afterMs: null,
-      error: 'no answer',
-      evidence: '{}',
-      guidance: aMessage(world, { kind: 'notice', shown: { view: 'inDoubt', deliveryId: part.id, sentAt: nine } }),
-    });
+    const shown = { view: 'inDoubt', deliveryId: part.id, sentAt: nine } as const;
+    const ask = (one: Pick<OutboxPart, 'id' | 'fence'>) => lost(one, null, aMessage(world, { kind: 'notice', shown }));
     await world.store.endParts([ask(part)], nine);
     await world.store.settleByHand(part.id, false, nine);
     const [second] = (await claimParts(world)).filter(({ id }) => id === part.id);
@@ -149,6 +116,16 @@ export function guidanceTests(open: OpenWorld): void {
     await world.store.endParts([ask(resent)], nine);
 
     expect(await guidances(world)).toHaveLength(2);
+  });
+
+  test('an answer that is delivered does not show that anything was mended', async () => {
+    const world = await open();
+    const [first, second] = [await aReadyTask(world), await aReadyTask(world)];
+    await world.store.endParts([stuck(world, await aResult(world, first))], nine);
+    await world.store.endParts([delivered(await nextPart(world))], nine);
+    await world.store.endParts([stuck(world, await aResult(world, second))], nine);
+
+    expect(await guidances(world)).toHaveLength(1);
   });
 }
 
@@ -162,25 +139,15 @@ export function doubtTests(open: OpenWorld): void {
     await world.store.endParts([lost(first)], nine);
     const [look] = await results(world, nine + 2 * minute);
     expect(look).toMatchObject({ status: 'unknown', isResent: false, doubtSince: nine + minute });
-    await world.store.endParts([again(look ?? first, true)], nine);
+    await world.store.endParts([putOff(look ?? first, { unsent: false, inDoubt: true })], nine);
 
     const [second] = await results(world, nine + 3 * minute);
     expect(second).toMatchObject({ status: 'sending', isResent: true, doubtSince: nine + minute, sends: 2 });
     await world.store.endParts([lost(second ?? first)], nine);
     const [lookAgain] = await results(world, nine + 4 * minute);
     expect(lookAgain).toMatchObject({ status: 'unknown', isResent: true, doubtSince: nine + minute });
-    await world.store.endParts([again(lookAgain ?? first, false)], nine);
+    await world.store.endParts([putOff(lookAgain ?? first, { unsent: false, inDoubt: false })], nine);
     expect(await results(world, nine + 5 * minute)).toMatchObject([{ isResent: false, doubtSince: null }]);
-  });
-
-  test('what a dead process was sending is in doubt since it left', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
-    await show(world, task, [world.make.part()]);
-    await claimParts(world, { boot: 'boot-before' });
-    await claimParts(world);
-
-    expect(await claimParts(world, { now: nine + hour })).toMatchObject([{ doubtSince: nine + minute }]);
   });
 
   test('a part that a person has seen ends, without counting as delivered', async () => {
@@ -233,7 +200,7 @@ export function doubtTests(open: OpenWorld): void {
     const [part] = await results(world);
     await store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine);
     await store.endTopic({ taskId: task.id, state: 'blocked', cause: 'topic_in_doubt' });
-    await store.endParts([blocked(world, part ?? { id: '', fence: 0 }, 'topic_in_doubt')], nine);
+    await store.endParts([stuck(world, part ?? { id: '', fence: 0 }, 'topic_in_doubt')], nine);
     const retry = (inDoubt: boolean) => store.retryBlocked({ chatId: task.chatId, taskId: null, inDoubt }, nine);
 
     expect(await retry(false)).toBe(0);
@@ -294,8 +261,7 @@ export function traceTests(open: OpenWorld): void {
       parts.push(part);
     }
     await store.addMessages([aMessage(world, { thread: threadOf('-100', 5) })], nine);
-    const [answer] = await claimParts(world);
-    if (answer === undefined) throw new Error('the answer is needed');
+    const answer = await nextPart(world);
     await store.endParts([lost(answer, null)], nine);
 
     expect(await store.unknownParts('-100', parts[0]?.id ?? '')).toEqual([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Actor } from '../../../src/domain/access.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, owner, someone, threadOf } from './chat-builders.ts';
+import { aChat, owner, someone, threadOf } from '../scenes.ts';
 
 /** People and their membership. */
 export function peopleTests(open: OpenWorld): void {
@@ -54,34 +54,6 @@ export function peopleTests(open: OpenWorld): void {
 
     expect(await store.readMember(chatId, someone)).toMatchObject({ status: 'out', checkedAt: nine });
     expect(await revoked(world)).toEqual([{ revoked_at: nine, revoked_by: 'system:left' }]);
-  });
-
-  test('who leaves loses the grants of that chat, and gets those back on return', async () => {
-    const world = await open();
-    const { store } = world;
-    const mine = { ownerIfNone: someone, actor: someone } as const;
-    const { chatId } = await aTask(world, mine);
-    await aTask(world, { ...mine, home: threadOf('-5') });
-    const taken = await aTask(world, mine);
-    await aTask(world);
-    await world.query(
-      `update grants set revoked_at = 1, revoked_by = ?t where id = (select grant_id from tasks where id = ?t)`,
-      owner,
-      taken.id,
-    );
-    const note = (status: 'member' | 'out', checkedAt: number) =>
-      store.noteMember({ chatId, userId: someone, status, checkedAt });
-    const free = { revoked_at: null, revoked_by: null };
-    const byHand = { revoked_at: 1, revoked_by: owner };
-
-    await note('member', nine);
-    expect(await revoked(world)).toEqual([free, free, byHand, free]);
-    await note('out', nine + 1);
-    await note('out', nine + 2);
-    expect(await revoked(world)).toEqual([{ revoked_at: nine + 1, revoked_by: 'system:left' }, free, byHand, free]);
-    await note('member', nine + 3);
-    await note('member', nine + 4);
-    expect(await revoked(world)).toEqual([free, free, byHand, free]);
   });
 
   test('owners of tasks that are due soon in groups are looked up when nobody knows, or for long', async () => {

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import type { FoundByPress } from '../../../src/app/ports/chats.ts';
 import { aTask, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { lost, nextPart } from '../scenes.ts';
 import { asked, withTopic } from './acks.ts';
 
 /** A result on its way, and a press on what may be its message. */
 async function pressedScene(world: World) {
   const { task, occurrenceId, part } = await asked(world);
   await withTopic(world, task.id);
-  const [claimed] = await world.store.claimParts({ now: nine + minute, limit: 1, after: '' }, 'boot-here', new Set());
-  if (claimed === undefined) throw new Error('nothing was ready');
+  const claimed = await nextPart(world);
   const text = 'text' in part.content ? part.content.text : '';
   const found: FoundByPress = {
     address: '-100',
@@ -36,17 +36,7 @@ export function pressedTests(open: OpenWorld): void {
     expect(await world.store.foundByPress(found)).toBe(true);
     expect(await result(world)).toEqual([{ status: 'delivered', message_id: 501 }]);
     expect(await world.store.foundByPress(found)).toBe(false);
-    const { id, fence } = claimed;
-    const lost = {
-      id,
-      fence,
-      status: 'unknown',
-      afterMs: 0,
-      error: 'lost',
-      evidence: '{}',
-      guidance: null,
-    } as const;
-    expect(await world.store.endParts([lost], nine + minute)).toBe(0);
+    expect(await world.store.endParts([lost(claimed)], nine + minute)).toBe(0);
     expect(await result(world)).toEqual([{ status: 'delivered', message_id: 501 }]);
   });
 

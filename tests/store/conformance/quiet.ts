@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
+import type { OutboxPart } from '../../../src/app/ports/outbox.ts';
 import type { NewTask } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import { aMessage, aReadyTask, claimParts, delivered, nextPart, outbox, putOff, show, threadOf } from '../scenes.ts';
 
 /** Quiet until ten, by the clocks of UTC. */
 const quiet = { from: '08:00', to: '10:00', mode: 'hold' } as const;
@@ -30,29 +30,19 @@ async function flow(world: World, at = now): Promise<OutboxPart[]> {
     if (parts.length === 0) return gone;
     gone.push(...parts);
     await world.store.endParts(
-      parts.map((part) => delivered(part, gone.length)),
+      parts.map((part) => delivered(part, 5000 + gone.length)),
       at,
     );
   }
 }
 
-function delivered({ id, fence, route }: OutboxPart, count: number): PartEnd {
-  const ids = { chatId: route.address, threadId: route.topic, messageId: 5000 + count };
-  return { id, fence, status: 'delivered', ids, at: now, evidence: null, pinId: null };
+interface Row {
+  readonly id: string;
+  readonly status: string;
+  readonly ready_at: number;
 }
 
-function rowsOf(world: World) {
-  return world.query<{
-    id: string;
-    kind: string;
-    status: string;
-    ready_at: number;
-    held_until: number | null;
-    fence: number;
-    put_offs: number;
-  }>('select * from deliveries order by id');
-}
-
+const rowsOf = (world: World) => outbox<Row>(world, '*');
 const idsOf = (parts: readonly OutboxPart[]) => parts.map(({ id }) => id);
 const bundles = (parts: readonly OutboxPart[]) =>
   parts.flatMap(({ shown }) => ('view' in shown && shown.view === 'bundle' ? [shown.until] : []));
@@ -82,17 +72,7 @@ export function quietTests(open: OpenWorld): void {
     const task = await aTaskThere(world);
     const notice = world.make.part({ kind: 'notice' });
     await show(world, task, [notice]);
-    const thread = { provider: 'telegram', address: '-100', topic: null };
-    const told = {
-      kind: 'answer',
-      thread,
-      taskId: task.id,
-      shown: { text: 'Here.' },
-      edits: null,
-      expiresAt: null,
-    } as const;
-    await world.store.addMessages([{ ...told, id: world.make.id() }], nine);
-    await world.store.addMessages([{ ...told, id: world.make.id(), kind: 'notice' }], nine);
+    await world.store.addMessages([aMessage(world), aMessage(world, { kind: 'notice' })], nine);
     const card = world.make.part({ kind: 'card', rank: 2, content: { view: 'card' } });
     await show(world, task, [card]);
 
@@ -104,13 +84,9 @@ export function quietTests(open: OpenWorld): void {
     const world = await open();
     const task = await aTaskThere(world, { chat: { ...quiet, mode: 'silent' } });
     await show(world, task, [world.make.part()]);
-    const [part] = await claimParts(world, { now });
-    const { id = '', fence = 0 } = part ?? {};
-    await world.store.endParts(
-      [{ id, fence, status: 'pending', unsent: true, inDoubt: false, afterMs: ten - now, error: null, evidence: null }],
-      now,
-    );
-    expect(await claimParts(world, { now: ten })).toMatchObject([{ id, silent: true }]);
+    const part = await nextPart(world, { now });
+    await world.store.endParts([putOff(part, { afterMs: ten - now })], now);
+    expect(await claimParts(world, { now: ten })).toMatchObject([{ id: part.id, silent: true }]);
   });
 
   test('the word about a run that somebody asked for by hand is as urgent as its result', async () => {
@@ -160,16 +136,6 @@ export function changedQuietTests(open: OpenWorld): void {
     expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
   });
 
-  test('when they change and last, what waits waits on, and is told of once', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
-    await show(world, task, [world.make.part()]);
-    await flow(world);
-    await world.store.changeChat(task.chatId, { settings: { quiet: { ...quiet, from: '07:00' } } }, now);
-    expect(await flow(world)).toEqual([]);
-    expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
-  });
-
   test('when they end at another time, what waits waits for that, and one word tells of it', async () => {
     const world = await open();
     const task = await aTaskThere(world);
@@ -190,15 +156,14 @@ export function changedQuietTests(open: OpenWorld): void {
     const [one, two] = [world.make.part(), world.make.part({ part: 2 })];
     await show(world, task, [one, two], nine - 2 * hour);
     const before = nine - hour - 1;
-    const [first] = await claimParts(world, { now: before });
-    if (first === undefined) throw new Error('nothing goes before the quiet hours');
-    await world.store.endParts([delivered(first, 1)], before);
+    const first = await nextPart(world, { now: before });
+    await world.store.endParts([delivered(first)], before);
     expect(await flow(world)).toMatchObject([{ id: two.id, silent: true }]);
   });
 
   test('chats whose results wait take nobody’s turn', async () => {
     const world = await open();
-    const there = (address: string) => ({ home: { provider: 'telegram', address, topic: null } });
+    const there = (address: string) => ({ home: threadOf(address) });
     for (let index = 1; index <= 8; index += 1) {
       await show(world, await aTaskThere(world, { facts: there(`-${index}`) }), [world.make.part()]);
     }
@@ -214,17 +179,6 @@ export function changedQuietTests(open: OpenWorld): void {
     for (let index = 0; index < 30; index += 1) await show(world, task, [world.make.part()]);
     expect(await claimParts(world, { now })).toEqual([]);
     expect(new Set((await rowsOf(world)).map(({ ready_at: at }) => at))).toEqual(new Set([ten]));
-  });
-
-  test('a clock that is set back leaves the end of the quiet hours where it is', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
-    await show(world, task, [world.make.part()]);
-    await flow(world);
-    await world.store.shiftClock(-hour / 2);
-    expect((await rowsOf(world)).map(({ ready_at: at }) => at)).toContain(ten);
-    expect(await flow(world, ten - 1)).toEqual([]);
-    expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
   });
 
   test('what waits for quiet hours is no backlog, nor when it goes', async () => {
@@ -258,5 +212,16 @@ export function changedQuietTests(open: OpenWorld): void {
     // Nobody has approved it in time.
     expect(await flow(world, ten)).toEqual([]);
     expect((await rowsOf(world)).find(({ id }) => id === part.id)).toMatchObject({ status: 'failed' });
+  });
+
+  test('a clock that is set back leaves the end of the quiet hours where it is', async () => {
+    const world = await open();
+    const task = await aTaskThere(world);
+    await show(world, task, [world.make.part()]);
+    await flow(world);
+    await world.store.shiftClock(-hour / 2);
+    expect((await rowsOf(world)).map(({ ready_at: at }) => at)).toContain(ten);
+    expect(await flow(world, ten - 1)).toEqual([]);
+    expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);
   });
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TaskQuery } from '../../../src/app/ports/tasks.ts';
 import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import { aReadyTask, claimParts, show } from '../scenes.ts';
 
 const everything: TaskQuery = {
   thread: null,
@@ -97,24 +97,6 @@ export function readTests(open: OpenWorld): void {
     expect(second.next).toBeNull();
   });
 
-  test('pages of runs follow each other, newest first, filtered by status', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    const statuses = ['skipped', 'missed', 'skipped', 'missed', 'skipped'] as const;
-    const occurrences = statuses.map((status, index) => world.make.occurrence({ status, slotAt: nine - index * hour }));
-    await claimAll(world, { now: nine, limit: 1 }, () => ({ occurrences, runs: [] }));
-    const page = (cursor: string | null, status: 'skipped' | null = null) =>
-      world.store.listTaskRuns({ taskId: task.id, status, limit: 2, cursor });
-    const hours = ({ items }: Awaited<ReturnType<typeof page>>) => items.map(({ slotAt }) => (nine - slotAt) / hour);
-    const first = await page(null);
-    const second = await page(first.next);
-    const third = await page(second.next);
-
-    expect([hours(first), hours(second), hours(third), third.next]).toEqual([[0, 1], [2, 3], [4], null]);
-    const skipped = await page(null, 'skipped');
-    expect([hours(skipped), hours(await page(skipped.next, 'skipped'))]).toEqual([[0, 2], [4]]);
-  });
-
   test('a cursor of another list, or of nobody, is refused', async () => {
     const world = await open();
     // The second is due later, so that it is the first one that is claimed.
@@ -149,6 +131,24 @@ export function readTests(open: OpenWorld): void {
     expect((await world.store.listTasks(everything)).items).toMatchObject([
       { title: 'bad', action: { kind: 'unreadable' }, policies: {}, context: {}, tags: [] },
     ]);
+  });
+
+  test('pages of runs follow each other, newest first, filtered by status', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const statuses = ['skipped', 'missed', 'skipped', 'missed', 'skipped'] as const;
+    const occurrences = statuses.map((status, index) => world.make.occurrence({ status, slotAt: nine - index * hour }));
+    await claimAll(world, { now: nine, limit: 1 }, () => ({ occurrences, runs: [] }));
+    const page = (cursor: string | null, status: 'skipped' | null = null) =>
+      world.store.listTaskRuns({ taskId: task.id, status, limit: 2, cursor });
+    const hours = ({ items }: Awaited<ReturnType<typeof page>>) => items.map(({ slotAt }) => (nine - slotAt) / hour);
+    const first = await page(null);
+    const second = await page(first.next);
+    const third = await page(second.next);
+
+    expect([hours(first), hours(second), hours(third), third.next]).toEqual([[0, 1], [2, 3], [4], null]);
+    const skipped = await page(null, 'skipped');
+    expect([hours(skipped), hours(await page(skipped.next, 'skipped'))]).toEqual([[0, 2], [4]]);
   });
 }
 

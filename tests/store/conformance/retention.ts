@@ -5,7 +5,7 @@ import { retentionKeptRuns, taskVersionsKept } from '../../../src/domain/limits.
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts } from './outbox.ts';
+import { aReadyTask, claimParts } from '../scenes.ts';
 
 const later = nine + 1000 * hour;
 
@@ -205,14 +205,6 @@ export function recordRetentionTests(open: OpenWorld): void {
       { verb: 'pause', at: later },
       { verb: 'edit', at: later },
     ]);
-  });
-
-  test('events that are younger than the limit stay', async () => {
-    const world = await open();
-    for (const at of [nine, nine + hour, nine + 2 * hour]) await aTask(world, { at });
-
-    expect(await prune(world, 'events', nine + hour)).toEqual({ events: 1 });
-    expect(await count(world, 'events')).toBe(2);
   });
 
   const gap = (id: string, at: number) => `('${id}', '${id}', ${at - 1}, ${at}, 1, 'late', ${at})`;

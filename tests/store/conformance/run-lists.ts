@@ -3,7 +3,7 @@ import type { RunQuery } from '../../../src/app/ports/runs.ts';
 import { threadLane, type RunStatus } from '../../../src/domain/run.ts';
 import { aTask, claimAll, hour, minute, nine, runInput } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, threadOf } from './chat-builders.ts';
+import { aChat, threadOf } from '../scenes.ts';
 
 const everything: RunQuery = {
   status: null,

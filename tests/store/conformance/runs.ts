@@ -32,26 +32,6 @@ async function oneTaskRun(world: World, taskId: string) {
 
 /** Runs from their insertion to their attempts. */
 export function runTests(open: OpenWorld): void {
-  test('a run is added once for each source and key', async () => {
-    const { store, make, ...world } = await open();
-    const first = make.newRun({ idempotencyKey: 'k' });
-    const again = make.newRun({ idempotencyKey: 'k' });
-    const elsewhere = make.newRun({ idempotencyKey: 'k', source: 'task:1' });
-
-    expect(await store.addRun(first)).toEqual({ runId: first.id, created: true });
-    expect(await store.addRun(again)).toEqual({ runId: first.id, created: false });
-    expect(await store.addRun(elsewhere)).toEqual({ runId: elsewhere.id, created: true });
-    expect(await world.query('select id from runs')).toHaveLength(2);
-  });
-
-  test('another payload under a known key is refused', async () => {
-    const { store, make } = await open();
-    await store.addRun(make.newRun({ idempotencyKey: 'k' }));
-    const other = store.addRun(make.newRun({ idempotencyKey: 'k', payloadHash: 'other' }));
-
-    await expect(other).rejects.toMatchObject({ code: 'idempotency_mismatch' });
-  });
-
   test('ready runs start, the most urgent first and then the oldest', async () => {
     const world = await open();
     const add = (priority: number, createdAt: number) => world.store.addRun(world.make.newRun({ priority, createdAt }));
@@ -92,18 +72,6 @@ export function runTests(open: OpenWorld): void {
     });
   });
 
-  test('a run in backoff starts when its time has come, with the next number', async () => {
-    const world = await open();
-    await world.store.addRun(world.make.newRun());
-    const first = await startOne(world, nine);
-    await world.store.finishRuns([
-      endOf(first, { attemptStatus: 'failed', status: 'backoff', readyAt: nine + minute }),
-    ]);
-
-    expect(await startEvery(world, nine + minute - 1)).toEqual([]);
-    expect(await startOne(world, nine + minute)).toMatchObject({ attempt: 2, fence: 2 });
-  });
-
   test('runs in order are served one at a time in their lane, whatever their rank', async () => {
     const world = await open();
     const lane = { lane: 'thread' };
@@ -136,29 +104,6 @@ export function runTests(open: OpenWorld): void {
 
 /** Runs that end before they start, rows that cannot be read, and what another boot left behind. */
 export function refusedRunTests(open: OpenWorld): void {
-  test('a run that may not start ends without an attempt, and so does its occurrence', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await claimAll(world, ready);
-    const refuse = ([run]: readonly { id: string }[]) => [
-      ended(run?.id ?? '', {
-        status: 'cancelled',
-        occurrence: 'skipped',
-        reason: 'grant_revoked',
-        error: 'grant_revoked',
-      }),
-    ];
-    expect(await world.store.startRuns(ready, bootId, refuse)).toMatchObject({ taken: 1, started: [] });
-
-    expect(await oneTaskRun(world, task.id)).toMatchObject({
-      status: 'skipped',
-      reason: 'grant_revoked',
-      attempts: [],
-    });
-    expect((await world.store.readTask(task.id))?.counters).toMatchObject({ runs: 0, failures: 0 });
-    expect(await startEvery(world, nine)).toEqual([]);
-  });
-
   test('a run that fails before its first attempt counts as a failure of its task', async () => {
     const world = await open();
     const task = await aTask(world);
@@ -170,20 +115,6 @@ export function refusedRunTests(open: OpenWorld): void {
       counters: { runs: 1, failures: 1, consecutiveFailures: 1 },
       lastRunStatus: 'failed',
       lastError: 'it cannot start',
-    });
-  });
-
-  test('failures before the first attempt pause a task as well', async () => {
-    const world = await open();
-    const task = await aTask(world, { policies: { auto_pause: 3 } });
-    await world.query('update tasks set consecutive_failures = 2 where id = ?t', task.id);
-    await claimAll(world, ready);
-    await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));
-
-    expect(await world.store.readTask(task.id)).toMatchObject({
-      state: 'paused',
-      nextAt: null,
-      pausedReason: 'auto:consecutive_failures',
     });
   });
 
@@ -240,31 +171,6 @@ export function refusedRunTests(open: OpenWorld): void {
     ]);
   });
 
-  test('a run of this boot is never taken away from it', async () => {
-    const world = await open();
-    await world.store.addRun(world.make.newRun());
-    await startEvery(world, nine);
-
-    expect(await startEvery(world, nine + 100 * hour)).toEqual([]);
-  });
-
-  test('what was left behind and may not be repeated ends as failed, with its attempt', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await claimAll(world, ready);
-    const [lost] = await startEvery(world, nine, 'boot-before');
-    await world.store.startRuns(ready, bootId, (runs) =>
-      runs.map(({ id }) => ended(id, { interrupted: true, error: 'interrupted, effects unknown' })),
-    );
-
-    expect(await oneTaskRun(world, task.id)).toMatchObject({
-      status: 'failed',
-      error: 'interrupted, effects unknown',
-      attempts: [{ attempt: 1, status: 'interrupted' }],
-    });
-    expect(await world.store.readRun(lost?.run.id ?? '')).toMatchObject({ status: 'failed', finishedAt: nine });
-  });
-
   test('the old owner of a run that was taken over writes nothing any more', async () => {
     const world = await open();
     const { task } = await aRunningTask(world);
@@ -289,5 +195,19 @@ export function refusedRunTests(open: OpenWorld): void {
     await startEvery(world, nine + minute);
     expect(await world.store.nextRunAt(bootId, nine + minute)).toBe(nine + hour);
     expect(await world.store.nextRunAt('boot-after', nine)).toBe(nine);
+  });
+
+  test('failures before the first attempt pause a task as well', async () => {
+    const world = await open();
+    const task = await aTask(world, { policies: { auto_pause: 3 } });
+    await world.query('update tasks set consecutive_failures = 2 where id = ?t', task.id);
+    await claimAll(world, ready);
+    await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));
+
+    expect(await world.store.readTask(task.id)).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+      pausedReason: 'auto:consecutive_failures',
+    });
   });
 }

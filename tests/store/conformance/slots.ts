@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { noChange, type NewTask } from '../../../src/app/ports/tasks.ts';
-import { ample, aTask, claimAll, hour, minute, nine, readable, startEvery } from '../../support/builders.ts';
+import { type NewTask } from '../../../src/app/ports/tasks.ts';
+import { aTask, claimAll, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
+import { slotsOf, standings, change } from '../scenes.ts';
 
 const due = { now: nine, limit: 100 };
 
@@ -14,7 +15,7 @@ export function slotTests(open: OpenWorld): void {
     expect(await claimAll(world, due)).toEqual({ taken: 1, more: false });
 
     expect((await world.store.readTask(task.id))?.nextAt).toBe(nine + hour);
-    const { items } = await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 10, cursor: null });
+    const items = await slotsOf(world, task);
     expect(items).toMatchObject([{ slotAt: nine, status: 'dispatched', source: 'schedule' }]);
     expect(await world.store.readRun(items[0]?.runId ?? '')).toMatchObject({ status: 'queued', taskId: task.id });
   });
@@ -106,26 +107,6 @@ export function slotTests(open: OpenWorld): void {
     expect(runs.items).toMatchObject([{ status: 'failed', error: 'a run with this key exists already' }]);
   });
 
-  test('a task without a next slot is completed', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await claimAll(world, due, () => ({ nextAt: null }));
-
-    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'completed', nextAt: null });
-    expect(await world.store.nextDueAt(nine)).toBeNull();
-  });
-
-  test('slots of a long outage become one gap', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    const gap = { id: 'gap', fromAt: nine - 500 * hour, toAt: nine - hour, count: 500, reason: 'late' as const };
-    await claimAll(world, due, () => ({ occurrences: [], runs: [], gap }));
-
-    expect(await world.query('select task_id, from_at, to_at, count, reason from gaps')).toEqual([
-      { task_id: task.id, from_at: gap.fromAt, to_at: gap.toAt, count: 500, reason: 'late' },
-    ]);
-  });
-
   test('a due task tells how many of its runs live and how many occurrences wait, questions apart', async () => {
     const world = await open();
     const { id, chatId, version } = await aTask(world);
@@ -185,12 +166,7 @@ export function specialSlotTests(open: OpenWorld): void {
     const next = world.make.occurrence({ slotAt: nine + 2 * hour, reason: 'overlap' });
     await claimAll(world, { ...due, now: nine + 2 * hour }, () => ({ occurrences: [next], runs: [], replaces: true }));
 
-    const { items } = await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 10, cursor: null });
-    expect(items.map(({ status, reason }) => [status, reason])).toEqual([
-      ['pending', 'overlap'],
-      ['skipped', 'replaced'],
-      ['cancelled', 'replaced'],
-    ]);
+    expect(await standings(world, task)).toEqual(['pending overlap', 'skipped replaced', 'cancelled replaced']);
     expect(await world.query('select status from runs')).toEqual([{ status: 'cancelled' }]);
   });
 
@@ -259,21 +235,13 @@ export function specialSlotTests(open: OpenWorld): void {
     expect(await world.store.expireQuestions(at)).toEqual({ taken: 1, more: true });
     expect(await world.store.expireQuestions({ ...at, limit: 5 })).toEqual({ taken: 1, more: false });
     expect(await world.store.expireQuestions({ ...at, limit: 5 })).toEqual({ taken: 0, more: false });
-    const { items } = await world.store.listTaskRuns({ taskId: task.id, status: null, limit: 10, cursor: null });
-    expect(items.map(({ status, reason }) => [status, reason])).toEqual([
-      ['skipped', 'ask_expired'],
-      ['skipped', 'ask_expired'],
-      ['pending', null],
-    ]);
+    expect(await standings(world, task)).toEqual(['skipped ask_expired', 'skipped ask_expired', 'pending']);
   });
 
   test('tasks are planned again page by page, and only by compare-and-set', async () => {
     const world = await open();
     const [paused, first, second] = [await aTask(world), await aTask(world), await aTask(world)];
-    await world.store.changeTask({ taskId: paused.id, actor: 'system', at: nine, once: null, quota: ample }, () => ({
-      ...noChange,
-      set: { state: 'paused', nextAt: null },
-    }));
+    await change(world, paused, { set: { state: 'paused', nextAt: null } });
     const seen: string[] = [];
     const page = (after: string | null, expectNextAt: number) =>
       world.store.replanTasks(after, { now: nine, limit: 1 }, (rows) =>
@@ -293,15 +261,5 @@ export function specialSlotTests(open: OpenWorld): void {
     expect(seen).toEqual([first.id, second.id]);
     expect((await world.store.readTask(first.id))?.nextAt).toBe(nine + minute);
     expect((await world.store.readTask(second.id))?.nextAt).toBe(nine);
-  });
-
-  test('a task that lost its last slot to new rules of time is completed', async () => {
-    const world = await open();
-    const task = await aTask(world);
-    await world.store.replanTasks(null, { now: nine, limit: 10 }, ([row]) => [
-      { taskId: task.id, expectNextAt: readable(row ?? { id: '', unreadable: 'none' }).nextAt, nextAt: null },
-    ]);
-
-    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'completed', nextAt: null });
   });
 }

@@ -246,6 +246,12 @@ export function tableTests(open: OpenWorld): void {
       `insert into attempts (run_id, attempt, status, boot_id, started_at, finished_at) values ('r', 1, 'running', 'b', 1, 2)`,
       /attempts_end/,
     ],
+    [
+      'a delivered part without the id of its message',
+      `insert into deliveries (id, chat_id, lane, rank, kind, part, status, content, unknown_policy, fence, sends, put_offs,
+         settles, created_at) values ('d', 'c', 'l', 1, 'result', 1, 'delivered', '{}', 'resend', 0, 0, 0, 0, 0)`,
+      /deliveries_proof/,
+    ],
   ])('the tables refuse %s', async (_what, statement, constraint) => {
     const world = await open();
     await aTask(world);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { threadLane } from '../../../src/domain/run.ts';
 import { aTask, claimAll, minute, nine, runInput, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, owner, threadOf } from './chat-builders.ts';
+import { aChat, owner, threadOf } from '../scenes.ts';
 
 const group = threadOf('-100');
 const cancel = { actor: 'api:token:default', at: nine + minute, traceId: 'trace-1' } as const;
@@ -27,22 +27,6 @@ async function aBusyChat(world: World) {
 
 /** Threads into which something is said, and what they have under way. */
 export function threadRunTests(open: OpenWorld): void {
-  test('a thread of no platform is there when somebody speaks in it', async () => {
-    const { store } = await open();
-    const cli = { provider: 'cli', address: 'default', topic: null };
-    const place = await store.openThread(cli, 'chat-1', nine);
-
-    expect(place).toEqual({ chatId: 'chat-1', approvedBy: null });
-    expect(await store.openThread(cli, 'chat-2', nine)).toEqual(place);
-  });
-
-  test('a chat that nobody has approved is a thread, as it is for tasks', async () => {
-    const { store } = await open();
-
-    expect(await store.openThread(group, 'chat-1', nine)).toEqual({ chatId: 'chat-1', approvedBy: null });
-    expect(await store.findChat('-100')).toMatchObject({ id: 'chat-1', state: 'new' });
-  });
-
   test.each([['refused'], ['gone']] as const)('a chat that is %s is no thread', async (state) => {
     const world = await open();
     const { id } = await aChat(world);
@@ -97,16 +81,5 @@ export function threadRunTests(open: OpenWorld): void {
     ]);
     expect(await world.store.cancelRuns({ ...cancel, runIds: ['none'] })).toBe(0);
     expect(await world.store.cancelRuns({ ...cancel, runIds: [] })).toBe(0);
-  });
-
-  test('texts of one thread are started in order, and go to that thread', async () => {
-    const world = await open();
-    const { id } = await aChat(world);
-    const [first, second] = [await aMessageRun(world, id, 7), await aMessageRun(world, id, 7)];
-    const other = await aMessageRun(world, id);
-    const started = await startEvery(world, nine);
-
-    expect(started.map(({ run }) => run.id).toSorted()).toEqual([first, other].toSorted());
-    expect(second).not.toBe(first);
   });
 }

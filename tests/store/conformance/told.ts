@@ -1,43 +1,23 @@
 import { expect, test } from 'vitest';
-import type { PartEnd } from '../../../src/app/ports/outbox.ts';
-import { noChange, type TaskChange } from '../../../src/app/ports/tasks.ts';
+import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import {
-  ample,
-  aRunningTask,
-  aTask,
-  claimAll,
-  failureOf,
-  hour,
-  minute,
-  nine,
-  startEvery,
-} from '../../support/builders.ts';
+import { aTask, claimAll, failureOf, hour, minute, nine, startEvery, aRunningTask } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import {
+  aReadyTask,
+  blocked,
+  change,
+  claimParts,
+  eventsOf,
+  lost,
+  nextPart,
+  putOff,
+  removed,
+  show,
+  threadOf,
+  paused,
+} from '../scenes.ts';
 import { actor, deeds, engineOn, failing, target } from './verbs.ts';
-
-const change = ({ store }: World, { id }: Pick<Task, 'id'>, made: Partial<TaskChange>) =>
-  store.changeTask({ taskId: id, actor: 'system', at: nine, once: null, quota: ample }, () => ({
-    ...noChange,
-    ...made,
-  }));
-
-const remove: Partial<TaskChange> = {
-  set: { state: 'deleted', nextAt: null },
-  endWaiting: 'deleted',
-  cancelLive: true,
-};
-
-/** The kinds of the events about one task, those that a pattern names. */
-async function eventsOf(world: World, { id }: Pick<Task, 'id'>, like: string): Promise<string[]> {
-  const found = await world.query<{ kind: string }>(
-    'select kind from events where task_id = ?t and kind like ?t order by id',
-    id,
-    like,
-  );
-  return found.map(({ kind }) => kind);
-}
 
 const unreadable = (world: World, { id }: Pick<Task, 'id'>) =>
   world.query(`update tasks set action = '{}' where id = ?t`, id);
@@ -59,36 +39,6 @@ export function toldTests(open: OpenWorld): void {
     expect((await world.store.readTask(task.id))?.pausedReason).toBe('manual');
   });
 
-  test('a timed pause of a row that cannot be read loses its end, and that is told once', async () => {
-    const world = await open();
-    const { rooms, create, pass } = engineOn(world);
-    const task = await create();
-    const { task: paused } = await rooms.tasks.pause(target(task), nine);
-    await unreadable(world, task);
-    await pass(hour);
-    await pass(hour);
-    expect((await deeds(world)).slice(2)).toEqual(['quarantine paused -> paused']);
-    expect(await eventsOf(world, task, 'task.quarantine')).toEqual(['task.quarantine']);
-    const found = await world.store.readTask(task.id);
-    expect(found).toMatchObject({ state: 'paused', resumeAt: null, version: paused.version + 1 });
-    expect(found?.pausedReason).toMatch(/^unreadable: /);
-  });
-
-  test('what waits for a task that is deleted is told as cancelled, and what waits for one that is paused as skipped', async () => {
-    const world = await open();
-    for (const [end, made] of [
-      ['cancelled', remove],
-      ['skipped', { set: { state: 'paused', nextAt: null }, endWaiting: 'paused' }],
-    ] as const) {
-      const { task } = await aRunningTask(world);
-      const waiting = world.make.occurrence({ slotAt: nine + hour, reason: 'overlap' });
-      await claimAll(world, { now: nine + hour, limit: 10 }, () => ({ occurrences: [waiting], runs: [] }));
-      await change(world, task, made);
-      expect((await world.store.readTaskRun(waiting.id))?.status).toBe(end);
-      expect(await eventsOf(world, task, 'occurrence.%')).toEqual([`occurrence.${end}`]);
-    }
-  });
-
   test('a timed pause that outlived the last slot ends in a completed task, and that is told', async () => {
     const world = await open();
     const { rooms, create, pass } = engineOn(world);
@@ -99,15 +49,6 @@ export function toldTests(open: OpenWorld): void {
     await pass(hour);
     expect((await world.store.readTask(task.id))?.state).toBe('completed');
     expect((await eventsOf(world, task, 'task.%')).slice(2)).toEqual(['task.resume', 'task.complete']);
-  });
-
-  test('a timed pause that ends before a slot completes nothing', async () => {
-    const world = await open();
-    const { rooms, create, pass } = engineOn(world);
-    const task = await create();
-    await rooms.tasks.pause(target(task), nine + minute);
-    await pass(hour);
-    expect(await eventsOf(world, task, 'task.complete')).toEqual([]);
   });
 
   test('new rules of time that leave a task nothing to run are told as its completion, if they moved it', async () => {
@@ -155,29 +96,38 @@ export function toldTests(open: OpenWorld): void {
       gaps.map(({ id }) => ({ ref: id })),
     );
   });
+
+  test('what waits for a task that is deleted is told as cancelled, and what waits for one that is paused as skipped', async () => {
+    const world = await open();
+    for (const [end, made] of [
+      ['cancelled', removed],
+      ['skipped', paused],
+    ] as const) {
+      const { task } = await aRunningTask(world);
+      const waiting = world.make.occurrence({ slotAt: nine + hour, reason: 'overlap' });
+      await claimAll(world, { now: nine + hour, limit: 10 }, () => ({ occurrences: [waiting], runs: [] }));
+      await change(world, task, made);
+      expect((await world.store.readTaskRun(waiting.id))?.status).toBe(end);
+      expect(await eventsOf(world, task, 'occurrence.%')).toEqual([`occurrence.${end}`]);
+    }
+  });
 }
 
 /** What was begun for a task outlives neither its deletion nor its own beginning. */
 export function leftOverTests(open: OpenWorld): void {
-  test.each([
-    [
-      'not sent',
-      { status: 'pending', unsent: true, inDoubt: false, afterMs: 0, error: 'no way there', evidence: null },
-    ],
-    [
-      'proved absent',
-      { status: 'pending', unsent: false, inDoubt: false, afterMs: 0, error: 'absent', evidence: '{}' },
-    ],
-    ['blocked', { status: 'blocked', afterMs: 0, cause: 'no_topic_right', error: 'not allowed', guidance: null }],
-    ['left to a person', { status: 'unknown', afterMs: null, error: 'no answer', evidence: '{}', guidance: null }],
-  ] as const)('a part that comes back %s to a task that was deleted meanwhile fails', async (_how, end) => {
+  test.each<[string, (part: OutboxPart) => PartEnd]>([
+    ['not sent', (part) => putOff(part)],
+    ['proved absent', (part) => putOff(part, { unsent: false, error: 'absent', evidence: '{}' })],
+    ['blocked', (part) => blocked(part)],
+    ['left to a person', (part) => lost(part, null)],
+  ])('a part that comes back %s to a task that was deleted meanwhile fails', async (_how, end) => {
     const world = await open();
-    const [gone, there] = [await aReadyTask(world), await aReadyTask(world, { home: elsewhere })];
+    const [gone, there] = [await aReadyTask(world), await aReadyTask(world, { home: threadOf('-200') })];
     await show(world, gone, [world.make.part(), world.make.part({ part: 2 })]);
     await show(world, there, [world.make.part()]);
     const parts = await claimParts(world);
-    await change(world, gone, remove);
-    const ends = parts.map(({ id, fence, taskId }): PartEnd => ({ id, fence, taskId, ...end }));
+    await change(world, gone, removed);
+    const ends = parts.map(end);
     expect(await world.store.endParts(ends, nine + minute)).toBe(2);
 
     const found = await world.query(
@@ -187,7 +137,7 @@ export function leftOverTests(open: OpenWorld): void {
     const dropped = { status: 'failed', error: 'the task was deleted', ready_at: null };
     expect(found).toEqual([dropped, dropped]);
     expect(await world.query('select status from deliveries where task_id = ?t', there.id)).toEqual([
-      { status: end.status },
+      { status: ends.at(-1)?.status },
     ]);
     expect(await eventsOf(world, gone, 'delivery.failed')).toHaveLength(2);
     expect((await claimParts(world, { now: nine + hour })).filter(({ taskId }) => taskId === gone.id)).toEqual([]);
@@ -197,26 +147,10 @@ export function leftOverTests(open: OpenWorld): void {
     const world = await open();
     const task = await aReadyTask(world);
     await show(world, task, [world.make.part()]);
-    const [part] = await claimParts(world);
-    if (part === undefined) throw new Error('a part is needed');
-    await change(world, task, remove);
-    const { id, fence, taskId } = part;
-    await world.store.endParts(
-      [
-        {
-          id,
-          fence,
-          taskId,
-          status: 'unknown',
-          afterMs: hour,
-          error: 'no answer',
-          evidence: '{}',
-          guidance: null,
-        },
-      ],
-      nine,
-    );
-    expect(await claimParts(world, { now: nine + hour })).toMatchObject([{ id, status: 'unknown' }]);
+    const part = await nextPart(world);
+    await change(world, task, removed);
+    await world.store.endParts([lost(part, hour)], nine);
+    expect(await claimParts(world, { now: nine + hour })).toMatchObject([{ id: part.id, status: 'unknown' }]);
   });
 
   test('a retry finds the retry of its chain when the first run of the chain is gone', async () => {
@@ -239,8 +173,6 @@ export function leftOverTests(open: OpenWorld): void {
     expect(await world.query('select count(*) as runs from runs')).toEqual([{ runs: 2 }]);
   });
 }
-
-const elsewhere = { provider: 'telegram', address: '-200', topic: null } as const;
 
 /** A clock that an administrator, or a wrong time server, set back. */
 export function setBackTests(open: OpenWorld): void {

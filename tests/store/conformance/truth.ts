@@ -5,7 +5,7 @@ import type { Reason } from '../../../src/domain/occurrence.ts';
 import type { Task, TaskState } from '../../../src/domain/task.ts';
 import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { claimParts } from './outbox.ts';
+import { claimParts } from '../scenes.ts';
 import { actor, engineOn, failing, target, type Engine } from './verbs.ts';
 
 async function readTruth({ store }: World, taskId: string, query: Partial<TruthQuery> = {}): Promise<TruthRows> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { UsageQuery } from '../../../src/app/operations/status.ts';
 import { aRunningTask, aTask, endOf, failureOf, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
-import { aMessage, owner, someone, threadOf } from './chat-builders.ts';
+import { aMessage, owner, someone, threadOf } from '../scenes.ts';
 
 const all: UsageQuery = { thread: null, ownerId: null, from: nine, to: nine + hour };
 const none = { runs: 0, failures: 0, messages: 0, isCapped: false, spent: [] };

@@ -4,7 +4,7 @@ import type { Meter } from '../../../src/app/ports/metering.ts';
 import { aTask, bootId, claimAll, endOf, hour, minute, nine, startAll, startOne } from '../../support/builders.ts';
 import { manualTime } from '../../support/fakes.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from './outbox.ts';
+import { aReadyTask, claimParts, show } from '../scenes.ts';
 
 const many = 1000;
 const nothing = { count: 0, since: null };

@@ -40,12 +40,7 @@ export async function outbox<R extends object>(world: World, columns: string, wh
   return world.query<R>(`select ${columns} from deliveries where ${where} order by id`);
 }
 
-export async function setTask(world: World, { id }: Pick<Task, 'id'>, sets: string): Promise<void> {
-  await world.query(`update tasks set ${sets} where id = ?t`, id);
-}
-
 /** Takes the task away as a deletion of long ago would have done. */
-export const gone = `state = 'deleted', next_at = null`;
 
 /** A task whose topic exists, and whose card has been shown before, so that nothing but results is left to be sent. */
 export async function aReadyTask(world: World, facts: Partial<NewTask> = {}): Promise<Task> {
@@ -160,8 +155,4 @@ export async function standings(world: Pick<World, 'store'>, task: Pick<Task, 'i
 export async function eventsOf(world: World, { id }: Pick<Task, 'id'>, like: string): Promise<string[]> {
   const events = `select kind from events where task_id = ?t and kind like ?t order by id`;
   return (await world.query<{ kind: string }>(events, id, like)).map(({ kind }) => kind);
-}
-
-export async function countOf(world: World, table: string): Promise<number> {
-  return Number((await world.query<{ n: number }>(`select count(*) as n from ${table}`))[0]?.n);
 }

@@ -244,7 +244,7 @@ export function partEndTests(open: OpenWorld): void {
   const aClaimedPart = async (world: World) => {
     const task = await aReadyTask(world);
     await show(world, task, [world.make.part()]);
-    return await nextPart(world);
+    return nextPart(world);
   };
 
   test('a delivered part keeps the ids that the platform returned, for ever', async () => {

@@ -31,10 +31,6 @@ export async function askText(bot: Bot, where: readonly [string, number], text: 
   return (await ask(bot, where, text, at)).text;
 }
 
-export async function expectSilence(bot: Bot, [as, chat]: readonly [string, number], text: string, at: At = {}) {
-  expect(await bot.say(as, chat, text, at)).toEqual([]);
-}
-
 export function labels({ buttons }: MessageShown): string[][] {
   return buttons.map((row) => row.map(({ text }) => text));
 }

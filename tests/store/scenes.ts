@@ -40,8 +40,6 @@ export async function outbox<R extends object>(world: World, columns: string, wh
   return world.query<R>(`select ${columns} from deliveries where ${where} order by id`);
 }
 
-/** Takes the task away as a deletion of long ago would have done. */
-
 /** A task whose topic exists, and whose card has been shown before, so that nothing but results is left to be sent. */
 export async function aReadyTask(world: World, facts: Partial<NewTask> = {}): Promise<Task> {
   const task = await aTask(world, facts);

@@ -232,7 +232,7 @@ function startAtZero(meter: Meter, loops: readonly Loop[]): void {
 function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
   if (backups === null) return null;
   return {
-    prune: (keep) => backups.prune(keep),
+    ...backups,
     make: async (now) => {
       try {
         const made = await backups.make(now);

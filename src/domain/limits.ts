@@ -155,6 +155,8 @@ export const refusedRetryMs = minute;
 export const onTimePerStepMax = 100;
 /** A wall clock that moved back by more than this against the monotonic one was set, not disciplined. */
 export const clockStepMs = 2 * second;
+/** Owners hear of a database that cannot be used after two looks. */
+export const alarmEveryMs = 30 * second;
 /** Past this without a finished step, readiness says no. */
 export const loopStuckMs = 90 * second;
 /** A signal that is repeated within this time is one that was sent twice; later it means that the sender insists. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -220,7 +220,8 @@ describe('the nightly backup', () => {
     }
     expect(p.files()).toHaveLength(2);
     expect(told(p, 'backup').map(({ facts }) => facts['pruned'])).toEqual([0, 0, 1]);
-    expect(p.rings()).toBe(3);
+    // The copy and the check of all pages, three nights each.
+    expect(p.rings()).toBe(6);
   });
 
   it('tells a failure, leaves the rest alone, and tries again an hour later', async () => {
@@ -251,5 +252,25 @@ describe('the nightly backup', () => {
     await p.time.advance(day);
     await p.tidy();
     expect([p.files(), told(p, 'retention').length]).toEqual([[], 1]);
+  });
+});
+
+describe('a file with a damaged page', () => {
+  it('is found by the check of all pages, keeps the server from being ready, and is well again when it is mended', async () => {
+    const { file, database } = await aFile();
+    database.close();
+    const holder = { pid: process.pid, host: 'here', since: start };
+    const opened = await openStore({ url: `file:${file}`, holder, onLost: () => {}, onPoolError: () => {} });
+    onTestFinished(() => opened.close());
+    const whole = readFileSync(file);
+    const half = Math.floor(whole.length / 2);
+    expect(await opened.backups?.check()).toBeNull();
+    writeFileSync(file, Buffer.from(whole).fill(7, half, half + 8192), { flag: 'r+' });
+    expect(await opened.backups?.check()).not.toBeNull();
+    await expect(opened.store.ping(start)).rejects.toThrow(/is damaged .* cronogram restore latest/);
+    await expect(opened.backups?.make(start)).rejects.toThrow(/is damaged/);
+    writeFileSync(file, whole, { flag: 'r+' });
+    expect(await opened.backups?.check()).toBeNull();
+    await opened.store.ping(start);
   });
 });

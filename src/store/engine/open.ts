@@ -5,6 +5,7 @@ import type { Backups } from '../../app/ports/outside.ts';
 import type { Store } from '../../app/ports/store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
+import { watchFile, type FileWatch } from '../files/file-watch.ts';
 import type { Engine, Script } from './engine.ts';
 import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
@@ -61,12 +62,47 @@ async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
       connection.close();
       throw error;
     });
-    return { ...opened(sqliteEngine(connection, turn), migrated, lock), backups: fileBackups(file), connections: null };
+    return watched(
+      opened(sqliteEngine(connection, turn), migrated, lock),
+      file,
+      watchFile(file, connection, holder.since),
+    );
   } catch (error) {
     await lock.release();
     throw error;
   }
 }
+
+/** A file that is gone or damaged is told by the ping, which readiness and the alarm ask, and is not copied over good copies. */
+function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, watch: FileWatch): Opened {
+  const backups = fileBackups(file);
+  const whileWell = async <T>(does: () => Promise<T>): Promise<T> => {
+    await watch.require();
+    return does();
+  };
+  return {
+    ...made,
+    connections: null,
+    store: { ...made.store, ping: (now) => whileWell(() => made.store.ping(now)) },
+    backups: {
+      ...backups,
+      make: (now) => whileWell(() => backups.make(now)),
+      check: async () => {
+        const found = await backups.check();
+        watch.noteDamage(
+          found === null ? null : `The database file is damaged (${found.replaceAll(/\s+/g, ' ')}). ${restoreAdvice}`,
+        );
+        return found;
+      },
+    },
+    close: async () => {
+      await watch.close();
+      await made.close();
+    },
+  };
+}
+
+const restoreAdvice = 'Stop the server, then run: cronogram restore latest';
 
 async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Promise<Opened> {
   const lock = await lockPostgres(url, holder, onLost);
@@ -119,7 +155,7 @@ export function tellingOfEvents(engine: Engine, wrote: () => void): Engine {
     transact: async (script) => {
       let hasEvents = false;
       const answer = await engine.transact(() =>
-        watched(script(), () => {
+        heard(script(), () => {
           hasEvents = true;
         }),
       );
@@ -129,7 +165,7 @@ export function tellingOfEvents(engine: Engine, wrote: () => void): Engine {
   };
 }
 
-function* watched<T>(script: Script<T>, writes: () => void): Script<T> {
+function* heard<T>(script: Script<T>, writes: () => void): Script<T> {
   let step = script.next();
   while (step.done !== true) {
     if (step.value.does === 'insert' && step.value.into.table === 'events') writes();

@@ -20,6 +20,16 @@ interface Serving {
   readonly leave?: () => Promise<void>;
   /** How long a stop lets requests in flight go on. */
   readonly graceMs?: number;
+  readonly patience?: Patience;
+}
+
+/** A client that sends slower than this holds a connection for nothing. */
+interface Patience {
+  readonly headersMs: number;
+  /** The headers and the body. */
+  readonly requestMs: number;
+  /** How often slow ones are looked for. */
+  readonly lookMs: number;
 }
 
 export interface Listening {
@@ -33,23 +43,24 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** A client that sends slower than this holds a connection for nothing. */
-const requestTimeoutMs = 30_000;
-const headersTimeoutMs = 10_000;
+const somePatience: Patience = { headersMs: 10_000, requestMs: 30_000, lookMs: 1000 };
 /** Longer than proxies and pools of clients keep an idle connection, so that it is never us who close it under a request. */
 const keepAliveMs = 75_000;
 /** The request line and all headers together. */
 const headerBytesMax = 16_384;
 
 export async function serveHttp(serving: Serving): Promise<Listening> {
-  const { app, takeOver, host, port, graceMs = stopGraceMs, leave = async () => {} } = serving;
+  const { app, takeOver, host, port, graceMs = stopGraceMs, leave = async () => {}, patience = somePatience } = serving;
   const listener = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
+    // HTTP/1.0 knows no Host, and old watchers speak it.
+    hostname: 'localhost',
     errorHandler: unreadable,
   });
   const server = createServer({
-    requestTimeout: requestTimeoutMs,
-    headersTimeout: headersTimeoutMs,
+    requestTimeout: patience.requestMs,
+    headersTimeout: patience.headersMs,
+    connectionsCheckingInterval: patience.lookMs,
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: headerBytesMax,
   });

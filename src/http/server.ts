@@ -1,8 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { AppError } from '../domain/errors.ts';
-import { requestBytesMax, stopGraceMs } from '../domain/limits.ts';
+import { connectionsShareMax, requestBytesMax, stopGraceMs } from '../domain/limits.ts';
 import { faultOf } from './errors.ts';
 
 /** Is told of the connection as well, which a request by itself knows nothing of. */
@@ -64,6 +65,7 @@ export async function serveHttp(serving: Serving): Promise<Listening> {
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: headerBytesMax,
   });
+  server.maxConnections = connectionsMax();
   const inFlight = new Set<ServerResponse>();
   server.on('request', (incoming, outgoing) => {
     inFlight.add(outgoing);
@@ -90,6 +92,14 @@ export async function serveHttp(serving: Serving): Promise<Listening> {
       await closed;
     },
   };
+}
+
+function connectionsMax(): number {
+  const limits = '/proc/self/limits';
+  const [, files = 'unlimited'] = existsSync(limits)
+    ? (/^Max open files\s+(\S+)/m.exec(readFileSync(limits, 'utf8')) ?? [])
+    : [];
+  return files === 'unlimited' ? Infinity : Math.floor(Number(files) * connectionsShareMax);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -85,7 +85,7 @@ export function lackOf(tools: readonly string[]): string | null {
   const found = (tool: string) => (process.env['PATH'] ?? '').split(':').some((place) => existsSync(join(place, tool)));
   const absent = tools.filter((tool) => !found(tool));
   if (absent.length > 0)
-    return `${absent.join(' and ')} not found: run "apt-get install ${tools.join(' ')}" on Debian.`;
+    return `There is no ${absent.join(', no ')}: run "apt-get install ${tools.join(' ')}" on Debian.`;
   if (process.getuid?.() !== 0) return 'It mounts and changes users: run it as root.';
   if (!existsSync(broughtNode)) return `There is no ${broughtNode}: run "npm ci" on Linux, x64 or arm64.`;
   if (process.env['npm_execpath'] === undefined) return 'Run it as "npm run test:container".';

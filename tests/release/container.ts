@@ -221,6 +221,13 @@ const expected = {
 /** Takes memory until it is stopped, and gives up a little beyond the limit. */
 const greedy = `const kept = []; while (kept.length < ${memoryMax / 2 ** 26 + 4}) kept.push(Buffer.alloc(2 ** 26, 1));`;
 
+/** Loads all that is built but what would begin to work, so that a package which was left out by mistake is missed here. */
+const loading = `import { readdirSync } from 'node:fs';
+const beginning = /^(?:main|cli)\\.js$|\\/program\\.js$|^sandbox\\/page\\//;
+for (const name of readdirSync('/app/dist', { recursive: true }))
+  if (name.endsWith('.js') && !beginning.test(name)) await import('/app/dist/' + name);
+process.exit();`;
+
 async function isHealthy({ inside }: Container, test: readonly string[]): Promise<boolean> {
   const until = performance.now() + startMaxMs;
   for (; ; await pause(500)) {
@@ -235,6 +242,8 @@ async function live(image: Image, folder: string): Promise<void> {
   check('and the one of compose.yaml', await isHealthy(first, service.healthcheck.test));
   const { out: probed } = await first.inside('node', '--input-type=module', '-e', probing);
   check('it has no rights, and writes to its volume alone', probed.trim() === JSON.stringify(expected), probed);
+  const loaded = await first.inside('node', '--input-type=module', '-e', loading);
+  check('every module finds what it imports', loaded.code === 0, loaded);
   check('the manual is there', (await first.ask('/docs/start')).includes('five minutes'));
   await deliver(first.ask, first.claim);
   const { code: killed } = await first.inside('node', '-e', greedy);

@@ -26,6 +26,8 @@ export const errorMessageLengthMax = 1000;
 
 /** One request of a client; 64 KiB of context plus instructions plus action fit in. */
 export const requestBytesMax = 262_144;
+/** Connections of clients, as a share of the files that the process may have open: the others are for the database and Telegram. */
+export const connectionsShareMax = 0.5;
 export const pageDefault = 50;
 export const pageMax = 200;
 /** A message of more than about 25 parts is a document, and would keep its chat busy for more than a minute. */

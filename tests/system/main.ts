@@ -10,7 +10,6 @@ import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
-import { image } from './image.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { secondProcess } from './second-process.ts';
 import { stopUnderLoad } from './stop.ts';
@@ -73,7 +72,6 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   hang: async (options) => ({ breaches: await hangingTelegram(fileIn(options, 'hang')), figures: [] }),
   'hang-postgres': async (options) =>
     onPostgres(async (databaseUrl) => ({ breaches: await hangingDatabase({ ...options, databaseUrl }), figures: [] })),
-  image: async (options) => ({ breaches: await image(fileIn(options, 'image')), figures: [] }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };
 

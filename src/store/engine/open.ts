@@ -41,7 +41,7 @@ export async function openStore(opening: Opening): Promise<Opened> {
   try {
     return await (/^postgres(ql)?:/.test(opening.url) ? openPostgres(opening) : openFile(opening));
   } catch (error) {
-    throw translate(error);
+    throw translate(error, databaseFile(opening.url) ?? undefined);
   }
 }
 

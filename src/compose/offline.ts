@@ -24,7 +24,6 @@ export async function openOffline(config: Config, version: string): Promise<Wire
     onLost: (error) => {
       throw error;
     },
-    onPoolError: (error) => real.log.warn('database_connection_lost', { error: error.message }),
   });
   try {
     const { app, token } = await apiOver(config, { real, opened, version });

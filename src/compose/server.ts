@@ -63,7 +63,10 @@ export async function startServer(starting: Starting): Promise<Server> {
     url: config.DATABASE_URL,
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
     onLost,
-    onPoolError: (error) => world.log.warn('database_connection_lost', { error: error.message }),
+    onAway: (error) => {
+      if (error === null) world.log.info('database_back');
+      else world.log.error('database_away', { error: error.message });
+    },
     turn: () => world.timer.yield(),
   });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });

@@ -102,7 +102,6 @@ export function expectRefused({ fault }: Ended, exitCode: number, words: string)
 export const openings = {
   holder: { pid: process.pid, host: 'here', since: 0 },
   onLost: () => {},
-  onPoolError: () => {},
 };
 
 /** A database with some tasks in it, as a server leaves it, or holds it. */

@@ -40,7 +40,6 @@ describe('a backup', () => {
       url: `file:${file}`,
       holder: { pid: 1, host: 'here', since: 0 },
       onLost: () => undefined,
-      onPoolError: () => undefined,
     });
     onTestFinished(() => opened.close());
     expect(opened.migrated.applied).toEqual([]);
@@ -163,7 +162,6 @@ describe('the nightly backup', () => {
       url: `file:${file}`,
       holder: { pid: 1, host: 'here', since: 0 },
       onLost: () => undefined,
-      onPoolError: () => undefined,
     });
     onTestFinished(() => opened.close());
     const time = manualTime(start);

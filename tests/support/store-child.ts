@@ -10,7 +10,7 @@ const [verb, place = ''] = process.argv.slice(2);
 async function hold(): Promise<void> {
   const ignore = () => {};
   const holder = { pid: process.pid, host: 'child', since: 0 };
-  await openStore({ url: place, holder, onLost: ignore, onPoolError: ignore });
+  await openStore({ url: place, holder, onLost: ignore });
   process.stdout.write('held\n');
   // Something must keep the process alive: the lock itself is no work.
   process.stdin.resume();

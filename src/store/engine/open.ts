@@ -6,7 +6,7 @@ import type { Store } from '../../app/ports/store.ts';
 import { AppError } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
 import type { Engine, Script } from './engine.ts';
-import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock } from './lock.ts';
+import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock, type Session } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
 import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
@@ -29,8 +29,9 @@ export interface Opening {
   readonly holder: Holder;
   /** The right to schedule was lost while running; the process must end. */
   readonly onLost: (error: Error) => void;
-  /** A pooled connection broke; the pool makes a new one. */
-  readonly onPoolError: (error: Error) => void;
+  /** The database is away, and why; null when it is back. */
+  readonly onAway?: (error: Error | null) => void;
+  readonly pace?: Session['pace'];
   /** Resolves in the next turn of the process: the transactions of one turn share a commit. Without it each has its own. */
   readonly turn?: () => Promise<void>;
 }
@@ -68,10 +69,23 @@ async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
   }
 }
 
-async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Promise<Opened> {
-  const lock = await lockPostgres(url, holder, onLost);
+async function openPostgres({ url, holder, onLost, onAway = () => {}, pace }: Opening): Promise<Opened> {
+  const pool = postgresPool(url);
+  const lock = await lockPostgres({
+    url,
+    holder,
+    pace,
+    onLost: (error) => {
+      pool.drop();
+      onLost(error);
+    },
+    onAway: (error) => {
+      if (error !== null) pool.drop();
+      onAway(error);
+    },
+  });
   try {
-    const connections = postgresPool(url, onPoolError);
+    const connections = whileHeld(pool, lock);
     const migrated = await migrateOver(connections, holder.since).catch(async (error: unknown) => {
       await connections.end();
       throw error;
@@ -106,6 +120,29 @@ function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'b
     },
   };
 }
+
+/** Without the lock nothing is read and nothing is written, because another process may have it by then. */
+function whileHeld(pool: Connections, lock: { readonly isHeld: () => boolean }): Connections {
+  const demand = () => {
+    if (!lock.isHeld()) throw new AppError('store_unavailable', awayText);
+  };
+  return {
+    ...pool,
+    connect: async () => {
+      demand();
+      const client = await pool.connect();
+      try {
+        demand();
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
+      return client;
+    },
+  };
+}
+
+const awayText = 'The database cannot be used right now (its connection is lost, and is being made again).';
 
 async function migrateOver(connections: Connections, now: number): Promise<Migrated> {
   const client = await connections.connect();

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import { schedulerLockKey, type LockState } from '../engine/lock.ts';
+import { holderText, type LockState } from '../engine/lock.ts';
 import { readMigrations, type Migration } from '../engine/migrate.ts';
 
 /** Facts about a database, for a look from outside. Nothing in here writes, and no lock is needed. */
@@ -169,10 +169,6 @@ export async function inspectPostgres(url: string): Promise<ServerInspection> {
     await client.end().catch(() => undefined);
   }
 }
-
-const holderText = `select a.application_name as name from pg_locks l join pg_stat_activity a on a.pid = l.pid
-  where l.locktype = 'advisory' and l.granted and ((l.classid::bigint << 32) | l.objid::bigint) = ${schedulerLockKey}
-    and l.database = (select oid from pg_database where datname = current_database())`;
 
 async function inspectServer(client: pg.Client): Promise<ServerInspection> {
   const value = async (text: string): Promise<unknown> => {

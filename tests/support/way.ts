@@ -5,6 +5,7 @@ export async function openWay(databaseUrl: string) {
   const database = new URL(databaseUrl);
   const [port, host] = [Number(database.port || 5432), database.hostname];
   const open = new Set<Socket>();
+  const fars = new Set<Socket>();
   const frozen = new Set<Socket>();
   let [isCut, isBlocked, refusals] = [false, false, 0];
   const server = createServer((near) => {
@@ -19,12 +20,13 @@ export async function openWay(databaseUrl: string) {
   });
   const lead = (near: Socket) => {
     const far = connect(port, host);
+    fars.add(far);
     far.on('error', () => far.destroy());
     near.on('data', (bytes) => void (frozen.has(near) || far.write(bytes)));
     far.on('data', (bytes) => void (frozen.has(near) || near.write(bytes)));
-    // What is frozen leads nowhere, and nobody at its far end sees that the near one is gone.
+    // What is frozen leads nowhere, and neither end sees that the other is gone.
     near.once('close', () => void (frozen.has(near) || far.destroy()));
-    far.once('close', () => near.destroy());
+    far.once('close', () => void (frozen.has(near) || near.destroy()));
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -55,6 +57,7 @@ export async function openWay(databaseUrl: string) {
     },
     close: () => {
       cut();
+      for (const far of fars) far.destroy();
       server.close();
     },
   };

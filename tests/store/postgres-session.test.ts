@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import type { AppError } from '../../src/domain/errors.ts';
 import { openStore, type Opened } from '../../src/store/engine/open.ts';
 import { nine } from '../support/builders.ts';
 import { openPooler, type PoolMode } from '../support/pooler.ts';
@@ -62,12 +63,13 @@ const end = (pids: string) => `select pg_terminate_backend(pid) from pg_stat_act
 
 const remedy = /pooler.*Give the address of the Postgres server itself/;
 
-const until = (seen: () => boolean | Promise<boolean>) =>
-  expect.poll(seen, { timeout: 20_000, interval: 5 }).toBe(true);
+const until = async (seen: () => boolean | Promise<boolean>) => {
+  await expect.poll(seen, { timeout: 20_000, interval: 5 }).toBe(true);
+};
 const writes = ({ store }: Opened) =>
   store.writeNote('k', 'v', nine).then(
     () => 'written',
-    (error: Error & { code: string }) => error.code,
+    (error: unknown) => (error as AppError).code,
   );
 
 test('a connection that is ended while it is in use fails what was asked of it, and nothing else', async () => {

@@ -21,6 +21,7 @@ export async function openOffline(config: Config, version: string): Promise<Wire
   const opened = await openStore({
     url: config.DATABASE_URL,
     holder: { pid: process.pid, host: hostname(), since: real.clock.now() },
+    timer: real.timer,
     onLost: (error) => {
       throw error;
     },

@@ -67,6 +67,7 @@ export async function startServer(starting: Starting): Promise<Server> {
       if (error === null) world.log.info('database_back');
       else world.log.error('database_away', { error: error.message });
     },
+    timer: starting.world.timer,
     turn: () => world.timer.yield(),
   });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });

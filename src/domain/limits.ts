@@ -146,8 +146,8 @@ export const lockProofEveryMs = 2 * second;
 export const lockAnswerMs = 4 * second;
 /** A database that is away is asked again after this, for as long as that takes. */
 export const lockRetryMs = 500;
-/** A Postgres that is starting up is waited for so long by the start of a server. */
-export const serverStartMs = minute;
+/** A Postgres that says that it is starting up is asked so often by the start of a server, which is a minute. */
+export const startTriesMax = minute / lockRetryMs;
 
 /** The pause after so many failures in a row: it doubles up to a cap. */
 export function backoffMs(failures: number, firstMs = stepBackoffMs, maxMs = stepBackoffMaxMs): number {

@@ -8,6 +8,7 @@ import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { fileBackups } from '../../src/store/files/backup.ts';
+import { systemTimer } from '../../src/system/clock.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { day, hour, settings, start } from '../support/pipeline.ts';
 import { aFolder } from '../support/place.ts';
@@ -40,6 +41,7 @@ describe('a backup', () => {
       url: `file:${file}`,
       holder: { pid: 1, host: 'here', since: 0 },
       onLost: () => undefined,
+      timer: systemTimer,
     });
     onTestFinished(() => opened.close());
     expect(opened.migrated.applied).toEqual([]);
@@ -162,6 +164,7 @@ describe('the nightly backup', () => {
       url: `file:${file}`,
       holder: { pid: 1, host: 'here', since: 0 },
       onLost: () => undefined,
+      timer: systemTimer,
     });
     onTestFinished(() => opened.close());
     const time = manualTime(start);

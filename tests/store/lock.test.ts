@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openStore, type Opening } from '../../src/store/engine/open.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
+import { systemTimer } from '../../src/system/clock.ts';
 import { nine } from '../support/builders.ts';
 import { killHard, storeChild } from '../support/child.ts';
 import { aFolder } from '../support/place.ts';
 import { freshPostgres } from '../support/postgres.ts';
 
 function opening(url: string, pid = 4711): Opening {
-  return { url, holder: { pid, host: 'garden', since: nine }, onLost: () => {} };
+  return { url, holder: { pid, host: 'garden', since: nine }, onLost: () => {}, timer: systemTimer };
 }
 
 const aFile = () => `file:${join(aFolder(), 'place', 'cronogram.db')}`;

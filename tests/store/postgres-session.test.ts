@@ -2,6 +2,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AppError } from '../../src/domain/errors.ts';
 import { openStore, type Opened } from '../../src/store/engine/open.ts';
+import { systemTimer } from '../../src/system/clock.ts';
 import { nine } from '../support/builders.ts';
 import { openPooler, type PoolMode } from '../support/pooler.ts';
 import { freshPostgres } from '../support/postgres.ts';
@@ -21,6 +22,7 @@ async function aPlace() {
     holder: { pid, host: 'garden', since: nine },
     onLost: (error: Error) => void told.push(`lost: ${error.message}`),
     onAway: (error: Error | null) => void told.push(error === null ? 'back' : 'away'),
+    timer: systemTimer,
     pace,
   });
   const opened: Opened[] = [];

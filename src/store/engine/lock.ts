@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, realpathSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import pg from 'pg';
+import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
-import { lockAnswerMs, lockProofEveryMs, lockRetryMs, serverStartMs } from '../../domain/limits.ts';
+import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
 
 /** Held for the life of the process. The operating system, or the database server, frees it when the process dies. */
 export interface Lock {
@@ -117,6 +117,7 @@ const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lo
 export interface Session {
   readonly url: string;
   readonly holder: Holder;
+  readonly timer: Pick<Timer, 'after'>;
   /** Why the session is lost, and null when it is back. In between nothing may be asked of the database. */
   readonly onAway: (error: Error | null) => void;
   /** Another process has the lock by now, or no session can keep it here: this process must end. */
@@ -129,10 +130,11 @@ export interface Session {
  * lock is taken again as soon as the server answers, unless another process was faster.
  */
 export async function lockPostgres(session: Session): Promise<Lock & { readonly isHeld: () => boolean }> {
-  const { onAway, onLost, pace = sessionPaceMs } = session;
+  const { timer, onAway, onLost, pace = sessionPaceMs } = session;
   const take = (before: Backend | null) => takeLock({ ...session, pace }, before);
   let isReleased = false;
-  let [taken, isHeld] = [await whileStarting(() => take(null), pace.retry), true];
+  const pause = () => new Promise<void>((resolve) => timer.after(pace.retry, resolve));
+  let [taken, isHeld] = [await whileStarting(() => take(null), pause), true];
   let callOff = () => {};
 
   const lose = (from: Taken, error: Error) => {
@@ -151,25 +153,26 @@ export async function lockPostgres(session: Session): Promise<Lock & { readonly 
     held.client.on('error', end);
     held.client.on('end', () => end('the connection that holds the lock has ended'));
     const proveLater = () => {
-      const timer = setTimeout(() => void prove(held).then(proveLater, end), pace.proof);
-      callOff = () => clearTimeout(timer);
+      callOff = timer.after(pace.proof, () => void prove(held).then(proveLater, end));
     };
     proveLater();
   };
   const takeAgain = async (): Promise<void> => {
+    const before = taken.backend;
     while (!isReleased) {
       try {
-        taken = await take(taken.backend);
-        if (isReleased) return taken.drop();
-        isHeld = true;
-        keep();
-        return onAway(null);
+        taken = await take(before);
+        break;
       } catch (error) {
         // The loss was told, and is told no more for as long as the server stays away.
         if (error instanceof AppError) return onLost(error);
+        await pause();
       }
-      await sleep(pace.retry);
     }
+    if (isReleased) return taken.drop();
+    isHeld = true;
+    keep();
+    onAway(null);
   };
   keep();
   return {
@@ -189,7 +192,7 @@ interface Taken extends Connected {
   readonly backend: Backend;
 }
 
-interface Connected {
+export interface Connected {
   readonly client: pg.Client;
   /** At once, whether the server answers or not. */
   drop(): void;
@@ -206,22 +209,18 @@ type Taking = Session & { readonly pace: typeof sessionPaceMs };
 
 /** A refusal is an `AppError`; any other error may pass. */
 async function takeLock({ url, holder, pace }: Taking, before: Backend | null): Promise<Taken> {
-  const open = () => connect({ url, holder, answerMs: pace.answer });
-  const connected = await open();
+  // How the server calls this connection, and so what a rival is told.
+  const name = `process ${holder.pid} on ${holder.host}`.slice(0, applicationNameMax);
+  const connected = await connect(url, name, pace.answer);
   const { client } = connected;
   try {
-    await refusePooler(client, open);
+    await refusePooler(client, url, pace.answer);
     await client.query(keepAlive);
     const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock($1) as held`, [
       schedulerLockKey,
     ]);
     const backend = await holderOf(client);
-    if (rows[0]?.held !== true) {
-      if (!isSame(backend, before)) throw refusedBy(backend);
-      // The server has not noticed yet that the connection before is gone.
-      await client.query(`select pg_terminate_backend($1)`, [before?.pid]);
-      throw new Error('the connection before still holds the lock');
-    }
+    if (rows[0]?.held !== true) await endOwn(client, backend, before);
     // Whatever a connection of the past was asked for is committed by now, or never.
     await client.query(`select pg_terminate_backend(pid, ${pace.answer}) from (${locked(connectionLockKey)}) as l`);
     if (backend === null) throw pooled();
@@ -232,23 +231,23 @@ async function takeLock({ url, holder, pace }: Taking, before: Backend | null): 
   }
 }
 
-function isSame(one: Backend | null, other: Backend | null): boolean {
-  return one?.pid === other?.pid && one?.since?.getTime() === other?.since?.getTime();
+/** The server may not have noticed yet that the connection before is gone; any other holder is a rival. */
+async function endOwn(client: pg.Client, holder: Backend | null, before: Backend | null): Promise<never> {
+  const isOwn = holder?.pid === before?.pid && holder?.since?.getTime() === before?.since?.getTime();
+  if (before === null || (holder !== null && !isOwn)) throw refusedBy(holder);
+  if (holder !== null) await client.query(`select pg_terminate_backend($1)`, [holder.pid]);
+  throw new Error('the connection before still holds the lock');
 }
 
 /** A holder whose machine is gone without a word is found out within half a minute; by itself that takes hours. */
 const keepAlive = `set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;
 
-interface Wanted extends Pick<Session, 'url' | 'holder'> {
-  readonly answerMs: number;
-}
-
-async function connect({ url, holder, answerMs }: Wanted): Promise<Connected> {
+/** A connection that waits no longer than this for its answers. */
+export async function connect(url: string, name: string, answerMs: number): Promise<Connected> {
   const socket = new Socket();
   const client = new pg.Client({
     connectionString: url,
-    // How the server calls this connection, and so what a rival is told.
-    application_name: `process ${holder.pid} on ${holder.host}`.slice(0, applicationNameMax),
+    application_name: name,
     keepAlive: true,
     stream: () => socket,
     connectionTimeoutMillis: answerMs,
@@ -256,7 +255,10 @@ async function connect({ url, holder, answerMs }: Wanted): Promise<Connected> {
   });
   // A connection that breaks fails the question that is under way.
   client.on('error', () => undefined);
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    socket.destroy();
+    throw error;
+  });
   return { client, drop: () => socket.destroy() };
 }
 
@@ -264,15 +266,14 @@ async function connect({ url, holder, answerMs }: Wanted): Promise<Connected> {
 const applicationNameMax = 63;
 
 /** The server says itself that it will answer soon: after a crash, or when it was started together with this process. */
-async function whileStarting<T>(work: () => Promise<T>, retryMs: number): Promise<T> {
-  const until = performance.now() + serverStartMs;
-  for (;;) {
+async function whileStarting<T>(work: () => Promise<T>, pause: () => Promise<void>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await work();
     } catch (error) {
       const isStarting = (error as { code?: unknown }).code === '57P03';
-      if (!isStarting || performance.now() > until) throw error;
-      await sleep(retryMs);
+      if (!isStarting || tries >= startTriesMax) throw error;
+      await pause();
     }
   }
 }
@@ -297,8 +298,8 @@ async function prove({ client, backend }: Taken): Promise<void> {
 }
 
 /** Beside an open transaction the same question goes to another process of the server where a pooler lends them out. */
-async function refusePooler(client: pg.Client, open: () => Promise<Connected>): Promise<void> {
-  const beside = await open();
+export async function refusePooler(client: pg.Client, url: string, answerMs: number): Promise<void> {
+  const beside = await connect(url, 'cronogram', answerMs);
   try {
     for (let round = 0; round < poolerRounds; round += 1) {
       const before = await pidOf(client);

@@ -31,6 +31,7 @@ export interface Opening {
   readonly onLost: (error: Error) => void;
   /** The database is away, and why; null when it is back. */
   readonly onAway?: (error: Error | null) => void;
+  readonly timer: Session['timer'];
   readonly pace?: Session['pace'];
   /** Resolves in the next turn of the process: the transactions of one turn share a commit. Without it each has its own. */
   readonly turn?: () => Promise<void>;
@@ -69,11 +70,12 @@ async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
   }
 }
 
-async function openPostgres({ url, holder, onLost, onAway = () => {}, pace }: Opening): Promise<Opened> {
+async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pace }: Opening): Promise<Opened> {
   const pool = postgresPool(url);
   const lock = await lockPostgres({
     url,
     holder,
+    timer,
     pace,
     onLost: (error) => {
       pool.drop();

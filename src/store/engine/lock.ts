@@ -108,7 +108,7 @@ function holderIn(connection: Database.Database): Holder | null {
   }
 }
 
-export const schedulerLockKey = 7_290_411_002;
+const schedulerLockKey = 7_290_411_002;
 /** Held by each connection that works for the holder of the other, so that whoever comes next finds what is left of it. */
 export const connectionLockKey = 7_290_411_003;
 

@@ -132,6 +132,9 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const pages = sandbox === null || travel === null ? null : openSandboxPages(world, { sandbox, travel, starters });
   const streams = createEventStreams({ ...patient, readEvents: rooms.truth.readEvents });
   opened.onEvents(streams.hint);
+  opened.onDoubt(() => {
+    for (const loop of loops) loop.ring();
+  });
   const measured = { ...made, meter, opened };
   const api = createApi(config, {
     ...made,

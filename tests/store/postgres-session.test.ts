@@ -77,10 +77,14 @@ const writes = ({ store }: Opened) =>
 test('a connection that is ended while it is in use fails what was asked of it, and nothing else', async () => {
   const { open, ask, told } = await aPlace();
   const opened = await open();
+  let doubts = 0;
+  opened.onDoubt(() => (doubts += 1));
   await ask('begin; lock table kv');
   const writing = writes(opened);
   await until(async () => (await ask(end(lent))).length > 0);
   expect(await writing).toBe('store_unavailable');
+  // It might have been committed.
+  expect(doubts).toBe(1);
   await ask('rollback');
   expect(await writes(opened)).toBe('written');
   // One that nobody uses is not missed.

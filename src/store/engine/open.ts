@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import type { Backups } from '../../app/ports/outside.ts';
 import type { Store } from '../../app/ports/store.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, isAway } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
 import type { Engine, Script } from './engine.ts';
 import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock, type Session } from './lock.ts';
@@ -21,6 +21,8 @@ export interface Opened {
   readonly connections: (() => ConnectionsUsed) | null;
   /** Has this called after each commit of this process that has written events. */
   onEvents(call: () => void): void;
+  /** Has this called after each transaction without an answer: it may be committed, and nobody rings for what it left. */
+  onDoubt(call: () => void): void;
   close(): Promise<void>;
 }
 
@@ -105,13 +107,21 @@ async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pac
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
 function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'backups' | 'connections'> {
-  let wroteEvents = () => {};
-  const store = createStore(tellingOfEvents(engine, () => wroteEvents()));
+  let [wroteEvents, doubted] = [() => {}, () => {}];
+  const store = createStore(
+    tellingOfEvents(
+      tellingOfDoubt(engine, () => doubted()),
+      () => wroteEvents(),
+    ),
+  );
   return {
     store,
     migrated,
     onEvents: (call) => {
       wroteEvents = call;
+    },
+    onDoubt: (call) => {
+      doubted = call;
     },
     close: async () => {
       try {
@@ -125,30 +135,40 @@ function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'b
 
 /** Without the lock nothing is read and nothing is written, because another process may have it by then. */
 function whileHeld(pool: Connections, lock: { readonly isHeld: () => boolean }): Connections {
-  const demand = () => {
-    if (!lock.isHeld()) throw new AppError('store_unavailable', awayText);
-  };
+  const away = () =>
+    new AppError(
+      'store_unavailable',
+      'The database cannot be used right now (its connection is lost, and is being made again).',
+    );
   return {
     ...pool,
     connect: async () => {
-      demand();
+      if (!lock.isHeld()) throw away();
       const client = await pool.connect();
-      try {
-        demand();
-      } catch (error) {
-        client.release(true);
-        throw error;
-      }
-      return client;
+      if (lock.isHeld()) return client;
+      client.release(true);
+      throw away();
     },
   };
 }
 
-const awayText = 'The database cannot be used right now (its connection is lost, and is being made again).';
-
 async function migrateOver(connections: Connections, now: number): Promise<Migrated> {
   const client = await connections.connect();
   return migratePostgres(client, now).finally(() => client.release());
+}
+
+function tellingOfDoubt(engine: Engine, doubt: () => void): Engine {
+  return {
+    ...engine,
+    transact: async (script) => {
+      try {
+        return await engine.transact(script);
+      } catch (error) {
+        if (isAway(translate(error))) doubt();
+        throw error;
+      }
+    },
+  };
 }
 
 /** Calls back after each commit that has written events. What another process writes is not told of. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createCollector } from '../../../src/app/pipeline/collector.ts';
 import { createScheduler } from '../../../src/app/pipeline/scheduler.ts';
-import { countingIds } from '../../support/fakes.ts';
+import { AppError } from '../../../src/domain/errors.ts';
+import { countingIds, manualTime, memoryLog } from '../../support/fakes.ts';
 import { actor, aPipeline, hour, minute, start, runServiceOf } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
@@ -414,4 +416,22 @@ describe('stopping', () => {
       { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },
     ]);
   });
+});
+
+it('ends that a store cannot take are told once, and written within seconds of its return', async () => {
+  const [time, log] = [manualTime(0), memoryLog()];
+  const written: string[] = [];
+  let backAt = Infinity;
+  const write = async (ends: readonly string[]) => {
+    if (time.now() < backAt) throw new AppError('store_unavailable', 'away');
+    written.push(...ends);
+  };
+  const ends = createCollector({ timer: time, log }, 10, { write, instead: (end) => end });
+  ends.add('one');
+  await time.advance(10 * minute);
+  ends.add('two');
+  expect(log.lines.map(({ event }) => event)).toEqual(['results_not_written']);
+  backAt = time.now();
+  await time.advance(2000);
+  expect(written).toEqual(['one', 'two']);
 });

@@ -142,9 +142,18 @@ export const asideWaitMaxMs = 10 * second;
 
 /** Timers overflow, machines sleep and hints get lost, so no loop sleeps longer. */
 export const sleepMaxMs = 30 * second;
-/** A loop whose step failed tries again after this, doubling up to the cap. */
+/** A loop whose step failed tries again after this, doubling up to the cap: all goes on soon after the database is back. */
 const stepBackoffMs = 500;
-export const stepBackoffMaxMs = 15 * second;
+const stepBackoffMaxMs = 2 * second;
+/** A part that cannot be sent or looked for now is tried again after this at most. */
+export const partPauseMaxMs = 15 * second;
+/** The lock on Postgres is proved so often, and a server without an answer for so long is taken to be away. */
+export const lockProofEveryMs = 2 * second;
+export const lockAnswerMs = 4 * second;
+/** A database that is away is asked again after this, for as long as that takes. */
+export const lockRetryMs = 500;
+/** A Postgres that says that it is starting up is asked so often by the start of a server, which is a minute. */
+export const startTriesMax = minute / lockRetryMs;
 
 /** The pause after so many failures in a row: it doubles up to a cap. */
 export function backoffMs(failures: number, firstMs = stepBackoffMs, maxMs = stepBackoffMaxMs): number {

@@ -8,6 +8,7 @@ import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { fileBackups } from '../../src/store/files/backup.ts';
+import { systemTimer } from '../../src/system/clock.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { day, hour, settings, start } from '../support/pipeline.ts';
 import { aFolder } from '../support/place.ts';
@@ -40,7 +41,7 @@ describe('a backup', () => {
       url: `file:${file}`,
       holder: { pid: 1, host: 'here', since: 0 },
       onLost: () => undefined,
-      onPoolError: () => undefined,
+      timer: systemTimer,
     });
     onTestFinished(() => opened.close());
     expect(opened.migrated.applied).toEqual([]);
@@ -163,7 +164,7 @@ describe('the nightly backup', () => {
       url: `file:${file}`,
       holder: { pid: 1, host: 'here', since: 0 },
       onLost: () => undefined,
-      onPoolError: () => undefined,
+      timer: systemTimer,
     });
     onTestFinished(() => opened.close());
     const time = manualTime(start);
@@ -260,7 +261,7 @@ describe('a file with a damaged page', () => {
     const { file, database } = await aFile();
     database.close();
     const holder = { pid: process.pid, host: 'here', since: start };
-    const opened = await openStore({ url: `file:${file}`, holder, onLost: () => {}, onPoolError: () => {} });
+    const opened = await openStore({ url: `file:${file}`, holder, onLost: () => {}, timer: systemTimer });
     onTestFinished(() => opened.close());
     const whole = readFileSync(file);
     const half = Math.floor(whole.length / 2);

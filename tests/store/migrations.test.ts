@@ -316,7 +316,7 @@ describe('on Postgres', () => {
   afterAll(() => connections?.end());
   /** The database is empty at the start of each test. */
   const connect = async () => {
-    connections ??= postgresPool((await freshPostgres()).url, () => {});
+    connections ??= postgresPool((await freshPostgres()).url);
     const client = await connections.connect();
     onTestFinished(() => client.release());
     await client.query('drop schema public cascade', []);

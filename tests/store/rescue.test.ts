@@ -82,7 +82,7 @@ const engines = {
   postgres: async () => {
     const fresh = await freshPostgres();
     opened.push(() => fresh.drop());
-    const connections = postgresPool(fresh.url, () => undefined);
+    const connections = postgresPool(fresh.url);
     opened.push(() => connections.end());
     const client = await connections.connect();
     await migratePostgres(client, start).finally(() => client.release());

@@ -8,7 +8,8 @@ import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { translate } from '../../src/store/engine/store.ts';
-import { ample, aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
+import { systemTimer } from '../../src/system/clock.ts';
+import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
 import { aFolder } from '../support/place.ts';
 import { sourceFlags } from '../support/sources.ts';
 import { worldOver, type World } from '../support/store-worlds.ts';
@@ -78,7 +79,7 @@ const opening = (file: string) =>
     url: `file:${file}`,
     holder: { pid: 1, host: 'here', since: 0 },
     onLost: () => undefined,
-    onPoolError: () => undefined,
+    timer: systemTimer,
   });
 
 test('a file that is no database is named at the start, with what helps', async () => {

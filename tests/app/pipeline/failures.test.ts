@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createCollector } from '../../../src/app/pipeline/collector.ts';
 import { createScheduler } from '../../../src/app/pipeline/scheduler.ts';
-import { AppError } from '../../../src/domain/errors.ts';
-import { countingIds, manualTime, memoryLog } from '../../support/fakes.ts';
+import { countingIds } from '../../support/fakes.ts';
 import { actor, aPipeline, group, hour, minute, start, runServiceOf, hourly, texts } from '../../support/pipeline.ts';
 
 const echo = (settings: object) => ({ kind: 'echo', ...settings }) as const;
@@ -424,22 +422,4 @@ describe('stopping', () => {
       { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },
     ]);
   });
-});
-
-it('ends that a store cannot take are told once, and written within seconds of its return', async () => {
-  const [time, log] = [manualTime(0), memoryLog()];
-  const written: string[] = [];
-  let backAt = Infinity;
-  const write = async (ends: readonly string[]) => {
-    if (time.now() < backAt) throw new AppError('store_unavailable', 'away');
-    written.push(...ends);
-  };
-  const ends = createCollector({ timer: time, log }, 10, { write, instead: (end) => end });
-  ends.add('one');
-  await time.advance(10 * minute);
-  ends.add('two');
-  expect(log.lines.map(({ event }) => event)).toEqual(['results_not_written']);
-  backAt = time.now();
-  await time.advance(2000);
-  expect(written).toEqual(['one', 'two']);
 });

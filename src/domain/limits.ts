@@ -144,7 +144,7 @@ export const asideWaitMaxMs = 10 * second;
 export const sleepMaxMs = 30 * second;
 /** A loop whose step failed tries again after this, doubling up to the cap: all goes on soon after the database is back. */
 const stepBackoffMs = 500;
-const stepBackoffMaxMs = 2 * second;
+const stepBackoffMaxMs = second;
 /** A part that cannot be sent or looked for now is tried again after this at most. */
 export const partPauseMaxMs = 15 * second;
 /** The lock on Postgres is proved so often, and a server without an answer for so long is taken to be away. */

@@ -108,7 +108,7 @@ describe('a loop', () => {
     expect(turns).toHaveLength(1);
     expect(loop.health()).toMatchObject({ ok: false, error: 'database is full' });
     await time.advance(10 * second);
-    expect(turns).toEqual([0, 500, 1500, 3500]);
+    expect(turns).toEqual([0, 500, 1500, 2500]);
     expect(loop.health()).toMatchObject({ ok: true, error: null });
     // The same fault is told once.
     expect(log.lines.map(({ event }) => event)).toEqual(['step_failed', 'step_failed', 'loop_recovered']);

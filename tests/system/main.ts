@@ -79,7 +79,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     try {
       if (hands === null) return { breaches: [], figures: ['SKIPPED the Postgres is borrowed'] };
       const { url: databaseUrl } = await createDatabase(url);
-      const size = { seed, hands, incidents: badServer, tasks: Number(given.tasks), settleMs: 4000 };
+      const size = {
+        seed,
+        hands,
+        incidents: badServer,
+        tasks: Number(given.tasks),
+        settleMs: 4000,
+        backWithinMs: 5000,
+      };
       const { breaches, backMs, lines, rows } = await restarts({ ...options, databaseUrl, ...size });
       const figures = [
         `seed ${seed}, back after ${backMs.join(', ')} ms; ${lines} lines of trouble`,

@@ -30,6 +30,8 @@ test('a server outlives a crash of its Postgres, and loses and doubles nothing',
     tasks: 12,
     incidents: [{ what: 'crashed', awayMs: 1000 }],
     settleMs: 1500,
+    // A busy machine draws it out.
+    backWithinMs: 20_000,
   });
   expect(result.breaches).toEqual([]);
   expect(result.rows.runs.length).toBeGreaterThan(10);

@@ -18,10 +18,10 @@ interface RestartPlan extends StartOptions {
   readonly incidents: readonly { readonly what: Incident; readonly awayMs: number }[];
   readonly tasks: number;
   readonly settleMs: number;
+  /** From the return of the database on. */
+  readonly backWithinMs: number;
 }
 
-/** From the return of the database on; on a machine with nothing else to do it is half of this. */
-const backWithinMs = 5000;
 /** What may be told of one incident, by each who meets it: when it begins, when it has another cause, when it ends. */
 const linesMax = 40;
 
@@ -29,7 +29,7 @@ const linesMax = 40;
 export async function restarts(plan: RestartPlan) {
   const server = start(plan);
   const url = await readyUrl(server);
-  const { telegram, seed, tasks } = plan;
+  const { telegram, seed, tasks, backWithinMs } = plan;
   const driver = drive({
     random: chanceFrom(seed),
     url: async () => url,

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, fstatSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Task } from '../../src/domain/task.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
@@ -10,6 +9,7 @@ import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { translate } from '../../src/store/engine/store.ts';
 import { systemTimer } from '../../src/system/clock.ts';
 import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
+import { watched } from '../support/fresh-sqlite.ts';
 import { aFolder } from '../support/place.ts';
 import { sourceFlags } from '../support/sources.ts';
 import { worldOver, type World } from '../support/store-worlds.ts';
@@ -18,22 +18,14 @@ import { aMessage, aReadyTask, change, claimParts, delivered, lost, show, slotsO
 const moduleOf = (name: string) => new URL(`../../src/store/engine/${name}.ts`, import.meta.url).href;
 
 /** What only the engine of one file has: a disk that fills up, a writer that waits, and plans that can be read. */
-async function aWorld(): Promise<
-  World & { readonly connection: Database.Database; readonly statements: ReadonlySet<string> }
-> {
+async function aWorld() {
   const file = join(aFolder(), 'cronogram.db');
   const connection = openSqlite(file);
   onTestFinished(() => void connection.close());
   await migrateSqlite(connection, 0);
-  const statements = new Set<string>();
-  const prepare = connection.prepare.bind(connection);
-  const recording = (text: string) => {
-    statements.add(text);
-    return prepare(text);
-  };
-  connection.prepare = recording as typeof connection.prepare;
+  const seen = watched(connection);
   const world = worldOver(sqliteEngine(connection), () => sqliteEngine(openSqlite(file)));
-  return { ...world, connection, statements };
+  return { ...world, connection, ...seen };
 }
 
 test('a full disk refuses the claim as a whole, and the same slots are claimed when there is room again', async () => {
@@ -286,18 +278,15 @@ test('no statement of a step reads a whole table: what is scanned is an index of
       .pluck()
       .all(),
   );
-  const faults = used.flatMap((text) => {
-    const steps = world.connection
-      .prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
-      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => null));
-    return steps
-      .map(({ detail }) => detail)
+  const faults = used.flatMap((text) =>
+    world
+      .planOf(text)
       .filter(
         (detail) => detail.startsWith('SCAN ') && !/^SCAN (CONSTANT ROW|heads|explained|\d+ CONSTANT)/.test(detail),
       )
       .filter((detail) => !small.has(/USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? ''))
-      .map((detail) => `${detail}: ${text.replace(/\s+/g, ' ').slice(0, 160)}`);
-  });
+      .map((detail) => `${detail}: ${text.replace(/\s+/g, ' ').slice(0, 160)}`),
+  );
 
   expect(used.length).toBeGreaterThan(50);
   expect(faults).toEqual([]);
@@ -319,12 +308,5 @@ test('when the next part is due is found among the few that are open, however mu
     (text) => text.startsWith('select min(') && text.includes('from deliveries'),
   );
   expect(asked).toHaveLength(3);
-  const plans = asked.map((text) =>
-    world.connection
-      .prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
-      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => nine))
-      .map(({ detail }) => detail)
-      .join(),
-  );
-  for (const plan of plans) expect(plan).toMatch(/INDEX deliveries_(?:waiting|unknown)\b/);
+  for (const text of asked) expect(world.planOf(text).join()).toMatch(/INDEX deliveries_(?:waiting|unknown)\b/);
 });

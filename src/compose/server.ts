@@ -55,7 +55,7 @@ interface Starting {
   readonly printClaim: (code: string) => void;
 }
 
-/** Database, then the rules of time, then the door, and the scheduler last: no slot is taken up before it can be served. */
+/** Database, then the rules of time, then the HTTP server, and the scheduler last: no slot is taken up before it can be served. */
 export async function startServer(starting: Starting): Promise<Server> {
   const { config, onLost } = starting;
   const time = isSandboxed(config) ? timeOf(starting.world) : null;

@@ -234,7 +234,7 @@ async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
     return delivered(serving, part, await alone(serving, { ids, isAnswer: true, evidence: null }));
   }
   if (part.edits !== null || isOfTopic(part)) {
-    return failed(part, 'the platform answered for another message than the one that was asked for');
+    return failed(part, 'Telegram answered for another message than the one that was asked for');
   }
   const { error, evidence } = await takeBack(serving, ids);
   if (part.topic === null) return failed(part, error, evidence);

@@ -86,7 +86,7 @@ export function rulingAt({ rulings }: Timeline, instant: number): Ruling | null 
   return rulings.find(({ first, last }) => first <= instant && instant <= last) ?? null;
 }
 
-/** As evidence; nothing where no version that was in force is known. */
+/** The version in force at that instant, as evidence; empty where none is known. */
 export function versionAt(timeline: Timeline, instant: number): Pick<Evidence, 'version'> {
   const version = rulingAt(timeline, instant)?.version ?? null;
   return version === null ? {} : { version };

@@ -178,7 +178,7 @@ function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
   ];
 }
 
-/** Nothing would have run in it. */
+/** A stretch so short that no slot fell into it. */
 function isBlink(timeline: Timeline, stretch: Stretch): boolean {
   return stretch.last - stretch.first < MINUTE_MS && namedSlots(timeline, stretch, 1).length === 0;
 }

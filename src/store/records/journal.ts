@@ -100,7 +100,7 @@ function doorOf({ stateBefore, stateAfter }: AuditEntry): CardChange['door'] {
   return stateAfter === 'deleted' ? 'close' : 'open';
 }
 
-/** Nothing is left to run of these tasks. */
+/** Tells that these tasks are complete: nothing of them is left to run. */
 export function* tellComplete(taskIds: readonly string[], now: number): Script<void> {
   yield* tellEvents(taskIds.map((taskId) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
   yield* refreshCards(taskIds.map((taskId) => ({ taskId, at: now, key: `complete:${taskId}`, door: null })));

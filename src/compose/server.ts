@@ -92,7 +92,7 @@ interface Building extends Starting {
   readonly realTimer: Timer;
 }
 
-/** The parts of the server, each after those on which it depends. Nothing of it runs yet. */
+/** The parts of the server, each after those on which it depends. No loop turns yet, and nobody is served. */
 type App = Awaited<ReturnType<typeof build>>;
 
 async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {

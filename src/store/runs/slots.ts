@@ -132,7 +132,7 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
 function* tellSnoozesOver(found: readonly WaitingRow[], now: number): Script<void> {
   const over = found.filter(({ waiting }) => waiting.source === 'snooze');
   yield* refreshCards(
-    over.map(({ task, waiting }) => ({ taskId: task.id, at: now, key: `snoozed:${waiting.id}`, door: null })),
+    over.map(({ task, waiting }) => ({ taskId: task.id, at: now, key: `snoozed:${waiting.id}`, topic: null })),
   );
 }
 

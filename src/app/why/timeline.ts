@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { GapRow, InForce, TruthRows } from '../ports/why.ts';
 import type { Evidence } from './answers.ts';
 import { coarse, momentsIn, type Moments } from './moments.ts';
-import { held, stretchesOf, type Span, type Stretch } from './standing.ts';
+import { held, stretchesOf, type Span, type Stretch } from './stretches.ts';
 
 /** The version that was in force for the slots of a span. */
 export interface Ruling extends Span {

@@ -5,8 +5,8 @@ import { notFound } from '../tasks/verbs.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
 import { answerSlot } from './slot-answers.ts';
-import type { Span, Stretch } from './standing.ts';
 import { answerGap, answerStanding, answerStretch } from './stretch-answers.ts';
+import type { Span, Stretch } from './stretches.ts';
 import {
   gapAt,
   isAhead,

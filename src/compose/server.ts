@@ -55,7 +55,7 @@ interface Starting {
   readonly printClaim: (code: string) => void;
 }
 
-/** Database, then the rules of time, then the door, and the scheduler last: no slot is taken up before it can be served. */
+/** Database, then the rules of time, then the HTTP server, and the scheduler last: no slot is taken up before it can be served. */
 export async function startServer(starting: Starting): Promise<Server> {
   const { config, onLost } = starting;
   const time = isSandboxed(config) ? timeOf(starting.world) : null;
@@ -96,7 +96,7 @@ interface Building extends Starting {
   readonly realTimer: Timer;
 }
 
-/** The parts of the server, each after those on which it depends. Nothing of it runs yet. */
+/** The parts of the server, each after those on which it depends. No loop turns yet, and nobody is served. */
 type App = Awaited<ReturnType<typeof build>>;
 
 async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {

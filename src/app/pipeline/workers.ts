@@ -1,6 +1,6 @@
 import type { Log, LoopName, Timer, World } from '../ports/outside.ts';
 
-/** What the runner and the deliverer have in common: work that goes on after the step that took it up. */
+/** Workers, which are the runner and the deliverer: their work goes on after the step that took it up. */
 
 /** A commit whose answer was not waited for any longer may come about a while after that. */
 const lateMs = 30_000;
@@ -34,7 +34,7 @@ export function createLostClaims(
       if (next > stopwatch.elapsed()) return;
       const count = await release();
       looks = later;
-      if (count > 0) log.warn('claims_let_go', { room: loop, count });
+      if (count > 0) log.warn('claims_let_go', { loop, count });
     },
   };
 }

@@ -167,7 +167,7 @@ export interface Budget {
   aside<T>(call: () => Promise<T | CallFault>): Promise<T | CallFault>;
 }
 
-/** A chat platform such as Telegram. No fault of the platform or of the network throws. */
+/** Telegram as the pipeline sees it. No fault of Telegram or of the network throws. */
 export interface Transport {
   /** Sends a new message, or changes one of ours. */
   send(part: Outgoing): Promise<Sent>;

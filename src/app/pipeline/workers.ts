@@ -34,7 +34,7 @@ export function createLostClaims(
       if (next > stopwatch.elapsed()) return;
       const count = await release();
       looks = later;
-      if (count > 0) log.warn('claims_let_go', { loop, count });
+      if (count > 0) log.warn('claims_let_go', { room: loop, count });
     },
   };
 }

@@ -64,7 +64,11 @@ export async function startServer(starting: Starting): Promise<Server> {
     url: config.DATABASE_URL,
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
     onLost,
-    onPoolError: (error) => world.log.warn('database_connection_lost', { error: error.message }),
+    onAway: (error) => {
+      if (error === null) world.log.info('database_back');
+      else world.log.error('database_away', { error: error.message });
+    },
+    timer: starting.world.timer,
     turn: () => world.timer.yield(),
   });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
@@ -128,6 +132,9 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const pages = sandbox === null || travel === null ? null : openSandboxPages(world, { sandbox, travel, starters });
   const streams = createEventStreams({ ...patient, readEvents: rooms.truth.readEvents });
   opened.onEvents(streams.hint);
+  opened.onDoubt(() => {
+    for (const loop of loops) loop.ring();
+  });
   const measured = { ...made, meter, opened };
   const api = createApi(config, {
     ...made,
@@ -232,7 +239,7 @@ function startAtZero(meter: Meter, loops: readonly Loop[]): void {
 function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
   if (backups === null) return null;
   return {
-    prune: (keep) => backups.prune(keep),
+    ...backups,
     make: async (now) => {
       try {
         const made = await backups.make(now);

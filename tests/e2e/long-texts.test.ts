@@ -1,14 +1,13 @@
 import { afterEach, expect, it } from 'vitest';
 import { messagePartsMax } from '../../src/domain/limits.ts';
-import { aBot, lab, minute, second, stopBots, type Bot } from './bot.ts';
-import { aTask, opened, ownFloods, rowsOf, saidIn, topicNamed, unhurried } from './deliveries.ts';
+import { lab, minute, second, stopBots, type Bot } from './bot.ts';
+import { aTask, ownFloods, rowsOf, saidIn, topicNamed, unhurried, aBotIn } from './deliveries.ts';
 
 afterEach(stopBots);
 
 /** A text of an action may be longer than instructions: a template makes it so. */
 async function shown(text: string, env: Readonly<Record<string, string>> = unhurried) {
-  const bot = await aBot(env);
-  await opened(bot, lab);
+  const bot = await aBotIn(lab, env);
   await aTask(bot, { title: 'long', text, cron: '1 9 * * *' });
   await bot.pass(2 * minute);
   return { bot, parts: partsOf(bot) };
@@ -40,8 +39,7 @@ it('shows a text of more messages than there may be cut, says so, in order, at t
 });
 
 it('sends only the lost one of several parts again', async () => {
-  const bot = await aBot();
-  await opened(bot, lab);
+  const bot = await aBotIn(lab);
   const text = ['A', 'B', 'C'].map((letter) => `${letter} `.repeat(1900).trim()).join('\n\n');
   await aTask(bot, { title: 'long', text, cron: '1 9 * * *' });
   await bot.pass(30 * second);

@@ -151,12 +151,40 @@ function pipelineOn(database: Database, given: Given): Pipeline {
 /** All that stands in the chats, in its order; a view stands in brackets. */
 export const texts = ({ chat }: Pick<Pipeline, 'chat'>) => chat.shown.map(({ text }) => text);
 
+/** A pipeline with one task. */
+export async function withTask(...given: Parameters<Pipeline['create']>) {
+  const p = await aPipeline();
+  const task = await p.create(...given);
+  return { p, task, id: task.id };
+}
+
+export async function afterAnHour(...given: Parameters<Pipeline['create']>) {
+  const made = await withTask(...given);
+  await made.p.pass(hour);
+  return made;
+}
+
 /** A task whose first result has come, so that its topic is there and what follows is about the message alone. */
 export async function withTopic(policies = {}) {
-  const p = await aPipeline();
-  const { id } = await p.create({ schedule: hourly, policies });
-  await p.pass(hour);
+  const { p, id } = await afterAnHour({ schedule: hourly, policies });
   return { p, id, topic: p.chat.topics[0]?.id ?? 0, messageId: p.chat.shown[0]?.messageId ?? 0 };
+}
+
+/** The sends of its second result fail so, one after the other. */
+export async function withFailedSends(faults: Parameters<FaultyTransport['failSends']>, policies = {}) {
+  const made = await withTopic(policies);
+  made.p.chat.failSends(...faults);
+  await made.p.pass(hour);
+  return made;
+}
+
+/** Its second result did not arrive, and no look finds that out. */
+export async function withTracelessSend(policies = {}) {
+  const made = await withTopic(policies);
+  made.p.chat.failSends('dropped');
+  made.p.chat.evidence('undecided', 'undecided', 'undecided');
+  await made.p.pass(hour);
+  return made;
 }
 
 let services = 0;

@@ -15,7 +15,7 @@ import type { Counts } from '../ports/pipeline.ts';
 import type { Store } from '../ports/store.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { createAudit } from './audit.ts';
-import { createBackup } from './backup.ts';
+import { createBackup, createPageCheck } from './backup.ts';
 import type { Chore, Done } from './chore.ts';
 import { createReconcile } from './reconcile.ts';
 import { createExpiry, createRetention } from './retention.ts';
@@ -207,6 +207,7 @@ export function createHousekeeping(deps: HousekeepingDeps) {
       createExpiry(deps),
       createRetention(deps),
       audit.chore,
+      ...(backups === null ? [] : [createPageCheck({ ...deps, backups })]),
       ...(backups === null || keep === 0 ? [] : [createBackup({ ...deps, backups, keep })]),
     ]),
   };

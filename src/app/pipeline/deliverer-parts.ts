@@ -61,7 +61,7 @@ async function safely(serving: Serving, does: (serving: Serving) => Promise<Part
     log.error('delivery_threw', { delivery_id: part.id, error });
     if (part.status === 'sending') return lost(serving, error);
     if (part.status === 'unknown') return lookLater(serving, error);
-    return putOff(part, { error, afterMs: limits.stepBackoffMaxMs });
+    return putOff(part, { error, afterMs: limits.partPauseMaxMs });
   }
 }
 
@@ -160,7 +160,7 @@ async function waitAsTold(serving: Serving, afterMs: number, error: string): Pro
 }
 
 function pauseOf({ putOffs }: OutboxPart): number {
-  return limits.backoffMs(putOffs + 2);
+  return limits.backoffMs(putOffs + 2, undefined, limits.partPauseMaxMs);
 }
 
 function lost(serving: Serving, error: string): PartEnd {
@@ -314,5 +314,5 @@ async function foundThere(serving: Serving, ids: SentIds, evidence: string): Pro
 /** A look that failed says nothing about the part, so it stays in doubt; nothing is sent again for that. */
 function lookLater(serving: Serving, error: string): PartEnd {
   const evidence = JSON.stringify({ look: error });
-  return doubt(serving.part, { error, afterMs: limits.stepBackoffMaxMs, evidence });
+  return doubt(serving.part, { error, afterMs: limits.partPauseMaxMs, evidence });
 }

@@ -7,7 +7,7 @@ import type { Task } from '../../../src/domain/task.ts';
 import { sha256 } from '../../../src/system/ids.ts';
 import { tidy } from '../../support/chores.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 
 const daily = { kind: 'cron', cron: '0 12 * * *', timezone: 'UTC' } as const;
 
@@ -193,8 +193,7 @@ describe('a fault of our engine', () => {
   });
 
   it('is in the log alone where no owner has a private chat', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: daily });
+    const { p, task } = await withTask({ schedule: daily });
     const review = reviewOf(p, { engine: { nextSlot: () => null } });
     await lookAt(review, task);
     expect(review.words()).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { tidy as tidied } from '../../support/chores.ts';
-import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import { said } from '../why/asking.ts';
 
 const tidy = ({ rooms, time }: Pipeline) => tidied(rooms.housekeeper, time);
@@ -159,8 +159,7 @@ describe('the audit', () => {
   });
 
   it('takes what lies in a gap for accounted, and leaves a task that was paused alone', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } });
     const other = await p.create();
     await p.pass(2 * day);
     await p.rooms.tasks.pause({ taskId: other.id, actor: 'system' }, null);
@@ -209,8 +208,7 @@ describe('the audit', () => {
   });
 
   it('finds a slot that nothing stands for, at every instant of the day', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
     const now = start + 2 * day;
     fillSlots(p, { taskId: task.id, now, every: minute });
     expect((await p.rooms.audit.run()).findings).toEqual([]);
@@ -221,8 +219,7 @@ describe('the audit', () => {
   });
 
   it('takes the slots of a task that was changed in the middle of a look for unknown', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
     fillSlots(p, { taskId: task.id, now: start + 2 * day, every: minute });
     p.database.exec('delete from occurrences');
     const real = { ...p.store };
@@ -267,8 +264,7 @@ function fillSlots(p: Pipeline, { taskId, now, every }: { taskId: string; now: n
 
 /** An occurrence without its run, behind more rows than an audit looks at that somebody waits for. */
 async function anOldFault() {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: { kind: 'cron', cron: '0 0 1 1 *', timezone: 'UTC' } });
+  const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '0 0 1 1 *', timezone: 'UTC' } });
   await tidy(p);
   const old = 'o000000';
   p.database
@@ -282,8 +278,7 @@ async function anOldFault() {
 
 describe('reconcile', () => {
   const damaged = async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '*/30 * * * *', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '*/30 * * * *', timezone: 'UTC' } });
     for (let half = 0; half < 96; half += 1) await p.pass(30 * minute);
     const lost = start + 2 * day - 3 * hour;
     p.database.exec(`delete from occurrences where slot_at = ${lost}`);
@@ -331,8 +326,7 @@ describe('reconcile', () => {
   });
 
   it('plans an enabled task anew that had lost its next slot', async () => {
-    const p = await aPipeline();
-    const task = await p.create();
+    const { p, task } = await withTask();
     await p.settle();
     p.database.pragma('ignore_check_constraints = on');
     p.database.exec('update tasks set next_at = null');

@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Look, Outgoing } from '../../../src/app/ports/outside.ts';
 import { second } from '../../support/fakes.ts';
-import { aPipeline, actor, hour, minute, type Pipeline, withTopic, hourly, texts } from '../../support/pipeline.ts';
+import {
+  aPipeline,
+  actor,
+  hour,
+  minute,
+  type Pipeline,
+  withTopic,
+  hourly,
+  texts,
+  withTracelessSend,
+  withFailedSends,
+} from '../../support/pipeline.ts';
 
 interface Part {
   readonly id: string;
@@ -183,9 +194,7 @@ describe('a topic that a person deleted', () => {
   });
 
   it('again and again is made once an hour: until then the result waits', async () => {
-    const { p } = await withTopic();
-    p.chat.failSends('topicGone', 'topicGone');
-    await p.pass(hour);
+    const { p } = await withFailedSends(['topicGone', 'topicGone']);
     expect(callsOf(p, 'createTopic')).toHaveLength(2);
     expect(partsOf(p, 'result').at(-1)).toMatchObject({ status: 'blocked', cause: 'topic_gone' });
   });
@@ -202,9 +211,7 @@ describe('a topic that a person deleted', () => {
 
 describe('a chat with another address', () => {
   it('takes its parts there at once, and everything else with it', async () => {
-    const { p, id } = await withTopic();
-    p.chat.failSends('moved');
-    await p.pass(hour);
+    const { p, id } = await withFailedSends(['moved']);
     expect(p.chat.shown.at(-1)).toMatchObject({ chatId: '-1009999', text: 'Stand up!' });
     await p.store.addMessages([answer('later')], p.time.now());
     await p.settle();
@@ -222,18 +229,14 @@ describe('a chat with another address', () => {
   });
 
   it('that says it has moved for ever does not make the deliverer spin', async () => {
-    const { p } = await withTopic();
-    p.chat.failSends(...Array<'moved'>(8).fill('moved'));
-    await p.pass(hour);
+    const { p } = await withFailedSends([...Array<'moved'>(8).fill('moved')]);
     expect(callsOf(p, 'send').length).toBeLessThanOrEqual(5);
   });
 });
 
 describe('what a person must mend', () => {
   it('is told once where the task was asked for, and again when it comes back after it was mended', async () => {
-    const { p } = await withTopic();
-    p.chat.failSends('closed');
-    await p.pass(hour);
+    const { p } = await withFailedSends(['closed']);
     expect(p.chat.shown.at(-1)).toMatchObject({ text: '[blocked]', topic: null });
     p.chat.failSends('closed');
     await p.pass(10 * minute);
@@ -257,9 +260,7 @@ describe('what a person must mend', () => {
   });
 
   it('pauses the tasks of a chat that is gone, and puts no words where nobody can read them', async () => {
-    const { p, id } = await withTopic();
-    p.chat.failSends('chatGone');
-    await p.pass(hour);
+    const { p, id } = await withFailedSends(['chatGone']);
     expect((await p.rooms.tasks.get(id)).state).toBe('paused');
     expect(partsOf(p, 'result').at(-1)).toMatchObject({ status: 'blocked' });
     expect(texts(p)).toEqual(['Stand up!']);
@@ -344,10 +345,7 @@ describe('a part that was sent again', () => {
   });
 
   it('counts as delivered also when the look for a double fails', async () => {
-    const { p } = await withTopic();
-    p.chat.failSends('dropped');
-    p.chat.evidence('undecided', 'undecided', 'undecided');
-    await p.pass(hour);
+    const { p } = await withTracelessSend();
     for (const ms of [2000, 8000]) await p.pass(ms);
     const chat = { ...p.chat };
     let looks = 0;

@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, group, hour, ingest, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+import {
+  actor,
+  aPipeline,
+  group,
+  hour,
+  ingest,
+  minute,
+  start,
+  type Pipeline,
+  hourly,
+  withTask,
+  afterAnHour,
+} from '../../support/pipeline.ts';
 const echo = (settings: object = {}) => ({ kind: 'echo', ...settings }) as const;
 const broken = echo({ fail_attempts: 9, error: 'final' });
 const failing = { schedule: hourly, action: broken, policies: { auto_pause: 0 } } as const;
@@ -28,9 +40,7 @@ async function turns(p: Pipeline, count: number): Promise<void> {
 
 describe('a failure', () => {
   it('is told with its run, its slot, its attempts and its reason', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ fail_attempts: 9 }) });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ fail_attempts: 9 }) });
     await p.pass(30_000);
     await p.pass(minute);
     const [run] = await p.history(task.id);
@@ -60,8 +70,7 @@ describe('a failure', () => {
   });
 
   it('is told once, whatever else goes wrong until it works again', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     const other = { instructions: '{% if false %}x{% endif %}', action: { kind: 'message' } } as const;
     await p.pass(hour);
     await p.rooms.tasks.edit({ taskId: task.id, actor }, other);
@@ -121,8 +130,7 @@ describe('a failure', () => {
 
 describe('a success', () => {
   it('after a failure that was told is told once, after its result, with how often it failed, and the next failure anew', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     const turn = async (action: { readonly kind: string }, count: number) => {
       await p.rooms.tasks.edit({ taskId: task.id, actor }, { action });
       await turns(p, count);
@@ -168,8 +176,7 @@ describe('the pause after too many failures', () => {
 
 describe('what a person asked for by hand', () => {
   it('is told each time it fails', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     await turns(p, 1);
     await p.rooms.tasks.runNow({ taskId: task.id, actor });
     await p.settle();
@@ -179,8 +186,7 @@ describe('what a person asked for by hand', () => {
   });
 
   it('is told each time it is retried in vain', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     await turns(p, 1);
     const [first] = await p.history(task.id);
     for (let again = 0; again < 2; again += 1) {
@@ -191,8 +197,7 @@ describe('what a person asked for by hand', () => {
   });
 
   it('and was put off is told when it fails', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     await turns(p, 1);
     await p.rooms.tasks.snooze({ taskId: task.id, actor }, { forMs: minute });
     await p.pass(minute);
@@ -202,12 +207,10 @@ describe('what a person asked for by hand', () => {
 
 describe('a run that is called off', () => {
   it('while its last attempt fails tells nobody either', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await afterAnHour({
       schedule: hourly,
       action: echo({ delay_ms: 1000, fail_attempts: 9, error: 'final' }),
     });
-    await p.pass(hour);
     p.database.exec(`update runs set cancel_requested_at = 1, cancel_reason = 'cancelled'`);
     await p.time.advance(1000);
     await p.rooms.runner.idle();
@@ -242,8 +245,7 @@ describe('the parts of a result', () => {
 
 describe('words about a task', () => {
   it('are no deliveries of its runs', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing, { threadKey: group });
+    const { p, task } = await withTask(failing, { threadKey: group });
     await turns(p, 1);
     expect(await p.history(task.id)).toMatchObject([{ status: 'failed', deliveries: [] }]);
   });

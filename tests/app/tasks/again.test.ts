@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { outgoingKey } from '../../../src/domain/occurrence.ts';
-import { actor, aPipeline, day, hour, ingest, minute, start, type Pipeline, texts } from '../../support/pipeline.ts';
+import {
+  actor,
+  aPipeline,
+  day,
+  hour,
+  ingest,
+  minute,
+  start,
+  type Pipeline,
+  texts,
+  withTask,
+} from '../../support/pipeline.ts';
 import {
   ended,
   failing,
@@ -162,8 +173,7 @@ describe('a replay', () => {
   });
 
   it('with the same key is one', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const runId = await ended(p, task);
     const first = await again(p, 'replay', runId, 'k');
     await p.settle();
@@ -212,8 +222,7 @@ describe.each(kindsOfRepeat)('every %s', (kind) => {
   });
 
   it('of a run that goes on is refused by its own id', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action: slow, policies: { ...long, overlap: 'allow' } });
+    const { p, task } = await withTask({ schedule: once(9), action: slow, policies: { ...long, overlap: 'allow' } });
     const live = await running(p, task);
     await expect(again(p, kind, live)).rejects.toMatchObject({ code: 'run_in_progress', details: { run_id: live } });
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { MissedAnswer } from '../../../src/app/ports/questions.ts';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
-import { aPipeline, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import { find, hourly, newsOf, once, story, target } from './world.ts';
 
 /**
@@ -83,8 +83,7 @@ const minutesOf = (instantMs: number | null) => (instantMs === null ? null : Mat
 /** Each life of a subject is one test. */
 export function tellLives(subject: string, lives: readonly Life[]): void {
   it.each(lives.map((life) => [subject, ...life] as const))('%s %s', async (_subject, _sentence, input, life, end) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, ...input });
+    const { p, task } = await withTask({ schedule: hourly, ...input });
     await lived(p, task.id, life);
     const { state, nextAt, resumeAt, title } = await find(p, task);
     expect({ state, next: minutesOf(nextAt), until: minutesOf(resumeAt), title }).toMatchObject(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, aReadyTask, owner, someone } from '../scenes.ts';
+import { aChat, aMessage, aReadyTask, owner, someone, withRunningTask } from '../scenes.ts';
 
 /** What a chat amounts to, and how the server stands. */
 export function chatFactTests(open: OpenWorld): void {
@@ -13,8 +13,7 @@ export function chatFactTests(open: OpenWorld): void {
 
 function newsTests(open: OpenWorld): void {
   test('news tell what rests, what was put off, and what waits for somebody', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     await world.store.finishRuns([endOf(started, { deliveries: [world.make.part()] })]);
     const resting = await aTask(world, { title: 'Lunch' });
     const done = world.make.id();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Chat, NewMessage } from '../../../src/app/ports/chats.ts';
 import { aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, change } from '../scenes.ts';
+import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, change, withTask } from '../scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
 
@@ -70,8 +70,7 @@ export function moveTests(open: OpenWorld): void {
   const move = ({ store }: World, from = group, to = supergroup) => store.moveChat(from, to, nine);
 
   test('everything of a chat that moves belongs to the new address, and the old one still finds it', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.store.addMessages([aMessage(world)], nine);
     await move(world);
     await move(world);
@@ -252,8 +251,7 @@ export function goneTests(open: OpenWorld): void {
   });
 
   test('tasks that were paused before stay paused for their own reason', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const pause = { state: 'paused', nextAt: null, pausedReason: 'manual' } as const;
     await change(world, task, { set: pause, stamp: 'paused' });
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { tellEvents } from '../../../src/store/records/journal.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { withTask } from '../scenes.ts';
 import { addGap, aTaskWithSlots, note } from './truth.ts';
 
 /** Events become readable when no older transaction is open on the server, and other tests have databases there, too. */
@@ -156,8 +157,7 @@ export function downtimeTests(open: OpenWorld): void {
   });
 
   test('a time is decided when no slot of it is due any more', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     expect(await world.store.isDecided(nine - 1)).toBe(true);
     expect(await world.store.isDecided(nine)).toBe(false);
     await world.query(`update tasks set state = 'paused', next_at = null, resume_at = ?i`, nine);

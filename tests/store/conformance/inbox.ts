@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Draft, NewUpdate, UpdateEnd } from '../../../src/app/ports/chats.ts';
-import { aTask, hour, minute, nine } from '../../support/builders.ts';
+import { hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf } from '../scenes.ts';
+import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, withTask } from '../scenes.ts';
 
 function updates(...ids: number[]): NewUpdate[] {
   return ids.map((id) => ({ id, payload: `{"update_id":${id}}`, address: '-100', messageId: 10 + id }));
@@ -147,8 +147,7 @@ export function draftTests(open: OpenWorld): void {
 /** Messages without a run. */
 export function messageTests(open: OpenWorld): void {
   test('an answer goes where the person is, at once, whatever the topic of its task is doing', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.store.addMessages([aMessage(world, { taskId: task.id })], nine);
 
     expect(await claimParts(world, { now: nine })).toMatchObject([

@@ -20,6 +20,7 @@ import {
   refused,
   show,
   threadOf,
+  withReadyTask,
 } from '../scenes.ts';
 
 /** Blocked, with the word about it that people are told. */
@@ -132,8 +133,7 @@ export function guidanceTests(open: OpenWorld): void {
 /** Parts of which nobody knows whether they arrived. */
 export function doubtTests(open: OpenWorld): void {
   test('a send after one that got no answer says so, until something settles that', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     const first = await aResult(world, task);
     expect([first.isResent, first.doubtSince]).toEqual([false, null]);
     await world.store.endParts([lost(first)], nine);

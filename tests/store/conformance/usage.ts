@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { UsageQuery } from '../../../src/app/operations/status.ts';
 import { aRunningTask, aTask, endOf, failureOf, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
-import { aMessage, owner, someone, threadOf } from '../scenes.ts';
+import { aMessage, owner, someone, threadOf, withRunningTask } from '../scenes.ts';
 
 const all: UsageQuery = { thread: null, ownerId: null, from: nine, to: nine + hour };
 const none = { runs: 0, failures: 0, messages: 0, isCapped: false, spent: [] };
@@ -46,8 +46,7 @@ export function usageTests(open: OpenWorld): void {
   });
 
   test('tasks at work are those with a live run that nobody has called off', async () => {
-    const world = await open();
-    const { task } = await aRunningTask(world);
+    const { world, task } = await withRunningTask(open);
     const idle = await aTask(world, { nextAt: nine + hour });
     const found = () => world.store.tasksAtWork([task.id, idle.id]);
     expect(await found()).toEqual(new Set([task.id]));

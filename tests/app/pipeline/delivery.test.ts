@@ -273,8 +273,7 @@ describe('making a topic', () => {
 
 describe('chats', () => {
   it('are served in turn: a chat that waits holds up nobody else', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly }, { threadKey: 'telegram:chat:-1' });
+    const { p } = await withTask({ schedule: hourly }, { threadKey: 'telegram:chat:-1' });
     await p.create({ schedule: hourly }, { threadKey: 'telegram:chat:-2' });
     await p.pass(hour);
     p.chat.failSends('rateLimited');

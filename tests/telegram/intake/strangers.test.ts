@@ -87,8 +87,7 @@ it('closes the door on what was stored before the approval ended', async () => {
   const noted = { newId: 'chat-ben', address: String(ben), title: 'Ben', kind: 'private', at: 1 };
   await world.store.noteChat(noted);
   await world.store.receiveUpdates([stored(messageUpdate({ id: 5, from: ben, chat: ben }))], 1);
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids).toEqual([]);
   expect(await doorway.words()).toEqual([]);
 });
@@ -166,8 +165,7 @@ it('listens to no channel and to no other bot', async () => {
     [channel, otherBot, asChannel].map((more, index) => stored(messageUpdate({ id: index + 1, more }))),
     1,
   );
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids).toEqual([]);
   expect(await doorway.words()).toEqual([]);
 });

@@ -126,6 +126,12 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
   };
 }
 
+export async function aSettledDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
+  const doorway = await aDoorway(options);
+  await doorway.settled();
+  return doorway;
+}
+
 let made = 0;
 function claimCount(): number {
   return (made += 1);

@@ -45,6 +45,11 @@ export async function opened(open: OpenWorld, own: Partial<RoomSettings> = {}) {
   return { world, engines, first: engines[0] };
 }
 
+export async function withTask(open: OpenWorld, input: Parameters<Engine['create']>[0] = {}) {
+  const made = await opened(open);
+  return { ...made, task: await made.first.create(input) };
+}
+
 /** Deeds over all processes at once: what they were given, and the codes of the refusals. */
 export async function together<T>(
   engines: readonly [Engine, ...Engine[]],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hour, minute, nine } from '../support/builders.ts';
 import { worldsOf, type OpenWorld } from '../support/store-worlds.ts';
-import { numbers, processes, together, opened } from './at-once.ts';
+import { numbers, processes, together, opened, withTask } from './at-once.ts';
 import { actor, deeds, failing, target, type Engine } from './conformance/verbs.ts';
 
 /** So many callers of one verb. */
@@ -20,8 +20,7 @@ const entries = (changes: readonly { readonly entryId: string | null }[]) =>
 
 function sameVerbTests(open: OpenWorld): void {
   test('40 skips of the slot that all of them saw skip that slot alone', async () => {
-    const { world, engines } = await opened(open);
-    const task = await engines[0].create();
+    const { world, engines, task } = await withTask(open);
     const { won, codes } = await atOnce(engines, 40, ({ rooms }) =>
       rooms.tasks.skip(target(task), { count: 1, from: nine }),
     );
@@ -31,8 +30,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('40 retries of one run make one run, and all of them answer it', async () => {
-    const { world, engines, first } = await opened(open);
-    const task = await first.create({ action: failing, policies: { overlap: 'allow' } });
+    const { world, engines, first, task } = await withTask(open, { action: failing, policies: { overlap: 'allow' } });
     const runId = (await first.rooms.tasks.runNow(target(task))).taskRun.runId ?? '';
     await first.settle();
     const { won, codes } = await atOnce(engines, 40, ({ rooms }) => rooms.tasks.repeat('retry', runId, { actor }));
@@ -42,8 +40,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('40 snoozes to one instant are one snooze', async () => {
-    const { engines } = await opened(open);
-    const task = await engines[0].create();
+    const { engines, task } = await withTask(open);
     const { won, codes } = await atOnce(engines, 40, ({ rooms }) =>
       rooms.tasks.snooze(target(task), nine + 10 * minute),
     );
@@ -51,8 +48,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('40 snoozes to different instants leave one that is open', async () => {
-    const { engines } = await opened(open);
-    const task = await engines[0].create();
+    const { engines, task } = await withTask(open);
     const { codes } = await atOnce(engines, 40, ({ rooms }, index) =>
       rooms.tasks.snooze(target(task), nine + (index + 1) * minute + 1),
     );
@@ -61,8 +57,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('one entry undone by 40 at once is undone once', async () => {
-    const { world, engines } = await opened(open);
-    const task = await engines[0].create({ title: 'One' });
+    const { world, engines, task } = await withTask(open, { title: 'One' });
     const { entryId } = await engines[0].rooms.tasks.edit(target(task), { title: 'Two' });
     const { won, codes } = await atOnce(engines, 40, ({ rooms }) => rooms.tasks.undo(target(task), entryId));
     expect([codes, entries(won)]).toEqual([[], 1]);
@@ -74,8 +69,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test.each(['pause', 'resume', 'delete', 'restore', 'cancel'] as const)('40 times %s at once is one', async (verb) => {
-    const { world, engines, first } = await opened(open);
-    const task = await first.create();
+    const { world, engines, first, task } = await withTask(open);
     if (verb === 'resume') await first.rooms.tasks.pause(target(task), null);
     if (verb === 'restore') await first.rooms.tasks.delete(target(task));
     if (verb === 'cancel') await first.rooms.tasks.runNow(target(task));
@@ -88,8 +82,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('one answer of 40 different ones counts', async () => {
-    const { world, engines, first } = await opened(open);
-    const task = await first.create({ policies: { missed: 'ask' } });
+    const { world, engines, first, task } = await withTask(open, { policies: { missed: 'ask' } });
     await first.pass(50 * minute);
     const { won, codes } = await atOnce(engines, 40, ({ rooms }, index) =>
       rooms.tasks.answer(target(task), index % 2 === 0 ? 'all' : 'none'),
@@ -102,8 +95,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('40 versions at once are one for each change, in their order', async () => {
-    const { world, engines } = await opened(open);
-    const task = await engines[0].create({ title: 'One' });
+    const { world, engines, task } = await withTask(open, { title: 'One' });
     const { codes } = await atOnce(engines, 40, ({ rooms }, index) =>
       rooms.tasks.edit(target(task), { title: `T${index}` }),
     );

@@ -1,18 +1,24 @@
-# syntax=docker/dockerfile:1
+# A base with Node and npm, from Docker Hub unless it is named: a mirror, a digest, or one of your own with a user "node".
+ARG BASE=node:24-slim
 
-FROM node:24-slim AS build
+FROM ${BASE} AS build
 WORKDIR /app
 # Which packages may run a script of their own when they are installed stands in package.json (allowScripts), for npm 11 and 12.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
 COPY src ./src
+RUN npm run build && chmod +x dist/cli.js && npm prune --omit=dev
 # The image has a Node, so it does without the one that the repository brings. That one goes by its name, because other
-# packages bring what they need as optional dependencies too, and --omit=optional would leave that out.
-RUN npm run build && chmod +x dist/cli.js && npm prune --omit=dev \
-  && rm -rf node_modules/node-linux-* node_modules/.bin/node
+# packages bring what they need as optional dependencies too, and --omit=optional would leave that out. npm keeps PGlite and
+# types, because a package of production could use them; sources and tests of packages, and SQLite for other systems, serve nobody.
+RUN cd node_modules \
+  && rm -rf node-linux-* .bin/node @electric-sql @types node-addon-api better-sqlite3/deps better-sqlite3/src \
+  && find better-sqlite3/prebuilds -type f ! -name "linux*-$(node -p process.arch).node" -delete \
+  && find . ../dist \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' \) -type f -delete \
+  && find . -name test -type d -prune -exec rm -rf {} +
 
-FROM node:24-slim
+FROM ${BASE}
 ENV NODE_ENV=production \
   DATABASE_URL=file:/data/cronogram.db \
   HTTP_HOST=0.0.0.0 \

@@ -2,6 +2,7 @@ import { createActions, type Actions } from '../app/actions/action.ts';
 import { digestAction, readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
+import { createAlarm } from '../app/housekeeping/alarm.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
 import { createBacklogWord } from '../app/housekeeping/backlog.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
@@ -177,7 +178,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
         ...downtimes.chores,
         ...(review?.chores ?? []),
         createBacklogWord({ ...shared, pacer }),
-        ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
+        ...(platform === null ? [] : [createMembership({ ...shared, platform }), createAlarm({ ...shared, platform })]),
       ],
     }),
     connect: (loop, ring) => bell.connect(loop, ring),

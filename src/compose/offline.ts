@@ -21,10 +21,10 @@ export async function openOffline(config: Config, version: string): Promise<Wire
   const opened = await openStore({
     url: config.DATABASE_URL,
     holder: { pid: process.pid, host: hostname(), since: real.clock.now() },
+    timer: real.timer,
     onLost: (error) => {
       throw error;
     },
-    onPoolError: (error) => real.log.warn('database_connection_lost', { error: error.message }),
   });
   try {
     const { app, token } = await apiOver(config, { real, opened, version });

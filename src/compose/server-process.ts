@@ -9,7 +9,7 @@ import {
   type Config,
   type ConfigFault,
 } from '../config/config.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, errorText } from '../domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from '../domain/limits.ts';
 import { systemWorld, type World } from './assembly.ts';
 import { startServer, type Server } from './server.ts';
@@ -28,16 +28,15 @@ export async function runServer(): Promise<number> {
   try {
     return await start();
   } catch (error) {
-    // A fault that a person can mend is told in a sentence; a trace is for faults of ours.
-    const text =
-      error instanceof AppError
-        ? error.message
-        : error instanceof Error
-          ? (error.stack ?? error.message)
-          : String(error);
-    process.stderr.write(`${hidden.hide(text)}\n`);
+    process.stderr.write(`${hidden.hide(textOf(error))}\n`);
     return process.exit(exitCodes.failed);
   }
+}
+
+/** A fault that a person can mend is told in a sentence; a trace is for faults of ours. */
+function textOf(error: unknown): string {
+  if (error instanceof AppError || !(error instanceof Error)) return errorText(error);
+  return error.stack ?? error.message;
 }
 
 async function start(): Promise<number> {
@@ -65,7 +64,7 @@ async function run(config: Config): Promise<void> {
   const { log } = world;
   for (const stray of strayVariables()) log.warn('unknown_variable', { ...stray });
   const fail = (event: string) => (error: unknown) => {
-    log.error(event, { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    log.error(event, { error: textOf(error) });
     process.exit(exitCodes.failed);
   };
   process.on('uncaughtException', fail('uncaught_exception'));

@@ -55,7 +55,7 @@ interface Starting {
   readonly printClaim: (code: string) => void;
 }
 
-/** Database, then the rules of time, then the door, and the scheduler last: no slot is taken up before it can be served. */
+/** Database, then the rules of time, then the HTTP server, and the scheduler last: no slot is taken up before it can be served. */
 export async function startServer(starting: Starting): Promise<Server> {
   const { config, onLost } = starting;
   const time = isSandboxed(config) ? timeOf(starting.world) : null;
@@ -64,7 +64,11 @@ export async function startServer(starting: Starting): Promise<Server> {
     url: config.DATABASE_URL,
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
     onLost,
-    onPoolError: (error) => world.log.warn('database_connection_lost', { error: error.message }),
+    onAway: (error) => {
+      if (error === null) world.log.info('database_back');
+      else world.log.error('database_away', { error: error.message });
+    },
+    timer: starting.world.timer,
     turn: () => world.timer.yield(),
   });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
@@ -92,7 +96,7 @@ interface Building extends Starting {
   readonly realTimer: Timer;
 }
 
-/** The parts of the server, each after those on which it depends. Nothing of it runs yet. */
+/** The parts of the server, each after those on which it depends. No loop turns yet, and nobody is served. */
 type App = Awaited<ReturnType<typeof build>>;
 
 async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {
@@ -128,6 +132,9 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const pages = sandbox === null || travel === null ? null : openSandboxPages(world, { sandbox, travel, starters });
   const streams = createEventStreams({ ...patient, readEvents: rooms.truth.readEvents });
   opened.onEvents(streams.hint);
+  opened.onDoubt(() => {
+    for (const loop of loops) loop.ring();
+  });
   const measured = { ...made, meter, opened };
   const api = createApi(config, {
     ...made,
@@ -232,7 +239,7 @@ function startAtZero(meter: Meter, loops: readonly Loop[]): void {
 function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
   if (backups === null) return null;
   return {
-    prune: (keep) => backups.prune(keep),
+    ...backups,
     make: async (now) => {
       try {
         const made = await backups.make(now);

@@ -26,6 +26,8 @@ export const errorMessageLengthMax = 1000;
 
 /** One request of a client; 64 KiB of context plus instructions plus action fit in. */
 export const requestBytesMax = 262_144;
+/** Connections of clients, as a share of the files that the process may have open: the others are for the database and Telegram. */
+export const connectionsShareMax = 0.5;
 export const pageDefault = 50;
 export const pageMax = 200;
 /** A message of more than about 25 parts is a document, and would keep its chat busy for more than a minute. */
@@ -140,9 +142,18 @@ export const asideWaitMaxMs = 10 * second;
 
 /** Timers overflow, machines sleep and hints get lost, so no loop sleeps longer. */
 export const sleepMaxMs = 30 * second;
-/** A loop whose step failed tries again after this, doubling up to the cap. */
+/** A loop whose step failed tries again after this, doubling up to the cap: all goes on soon after the database is back. */
 const stepBackoffMs = 500;
-export const stepBackoffMaxMs = 15 * second;
+const stepBackoffMaxMs = second;
+/** A part that cannot be sent or looked for now is tried again after this at most. */
+export const partPauseMaxMs = 15 * second;
+/** The lock on Postgres is proved so often, and a server without an answer for so long is taken to be away. */
+export const lockProofEveryMs = 2 * second;
+export const lockAnswerMs = 4 * second;
+/** A database that is away is asked again after this, for as long as that takes. */
+export const lockRetryMs = 500;
+/** A Postgres that says that it is starting up is asked so often by the start of a server, which is a minute. */
+export const startTriesMax = minute / lockRetryMs;
 
 /** The pause after so many failures in a row: it doubles up to a cap. */
 export function backoffMs(failures: number, firstMs = stepBackoffMs, maxMs = stepBackoffMaxMs): number {
@@ -155,6 +166,8 @@ export const refusedRetryMs = minute;
 export const onTimePerStepMax = 100;
 /** A wall clock that moved back by more than this against the monotonic one was set, not disciplined. */
 export const clockStepMs = 2 * second;
+/** Owners hear of a database that cannot be used after two looks. */
+export const alarmEveryMs = 30 * second;
 /** Past this without a finished step, readiness says no. */
 export const loopStuckMs = 90 * second;
 /** A signal that is repeated within this time is one that was sent twice; later it means that the sender insists. */

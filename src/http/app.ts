@@ -107,7 +107,8 @@ function answerFault({ log, ids }: HttpDeps, error: Error, c: Context): Response
       request_id: traceOf(c),
       ...causeOf(error),
     };
-    if (fault.status === 503) log.warn('http_fault', facts);
+    // Why a store is away is told once; the line of each request shows that it was.
+    if (fault.status === 503) log.debug('http_fault', facts);
     else log.error('http_fault', facts);
   }
   return c.json(fault.body, fault.status, fault.headers);

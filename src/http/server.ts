@@ -1,8 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { AppError } from '../domain/errors.ts';
-import { requestBytesMax, stopGraceMs } from '../domain/limits.ts';
+import { connectionsShareMax, requestBytesMax, stopGraceMs } from '../domain/limits.ts';
 import { faultOf } from './errors.ts';
 
 /** Is told of the connection as well, which a request by itself knows nothing of. */
@@ -20,6 +21,16 @@ interface Serving {
   readonly leave?: () => Promise<void>;
   /** How long a stop lets requests in flight go on. */
   readonly graceMs?: number;
+  readonly patience?: Patience;
+}
+
+/** A client that sends slower than this holds a connection for nothing. */
+interface Patience {
+  readonly headersMs: number;
+  /** The headers and the body. */
+  readonly requestMs: number;
+  /** How often slow ones are looked for. */
+  readonly lookMs: number;
 }
 
 export interface Listening {
@@ -33,26 +44,28 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** A client that sends slower than this holds a connection for nothing. */
-const requestTimeoutMs = 30_000;
-const headersTimeoutMs = 10_000;
+const somePatience: Patience = { headersMs: 10_000, requestMs: 30_000, lookMs: 1000 };
 /** Longer than proxies and pools of clients keep an idle connection, so that it is never us who close it under a request. */
 const keepAliveMs = 75_000;
 /** The request line and all headers together. */
 const headerBytesMax = 16_384;
 
 export async function serveHttp(serving: Serving): Promise<Listening> {
-  const { app, takeOver, host, port, graceMs = stopGraceMs, leave = async () => {} } = serving;
+  const { app, takeOver, host, port, graceMs = stopGraceMs, leave = async () => {}, patience = somePatience } = serving;
   const listener = getRequestListener((request, env) => app.fetch(request, env), {
     overrideGlobalObjects: false,
+    // HTTP/1.0 knows no Host, and old watchers speak it.
+    hostname: 'localhost',
     errorHandler: unreadable,
   });
   const server = createServer({
-    requestTimeout: requestTimeoutMs,
-    headersTimeout: headersTimeoutMs,
+    requestTimeout: patience.requestMs,
+    headersTimeout: patience.headersMs,
+    connectionsCheckingInterval: patience.lookMs,
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: headerBytesMax,
   });
+  server.maxConnections = connectionsMax();
   const inFlight = new Set<ServerResponse>();
   server.on('request', (incoming, outgoing) => {
     inFlight.add(outgoing);
@@ -79,6 +92,14 @@ export async function serveHttp(serving: Serving): Promise<Listening> {
       await closed;
     },
   };
+}
+
+function connectionsMax(): number {
+  const limits = '/proc/self/limits';
+  const [, files = 'unlimited'] = existsSync(limits)
+    ? (/^Max open files\s+(\S+)/m.exec(readFileSync(limits, 'utf8')) ?? [])
+    : [];
+  return files === 'unlimited' ? Infinity : Math.floor(Number(files) * connectionsShareMax);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -153,8 +153,10 @@ function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps) 
   const failed = (error: unknown): number => {
     failures += 1;
     endedAt = stopwatch.elapsed();
-    lastError = errorText(error);
-    log.error('step_failed', { loop: work.name, error: lastError, failures });
+    const text = errorText(error);
+    // A fault that goes on is told once; how often the step failed is told when it succeeds.
+    if (text !== lastError) log.error('step_failed', { loop: work.name, error: text, failures });
+    lastError = text;
     return backoffMs(failures);
   };
 

@@ -17,6 +17,7 @@ import { nodeMin } from '../../src/runtime.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { killHard, storeChild } from '../support/child.ts';
 import { aStub } from '../support/place.ts';
+import { openPooler } from '../support/pooler.ts';
 import { freePort } from '../support/ports.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { compiledOnce, sourceFlags } from '../support/sources.ts';
@@ -166,6 +167,20 @@ describe('the database', () => {
     expect(found('database')[0]).toMatchObject({ level: 'fail' });
     expect(diagnosis.skipped.map(({ check }) => check)).toContain('backups');
     expect(out).not.toContain('s3cret-word');
+  });
+
+  it('behind a pooler that lends its connections by the transaction is a fault with its remedy', async () => {
+    const postgres = await freshPostgres();
+    const pooler = await openPooler(postgres.url, 'transaction');
+    onTestFinished(async () => {
+      pooler.close();
+      await postgres.drop();
+    });
+    const { look } = await aPlace({ environment: { DATABASE_URL: pooler.url } });
+    expect((await look('--offline')).found('database')[0]).toMatchObject({
+      level: 'fail',
+      text: expect.stringContaining('Give the address of the Postgres server itself') as string,
+    });
   });
 
   it('on a Postgres server is looked at there, with whoever has it', async () => {

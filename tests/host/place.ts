@@ -102,7 +102,7 @@ export function expectRefused({ fault }: Ended, exitCode: number, words: string)
 export const openings = {
   holder: { pid: process.pid, host: 'here', since: 0 },
   onLost: () => {},
-  onPoolError: () => {},
+  timer: systemTimer,
 };
 
 /** A database with some tasks in it, as a server leaves it, or holds it. */

@@ -90,6 +90,25 @@ describe('the server', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
+  it('answers a watcher that speaks HTTP/1.0, which knows no host', async () => {
+    const { port } = await aServer();
+    expect(await raw(port, 'GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it.each([
+    ['says nothing', '', { headersMs: 20, requestMs: 60_000 }],
+    ['does not end its headers', 'GET /livez HTTP/1.1\r\nhost: x\r\n', { headersMs: 20, requestMs: 60_000 }],
+    [
+      'does not end its body',
+      `POST ${createPath} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer the-token\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
+      { headersMs: 10, requestMs: 20 },
+    ],
+  ])('cuts a client off that %s in time, and tells it so', async (_what, text, patience) => {
+    const { port, asked, log } = await aServer({}, { patience: { ...patience, lookMs: 5 } });
+    expect(await raw(port, text)).toMatch(/^HTTP\/1\.1 408 /);
+    expect([asked, log.lines.filter(({ event }) => event === 'http_fault')]).toEqual([[], []]);
+  });
+
   it('leaves the globals of the process alone', async () => {
     const before = globalThis.Request;
     await aServer();
@@ -184,7 +203,7 @@ describe('a stop', () => {
           return new Promise(() => {});
         },
       },
-      20,
+      { graceMs: 20 },
     );
     const answer = fetch(`${server.url}/v1/tasks/task-1`, { headers: bearer }).then(
       () => 'answered',

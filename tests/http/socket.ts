@@ -5,9 +5,9 @@ import { serveHttp } from '../../src/http/server.ts';
 import { aDoor } from './door.ts';
 
 /** The door over a real socket. */
-export async function aServer(own: Partial<Tasks> = {}, graceMs = 5000) {
+export async function aServer(own: Partial<Tasks> = {}, more: Partial<Parameters<typeof serveHttp>[0]> = {}) {
   const door = aDoor(own);
-  const listening = await serveHttp({ app: door.app, host: '127.0.0.1', port: 0, graceMs });
+  const listening = await serveHttp({ app: door.app, host: '127.0.0.1', port: 0, graceMs: 5000, ...more });
   onTestFinished(() => listening.close());
   return { ...door, ...listening, url: `http://127.0.0.1:${listening.port}` };
 }

@@ -39,7 +39,8 @@ async function readPostgres(url: string): Promise<Rows> {
   await client.connect();
   try {
     const read: [Name, unknown[]][] = [];
-    for (const name of names) read.push([name, (await client.query(`select * from ${name}`)).rows]);
+    // In the order in which they were made, which the server keeps no more than it must.
+    for (const name of names) read.push([name, (await client.query(`select * from ${name} order by 1`)).rows]);
     return Object.fromEntries(read) as unknown as Rows;
   } finally {
     await client.end();

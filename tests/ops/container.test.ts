@@ -67,12 +67,9 @@ describe('the image', () => {
   it('takes from its build what the build makes', () => {
     const taken = restOf(last, 'COPY').filter((rest) => rest.startsWith('--from='));
     expect(taken.map((rest) => rest.split(/\s+/)[1])).toEqual(['/app/node_modules', '/app/dist']);
-    expect(instructions.filter(({ does }) => does === 'FROM').map(({ rest }) => rest.split(/\s+/)[0])).toEqual([
-      'node:24-slim',
-      'node:24-slim',
-    ]);
+    expect(restOf(instructions, 'ARG')).toEqual(['BASE=node:24-slim']);
+    expect(restOf(instructions, 'FROM').map((rest) => rest.split(/\s+/)[0])).toEqual(['${BASE}', '${BASE}']);
     const built = restOf(instructions, 'RUN').join('\n');
-    expect(built).toContain('rm -rf node_modules/node-linux-*');
     // The compiler is an optional dependency as well.
     expect(built).not.toMatch(/npm ci.*omit=optional/);
   });
@@ -98,7 +95,6 @@ describe('the image', () => {
     for (const key of Object.keys(env).filter((name) => name !== 'NODE_ENV')) expect(CONFIG_KEYS).toContain(key);
     expect(readConfig(env)).toMatchObject({ config: { HTTP_HOST: '0.0.0.0', HTTP_PORT: 8787 } });
     expect(restOf(last, 'EXPOSE')).toEqual([env['HTTP_PORT']]);
-    expect(restOf(instructions, 'ARG')).toEqual([]);
   });
 
   it('has the command line at hand under its name', () => {

@@ -21,9 +21,15 @@ export interface Program {
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const patienceMs = 25_000;
 
-/** `folder` is where it works, so that no `.env` of this checkout is read. */
-export function startProgram(folder: string, env: Readonly<Record<string, string>>, atEnd: AtEnd): Program {
-  const child = spawn(process.execPath, [...sourceFlags, main], {
+/** `folder` is where it works, so that no `.env` of this checkout is read. `within` is a command that starts it in its own way. */
+export function startProgram(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  atEnd: AtEnd,
+  within: readonly string[] = [],
+): Program {
+  const [command, ...args] = [...within, process.execPath, ...sourceFlags, main];
+  const child = spawn(command, args, {
     cwd: folder,
     env: { HTTP_PORT: '0', ...compiledOnce, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,8 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aFolder } from '../support/place.ts';
 import { startProgram } from './program.ts';
+
+const patience = { timeout: 10_000, interval: 20 };
 
 describe.concurrent('a start', () => {
   it('wonders about a setting that nobody reads, and goes on without it', async ({ onTestFinished: atEnd }) => {
@@ -38,5 +42,33 @@ describe.concurrent('a start', () => {
     expect(await second.ended).toBe(1);
     expect(second.written()).toMatch(new RegExp(`held by process ${first.pid} on .+ stop that one first\\.`));
     expect(second.written()).not.toContain('    at ');
+  });
+
+  it('accepts no more connections than leave files for its database', async ({ onTestFinished: atEnd }) => {
+    const folder = aFolder(atEnd);
+    const limit = 200;
+    const program = startProgram(folder, { DATABASE_URL: 'file:c.db' }, atEnd, [
+      'prlimit',
+      `--nofile=${limit}:${limit}`,
+    ]);
+    const { port, origin } = new URL(await program.url());
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    atEnd(() => agent.destroy());
+    const isReady = () =>
+      new Promise<unknown>((resolve, reject) => {
+        get(`${origin}/readyz`, { agent }, (answer) => resolve(answer.resume().statusCode)).on('error', reject);
+      });
+    await vi.waitFor(async () => expect(await isReady()).toBe(200), patience);
+    const openFiles = () => readdirSync(`/proc/${program.pid}/fd`).length;
+    const before = openFiles();
+
+    const strangers = Array.from({ length: limit }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
+    atEnd(() => strangers.forEach((socket) => socket.destroy()));
+    const cut = new Set<Socket>();
+    for (const socket of strangers) socket.once('close', () => cut.add(socket));
+    await vi.waitFor(() => expect(cut.size).toBeGreaterThan(limit / 2 - 1), patience);
+
+    expect(openFiles() - before).toBeLessThan(limit / 2);
+    expect(await isReady()).toBe(200);
   });
 });

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { check, deliver, tellChecks } from './checks.ts';
 
 /**
  * `npm run test:pack`: the package as people get it who clone nothing. It is packed, looked through, installed into an empty
@@ -16,15 +16,6 @@ const needed = ['dist/main.js', 'dist/cli.js', 'README.md', 'LICENSE', 'CHANGELO
 const needless = /\.(?:ts|map)$|^dist\/bench\//;
 const installMaxMs = 300_000;
 const startMaxMs = 30_000;
-const waitMs = 20_000;
-
-let [passed, failed] = [0, 0];
-
-function check(what: string, isSo: boolean, found: unknown = ''): void {
-  if (isSo) passed += 1;
-  else failed += 1;
-  console.log(`${isSo ? 'ok  ' : 'FAIL'} ${what}${isSo ? '' : `: ${JSON.stringify(found)}`}`);
-}
 
 /** The PATH without the packages of this repository, so that the machine's own Node is found first. */
 function foreignPath(): string {
@@ -145,25 +136,13 @@ async function version(url: string): Promise<string> {
   return ((await (await fetch(`${url}/version`)).json()) as { node: string }).node;
 }
 
-async function control(url: string, verb: string, body: object): Promise<unknown> {
-  const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(`${url}/sandbox/control/${verb}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${verb}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
-}
-
-async function deliver({ url, claim }: Started): Promise<void> {
-  const ada = { as: 'ada', chat: 'ada', wait: waitMs };
-  await control(url, 'say', { ...ada, text: `/start ${claim}` });
-  await control(url, 'say', { ...ada, text: '/new in 1 minute say hello' });
-  await control(url, 'press', { ...ada, button: 'Create' });
-  await control(url, 'jump', { to: 'next' });
-  const transcript = async () => (await fetch(`${url}/sandbox/control/transcript`)).text();
-  const isThere = (text: string) => /\[[^\]]*> say hello\] \S+: say hello/i.test(text);
-  const until = performance.now() + waitMs;
-  let told = await transcript();
-  for (; !isThere(told) && performance.now() < until; told = await transcript()) await pause(100);
-  check('a task is delivered in its own topic', isThere(told), told);
+function asking(url: string) {
+  return async (path: string, body?: object): Promise<string> => {
+    const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const answer = await fetch(url + path, body === undefined ? {} : json);
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.text();
+  };
 }
 
 async function main(): Promise<void> {
@@ -181,7 +160,7 @@ async function main(): Promise<void> {
       doctor.out.trimStart().startsWith('{') || doctor.out.trimStart().startsWith('['),
       doctor,
     );
-    await deliver(started);
+    await deliver(asking(started.url), started.claim);
     const ended = new Promise<number | null>((resolve) => started.child.once('exit', resolve));
     started.child.kill('SIGTERM');
     check('it stops with code 0', (await ended) === 0);
@@ -195,8 +174,7 @@ async function main(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  console.log(`${passed} passed, ${failed} failed`);
-  if (failed > 0) process.exitCode = 1;
+  tellChecks();
 }
 
 await main();

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,6 +8,7 @@ import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openStore } from '../../src/store/engine/open.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { fileBackups } from '../../src/store/files/backup.ts';
+import { systemTimer } from '../../src/system/clock.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
 import { day, hour, settings, start } from '../support/pipeline.ts';
 import { aFolder } from '../support/place.ts';
@@ -40,7 +41,7 @@ describe('a backup', () => {
       url: `file:${file}`,
       holder: { pid: 1, host: 'here', since: 0 },
       onLost: () => undefined,
-      onPoolError: () => undefined,
+      timer: systemTimer,
     });
     onTestFinished(() => opened.close());
     expect(opened.migrated.applied).toEqual([]);
@@ -163,7 +164,7 @@ describe('the nightly backup', () => {
       url: `file:${file}`,
       holder: { pid: 1, host: 'here', since: 0 },
       onLost: () => undefined,
-      onPoolError: () => undefined,
+      timer: systemTimer,
     });
     onTestFinished(() => opened.close());
     const time = manualTime(start);
@@ -220,7 +221,8 @@ describe('the nightly backup', () => {
     }
     expect(p.files()).toHaveLength(2);
     expect(told(p, 'backup').map(({ facts }) => facts['pruned'])).toEqual([0, 0, 1]);
-    expect(p.rings()).toBe(3);
+    // The check of all pages rings as well, when it is done.
+    expect(p.rings()).toBeGreaterThanOrEqual(3);
   });
 
   it('tells a failure, leaves the rest alone, and tries again an hour later', async () => {
@@ -251,5 +253,25 @@ describe('the nightly backup', () => {
     await p.time.advance(day);
     await p.tidy();
     expect([p.files(), told(p, 'retention').length]).toEqual([[], 1]);
+  });
+});
+
+describe('a file with a damaged page', () => {
+  it('is found by the check of all pages, keeps the server from being ready, and is well again when it is mended', async () => {
+    const { file, database } = await aFile();
+    database.close();
+    const holder = { pid: process.pid, host: 'here', since: start };
+    const opened = await openStore({ url: `file:${file}`, holder, onLost: () => {}, timer: systemTimer });
+    onTestFinished(() => opened.close());
+    const whole = readFileSync(file);
+    const half = Math.floor(whole.length / 2);
+    expect(await opened.backups?.check()).toBeNull();
+    writeFileSync(file, Buffer.from(whole).fill(7, half, half + 8192), { flag: 'r+' });
+    expect(await opened.backups?.check()).not.toBeNull();
+    await expect(opened.store.ping(start)).rejects.toThrow(/is damaged .* cronogram restore latest/);
+    await expect(opened.backups?.make(start)).rejects.toThrow(/is damaged/);
+    writeFileSync(file, whole, { flag: 'r+' });
+    expect(await opened.backups?.check()).toBeNull();
+    await opened.store.ping(start);
   });
 });

@@ -21,7 +21,7 @@ const refs = ({ events }: EventPage) => events.map(({ ref }) => ref);
 /** A database of its own, that a start can find as it is. */
 async function aServer(): Promise<{ readonly world: World; readonly restart: () => Promise<void> }> {
   const database = await freshPostgres();
-  const connections = postgresPool(database.url, () => {});
+  const connections = postgresPool(database.url);
   onTestFinished(async () => {
     await connections.end();
     await database.drop();

@@ -1,16 +1,16 @@
 import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { openStore, type Opening } from '../../src/store/engine/open.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
+import { systemTimer } from '../../src/system/clock.ts';
 import { nine } from '../support/builders.ts';
 import { killHard, storeChild } from '../support/child.ts';
 import { aFolder } from '../support/place.ts';
 import { freshPostgres } from '../support/postgres.ts';
 
 function opening(url: string, pid = 4711): Opening {
-  return { url, holder: { pid, host: 'garden', since: nine }, onLost: () => {}, onPoolError: () => {} };
+  return { url, holder: { pid, host: 'garden', since: nine }, onLost: () => {}, timer: systemTimer };
 }
 
 const aFile = () => `file:${join(aFolder(), 'place', 'cronogram.db')}`;
@@ -128,28 +128,6 @@ describe('on Postgres', () => {
     const mine = await open();
 
     await mine.close();
-    await database.drop();
-  });
-
-  test('whoever loses the connection that holds the lock is told', async () => {
-    const database = await freshPostgres();
-    const { url } = database;
-    let lost: (error: Error) => void = () => {};
-    const told = new Promise<Error>((resolve) => {
-      lost = resolve;
-    });
-    const opened = await openStore({ ...opening(url), onLost: lost });
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    // The server is shared with other tests, whose locks are none of this one's business.
-    await client.query(
-      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
-         and database = (select oid from pg_database where datname = current_database())`,
-    );
-    await client.end();
-
-    expect(await told).toBeInstanceOf(Error);
-    await opened.close();
     await database.drop();
   });
 });

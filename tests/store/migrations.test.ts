@@ -292,7 +292,7 @@ let connections: Connections | undefined;
 afterAll(() => connections?.end());
 
 async function onPostgres(): Promise<Place> {
-  connections ??= postgresPool((await freshPostgres()).url, () => {});
+  connections ??= postgresPool((await freshPostgres()).url);
   const client = await connections.connect();
   onTestFinished(() => client.release());
   const ask = (text: string) => client.query(text, []);

@@ -29,7 +29,7 @@ async function onSqlite(): Promise<OldDatabase> {
 
 async function onPostgres(): Promise<OldDatabase> {
   const database = await freshPostgres();
-  const pool = postgresPool(database.url, () => {});
+  const pool = postgresPool(database.url);
   const client = await pool.connect();
   onTestFinished(async () => {
     client.release();

@@ -1,13 +1,21 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, fstatSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Task } from '../../src/domain/task.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
+import { openStore } from '../../src/store/engine/open.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { translate } from '../../src/store/engine/store.ts';
+import { systemTimer } from '../../src/system/clock.ts';
 import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
 import { watched } from '../support/fresh-sqlite.ts';
 import { aFolder } from '../support/place.ts';
+import { sourceFlags } from '../support/sources.ts';
 import { worldOver, type World } from '../support/store-worlds.ts';
 import { aMessage, aReadyTask, change, claimParts, delivered, lost, show, slotsOf } from './scenes.ts';
+
+const moduleOf = (name: string) => new URL(`../../src/store/engine/${name}.ts`, import.meta.url).href;
 
 /** What only the engine of one file has: a disk that fills up, a writer that waits, and plans that can be read. */
 async function aWorld() {
@@ -56,6 +64,71 @@ test('a full disk keeps no database open: what is committed waits in its log', a
   const again = openSqlite(file);
   onTestFinished(() => void again.close());
   expect(again.prepare(`select value from kv where scope = 's'`).pluck().get()).toBe('v');
+});
+
+const opening = (file: string) =>
+  openStore({
+    url: `file:${file}`,
+    holder: { pid: 1, host: 'here', since: 0 },
+    onLost: () => undefined,
+    timer: systemTimer,
+  });
+
+test('a file that is no database is named at the start, with what helps', async () => {
+  const file = join(aFolder(), 'broken.db');
+  writeFileSync(file, 'no database '.repeat(1000));
+  await expect(opening(file)).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringMatching(new RegExp(`NOTADB.*${file} is damaged.*cronogram restore latest`)) as string,
+  });
+});
+
+test('a page that is damaged while the server runs is told with the file and with what helps', async () => {
+  const world = await aWorld();
+  for (let count = 0; count < 100; count += 1) await aTask(world);
+  world.connection.pragma('wal_checkpoint(TRUNCATE)');
+  const file = openSync(world.connection.name, 'r+');
+  const { size } = fstatSync(file);
+  writeSync(file, Buffer.alloc(size - 4096, 0x5a), 0, size - 4096, 4096);
+  closeSync(file);
+  world.connection.pragma('shrink_memory');
+  await expect(claimAll(world, { now: nine, limit: 100 })).rejects.toMatchObject({
+    message: expect.stringMatching(
+      new RegExp(`SQLITE_CORRUPT.*${world.connection.name} is damaged.*cronogram restore latest`),
+    ) as string,
+  });
+});
+
+test.each([
+  ['EROFS', /EROFS: the disk of \/data\/c\.db can only be read; mount it/],
+  ['EPERM', /EPERM: \/data\/c\.db belongs to another user; .*chown/],
+  ['EACCES', /EACCES: give the user of this process the right to write to \/data\/c\.db/],
+  ['EMFILE', /EMFILE: this process has too many files open; raise its limit/],
+  ['SQLITE_READONLY_DIRECTORY', /SQLITE_READONLY: give the user of this process the right to write to c\.db/],
+])('%s is told with its place and with what helps', (code, told) => {
+  const path = code.startsWith('E') ? { path: '/data/c.db' } : {};
+  expect(translate(Object.assign(new Error(code), { code, ...path }), 'c.db').message).toMatch(told);
+});
+
+test('a process that is out of files goes on with the database that it has open, and is told why it gets no other', () => {
+  const file = join(aFolder(), 'c.db');
+  const script = `
+    import { openSync } from 'node:fs';
+    import { openSqlite } from ${JSON.stringify(moduleOf('sqlite'))};
+    import { translate } from ${JSON.stringify(moduleOf('store'))};
+    translate(new Error('warm'), '');
+    const connection = openSqlite(${JSON.stringify(file)});
+    connection.exec('create table t (a integer unique, b text)');
+    connection.exec('with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000) insert into t select i, hex(randomblob(500)) from n');
+    try { for (;;) openSync('/dev/null', 'r'); } catch {}
+    // SQLite keeps what it needs to take a long statement back in a file of its own, unless it is told otherwise.
+    connection.exec('begin; update t set a = a + 10000, b = hex(randomblob(500)); commit');
+    try { openSqlite(${JSON.stringify(`${file}2`)}); } catch (error) {
+      console.log(translate(error, ${JSON.stringify(file)}).message);
+    }`;
+  const node = [process.execPath, ...sourceFlags, '--input-type=module', '-e', script];
+  const told = execFileSync('prlimit', ['--nofile=64:64', ...node], { encoding: 'utf8' });
+  expect(told).toMatch(/EMFILE: this process has too many files open; raise its limit/);
 });
 
 test('a store that cannot commit says so when it is asked', async () => {

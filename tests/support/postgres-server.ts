@@ -22,6 +22,18 @@ export interface PostgresServer {
   /** A connection to the database `postgres`, with the right to create databases. */
   readonly url: string;
   stop(): Promise<void>;
+  /** Null for a server that is only borrowed. */
+  readonly hands: PostgresHands | null;
+}
+
+/** What may happen to a server of our own. */
+export interface PostgresHands {
+  /** As by an operator, or as by a crash. */
+  down(how: 'fast' | 'immediate'): Promise<void>;
+  up(): Promise<void>;
+  /** Every process of it holds still, and nobody is told. */
+  hold(): Promise<void>;
+  goOn(): Promise<void>;
 }
 
 export interface PostgresOptions {
@@ -53,7 +65,7 @@ let databasesMade = 0;
 /** Starts a server of our own, or points at the one named by TEST_DATABASE_URL, which is only borrowed. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const given = process.env['TEST_DATABASE_URL'];
-  if (given !== undefined && given !== '') return { url: given, stop: async () => {} };
+  if (given !== undefined && given !== '') return { url: given, stop: async () => {}, hands: null };
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOwn(options);
@@ -100,12 +112,35 @@ async function startOwn({ durable = false }: PostgresOptions): Promise<PostgresS
     await initialise(place);
     const port = await freePort();
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-    await untilReady(url, launch(place, settings(port, durable)), place);
-    return { url, stop };
+    const up = () => untilReady(url, launch(place, settings(port, durable)), place);
+    await up();
+    return { url, stop, hands: handsOn(place, up) };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+function handsOn({ home, binaries, account }: Place, up: () => Promise<void>): PostgresHands {
+  const data = join(home, 'data');
+  const signal = async (name: NodeJS.Signals) => {
+    const [main] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
+    const { stdout } = await run('ps', ['-A', '-o', 'pid=', '-o', 'ppid=']);
+    const children = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .flatMap(([pid, parent]) => (parent === main ? [Number(pid)] : []));
+    for (const pid of [Number(main), ...children]) process.kill(pid, name);
+  };
+  return {
+    down: async (how) => {
+      await run(join(binaries, 'pg_ctl'), ['stop', '-D', data, '-m', how, '-w'], { cwd: home, ...account });
+    },
+    up,
+    hold: () => signal('SIGSTOP'),
+    goOn: () => signal('SIGCONT'),
+  };
 }
 
 /** Postgres refuses to run as root; for root the server runs as `nobody`, an account that every system has. */

@@ -1,6 +1,7 @@
 import { openStore } from '../../src/store/engine/open.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
+import { systemTimer } from '../../src/system/clock.ts';
 import { buildersOf, nine, readable } from './builders.ts';
 import { countingIds } from './fakes.ts';
 
@@ -10,7 +11,7 @@ const [verb, place = ''] = process.argv.slice(2);
 async function hold(): Promise<void> {
   const ignore = () => {};
   const holder = { pid: process.pid, host: 'child', since: 0 };
-  await openStore({ url: place, holder, onLost: ignore, onPoolError: ignore });
+  await openStore({ url: place, holder, onLost: ignore, timer: systemTimer });
   process.stdout.write('held\n');
   // Something must keep the process alive: the lock itself is no work.
   process.stdin.resume();

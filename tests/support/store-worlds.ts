@@ -78,11 +78,11 @@ async function pgliteDatabase(): Promise<Database> {
 
 async function serverDatabase(): Promise<Database> {
   const database = await freshPostgres();
-  const connections = postgresPool(database.url, () => {});
+  const connections = postgresPool(database.url);
   const pools: Connections[] = [];
   const spare: Connections[] = [];
   const beside = () => {
-    const own = spare.pop() ?? postgresPool(database.url, () => {});
+    const own = spare.pop() ?? postgresPool(database.url);
     if (!pools.includes(own)) pools.push(own);
     // The next test takes the connections over, because opening them costs more than most tests.
     onTestFinished(() => void spare.push(own));

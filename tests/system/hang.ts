@@ -1,5 +1,5 @@
-import { connect, createServer, type Socket } from 'node:net';
 import type { Breach } from '../invariants/rows.ts';
+import { openWay } from '../support/way.ts';
 import { call, create } from './api.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
 import { threadOf } from './telegram.ts';
@@ -27,16 +27,13 @@ export async function hangingTelegram(options: StartOptions): Promise<Breach[]> 
 
 /** A stop while the database takes what it is given and answers nothing. */
 export async function hangingDatabase(options: StartOptions): Promise<Breach[]> {
-  const database = new URL(options.databaseUrl);
-  const way = await openWay(Number(database.port || 5432), database.hostname);
-  database.hostname = '127.0.0.1';
-  database.port = String(way.port);
-  const server = start({ ...options, databaseUrl: database.href });
+  const way = await openWay(options.databaseUrl);
+  const server = start({ ...options, databaseUrl: way.url });
   try {
     const url = await readyUrl(server);
     const schedule = { kind: 'interval', interval: 'PT1S', timezone: 'UTC' };
     await create(url, threadOf(), { instructions: 'Tick.', schedule });
-    way.freeze();
+    way.block();
     const isSeen = await becomes(
       async () => (await call(url, { method: 'GET', path: '/readyz' })).status === 503,
       15_000,
@@ -57,34 +54,4 @@ async function stopped(server: Boot): Promise<{ readonly code: number | null; re
   const asked = performance.now();
   const { code } = await server.stop();
   return { code, ms: Math.round(performance.now() - asked) };
-}
-
-/** A way to a server that can be blocked: what is sent then is taken, and leads nowhere. */
-async function openWay(port: number, host: string) {
-  let isFrozen = false;
-  const open = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(port, host);
-    for (const socket of [near, far]) {
-      open.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.once('close', () => open.delete(socket));
-    }
-    near.on('data', (bytes) => void (isFrozen || far.write(bytes)));
-    far.on('data', (bytes) => void (isFrozen || near.write(bytes)));
-    near.once('close', () => far.destroy());
-    far.once('close', () => near.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
-    freeze: () => {
-      isFrozen = true;
-    },
-    close: () => {
-      for (const socket of open) socket.destroy();
-      server.close();
-    },
-  };
 }

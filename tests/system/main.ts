@@ -10,8 +10,8 @@ import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
-import { image } from './image.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
+import { restarts } from './restart.ts';
 import { secondProcess } from './second-process.ts';
 import { stopUnderLoad } from './stop.ts';
 import { openTelegram, realPace } from './telegram.ts';
@@ -73,7 +73,30 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   hang: async (options) => ({ breaches: await hangingTelegram(fileIn(options, 'hang')), figures: [] }),
   'hang-postgres': async (options) =>
     onPostgres(async (databaseUrl) => ({ breaches: await hangingDatabase({ ...options, databaseUrl }), figures: [] })),
-  image: async (options) => ({ breaches: await image(fileIn(options, 'image')), figures: [] }),
+  'restart-postgres': async (options) => {
+    const postgres = await startPostgres({ durable: true });
+    const { hands, url } = postgres;
+    try {
+      if (hands === null) return { breaches: [], figures: ['SKIPPED the Postgres is borrowed'] };
+      const { url: databaseUrl } = await createDatabase(url);
+      const size = {
+        seed,
+        hands,
+        incidents: badServer,
+        tasks: Number(given.tasks),
+        settleMs: 4000,
+        backWithinMs: 5000,
+      };
+      const { breaches, backMs, lines, rows } = await restarts({ ...options, databaseUrl, ...size });
+      const figures = [
+        `seed ${seed}, back after ${backMs.join(', ')} ms; ${lines} lines of trouble`,
+        `${rows.runs.length} runs; ${rows.deliveries.length} parts: ${countsOf(rows.deliveries.map(({ status }) => status))}`,
+      ];
+      return { breaches, figures };
+    } finally {
+      await postgres.stop();
+    }
+  },
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };
 
@@ -86,6 +109,14 @@ const wholeDay = {
   killedAt: 0.5,
   settleMs: 150_000,
 };
+
+const badServer = [
+  { what: 'stopped', awayMs: 2000 },
+  { what: 'crashed', awayMs: 1000 },
+  { what: 'cut', awayMs: 8000 },
+  { what: 'held', awayMs: 15_000 },
+  { what: 'crashed', awayMs: 60_000 },
+] as const;
 
 /** At the pace that Telegram allows, a group takes more than a minute for so many topics with their cards. */
 const slowDay = { tasks: 24, slots: 1, everySeconds: 2, faults: [], deletions: 0, killedAt: 0.4, settleMs: 150_000 };

@@ -5,8 +5,24 @@ import type { Chore } from './chore.ts';
 
 interface BackupDeps extends Pick<World, 'clock' | 'log'> {
   readonly backups: Backups;
-  /** Copies that stay. */
+  /** Copies that stay; 0 makes none. */
   readonly keep: number;
+}
+
+const pagesAfterMs = 30 * 60_000;
+
+/** Every page is read each night, because the ones that nobody reads are damaged in silence. */
+export function createPageCheck({ backups, log }: Pick<BackupDeps, 'backups' | 'log'>): Chore {
+  return {
+    name: 'page_check',
+    when: { nightly: pagesAfterMs },
+    beside: true,
+    step: async () => {
+      const found = await backups.check();
+      if (found !== null) log.error('database_damaged', { error: found });
+      return { taken: 1, more: false };
+    },
+  };
 }
 
 const afterAuditMs = 40 * 60_000;

@@ -15,7 +15,7 @@ import type { Counts } from '../ports/pipeline.ts';
 import type { Store } from '../ports/store.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { createAudit } from './audit.ts';
-import { createBackup } from './backup.ts';
+import { createBackup, createPageCheck } from './backup.ts';
 import type { Chore, Done } from './chore.ts';
 import { createReconcile } from './reconcile.ts';
 import { createExpiry, createRetention } from './retention.ts';
@@ -195,7 +195,7 @@ interface HousekeepingDeps extends HousekeeperDeps, Pick<World, 'timer' | 'ids'>
   readonly chores: readonly Chore[];
 }
 
-/** The room that keeps the house in order, with every chore that there is. */
+/** Housekeeping with every chore that there is, and the two that people can ask for: audit and reconcile. */
 export function createHousekeeping(deps: HousekeepingDeps) {
   const audit = createAudit(deps);
   const { backups, backupsKept: keep } = deps;
@@ -207,6 +207,7 @@ export function createHousekeeping(deps: HousekeepingDeps) {
       createExpiry(deps),
       createRetention(deps),
       audit.chore,
+      ...(backups === null ? [] : [createPageCheck({ ...deps, backups })]),
       ...(backups === null || keep === 0 ? [] : [createBackup({ ...deps, backups, keep })]),
     ]),
   };

@@ -17,13 +17,13 @@ export interface Watched {
   readonly health: () => { readonly ok: boolean; readonly error: string | null };
 }
 
-interface ReadinessDeps extends Pick<World, 'clock' | 'stopwatch'> {
+export interface DatabaseLookDeps extends Pick<World, 'clock' | 'stopwatch'> {
   readonly store: Pick<UpkeepStore, 'ping'>;
   readonly timer: Pick<Timer, 'after'>;
 }
 
 /** Asks the loops and commits something to the database; the answer holds for a second, because anybody may ask. */
-export function createReadiness(deps: ReadinessDeps, watched: readonly Watched[]): () => Promise<Ready> {
+export function createReadiness(deps: DatabaseLookDeps, watched: readonly Watched[]): () => Promise<Ready> {
   const look = createDatabaseLook(deps);
   return memo(deps.stopwatch, readinessKeptMs, async () => {
     const database = await look();
@@ -37,7 +37,7 @@ export function createReadiness(deps: ReadinessDeps, watched: readonly Watched[]
 }
 
 /** A database that does not answer is asked once, not again by everybody who wants to know; and nobody waits for it for long. */
-function createDatabaseLook({ store, clock, stopwatch, timer }: ReadinessDeps): () => Promise<string> {
+export function createDatabaseLook({ store, clock, stopwatch, timer }: DatabaseLookDeps): () => Promise<string> {
   const ping = memo(stopwatch, 0, () => store.ping(clock.now()).then(() => 'ok', errorText));
   return async () => {
     const told = await waitAtMost(timer, readinessWaitMs, ping());

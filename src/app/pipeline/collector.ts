@@ -28,7 +28,7 @@ export function createCollector<T>(
         return await write(batch);
       } catch (error) {
         if (!isAway(error)) throw error;
-        log.error('results_not_written', { waiting: items.length, error: error.message });
+        if (failures === 1) log.error('results_not_written', { waiting: items.length, error: error.message });
         await new Promise<void>((resolve) => timer.after(backoffMs(failures), resolve));
       }
     }

@@ -63,6 +63,8 @@ export interface Backups {
   make(now: number): Promise<{ readonly file: string; readonly bytes: number }>;
   /** Removes all but the newest copies, and answers how many. */
   prune(keep: number): Promise<number>;
+  /** Reads every page; what is wrong keeps the product from being ready until a later check finds nothing. */
+  check(): Promise<string | null>;
 }
 
 /* ---- the chat: what a delivery needs of it ---- */
@@ -165,7 +167,7 @@ export interface Budget {
   aside<T>(call: () => Promise<T | CallFault>): Promise<T | CallFault>;
 }
 
-/** A chat platform such as Telegram. No fault of the platform or of the network throws. */
+/** Telegram as the pipeline sees it. No fault of Telegram or of the network throws. */
 export interface Transport {
   /** Sends a new message, or changes one of ours. */
   send(part: Outgoing): Promise<Sent>;
@@ -183,9 +185,11 @@ export interface Transport {
 /** The word of Telegram about a person in a chat. `out` is also a person who was never there. After a fault the last word holds. */
 export type Membership = { readonly is: 'known'; readonly status: 'admin' | 'member' | 'out' } | CallFault;
 
-/** Questions to Telegram. No fault of Telegram or of the network throws. */
+/** Telegram beside the outbox. No fault of Telegram or of the network throws. */
 export interface Platform {
   member(address: string, userId: Actor): Promise<Membership>;
+  /** Says something in private, without a row. True when it arrived. */
+  tell(userId: Actor, words: string): Promise<boolean>;
 }
 
 /** The world around the rooms, of which each takes what it needs. */

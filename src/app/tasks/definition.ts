@@ -32,7 +32,7 @@ export interface TaskInput {
 export interface TaskInWords extends Omit<TaskInput, 'instructions' | 'schedule'> {
   readonly when: string;
   readonly timezone: string;
-  /** Else it is what stands behind the time. */
+  /** The text of the task; without it the words behind the time are taken. */
   readonly instructions?: string | undefined;
 }
 

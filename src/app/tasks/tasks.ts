@@ -197,7 +197,7 @@ async function skip(deps: TasksDeps, target: Target, skipping: Skip): Promise<Sk
 
 export interface Undone extends Changed {
   readonly undone: AuditRow;
-  /** Nothing was left to take back: that was done before, or what was changed has come to its end. */
+  /** Why nothing was left to take back: that was done before, or what was changed has come to its end. Else null. */
   readonly moot: 'before' | 'over' | null;
 }
 

@@ -13,7 +13,7 @@ import type { Platform, World } from '../ports/outside.ts';
 
 type MembershipDeps = Pick<World, 'stopwatch' | 'log'> & {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
-  readonly platform: Platform;
+  readonly platform: Pick<Platform, 'member'>;
 };
 
 function keyOf({ chatId, userId }: StaleMember): string {

@@ -2,7 +2,7 @@ import type { Deed, GapRow } from '../ports/why.ts';
 import { point, stretchOf, type Answer, type Evidence } from './answers.ts';
 import { minuteOf, type Moments } from './moments.ts';
 import { caseOfGap, sentenceFor, actorText, errorText } from './sentences.ts';
-import type { Stretch } from './standing.ts';
+import type { Stretch } from './stretches.ts';
 import { versionAt, type Timeline } from './timeline.ts';
 
 /** The truth about slots that share one record, or have none. */

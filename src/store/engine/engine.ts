@@ -32,6 +32,8 @@ export type Script<T> = Generator<Ask, T, never>;
 
 export interface Engine {
   readonly dialect: Dialect;
+  /** Where the database is a file. */
+  readonly file?: string;
   /** Plays a script that only reads, outside of any transaction: each of its statements sees what is committed by then. */
   read<T>(script: () => Script<T>): Promise<T>;
   /** Runs the script in one durable transaction: all of it or nothing. */

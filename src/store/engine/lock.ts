@@ -1,7 +1,10 @@
 import { chmodSync, existsSync, realpathSync } from 'node:fs';
+import { Socket } from 'node:net';
 import Database from 'better-sqlite3';
 import pg from 'pg';
+import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
+import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
 
 /** Held for the life of the process. The operating system, or the database server, frees it when the process dies. */
 export interface Lock {
@@ -105,55 +108,231 @@ function holderIn(connection: Database.Database): Holder | null {
   }
 }
 
-/** A server that accepts and does not answer would otherwise be waited for without end. */
-const patienceMs = 5000;
+const schedulerLockKey = 7_290_411_002;
+/** Held by each connection that works for the holder of the other, so that whoever comes next finds what is left of it. */
+export const connectionLockKey = 7_290_411_003;
 
-export const schedulerLockKey = 7_290_411_002;
+const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 
-/** On Postgres a session lock of a connection of its own. Without that connection nobody may go on scheduling. */
-export async function lockPostgres(url: string, holder: Holder, onLost: (error: Error) => void): Promise<Lock> {
-  const client = new pg.Client({
-    connectionString: url,
-    // How the server calls this connection, and so what a rival is told.
-    application_name: `process ${holder.pid} on ${holder.host}`.slice(0, applicationNameMax),
-    keepAlive: true,
-    connectionTimeoutMillis: patienceMs,
-    query_timeout: patienceMs,
-  });
-  let held = false;
-  const lost = (error: Error) => {
-    if (held) onLost(error);
-    held = false;
+export interface Session {
+  readonly url: string;
+  readonly holder: Holder;
+  readonly timer: Pick<Timer, 'after'>;
+  /** Why the session is lost, and null when it is back. In between nothing may be asked of the database. */
+  readonly onAway: (error: Error | null) => void;
+  /** Another process has the lock by now, or no session can keep it here: this process must end. */
+  readonly onLost: (error: Error) => void;
+  readonly pace?: typeof sessionPaceMs | undefined;
+}
+
+/**
+ * On Postgres a session lock of a connection of its own, which is proved again and again. When the connection is lost, the
+ * lock is taken again as soon as the server answers, unless another process was faster.
+ */
+export async function lockPostgres(session: Session): Promise<Lock & { readonly isHeld: () => boolean }> {
+  const { timer, onAway, onLost, pace = sessionPaceMs } = session;
+  const take = (before: Backend | null) => takeLock({ ...session, pace }, before);
+  let isReleased = false;
+  const pause = () => new Promise<void>((resolve) => timer.after(pace.retry, resolve));
+  let [taken, isHeld] = [await whileStarting(() => take(null), pause), true];
+  let callOff = () => {};
+
+  const lose = (from: Taken, error: Error) => {
+    if (from !== taken || !isHeld || isReleased) return;
+    isHeld = false;
+    callOff();
+    taken.drop();
+    // No other address mends itself.
+    if (error instanceof AppError) return onLost(error);
+    onAway(error);
+    void takeAgain();
   };
-  client.on('error', lost);
-  client.on('end', () => lost(new Error('the connection that holds the scheduler lock has ended')));
-  await client.connect();
-  const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock($1) as held`, [schedulerLockKey]);
-  if (rows[0]?.held !== true) throw await refusedBy(client);
-  held = true;
+  const keep = (): void => {
+    const held = taken;
+    const end = (error: unknown) => lose(held, error instanceof Error ? error : new Error(String(error)));
+    held.client.on('error', end);
+    held.client.on('end', () => end('the connection that holds the lock has ended'));
+    const proveLater = () => {
+      callOff = timer.after(pace.proof, () => void prove(held).then(proveLater, end));
+    };
+    proveLater();
+  };
+  const takeAgain = async (): Promise<void> => {
+    const before = taken.backend;
+    while (!isReleased) {
+      try {
+        taken = await take(before);
+        break;
+      } catch (error) {
+        // The loss was told, and is told no more for as long as the server stays away.
+        if (error instanceof AppError) return onLost(error);
+        await pause();
+      }
+    }
+    if (isReleased) return taken.drop();
+    isHeld = true;
+    keep();
+    onAway(null);
+  };
+  keep();
   return {
+    isHeld: () => isHeld,
     release: async () => {
-      held = false;
-      await client.end();
+      isReleased = true;
+      callOff();
+      // A server that does not answer frees the lock when it sees the end of the connection.
+      if (isHeld) await taken.client.query('select pg_advisory_unlock_all()').catch(() => undefined);
+      taken.drop();
     },
   };
+}
+
+/** A connection with the lock. */
+interface Taken extends Connected {
+  readonly backend: Backend;
+}
+
+export interface Connected {
+  readonly client: pg.Client;
+  /** At once, whether the server answers or not. */
+  drop(): void;
+}
+
+/** The process of the server that holds the lock; the time is told to its own role alone. */
+interface Backend {
+  readonly name: string;
+  readonly pid: number;
+  readonly since: Date | null;
+}
+
+type Taking = Session & { readonly pace: typeof sessionPaceMs };
+
+/** A refusal is an `AppError`; any other error may pass. */
+async function takeLock({ url, holder, pace }: Taking, before: Backend | null): Promise<Taken> {
+  // How the server calls this connection, and so what a rival is told.
+  const name = `process ${holder.pid} on ${holder.host}`.slice(0, applicationNameMax);
+  const connected = await connect(url, name, pace.answer);
+  const { client } = connected;
+  try {
+    await refusePooler(client, url, pace.answer);
+    await client.query(keepAlive);
+    const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock($1) as held`, [
+      schedulerLockKey,
+    ]);
+    const backend = await holderOf(client);
+    if (rows[0]?.held !== true) await endOwn(client, backend, before);
+    // Whatever a connection of the past was asked for is committed by now, or never.
+    await client.query(`select pg_terminate_backend(pid, ${pace.answer}) from (${locked(connectionLockKey)}) as l`);
+    if (backend === null) throw pooled();
+    return { ...connected, backend };
+  } catch (error) {
+    connected.drop();
+    throw error;
+  }
+}
+
+/** The server may not have noticed yet that the connection before is gone; any other holder is a rival. */
+async function endOwn(client: pg.Client, holder: Backend | null, before: Backend | null): Promise<never> {
+  const isOwn = holder?.pid === before?.pid && holder?.since?.getTime() === before?.since?.getTime();
+  if (before === null || (holder !== null && !isOwn)) throw refusedBy(holder);
+  if (holder !== null) await client.query(`select pg_terminate_backend($1)`, [holder.pid]);
+  throw new Error('the connection before still holds the lock');
+}
+
+/** A holder whose machine is gone without a word is found out within half a minute; by itself that takes hours. */
+const keepAlive = `set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;
+
+/** A connection that waits no longer than this for its answers. */
+export async function connect(url: string, name: string, answerMs: number): Promise<Connected> {
+  const socket = new Socket();
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: name,
+    keepAlive: true,
+    stream: () => socket,
+    connectionTimeoutMillis: answerMs,
+    query_timeout: answerMs,
+  });
+  // A connection that breaks fails the question that is under way.
+  client.on('error', () => undefined);
+  await client.connect().catch((error: unknown) => {
+    socket.destroy();
+    throw error;
+  });
+  return { client, drop: () => socket.destroy() };
 }
 
 /** The server cuts longer names off. */
 const applicationNameMax = 63;
 
-async function refusedBy(client: pg.Client): Promise<AppError> {
-  const { rows } = await client.query<{ name: string; since: Date }>(
-    `select a.application_name as name, a.backend_start as since
-     from pg_locks l join pg_stat_activity a on a.pid = l.pid
-     where l.locktype = 'advisory' and l.granted and ((l.classid::bigint << 32) | l.objid::bigint) = $1`,
-    [schedulerLockKey],
-  );
-  await client.end();
-  const [holder] = rows;
-  const who = holder === undefined ? 'another process' : `${holder.name}, since ${holder.since.toISOString()}`;
+/** The server says itself that it will answer soon: after a crash, or when it was started together with this process. */
+async function whileStarting<T>(work: () => Promise<T>, pause: () => Promise<void>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const isStarting = (error as { code?: unknown }).code === '57P03';
+      if (!isStarting || tries >= startTriesMax) throw error;
+      await pause();
+    }
+  }
+}
+
+/** The holders of a lock in this database. */
+const locked = (key: number) => `select pid from pg_locks
+  where locktype = 'advisory' and granted and ((classid::bigint << 32) | objid::bigint) = ${key}
+    and database = (select oid from pg_database where datname = current_database())`;
+
+/** By whom the lock is held. */
+export const holderText = `select application_name as name, pid, backend_start as since, pg_backend_pid() as mine
+  from pg_stat_activity where pid in (${locked(schedulerLockKey)})`;
+
+async function holderOf(client: pg.Client): Promise<(Backend & { readonly mine: number }) | null> {
+  return (await client.query<Backend & { mine: number }>(holderText)).rows[0] ?? null;
+}
+
+/** A session that is one holds its lock for as long as it lives. */
+async function prove({ client, backend }: Taken): Promise<void> {
+  const holder = await holderOf(client);
+  if (holder?.pid !== backend.pid || holder.mine !== backend.pid) throw pooled();
+}
+
+/** Beside an open transaction the same question goes to another process of the server where a pooler lends them out. */
+export async function refusePooler(client: pg.Client, url: string, answerMs: number): Promise<void> {
+  const beside = await connect(url, 'cronogram', answerMs);
+  try {
+    for (let round = 0; round < poolerRounds; round += 1) {
+      const before = await pidOf(client);
+      await beside.client.query('begin');
+      if ((await pidOf(beside.client)) === before || (await pidOf(client)) !== before) throw pooled();
+      await beside.client.query('rollback');
+    }
+  } finally {
+    beside.drop();
+  }
+}
+
+/** A pooler that lends in turns shows itself after some. */
+const poolerRounds = 3;
+
+async function pidOf(client: pg.Client): Promise<number | undefined> {
+  return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+}
+
+function pooled(): AppError {
   return new AppError(
     'store_unavailable',
-    `This Postgres database is held by ${who}. Only one process may schedule from a database; stop that one first.`,
+    'DATABASE_URL leads to a pooler that lends a connection for one transaction at a time, and the right to schedule hangs on a ' +
+      'connection that stays. Give the address of the Postgres server itself, or of a pooler whose pool_mode is session.',
+  );
+}
+
+function refusedBy(holder: Backend | null): AppError {
+  const since = holder?.since ? `, since ${holder.since.toISOString()}` : '';
+  const who = holder === null ? 'another process' : `${holder.name}${since}`;
+  const left = holder === null ? '' : ` If it is gone: select pg_terminate_backend(${holder.pid}).`;
+  return new AppError(
+    'store_unavailable',
+    `This Postgres database is held by ${who}. Only one process may schedule from a database; stop that one first.${left}`,
   );
 }

@@ -3,10 +3,11 @@ import { dirname, resolve } from 'node:path';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import type { Backups } from '../../app/ports/outside.ts';
 import type { Store } from '../../app/ports/store.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, isAway } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
+import { watchFile, type FileWatch } from '../files/file-watch.ts';
 import type { Engine, Script } from './engine.ts';
-import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock } from './lock.ts';
+import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock, type Session } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
 import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
@@ -21,6 +22,8 @@ export interface Opened {
   readonly connections: (() => ConnectionsUsed) | null;
   /** Has this called after each commit of this process that has written events. */
   onEvents(call: () => void): void;
+  /** Has this called after each transaction without an answer: it may be committed, and nobody rings for what it left. */
+  onDoubt(call: () => void): void;
   close(): Promise<void>;
 }
 
@@ -29,8 +32,10 @@ export interface Opening {
   readonly holder: Holder;
   /** The right to schedule was lost while running; the process must end. */
   readonly onLost: (error: Error) => void;
-  /** A pooled connection broke; the pool makes a new one. */
-  readonly onPoolError: (error: Error) => void;
+  /** The database is away, and why; null when it is back. */
+  readonly onAway?: (error: Error | null) => void;
+  readonly timer: Session['timer'];
+  readonly pace?: Session['pace'];
   /** Resolves in the next turn of the process: the transactions of one turn share a commit. Without it each has its own. */
   readonly turn?: () => Promise<void>;
 }
@@ -40,7 +45,7 @@ export async function openStore(opening: Opening): Promise<Opened> {
   try {
     return await (/^postgres(ql)?:/.test(opening.url) ? openPostgres(opening) : openFile(opening));
   } catch (error) {
-    throw translate(error);
+    throw translate(error, databaseFile(opening.url) ?? undefined);
   }
 }
 
@@ -61,17 +66,66 @@ async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
       connection.close();
       throw error;
     });
-    return { ...opened(sqliteEngine(connection, turn), migrated, lock), backups: fileBackups(file), connections: null };
+    return watched(
+      opened(sqliteEngine(connection, turn), migrated, lock),
+      file,
+      watchFile(file, connection, holder.since),
+    );
   } catch (error) {
     await lock.release();
     throw error;
   }
 }
 
-async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Promise<Opened> {
-  const lock = await lockPostgres(url, holder, onLost);
+/** A file that is gone or damaged is told by the ping, which readiness and the alarm ask, and is not copied over good copies. */
+function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, watch: FileWatch): Opened {
+  const backups = fileBackups(file);
+  const whileWell = async <T>(does: () => Promise<T>): Promise<T> => {
+    await watch.require();
+    return does();
+  };
+  return {
+    ...made,
+    connections: null,
+    store: { ...made.store, ping: (now) => whileWell(() => made.store.ping(now)) },
+    backups: {
+      ...backups,
+      make: (now) => whileWell(() => backups.make(now)),
+      check: async () => {
+        const found = await backups.check();
+        watch.noteDamage(
+          found === null ? null : `The database file is damaged (${found.replaceAll(/\s+/g, ' ')}). ${restoreAdvice}`,
+        );
+        return found;
+      },
+    },
+    close: async () => {
+      await watch.close();
+      await made.close();
+    },
+  };
+}
+
+const restoreAdvice = 'Stop the server, then run: cronogram restore latest';
+
+async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pace }: Opening): Promise<Opened> {
+  const pool = postgresPool(url);
+  const lock = await lockPostgres({
+    url,
+    holder,
+    timer,
+    pace,
+    onLost: (error) => {
+      pool.drop();
+      onLost(error);
+    },
+    onAway: (error) => {
+      if (error !== null) pool.drop();
+      onAway(error);
+    },
+  });
   try {
-    const connections = postgresPool(url, onPoolError);
+    const connections = whileHeld(pool, lock);
     const migrated = await migrateOver(connections, holder.since).catch(async (error: unknown) => {
       await connections.end();
       throw error;
@@ -89,13 +143,21 @@ async function openPostgres({ url, holder, onLost, onPoolError }: Opening): Prom
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
 function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'backups' | 'connections'> {
-  let wroteEvents = () => {};
-  const store = createStore(tellingOfEvents(engine, () => wroteEvents()));
+  let [wroteEvents, doubted] = [() => {}, () => {}];
+  const store = createStore(
+    tellingOfEvents(
+      tellingOfDoubt(engine, () => doubted()),
+      () => wroteEvents(),
+    ),
+  );
   return {
     store,
     migrated,
     onEvents: (call) => {
       wroteEvents = call;
+    },
+    onDoubt: (call) => {
+      doubted = call;
     },
     close: async () => {
       try {
@@ -107,9 +169,42 @@ function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'b
   };
 }
 
+/** Without the lock nothing is read and nothing is written, because another process may have it by then. */
+function whileHeld(pool: Connections, lock: { readonly isHeld: () => boolean }): Connections {
+  const away = () =>
+    new AppError(
+      'store_unavailable',
+      'The database cannot be used right now (its connection is lost, and is being made again).',
+    );
+  return {
+    ...pool,
+    connect: async () => {
+      if (!lock.isHeld()) throw away();
+      const client = await pool.connect();
+      if (lock.isHeld()) return client;
+      client.release(true);
+      throw away();
+    },
+  };
+}
+
 async function migrateOver(connections: Connections, now: number): Promise<Migrated> {
   const client = await connections.connect();
   return migratePostgres(client, now).finally(() => client.release());
+}
+
+function tellingOfDoubt(engine: Engine, doubt: () => void): Engine {
+  return {
+    ...engine,
+    transact: async (script) => {
+      try {
+        return await engine.transact(script);
+      } catch (error) {
+        if (isAway(translate(error))) doubt();
+        throw error;
+      }
+    },
+  };
 }
 
 /** Calls back after each commit that has written events. What another process writes is not told of. */
@@ -119,7 +214,7 @@ export function tellingOfEvents(engine: Engine, wrote: () => void): Engine {
     transact: async (script) => {
       let hasEvents = false;
       const answer = await engine.transact(() =>
-        watched(script(), () => {
+        heard(script(), () => {
           hasEvents = true;
         }),
       );
@@ -129,7 +224,7 @@ export function tellingOfEvents(engine: Engine, wrote: () => void): Engine {
   };
 }
 
-function* watched<T>(script: Script<T>, writes: () => void): Script<T> {
+function* heard<T>(script: Script<T>, writes: () => void): Script<T> {
   let step = script.next();
   while (step.done !== true) {
     if (step.value.does === 'insert' && step.value.into.table === 'events') writes();

@@ -1,6 +1,8 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
+import { connectionLockKey } from './lock.ts';
 import { placesIn, raw, written, type Sql, type Tuple, type Value } from './sql.ts';
 import { run } from './statements.ts';
 
@@ -24,13 +26,19 @@ const patienceMs = { connection: 5000, query: 30_000 };
 /** A transaction that lost against another is run again; more often than this is not bad luck but a fault. */
 const triesMax = 5;
 
-export function postgresPool(url: string, onError: (error: Error) => void, patience = patienceMs): Connections {
+export interface Pool extends Connections {
+  /** Cuts all connections, so that nothing waits for a server that is gone, and nothing more is committed over them. */
+  drop(): void;
+}
+
+export function postgresPool(url: string, patience = patienceMs): Pool {
   const int8 = 20;
   const types: pg.CustomTypesConfig = {
     // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
     getTypeParser: (oid: number) =>
       oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown),
   };
+  const sockets = new Set<Socket>();
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
@@ -38,10 +46,23 @@ export function postgresPool(url: string, onError: (error: Error) => void, patie
     keepAlive: true,
     connectionTimeoutMillis: patience.connection,
     query_timeout: patience.query,
+    stream: () => {
+      const socket = new Socket().once('close', () => sockets.delete(socket));
+      sockets.add(socket);
+      return socket;
+    },
+    verify: (client, done) => {
+      client.query(`select pg_advisory_lock_shared(${connectionLockKey})`, (error: Error | undefined) => done(error));
+    },
   });
-  pool.on('error', onError);
+  // A connection that breaks fails the statement that is under way, and one that nobody uses is not missed.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     connect: async () => pool.connect(),
+    drop: () => {
+      for (const socket of sockets) socket.destroy();
+    },
     used: () => ({ inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     end: () => pool.end(),
   };

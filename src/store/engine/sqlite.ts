@@ -18,6 +18,8 @@ export function openSqlite(file: string): Connection {
   connection.pragma('foreign_keys = ON');
   connection.pragma('busy_timeout = 5000');
   connection.pragma(`cache_size = -${cacheKiB}`);
+  // A long statement needs no file of its own, which a process that is out of them could not open.
+  connection.pragma('temp_store = MEMORY');
   // The built-in one knows ASCII alone, and people search for words of every language.
   connection.function('lower', { deterministic: true }, (text: unknown) =>
     typeof text === 'string' ? text.toLowerCase() : text,
@@ -48,6 +50,7 @@ export function sqliteEngine(connection: Connection, turn?: () => Promise<void>)
     turn === undefined ? null : createSharedCommits({ connection, play: playOne, turn, written: () => rowsWritten });
   return {
     dialect: 'sqlite',
+    file: connection.name,
     read: async (script) => playOne(script),
     // The promise form is the port's; the work is done before the caller gets it, so no other writer can come between.
     transact: async (script) => (shared === null ? transact(script) : shared.run(script)),

@@ -1,3 +1,6 @@
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { dirname } from 'node:path';
 import type { Store } from '../../app/ports/store.ts';
 import type { EventQuery } from '../../app/ports/why.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
@@ -63,7 +66,7 @@ export function createStore(engine: Engine): Store {
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer }),
     ...bind(engine, 'read', taskReads),
-    close: () => told(engine.close()),
+    close: () => told(engine.close(), engine.file),
   };
 }
 
@@ -76,16 +79,20 @@ type Bound<M> = {
 function bind<M extends Scripts>(engine: Engine, by: 'transact' | 'read' | 'transactLightly', scripts: M): Bound<M> {
   const methods = Object.entries(scripts).map(([name, script]) => [
     name,
-    (...args: never[]) => told(engine[by](() => script(...args))),
+    (...args: never[]) =>
+      told(
+        engine[by](() => script(...args)),
+        engine.file,
+      ),
   ]);
   return Object.fromEntries(methods) as Bound<M>;
 }
 
-async function told<T>(outcome: Promise<T>): Promise<T> {
+async function told<T>(outcome: Promise<T>, file?: string): Promise<T> {
   try {
     return await outcome;
   } catch (error) {
-    throw translate(error);
+    throw translate(error, file);
   }
 }
 
@@ -103,25 +110,59 @@ const driverAway =
 /** A run that another process made at the same moment: the index did its work, and the next try sees that run. */
 const contended = 'runs_exclusive';
 
-/** Errors of a store are our own refusal, a store that is away, or a fault of ours. */
-export function translate(error: unknown): AppError {
+/** Errors of a store are our own refusal, a store that is away, or a fault of ours. The file is the one of the database. */
+export function translate(error: unknown, file?: string): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
   if (isOurs(error, code)) {
     return new AppError('internal', errorText(error), { cause: error });
   }
-  const reason = code === '' && error instanceof Error ? error.message : (wayOut[code] ?? code);
+  const reason = code === '' && error instanceof Error ? error.message : reasonOf(error, code, file);
   return new AppError('store_unavailable', `The database cannot be used right now (${reason || 'closed'}).`, {
     cause: error,
   });
 }
 
-/** Advice to the person who runs this. */
-const wayOut: Readonly<Record<string, string>> = {
-  SQLITE_FULL: 'SQLITE_FULL: the disk is full; free some space',
-  SQLITE_READONLY: 'SQLITE_READONLY: give the user of this process the right to write to its file and folder',
-  SQLITE_CANTOPEN: 'SQLITE_CANTOPEN: give the user of this process the right to its file and folder',
+const mayNot = (it: string) => `give the user of this process the right to write to ${it} and its folder`;
+const isDamaged = (it: string) => `${it} is damaged; stop the server and run "cronogram restore latest"`;
+const tooMany = () =>
+  'this process has too many files open; raise its limit (ulimit -n, or LimitNOFILE of the service)';
+
+/** Advice to the person who runs this, about the file. */
+const wayOut: Readonly<Record<string, (it: string) => string>> = {
+  SQLITE_FULL: () => 'the disk is full; free some space',
+  SQLITE_READONLY: mayNot,
+  SQLITE_CANTOPEN: mayNot,
+  SQLITE_CORRUPT: isDamaged,
+  SQLITE_NOTADB: isDamaged,
+  EACCES: mayNot,
+  EPERM: (it) => `${it} belongs to another user; run as that user, or change its owner with chown`,
+  EROFS: (it) => `the disk of ${it} can only be read; mount it for writing, or set DATABASE_URL to another place`,
+  EMFILE: tooMany,
+  ENFILE: tooMany,
 };
+
+function reasonOf(error: unknown, code: string, file: string | undefined): string {
+  // SQLite has finer codes, such as SQLITE_CORRUPT_INDEX.
+  const [kind = code] = /^SQLITE_[A-Z]+/.exec(code) ?? [];
+  const isDenied = kind === 'SQLITE_CANTOPEN' || kind === 'SQLITE_READONLY';
+  const denial = isDenied && file !== undefined ? denialOf(file) : '';
+  const path = (error as { path?: unknown }).path ?? file;
+  const told = denial in wayOut ? denial : kind;
+  const advice = wayOut[told]?.(typeof path === 'string' ? path : 'its file');
+  return advice === undefined ? code : `${told}: ${advice}`;
+}
+
+/** SQLite tells that it was denied a file, and the system tells why. */
+function denialOf(file: string): string {
+  try {
+    closeSync(openSync(devNull, 'r'));
+    accessSync(dirname(file), constants.W_OK);
+    return '';
+  } catch (error) {
+    return codeOf(error);
+  }
+}
 
 function isOurs(error: unknown, code: string): boolean {
   if (constraintOf(error) === contended) return false;
@@ -129,7 +170,7 @@ function isOurs(error: unknown, code: string): boolean {
   return !(error instanceof Error && driverAway.test(error.message));
 }
 
-/** The query builder wraps the driver's error; the driver's own code is what tells. */
+/** The driver's own code, however its error was wrapped on the way; empty where there is none. */
 function codeOf(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code = (at as { code?: unknown }).code;

@@ -13,7 +13,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Backups } from '../../app/ports/outside.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
 
 /**
  * Copies of a SQLite file, in a folder beside it. The copy is made, checked and brought to the disk in a thread of its own,
@@ -36,6 +36,11 @@ export function fileBackups(file: string, { isWaitedFor = false }: Pick<Copying,
       for (const { name } of old) rmSync(join(folder, name), { force: true });
       return old.length;
     },
+    check: () =>
+      inThread({ does: 'check', file }).then(
+        () => null,
+        (error: unknown) => errorText(error),
+      ),
   };
 }
 
@@ -81,7 +86,7 @@ export async function copyDatabase({ file, target, tidy, isWaitedFor = false }: 
   try {
     tidy?.(partial);
     requireRoom(file, folder);
-    await inThread({ file, partial, target, folder }, isWaitedFor);
+    await inThread({ does: 'copy', file, partial, target, folder }, isWaitedFor);
   } catch (error) {
     for (const rest of besides) rmSync(`${partial}${rest}`, { force: true });
     throw error;
@@ -167,48 +172,54 @@ export function requireRoom(file: string, folder: string): void {
   throw new AppError('store_unavailable', `This needs ${need} MB of free space in ${folder}; there are ${have} MB.`);
 }
 
-interface Making {
-  readonly file: string;
-  readonly partial: string;
-  readonly target: string;
-  readonly folder: string;
-}
+type Making =
+  | {
+      readonly does: 'copy';
+      readonly file: string;
+      readonly partial: string;
+      readonly target: string;
+      readonly folder: string;
+    }
+  | { readonly does: 'check'; readonly file: string };
 
 /** A text, for the same reason as the one of the checkpointer: a file has another name in the sources than when built. */
 const thread = `
   const { closeSync, fsyncSync, openSync, renameSync } = require('node:fs');
   const { parentPort, workerData } = require('node:worker_threads');
-  const { driver, file, partial, target, folder } = workerData;
+  const { does, driver, file, partial, target, folder } = workerData;
   const flush = (path) => {
     const handle = openSync(path, 'r');
     fsyncSync(handle);
     closeSync(handle);
   };
+  const check = (Database, path) => {
+    const copy = new Database(path, { readonly: true, fileMustExist: true });
+    const verdict = copy.pragma('quick_check(1)', { simple: true });
+    copy.close();
+    if (verdict !== 'ok') throw new Error(verdict);
+  };
   const make = (Database) => {
     const source = new Database(file, { readonly: true, fileMustExist: true });
     source.prepare('vacuum into ?').run(partial);
     source.close();
-    const copy = new Database(partial, { readonly: true, fileMustExist: true });
-    const verdict = copy.pragma('quick_check', { simple: true });
-    copy.close();
-    if (verdict !== 'ok') throw new Error('the copy is damaged: ' + verdict);
+    check(Database, partial);
     flush(partial);
     renameSync(partial, target);
     flush(folder);
   };
   try {
-    make(require(driver));
+    (does === 'copy' ? make(require(driver)) : check(require(driver), file));
     parentPort.postMessage('');
   } catch (error) {
-    // What the driver throws loses its words on the way between two threads.
+    // An error of the driver loses its words on the way between two threads, so the words alone are sent.
     parentPort.postMessage(String(error && error.message) || 'unknown');
   }
 `;
 
-function inThread(copy: Making, isWaitedFor: boolean): Promise<void> {
+function inThread(work: Making, isWaitedFor = false): Promise<void> {
   return new Promise((resolve, reject) => {
     const driver = fileURLToPath(import.meta.resolve('better-sqlite3'));
-    const worker = new Worker(thread, { eval: true, workerData: { ...copy, driver }, execArgv: [] });
+    const worker = new Worker(thread, { eval: true, workerData: { ...work, driver }, execArgv: [] });
     worker.once('message', (failure: string) => (failure === '' ? resolve() : reject(new Error(failure))));
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`the thread of the backup ended with ${code}`)));

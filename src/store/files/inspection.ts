@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import pg from 'pg';
-import { schedulerLockKey, type LockState } from '../engine/lock.ts';
+import type pg from 'pg';
+import { connect, holderText, refusePooler, type Connected, type LockState } from '../engine/lock.ts';
 import { readMigrations, type Migration } from '../engine/migrate.ts';
 
 /** Facts about a database, for a look from outside. Nothing in here writes, and no lock is needed. */
@@ -35,7 +35,7 @@ export type Inspection =
   /** A file of something else. */
   | { readonly is: 'foreign'; readonly reason: string }
   | { readonly is: 'damaged'; readonly reason: string }
-  /** It may be sound, but not for whoever asks. */
+  /** The file may be sound, but the user of this process must not read it. */
   | { readonly is: 'unreadable'; readonly reason: string };
 
 /** Enough for a commit of the server to pass. */
@@ -188,28 +188,18 @@ export interface ServerInspection {
 
 /** Inspects a Postgres database. What it throws of a driver never holds the address, which may hold a password. */
 export async function inspectPostgres(url: string): Promise<ServerInspection> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: patienceMs,
-    query_timeout: patienceMs,
-    application_name: 'cronogram doctor',
-  });
-  // A connection that breaks fails the question that is under way.
-  client.on('error', () => undefined);
+  let connected: Connected | null = null;
   try {
-    await client.connect();
-    return await inspectServer(client);
+    connected = await connect(url, 'cronogram doctor', patienceMs);
+    await refusePooler(connected.client, url, patienceMs);
+    return await inspectServer(connected.client);
   } catch (error) {
     const reason = error instanceof Error ? error.message || String((error as { code?: string }).code) : String(error);
     return { inspection: { is: 'unreadable', reason }, lock: { is: 'unknown', reason }, server: null };
   } finally {
-    await client.end().catch(() => undefined);
+    connected?.drop();
   }
 }
-
-const holderText = `select a.application_name as name from pg_locks l join pg_stat_activity a on a.pid = l.pid
-  where l.locktype = 'advisory' and l.granted and ((l.classid::bigint << 32) | l.objid::bigint) = ${schedulerLockKey}
-    and l.database = (select oid from pg_database where datname = current_database())`;
 
 async function inspectServer(client: pg.Client): Promise<ServerInspection> {
   const value = async (text: string): Promise<unknown> => {

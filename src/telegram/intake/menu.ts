@@ -1,5 +1,6 @@
 import type { Platform, World } from '../../app/ports/outside.ts';
 import { errorText } from '../../domain/errors.ts';
+import { messagePartLengthMax } from '../../domain/limits.ts';
 import type { AsideApi } from '../api.ts';
 import type { Command } from '../chat/context.ts';
 import { isTokenRefused } from '../errors.ts';
@@ -103,7 +104,6 @@ async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<st
 /** Refusals that say that the person is not there, and was perhaps never. */
 const nobody = /user not found|participant_id_invalid|user_id_invalid|member not found/i;
 
-/** Asks Telegram about people. */
 export function createPlatform(aside: AsideApi): Platform {
   return {
     member: async (address, userId) => {
@@ -114,6 +114,13 @@ export function createPlatform(aside: AsideApi): Platform {
       // A group may hide its members from the bot; that says nothing about the person.
       const isNobody = answer.is === 'refused' && nobody.test(answer.error);
       return isNobody ? { is: 'known', status: 'out' } : answer;
+    },
+    tell: async (userId, words) => {
+      const id = userIdOf(userId);
+      const text = words.slice(0, messagePartLengthMax);
+      return (
+        id !== null && (await aside.ask((raw, signal) => raw.sendMessage({ chat_id: id, text }, signal))).is === 'ok'
+      );
     },
   };
 }

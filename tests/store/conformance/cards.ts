@@ -46,7 +46,7 @@ const open_ = `status in ('pending', 'blocked')`;
 const kinds = async (world: World, where = open_) =>
   (await outbox<{ kind: string }>(world, 'kind', where)).map(({ kind }) => kind);
 
-/** The pinned card of a task, and the door of its topic. */
+/** The pinned card of a task, and the closing and opening of its topic. */
 export function cardTests(open: OpenWorld): void {
   test('a card that was delivered under a lost claim is neither kept nor pinned', async () => {
     const { world, task } = await withTask(open);

@@ -57,6 +57,7 @@ function scripted(): Platform & { answer: Membership; asked: number } {
       this.asked += 1;
       return this.answer;
     },
+    tell: async () => true,
   };
 }
 

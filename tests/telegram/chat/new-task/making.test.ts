@@ -266,11 +266,7 @@ describe('the zone of the chat', () => {
   });
 
   test('a zone that stands in the text needs no check', async () => {
-    const { message } = await afterAsking(
-      '/new every day at 9 in Europe/Madrid Stand up',
-      {},
-      { timezone: null },
-    );
+    const { message } = await afterAsking('/new every day at 9 in Europe/Madrid Stand up', {}, { timezone: null });
     expect(message.text).toContain('Zone: Europe/Madrid');
     expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
   });

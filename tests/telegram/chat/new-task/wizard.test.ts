@@ -21,6 +21,13 @@ const leaveDraft = async (talk: Talk, step: string, body: Readonly<Record<string
 const reply = { repliesTo: 1 };
 
 const noon = { words: 'every day at 12', at: 0, schedule: { kind: 'cron', cron: '0 12 * * *', timezone: 'UTC' } };
+/** A time as older versions kept it: in the fields of a request. */
+const inFields = (schedule: Readonly<Record<string, string>>) => ({
+  words: 'later',
+  at: 0,
+  schedule: { ...schedule, timezone: 'UTC' },
+});
+const everyHour = { kind: 'interval', interval: 'PT1H', start_at: '2030-11-20T12:00:00.000Z' };
 
 describe('the buttons of /new', () => {
   test('Cancel is there at every step and makes nothing', async () => {
@@ -97,6 +104,17 @@ describe('buttons that were pressed before', () => {
     [
       { step: 'preview', body: { when: noon, plan: { rhythm: 'fortnight', days: [] }, text: 'Lunch' } },
       /^New task: Lunch/,
+    ],
+    [
+      {
+        step: 'preview',
+        body: { when: inFields({ kind: 'once', once_at: '2030-11-20T12:00:00.000Z' }), text: 'Lunch' },
+      },
+      /^New task: Lunch\nOnce on Wed 20 Nov/,
+    ],
+    [
+      { step: 'preview', body: { when: inFields({ ...everyHour, from: 'start' }), text: 'Stretch' } },
+      /^New task: Stretch\nEvery hour/,
     ],
   ] as const)('a draft of an older version goes on: %j', async ({ step, body }, shown) => {
     const { talk, message } = await afterAsking('/new');

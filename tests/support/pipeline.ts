@@ -151,6 +151,13 @@ function pipelineOn(database: Database, given: Given): Pipeline {
 /** All that stands in the chats, in its order; a view stands in brackets. */
 export const texts = ({ chat }: Pick<Pipeline, 'chat'>) => chat.shown.map(({ text }) => text);
 
+/** The next process, when it has done what the dead one left. */
+export async function restarted(p: Pipeline): Promise<Pipeline> {
+  const next = p.restart();
+  await next.settle();
+  return next;
+}
+
 /** A pipeline with one task. */
 export async function withTask(...given: Parameters<Pipeline['create']>) {
   const p = await aPipeline();

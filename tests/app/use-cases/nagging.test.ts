@@ -118,8 +118,7 @@ describe('what asks for nothing', () => {
   });
 
   it('is a run that fails', async () => {
-    const p = await aPipeline();
-    await p.create({
+    const { p } = await withTask({
       action: { kind: 'echo', fail_attempts: 9 },
       policies: { ack: {}, retry: { attempts: 1 } },
     });

@@ -22,6 +22,7 @@ import type {
   Platform,
   Room,
   Stopwatch,
+  Templates,
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
@@ -49,7 +50,7 @@ import type { Task } from '../domain/task.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog } from '../system/log.ts';
-import { createTemplates } from '../system/templates.ts';
+import { createTemplates } from '../system/templates/templates.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -73,6 +74,8 @@ export interface Outside {
   readonly transport: (budget: Budget) => Transport;
   /** Answers questions about people; absent where there is no Telegram. */
   readonly platform?: Platform | null;
+  /** Absent where no template is evaluated. */
+  readonly templates?: Templates;
   /** Called when a task has another title. */
   readonly renamed?: (task: Task) => void;
   /** Absent where the database is not a file of ours. */
@@ -122,19 +125,18 @@ export type RoomSettings = Pick<
 
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
-  const { store } = outside;
+  const { store, secondOpinion = null, platform = null, renamed, templates = noTemplates } = outside;
   const { clock, ids, timer } = world;
   const [bell, bootId] = [createBell(), ids.next()];
   const batchMax = settings.BATCH_SIZE * endsPerClaim;
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
   const digest = digestAction((query) => readDigest({ store }, query));
   const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
-  const actions = createActions([messageAction(createTemplates()), digest, ...echo]);
+  const actions = createActions([messageAction(templates), digest, ...echo]);
   const shared = { ...world, store, bell, bootId, batchMax };
-  const { secondOpinion = null, platform = null } = outside;
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, digest: sha256, ...secondOpinion });
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed: outside.renamed, retimed });
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, renamed, retimed });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
   const scheduler = watchedRoom(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
@@ -179,6 +181,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     connect: (room, ring) => bell.connect(room, ring),
   };
 }
+
+const noTemplates = createTemplates(async () => ({ is: 'away' }));
 
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {

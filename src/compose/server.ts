@@ -19,7 +19,9 @@ import type { TravelTime } from '../system/clock.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
-import { createSecondOpinion } from '../system/second-opinion/process.ts';
+import { createPool } from '../system/pool/pool.ts';
+import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
+import { createTemplates } from '../system/templates/templates.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/intake/menu.ts';
 import { createApi, createPhase } from './api.ts';
@@ -100,11 +102,12 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
   const platform = createPlatform(wire.api);
-  const opinion = config.SECOND_OPINION ? createSecondOpinion(patient) : null;
+  const pool = createPool(patient);
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
-    secondOpinion: opinion === null ? null : { opinion, meter },
+    templates: createTemplates(pool.run),
+    secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
     platform,
     renamed: topicNames({ api: wire.api, log }),
     transport: (budget) =>
@@ -138,7 +141,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     watched: [{ name: 'telegram', health: conversation.health }],
   });
   const heartbeat = openHeartbeat(config, { ...patient, meter, ready: api.ready });
-  return { ...made, phase, opinion, conversation, travel, pages, streams, api, heartbeat, opened };
+  return { ...made, phase, pool, conversation, travel, pages, streams, api, heartbeat, opened };
 }
 
 async function start(app: App, { secrets }: Starting): Promise<Server> {
@@ -177,17 +180,17 @@ function firstWords(claim: string | null): string[] {
  * Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next
  * start. The port closes last: until then clients are told that the server stops.
  */
-async function stop({ phase, heartbeat, opinion, ...app }: App, listening: Listening): Promise<void> {
+async function stop({ phase, heartbeat, pool, ...app }: App, listening: Listening): Promise<void> {
   const { loops, rooms, conversation, wire, pages, opened } = app;
   phase.stop();
   heartbeat?.stop();
-  opinion?.close();
   // Streams of the pages would hold up the stop.
   pages?.close();
   const intake = Promise.all([listening.drain(), conversation.stop(stopGraceMs)]);
   await phase.waitFor('requests and updates', intake);
   for (const loop of [...loops].reverse()) await phase.waitFor(`a step of the ${loop.name}`, loop.stop());
   await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
+  pool.close();
   await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));
   await phase.waitFor('connections', listening.close());
   await phase.waitFor('connections to Telegram', wire.close());

@@ -18,6 +18,7 @@ import {
   manualTime,
   memoryLog,
   minute,
+  promptTemplates,
   start,
   type FaultyTransport,
   type ManualTime,
@@ -97,7 +98,7 @@ function pipelineOn(database: Database, given: Given): Pipeline {
   const ids = countingIds(`p${String((pipelines += 1)).padStart(4, '0')}`);
   const world = { clock: time, stopwatch: time, timer: time, ids, log };
   const transport = (budget: Budget) => chat.within(budget);
-  const rooms = composeRooms(given.settings, world, { store, transport, secondOpinion });
+  const rooms = composeRooms(given.settings, world, { store, transport, secondOpinion, templates: promptTemplates() });
   const round = async () => {
     const scheduled = await rooms.scheduler.step(time.now(), 100);
     const ran = await rooms.runner.step(time.now(), 100);

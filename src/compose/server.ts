@@ -5,7 +5,7 @@ import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/r
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules, createClockWatch } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
-import type { Timer, Backups, Room } from '../app/ports/outside.ts';
+import type { Timer, Backups, Room, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/store.ts';
 import type { Config } from '../config/config.ts';
@@ -49,6 +49,8 @@ interface Starting {
   /** Is told the secrets that are made or read in the course of the start. */
   readonly secrets?: Pick<Secrets, 'add'>;
   readonly version: string;
+  /** Where children of the pool are not to evaluate them. */
+  readonly templates?: Templates;
   readonly zoneRules: string;
   /** The right to schedule was lost; the process must end. */
   readonly onLost: (error: Error) => void;
@@ -106,7 +108,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
-    templates: createTemplates(pool.run),
+    templates: starting.templates ?? createTemplates(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
     platform,
     renamed: topicNames({ api: wire.api, log }),

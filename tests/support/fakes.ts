@@ -86,7 +86,7 @@ export function manualTime(from: number, { isPatient = false } = {}): ManualTime
   };
 }
 
-/** Templates as the pool evaluates them, but at once and in this process. */
+/** Templates as the pool evaluates them, but at once and in this process: a clock by hand does not wait for children. */
 export function promptTemplates(): Templates {
   return createTemplates(async ({ ask }) => ({ is: 'done', answer: evaluate(ask) }));
 }

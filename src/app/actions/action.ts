@@ -33,7 +33,14 @@ export type Outcome =
       readonly usage?: readonly { readonly kind: string; readonly quantity: number }[];
       readonly httpStatus?: number;
     }
-  | { readonly is: 'retry'; readonly error: string; readonly afterMs?: number; readonly httpStatus?: number }
+  /** A free one uses up no attempt of the policy: it is not the task that stands in the way. */
+  | {
+      readonly is: 'retry';
+      readonly error: string;
+      readonly afterMs?: number;
+      readonly isFree?: true;
+      readonly httpStatus?: number;
+    }
   /** A harmful one is not tried again by its schedule either: its task is paused. */
   | { readonly is: 'giveUp'; readonly error: string; readonly isHarmful?: true; readonly httpStatus?: number };
 

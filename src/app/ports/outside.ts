@@ -53,7 +53,7 @@ export interface Templates {
 
 export type Rendered =
   | { readonly is: 'done'; readonly text: string }
-  | { readonly is: 'retry'; readonly error: string; readonly afterMs?: number }
+  | { readonly is: 'retry'; readonly error: string; readonly afterMs: number; readonly isFree: true }
   /** `isHarmful` when to try it again would harm the work of others. */
   | { readonly is: 'giveUp'; readonly error: string; readonly isHarmful?: true };
 

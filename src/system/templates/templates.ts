@@ -24,7 +24,10 @@ export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<
     strikes.set(text, count);
     const [oldest] = strikes.keys();
     if (strikes.size > strikesKept && oldest !== undefined) strikes.delete(oldest);
-    return { is: 'retry', error: 'the template took too long, or the process that rendered it was ended from outside' };
+    return later(
+      'the template took too long, or the process that rendered it was ended from outside',
+      limits.poolRestartMs,
+    );
   };
 
   const renderedBy = (text: string, worked: Worked<TemplateAnswer>): Rendered => {
@@ -36,9 +39,9 @@ export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<
       case 'died':
         return harmful('took down the process that rendered it');
       case 'spent':
-        return { is: 'retry', error: spentText, afterMs: worked.afterMs };
+        return later(spentText, worked.afterMs);
       case 'away':
-        return { is: 'retry', error: awayText };
+        return later(awayText, limits.poolAwayMs);
       default:
         return afterEnd(text);
     }
@@ -59,6 +62,10 @@ export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<
 const spentText =
   'the templates of one person may use a quarter of the time of a processor, and yours have used that up';
 const awayText = 'templates cannot be evaluated right now';
+
+function later(error: string, afterMs: number): Rendered {
+  return { is: 'retry', error, afterMs, isFree: true };
+}
 
 function harmful(what: string): Rendered {
   return {

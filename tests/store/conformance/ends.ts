@@ -197,6 +197,17 @@ export function afterEndTests(open: OpenWorld): void {
     expect(await world.query(`select actor from audit where verb = 'pause'`)).toEqual([{ actor: 'system' }]);
   });
 
+  test('a task whose run was harmful is paused with the reason, at once', async () => {
+    const world = await open();
+    const { task, started } = await aRunningTask(world, { autoPause: 0 });
+
+    expect(await world.store.finishRuns([failureOf(started, { isHarmful: true })])).toEqual({
+      written: 1,
+      autoPaused: [task.id],
+    });
+    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'paused', pausedReason: 'harmful_template' });
+  });
+
   test('automatic pause is off at zero', async () => {
     const world = await open();
     const { task, started } = await aRunningTask(world, { autoPause: 0 });

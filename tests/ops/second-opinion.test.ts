@@ -1,19 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { aFolder } from '../support/place.ts';
-import { startProgram } from './program.ts';
+import { childrenOf, startProgram } from './program.ts';
 
 const token = 'the-token-of-the-tests';
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-
-/** The ids of the children of its pool. */
-function childrenOf(pid: number): readonly number[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
-  return lines
-    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
-    .filter(([, , parent, args]) => Number(parent) === pid && args?.includes('pool/program') === true)
-    .map(([, child]) => Number(child));
-}
 
 it('comes with a new schedule, may be killed without any harm, and goes with the server', async ({
   onTestFinished: atEnd,

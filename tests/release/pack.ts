@@ -12,7 +12,16 @@ import { fileURLToPath } from 'node:url';
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const allowed = /^(?:dist\/|drizzle\/|docs\/|(?:README|LICENSE|CHANGELOG)(?:\.md)?$|\.env\.example$|package\.json$)/;
-const needed = ['dist/main.js', 'dist/cli.js', 'README.md', 'LICENSE', 'CHANGELOG.md', '.env.example', 'package.json'];
+const needed = [
+  'dist/main.js',
+  'dist/cli.js',
+  'dist/system/pool/program.js',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  '.env.example',
+  'package.json',
+];
 const needless = /\.(?:ts|map)$|^dist\/bench\//;
 const installMaxMs = 300_000;
 const startMaxMs = 30_000;
@@ -155,15 +164,15 @@ async function control(url: string, verb: string, body: object): Promise<unknown
 async function deliver({ url, claim }: Started): Promise<void> {
   const ada = { as: 'ada', chat: 'ada', wait: waitMs };
   await control(url, 'say', { ...ada, text: `/start ${claim}` });
-  await control(url, 'say', { ...ada, text: '/new in 1 minute say hello' });
+  await control(url, 'say', { ...ada, text: '/new in 1 minute say hello {{ 1 | plus: 1 }}' });
   await control(url, 'press', { ...ada, button: 'Create' });
   await control(url, 'jump', { to: 'next' });
   const transcript = async () => (await fetch(`${url}/sandbox/control/transcript`)).text();
-  const isThere = (text: string) => /\[[^\]]*> say hello\] \S+: say hello/i.test(text);
+  const isThere = (text: string) => /\[[^\]]*> say hello[^\]]*\] \S+: say hello 2/i.test(text);
   const until = performance.now() + waitMs;
   let told = await transcript();
   for (; !isThere(told) && performance.now() < until; told = await transcript()) await pause(100);
-  check('a task is delivered in its own topic', isThere(told), told);
+  check('a task is delivered in its own topic, rendered in a child', isThere(told), told);
 }
 
 async function main(): Promise<void> {

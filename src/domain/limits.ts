@@ -291,8 +291,8 @@ export const updateBytesMax = 1_048_576;
 
 /** Children that evaluate what people write. One person has all but one of them, so that others need not wait for that person. */
 export const poolSize = 2;
-/** A start takes a tenth of a second, and much longer on a machine that has other things to do. */
-export const poolStartMaxMs = 10 * second;
+/** A start takes a tenth of a second, and much longer on a machine that has other things to do; but a message has ten seconds. */
+export const poolStartMaxMs = 8 * second;
 /** Children that died are replaced at most so often, whatever takes them down. */
 export const poolRestartMs = second;
 /** After a start that failed nothing is asked for so long. */

@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,8 +57,10 @@ const heapMb = 64;
 function readRights(): readonly string[] {
   const require = createRequire(import.meta.url);
   const folders = [...Object.values(libraries), 'liquidjs'].flatMap((name) => {
-    const lookedUp = (require.resolve.paths(name) ?? []).map((folder) => join(folder, name));
-    return [...lookedUp.filter((folder) => existsSync(folder)), dirname(require.resolve(`${name}/package.json`))];
+    const places = (require.resolve.paths(name) ?? []).filter((folder) => existsSync(join(folder, name)));
+    // A link on the way must be readable as well, and then it stands for what is in it.
+    const lookedUp = places.map((folder) => (lstatSync(folder).isSymbolicLink() ? folder : join(folder, name)));
+    return [...lookedUp, dirname(require.resolve(`${name}/package.json`))];
   });
   return [join(dirname(entry), '../..'), ...new Set(folders)].map((folder) => folder + sep);
 }

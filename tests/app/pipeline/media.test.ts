@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { messageAction } from '../../../src/app/actions/message.ts';
-import type { Templates } from '../../../src/app/ports/outside.ts';
 import { captionLengthMax } from '../../../src/domain/limits.ts';
+import { promptTemplates } from '../../support/fakes.ts';
 import { type Pipeline, hourly, afterAnHour } from '../../support/pipeline.ts';
 
 const file = { kind: 'photo', file_id: 'AgACAgIAAx-0_1' };
@@ -51,8 +51,7 @@ describe('a message with a file', () => {
   });
 
   it('has a file that was sent to the bot, and says what is wrong otherwise', () => {
-    const templates: Templates = { check: () => undefined, render: (text) => text };
-    const action = messageAction(templates);
+    const action = messageAction(promptTemplates());
     const refusal = (value: unknown): string => {
       try {
         action.check({ kind: 'message', media: value }, 'Water them.');

@@ -9,8 +9,10 @@ import { chanceOf, type Chance } from '../support/chance.ts';
 import { manualTime, type ManualTime } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { openChat, type Chat } from './chat.ts';
+import type { StoreFault } from './faults.ts';
 import { openJournal, type Journal } from './journal.ts';
 import { beginLife, type Life } from './life.ts';
+import { openSiege, type Siege } from './siege.ts';
 
 /** What came of something that was asked of the living process. */
 export type Outcome<T> =
@@ -26,6 +28,8 @@ export interface World {
   readonly database: Database;
   readonly time: ManualTime;
   readonly chat: Chat;
+  /** Trouble of the database that goes on. */
+  readonly siege: Siege<StoreFault>;
   readonly journal: Journal;
   readonly chance: Chance;
   readonly settings: RoomSettings;
@@ -77,7 +81,8 @@ export async function openWorld(seed: number, start: number): Promise<World> {
   const chat = openChat({ time, chance: chanceOf(seed, 'chat'), tell: (line) => journal.tell(line) });
   const settings = settingsFrom(chance);
   const faults = chanceOf(seed, 'faults');
-  const outside = { database, time, chat, ids, chance: faults, settings };
+  const siege = openSiege<StoreFault>(() => time.elapsed());
+  const outside = { database, time, chat, ids, chance: faults, siege, settings };
   let life: Life | null = null;
   const wrong: string[] = [];
 
@@ -90,6 +95,7 @@ export async function openWorld(seed: number, start: number): Promise<World> {
     database,
     time,
     chat,
+    siege,
     journal,
     chance,
     settings,
@@ -188,11 +194,12 @@ async function settle(world: World, frozenAt?: number): Promise<boolean> {
       const done = await during(world, step);
       await time.advance(0);
       if (done.is === 'died') return false;
-      busy ||= done.is !== 'answered' || done.value > 0;
+      // Where the database goes on failing, a later time is waited for.
+      busy ||= done.is === 'answered' ? done.value > 0 : world.siege.fault === null;
     }
     idle = !busy;
   }
-  if (frozenAt === undefined) world.observe(true);
+  if (frozenAt === undefined) world.observe(world.siege.fault === null);
   return true;
 }
 

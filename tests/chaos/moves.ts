@@ -403,7 +403,7 @@ export const moves: readonly Move[] = [
   { name: 'trouble with the store', weight: 4, play: trouble },
   { name: 'lose the answers to ends', weight: 2, play: loseEnds },
   { name: 'weather', weight: 3, play: weather },
-  { name: 'suffer', weight: 2, play: suffer },
+  { name: 'suffer', weight: 1.5, play: suffer },
   { name: 'mend', weight: 2, play: mend },
   { name: 'delete a topic', weight: 1, play: deleteTopic },
   { name: 'move a chat', weight: 0.3, play: moveChat },

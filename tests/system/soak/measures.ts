@@ -13,8 +13,10 @@ export interface Sample {
 
 /** Above this people feel it in every answer. */
 export const loopP99MaxMs = 15;
-/** What lies idle in the heap between two collections, and the backlog of a fault. */
-const growthMaxMb = 48;
+/** What is left after a collection grows by what is remembered for a while, and by the backlog of a fault. */
+export const heapGrowthMaxMb = 24;
+/** A process takes more than it needs until it has met its first large backlogs, and keeps it. */
+export const memoryGrowthMaxMb = 128;
 const lookEveryMs = 5000;
 
 export function watch(server: () => { readonly url: string; readonly boot: Boot }) {
@@ -61,7 +63,7 @@ export function growthOf(samples: readonly Sample[], memory: Memory = 'ownMb') {
   const fifth = Math.max(1, Math.floor(samples.length / 5));
   const beforeMb = middleOf(samples.slice(0, fifth).map((sample) => sample[memory]));
   const afterMb = middleOf(samples.slice(-fifth).map((sample) => sample[memory]));
-  return { beforeMb, afterMb, slopeMbPerHour: slopeOf(samples, memory), isFlat: afterMb - beforeMb <= growthMaxMb };
+  return { beforeMb, afterMb, slopeMbPerHour: slopeOf(samples, memory) };
 }
 
 export function middleOf(values: readonly number[]): number {

@@ -4,11 +4,19 @@ import Database from 'better-sqlite3';
 import { isOpen } from '../../invariants/deliveries.ts';
 import { readRowsOf, type Breach } from '../../invariants/rows.ts';
 import { breachesOf, slotsOf, type History } from '../account.ts';
-import { create } from '../api.ts';
+import { call, create } from '../api.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from '../program.ts';
 import { threadOf, type Seen } from '../telegram.ts';
 import { faultsInTurn, firstFaults, type Soaked } from './faults.ts';
-import { growthOf, loopP99MaxMs, middleOf, watch, type Sample } from './measures.ts';
+import {
+  growthOf,
+  heapGrowthMaxMb,
+  loopP99MaxMs,
+  memoryGrowthMaxMb,
+  middleOf,
+  watch,
+  type Sample,
+} from './measures.ts';
 import { forkTelegram, type TelegramApart } from './telegram.ts';
 
 /**
@@ -34,27 +42,40 @@ const openFew = 30;
 
 const settings = { QUOTA_PER_CHAT: '1000', QUOTA_PER_USER: '1000' };
 
-/** Loaded before the server: its clock can be set, and it tells how long its loop was held up since it was last asked to begin. */
+/**
+ * Loaded before the server: its clock can be set, and it tells how long its loop was held up since it last began to measure,
+ * and how much is left on its heap after a collection.
+ */
 const preload = `data:text/javascript,${encodeURIComponent(`
   import { monitorEventLoopDelay } from 'node:perf_hooks';
+  import { setFlagsFromString } from 'node:v8';
+  import { runInNewContext } from 'node:vm';
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
   const now = Date.now;
   let offsetMs = 0;
   Date.now = () => now() + offsetMs;
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
   process.on('message', (message) => {
-    if (message.offsetMs !== undefined) offsetMs = message.offsetMs;
-    const told = { p50Ms: loop.percentile(50) / 1e6, p99Ms: loop.percentile(99) / 1e6, maxMs: loop.max / 1e6 };
-    if (message.begin) loop.reset();
-    process.send(told);
+    if (message.offsetMs !== undefined) {
+      offsetMs = message.offsetMs;
+      process.send({});
+      return;
+    }
+    const [p50Ms, p99Ms, maxMs] = [loop.percentile(50) / 1e6, loop.percentile(99) / 1e6, loop.max / 1e6];
+    collect();
+    loop.reset();
+    process.send({ p50Ms, p99Ms, maxMs, heapMb: process.memoryUsage().heapUsed / 1e6 });
   });
   process.channel.unref();
 `)}`;
 
-interface LoopTold {
+interface Told {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
+  readonly heapMb: number;
 }
 
 interface Life extends Soaked {
@@ -83,7 +104,7 @@ async function soaked(plan: SoakPlan, telegram: TelegramApart) {
   await pause(2 * onMs);
   for (const fault of firstFaults) console.log(`          ${await suffer(life, fault, onMs)}`);
   await pause(onMs);
-  await life.boot.send({ begin: true });
+  const first = (await life.boot.send({})) as Told;
   const ourLoop = monitorEventLoopDelay({ resolution: 1 });
   ourLoop.enable();
   const watching = watch(() => life);
@@ -91,8 +112,8 @@ async function soaked(plan: SoakPlan, telegram: TelegramApart) {
     for (const fault of faultsInTurn) console.log(`          ${await suffer(life, fault, onMs)}`);
   } while (life.elapsedMs() < plan.minutes * 60_000);
   const isCalm = await becomes(() => openParts(life) < openFew, recoverMs);
-  const loop = (await life.boot.send({ begin: true })) as LoopTold;
-  const samples = watching.end();
+  const last = (await life.boot.send({})) as Told;
+  const measures = { first, last, samples: watching.end(), oursMs: ourLoop.percentile(99) / 1e6 };
   const stop = await end(life);
   const proof = await prove({ plan, life, stop, seen: await telegram.seen() });
   return {
@@ -100,9 +121,9 @@ async function soaked(plan: SoakPlan, telegram: TelegramApart) {
       ...proof.breaches,
       ...(isCalm ? [] : [{ promise: 'the results come after the last fault', rows: openParts(life) }]),
       ...(stop.code === 0 ? [] : [{ promise: 'a stop by SIGTERM ends with code 0', rows: stop }]),
-      ...measured(samples, loop),
+      ...measured(measures),
     ],
-    figures: [...proof.figures, ...table(samples, { loop, oursMs: ourLoop.percentile(99) / 1e6 })],
+    figures: [...proof.figures, ...table(measures)],
   };
 }
 
@@ -159,6 +180,15 @@ const openParts = ({ database }: Life) =>
 const deliveredParts = ({ database }: Life) =>
   Number(database.prepare(`select count(*) from deliveries where status = 'delivered'`).pluck().get());
 
+async function isReady({ boot, url }: Life): Promise<boolean> {
+  const exit = await Promise.race([boot.exit, pause(0, null)]);
+  if (exit !== null) throw new Error(`The server ended by itself: ${JSON.stringify(exit)} ${boot.errors()}`);
+  return call(url, { method: 'GET', path: '/readyz' }).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+}
+
 /** One fault from its beginning until what it held up is there, as a line of what it did. */
 async function suffer(life: Life, { name, begin: lay }: (typeof faultsInTurn)[number], onMs: number): Promise<string> {
   const before = deliveredParts(life);
@@ -174,11 +204,13 @@ async function suffer(life: Life, { name, begin: lay }: (typeof faultsInTurn)[nu
   const from = performance.now();
   const isOver = await becomes(async () => {
     await pause(200);
-    return openParts(life) < openFew;
+    return openParts(life) < openFew && (await isReady(life));
   }, recoverMs);
   const seconds = (performance.now() - from) / 1000;
   await pause(Math.max(0, 0.4 * onMs - seconds * 1000));
-  const after = isOver ? `few after ${seconds.toFixed(1)} s` : `still ${openParts(life)} after ${seconds.toFixed(1)} s`;
+  const after = isOver
+    ? `few and ready after ${seconds.toFixed(1)} s`
+    : `still ${openParts(life)} after ${seconds.toFixed(1)} s`;
   return `${name.padEnd(16)} on for ${(onMs / 1000).toFixed(0)} s: ${delivered} delivered meanwhile, ${open} open at its end, ${after}`;
 }
 
@@ -244,15 +276,26 @@ function groupsOf(file: string): { ids: string[]; isShown: boolean }[] {
   return groups;
 }
 
-function measured(samples: readonly Sample[], { p99Ms }: LoopTold): Breach[] {
-  const growth = growthOf(samples);
+interface Measures {
+  readonly first: Told;
+  readonly last: Told;
+  readonly samples: readonly Sample[];
+  /** What this process, which does next to nothing, has to bear from the machine. */
+  readonly oursMs: number;
+}
+
+function measured({ first, last, samples }: Measures): Breach[] {
+  const [memory, heapGrowthMb] = [growthOf(samples), last.heapMb - first.heapMb];
+  const isFlat = heapGrowthMb <= heapGrowthMaxMb && memory.afterMb - memory.beforeMb <= memoryGrowthMaxMb;
   return [
-    ...(growth.isFlat ? [] : [{ promise: 'memory is flat', rows: growth }]),
-    ...(p99Ms <= loopP99MaxMs ? [] : [{ promise: `the loop is held up ${loopP99MaxMs} ms at most`, rows: { p99Ms } }]),
+    ...(isFlat ? [] : [{ promise: 'memory is flat', rows: { memory, heapGrowthMb } }]),
+    ...(last.p99Ms <= loopP99MaxMs
+      ? []
+      : [{ promise: `the loop is held up ${loopP99MaxMs} ms at most`, rows: { p99Ms: last.p99Ms } }]),
   ];
 }
 
-function table(samples: readonly Sample[], { loop, oursMs }: { loop: LoopTold; oursMs: number }): string[] {
+function table({ first, last, samples, oursMs }: Measures): string[] {
   const memories = (['ownMb', 'rssMb', 'heapMb'] as const).map((memory) => {
     const { beforeMb, afterMb, slopeMbPerHour } = growthOf(samples, memory);
     const name = { ownMb: 'memory', rssMb: 'with files', heapMb: 'heap' }[memory];
@@ -261,7 +304,8 @@ function table(samples: readonly Sample[], { loop, oursMs }: { loop: LoopTold; o
   const middle = middleOf(samples.map(({ loopP99Ms }) => loopP99Ms));
   return [
     ...memories,
-    `loop       p50 ${loop.p50Ms.toFixed(1)} ms, p99 ${loop.p99Ms.toFixed(1)} ms, max ${loop.maxMs.toFixed(0)} ms; this process, which does next to nothing, p99 ${oursMs.toFixed(1)} ms`,
+    `collected  ${first.heapMb.toFixed(1)} MB of heap after the warm-up, ${last.heapMb.toFixed(1)} MB at the end`,
+    `loop       p50 ${last.p50Ms.toFixed(1)} ms, p99 ${last.p99Ms.toFixed(1)} ms, max ${last.maxMs.toFixed(0)} ms; this process, which does next to nothing, p99 ${oursMs.toFixed(1)} ms`,
     `/metrics   nodejs_eventloop_lag_p99_seconds at its middle ${middle.toFixed(1)} ms, of which 10 are its own resolution`,
   ];
 }

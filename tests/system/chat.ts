@@ -75,7 +75,7 @@ export const quickFaults: readonly Fault[] = ['send', 'createForumTopic', 'editM
 
 const hands = 8;
 /** For a busy machine; the scenario goes on as soon as it can. */
-const patienceMs = 180_000;
+const patienceMs = 360_000;
 
 export async function badDay(plan: ChatPlan): Promise<ChatResult> {
   const { telegram } = plan;

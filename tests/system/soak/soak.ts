@@ -66,7 +66,8 @@ const preload = `data:text/javascript,${encodeURIComponent(`
     const [p50Ms, p99Ms, maxMs] = [loop.percentile(50) / 1e6, loop.percentile(99) / 1e6, loop.max / 1e6];
     collect();
     loop.reset();
-    process.send({ p50Ms, p99Ms, maxMs, heapMb: process.memoryUsage().heapUsed / 1e6 });
+    const { heapUsed, rss, external } = process.memoryUsage();
+    process.send({ p50Ms, p99Ms, maxMs, heapMb: heapUsed / 1e6, externalMb: external / 1e6, rssMb: rss / 1e6 });
   });
   process.channel.unref();
 `)}`;
@@ -76,6 +77,8 @@ interface Told {
   readonly p99Ms: number;
   readonly maxMs: number;
   readonly heapMb: number;
+  readonly externalMb: number;
+  readonly rssMb: number;
 }
 
 interface Life extends Soaked {
@@ -295,6 +298,9 @@ function measured({ first, last, samples }: Measures): Breach[] {
   ];
 }
 
+const leftOf = ({ heapMb, externalMb, rssMb }: Told) =>
+  `${heapMb.toFixed(1)} MB of heap, ${externalMb.toFixed(1)} beside it, ${rssMb.toFixed(0)} in all`;
+
 function table({ first, last, samples, oursMs }: Measures): string[] {
   const memories = (['ownMb', 'rssMb', 'heapMb'] as const).map((memory) => {
     const { beforeMb, afterMb, slopeMbPerHour } = growthOf(samples, memory);
@@ -304,7 +310,7 @@ function table({ first, last, samples, oursMs }: Measures): string[] {
   const middle = middleOf(samples.map(({ loopP99Ms }) => loopP99Ms));
   return [
     ...memories,
-    `collected  ${first.heapMb.toFixed(1)} MB of heap after the warm-up, ${last.heapMb.toFixed(1)} MB at the end`,
+    `collected  ${leftOf(first)} after the warm-up, ${leftOf(last)} at the end`,
     `loop       p50 ${last.p50Ms.toFixed(1)} ms, p99 ${last.p99Ms.toFixed(1)} ms, max ${last.maxMs.toFixed(0)} ms; this process, which does next to nothing, p99 ${oursMs.toFixed(1)} ms`,
     `/metrics   nodejs_eventloop_lag_p99_seconds at its middle ${middle.toFixed(1)} ms, of which 10 are its own resolution`,
   ];

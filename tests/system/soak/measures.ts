@@ -15,8 +15,10 @@ export interface Sample {
 export const loopP99MaxMs = 15;
 /** What is left after a collection grows by what is remembered for a while, and by the backlog of a fault. */
 export const heapGrowthMaxMb = 24;
-/** A process takes more than it needs until it has met its first large backlogs, and keeps it. */
-export const memoryGrowthMaxMb = 128;
+/** For the whole process, once its caches are full. */
+const memoryGrowthMaxMb = 48;
+/** Until then SQLite fills its cache of 64 MB, and the heap takes what its first backlogs need, and keeps it. */
+const cachesFillMs = 10 * 60_000;
 const lookEveryMs = 5000;
 
 export function watch(server: () => { readonly url: string; readonly boot: Boot }) {
@@ -64,6 +66,13 @@ export function growthOf(samples: readonly Sample[], memory: Memory = 'ownMb') {
   const beforeMb = middleOf(samples.slice(0, fifth).map((sample) => sample[memory]));
   const afterMb = middleOf(samples.slice(-fifth).map((sample) => sample[memory]));
   return { beforeMb, afterMb, slopeMbPerHour: slopeOf(samples, memory) };
+}
+
+/** Whether what the process holds for itself has stopped growing; a run too short for the caches to be full cannot tell. */
+export function isGrowing(samples: readonly Sample[]): boolean {
+  const settled = samples.filter(({ atMs }) => atMs - (samples[0]?.atMs ?? 0) > cachesFillMs);
+  const { beforeMb, afterMb } = growthOf(settled);
+  return afterMb - beforeMb > memoryGrowthMaxMb;
 }
 
 export function middleOf(values: readonly number[]): number {

@@ -8,15 +8,7 @@ import { call, create } from '../api.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from '../program.ts';
 import { threadOf, type Seen } from '../telegram.ts';
 import { faultsInTurn, firstFaults, type Soaked } from './faults.ts';
-import {
-  growthOf,
-  heapGrowthMaxMb,
-  loopP99MaxMs,
-  memoryGrowthMaxMb,
-  middleOf,
-  watch,
-  type Sample,
-} from './measures.ts';
+import { growthOf, heapGrowthMaxMb, loopP99MaxMs, isGrowing, middleOf, watch, type Sample } from './measures.ts';
 import { forkTelegram, type TelegramApart } from './telegram.ts';
 
 /**
@@ -288,10 +280,10 @@ interface Measures {
 }
 
 function measured({ first, last, samples }: Measures): Breach[] {
-  const [memory, heapGrowthMb] = [growthOf(samples), last.heapMb - first.heapMb];
-  const isFlat = heapGrowthMb <= heapGrowthMaxMb && memory.afterMb - memory.beforeMb <= memoryGrowthMaxMb;
+  const heapGrowthMb = last.heapMb - first.heapMb;
+  const isFlat = heapGrowthMb <= heapGrowthMaxMb && !isGrowing(samples);
   return [
-    ...(isFlat ? [] : [{ promise: 'memory is flat', rows: { memory, heapGrowthMb } }]),
+    ...(isFlat ? [] : [{ promise: 'memory is flat', rows: { memory: growthOf(samples), heapGrowthMb } }]),
     ...(last.p99Ms <= loopP99MaxMs
       ? []
       : [{ promise: `the loop is held up ${loopP99MaxMs} ms at most`, rows: { p99Ms: last.p99Ms } }]),

@@ -42,6 +42,16 @@ it('says once that Telegram does not answer, and once that it does again', async
   expect(doorway.log.lines.filter(({ event }) => event === 'telegram_answers_again')).toHaveLength(1);
 });
 
+it('is well again as soon as Telegram answers, though nobody says anything', async () => {
+  const doorway = await aDoorway();
+  await doorway.settled();
+  doorway.served.world.fault({ kind: '500', method: 'getUpdates', count: 3 });
+  // The poll that is under way brings that, and the next ones meet the fault.
+  doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
+  await untilLater(doorway.time, () => doorway.served.world.faults().length === 0);
+  await untilLater(doorway.time, () => doorway.inbound.health().ok);
+});
+
 it('waits as long as a 429 says', async () => {
   const doorway = await aSettledDoorway();
   const { world } = doorway.served;

@@ -24,7 +24,7 @@ async function serveProduct(file: string): Promise<number> {
   const store = createStore(sqliteEngine(openSqlite(file), () => systemTimer.yield()));
   const world = systemWorld('info');
   const rooms = composeRooms(settings, world, { store, transport: () => nullTransport() });
-  const loops = createLoops(settings, { world, rooms, store });
+  const loops = createLoops(settings, { world, rooms });
   const { app } = createApi(read.config, { world, rooms, store, loops, version: '0', watched: [] });
   const listening = await serveHttp({ app, host: read.config.HTTP_HOST, port: read.config.HTTP_PORT });
   await rooms.downtimes.open();

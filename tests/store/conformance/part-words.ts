@@ -319,7 +319,7 @@ export function traceTests(open: OpenWorld): void {
       { chatId: null, until: nine + hour },
     ]);
     expect(await store.readHolds(nine + minute)).toEqual([{ chatId: null, until: nine + hour }]);
-    await store.shiftClock(-hour);
+    await store.setBack({ id: 'back', byMs: -hour, twice: { from: nine, to: nine } });
     expect(await store.readHolds(nine - hour + minute)).toEqual([{ chatId: null, until: nine }]);
   });
 

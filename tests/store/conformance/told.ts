@@ -223,7 +223,7 @@ export function setBackTests(open: OpenWorld): void {
     const goesOn = await create({ policies: { missed: 'skip' } });
     const covered = await create({ policies: { missed: 'once', until } });
     const from = time.now();
-    await setClock(300 * 24 * hour);
+    await setClock(300 * 24 * hour + 1);
     const soon = await create({ schedule: { kind: 'interval', interval: 'PT30M', timezone: 'UTC' } });
     await pass(40 * minute);
     await setClock(from + 40 * minute - time.now());

@@ -34,7 +34,7 @@ interface World {
   readonly tasks: ReadonlyMap<string, WireTask>;
 }
 
-/** The wall clock goes back an hour and forward a day under a running server. */
+/** The wall clock goes back an hour, forward an hour and back, and forward a day under a running server. */
 export async function clockSteps(options: StartOptions): Promise<Breach[]> {
   const preload = join(options.folder, 'settable-clock.mjs');
   writeFileSync(preload, settableClock);
@@ -45,6 +45,7 @@ export async function clockSteps(options: StartOptions): Promise<Breach[]> {
   await backAnHour(world);
   await boot.send({ offsetMs: 0 });
   await goesOn(world, 'after the clock was set right again');
+  await hourAhead(world);
   await aDayAhead(world);
   const asked = Date.now() + dayMs;
   const { code, at } = await boot.stop();
@@ -119,6 +120,29 @@ async function goesOn({ url, breaches, tasks }: World, when: string): Promise<vo
     if (await becomes(async () => (await newest()) !== before, 35_000)) continue;
     breaches.push({ promise: `every task goes on ${when}`, rows: { title, task: await read(url, id), before } });
   }
+}
+
+/** What a clock that is ahead passes over comes at its time, once, and no task waits for the old hour. */
+async function hourAhead(world: World): Promise<void> {
+  const { boot, url, breaches, tasks } = world;
+  const soon = await create(url, threadOf(), {
+    instructions: 'Passed over by a clock that is ahead.',
+    schedule: { kind: 'once', once_at: new Date(Date.now() + 90_000).toISOString(), timezone: 'UTC' },
+    policies: { missed: 'skip', grace: 'PT0S' },
+  });
+  await boot.send({ offsetMs: hourMs });
+  const state = async () => (await read(url, soon.task_id)).body.task?.state;
+  if (!(await becomes(async () => (await state()) === 'completed', 35_000)))
+    breaches.push({ promise: 'a clock that is ahead is noticed', rows: await runsOf(url, soon.task_id) });
+  await boot.send({ offsetMs: 0 });
+  if (!(await becomes(async () => (await state()) === 'active', 35_000)))
+    breaches.push({ promise: 'what never ran is planned again', rows: await runsOf(url, soon.task_id) });
+  await goesOn(world, 'after the clock was an hour ahead');
+  if (!(await becomes(async () => (await runsOf(url, soon.task_id))[0]?.status === 'succeeded', 95_000)))
+    breaches.push({ promise: 'what never ran comes at its time', rows: await runsOf(url, soon.task_id) });
+  const next = Date.parse(String((await read(url, tasks.get('skip')?.task_id ?? '')).body.task?.next_run_at));
+  if (!(next < Date.now() + 60_000))
+    breaches.push({ promise: 'no next run lies an hour ahead when the clock is right', rows: next });
 }
 
 async function aDayAhead(world: World): Promise<void> {

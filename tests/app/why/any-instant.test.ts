@@ -60,6 +60,13 @@ const moves = fc.oneof(
     time.setWall(Math.max(start, time.now() - ms));
     await rooms.clockWatch.check(100);
   }),
+  // The clock is ahead for a while, and is put right.
+  fc.tuple(span, span).map(([ahead, ms]): Move => async ({ pipeline }) => {
+    pipeline.time.setWall(pipeline.time.now() + ahead);
+    await pipeline.pass(ms);
+    pipeline.time.setWall(pipeline.time.now() - ahead);
+    while (await pipeline.rooms.clockWatch.check(100));
+  }),
   fc.constant<Move>((life) => life.pipeline.rooms.tasks.pause(by(life), null)),
   span.map(
     (ms): Move =>

@@ -11,6 +11,8 @@ import type { Seen } from './telegram.ts';
 
 /** What is known of a server beside its rows. */
 export interface History {
+  /** The clock was set back, so slots whose rows stand already may lie in an outage. */
+  readonly setBack?: boolean;
   /** When it was asked to stop, and when it had. */
   readonly stop: { readonly asked: number; readonly ended: number };
   /** Instants at which a process was killed. */
@@ -38,11 +40,14 @@ export function slotsOf(rows: Rows, stop: History['stop']): SlotProof {
   return proveSlots(openAccount(rows, { stop }));
 }
 
-function openAccount(rows: Rows, { stop, kills = [], promised = { created: [], runsByHand: [] } }: History): Account {
+function openAccount(
+  rows: Rows,
+  { stop, setBack = false, kills = [], promised = { created: [], runsByHand: [] } }: History,
+): Account {
   const audit = groupBy(rows.audit, ({ task_id }) => task_id);
   const account: Account = accountOf(rows, {
     restsAt: null,
-    setBack: false,
+    setBack,
     wasKilled: ({ started_at: from, finished_at: to }: Row<'attempts'>) =>
       kills.some((kill) => kill >= from - momentMs && kill <= (to ?? kill) + momentMs),
     periodsOf: (task: Row<'tasks'>) => {

@@ -59,7 +59,7 @@ export async function clockSteps(options: StartOptions): Promise<Breach[]> {
   const asked = Date.now() + dayMs;
   const { code, at } = await boot.stop();
   const rows = await readRows(options.databaseUrl);
-  const history = { stop: { asked, ended: at + dayMs }, log: boot.log };
+  const history = { setBack: true, stop: { asked, ended: at + dayMs }, log: boot.log };
   return [
     ...world.breaches,
     ...(code === 0 ? [] : [{ promise: 'a stop by SIGTERM ends with code 0', rows: code }]),
@@ -137,7 +137,7 @@ async function hourAhead(world: World): Promise<void> {
   const soon = await create(url, threadOf(), {
     instructions: 'Passed over by a clock that is ahead.',
     schedule: { kind: 'once', once_at: new Date(Date.now() + 90_000).toISOString(), timezone: 'UTC' },
-    policies: { missed: 'skip', grace: 'PT0S' },
+    policies: { missed: 'skip', grace: 'PT30S' },
   });
   await boot.send({ offsetMs: hourMs });
   const state = async () => (await read(url, soon.task_id)).body.task?.state;

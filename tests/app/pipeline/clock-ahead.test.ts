@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { texts } from '../../../src/telegram/chat/texts.ts';
 import { actor, aPipeline, day, hour, hourly, minute, start, type Pipeline } from '../../support/pipeline.ts';
 
 const quarterly = { kind: 'cron', cron: '*/15 * * * *', timezone: 'UTC' } as const;
@@ -167,6 +168,11 @@ describe('a clock that was a year ahead', () => {
 });
 
 describe('owners', () => {
+  it('are told in words by how much, and what becomes of their tasks', () => {
+    const { text } = texts.notice.clockSetBack('1 hour', 'Wed 18 Nov 09:00 (UTC)', 2);
+    expect(text).toMatch(/by 1 hour, to Wed 18 Nov 09:00 \(UTC\)\.\n\n2 tasks were planned again/);
+  });
+
   async function aPlace(): Promise<Pipeline> {
     const p = await aPipeline();
     await p.store.noteChat({ newId: 'chat-owner', address: '1001', title: null, kind: 'private', at: start });

@@ -77,11 +77,6 @@ const differing = {
 } as const satisfies DrawnView;
 
 describe('what is drawn', () => {
-  test('a clock that was set back, by how much and what became of it', () => {
-    const words = wordsOf({ view: 'clockSetBack', byMs: 60 * minute, to: start, moved: 2 }, null);
-    expect(words).toMatch(/set back by 1 hour, to Wed 18 Nov 09:00 \(UTC\).\n\n2 tasks were planned again/);
-  });
-
   test('a result, to the letter', () => {
     const view = { view: 'result', text: '  *a* <b>\n', occurrenceId: otherId } as const;
     expect(resultDrawn(view, aTask())).toMatchObject({ text: '  *a* <b>\n' });

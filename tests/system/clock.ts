@@ -25,7 +25,9 @@ const settableClock = `
 const ownerChat = 1001;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const secondly = { kind: 'interval', interval: 'PT1S', timezone: 'UTC' };
+/** From a full minute on, as a person names it: a beginning that was measured would move along with the clock. */
+const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
+const secondly = { kind: 'interval', interval: 'PT1S', start_at: minute, timezone: 'UTC' };
 const retry = { attempts: 2, base: 'PT4S', factor: 1, jitter: 0 };
 
 interface World {

@@ -82,7 +82,9 @@ function periodsOf(task: Row<'tasks'>, { entries, account, stop }: Around): Peri
   let since: number | null = null;
   const end = (to: number, slackMs: number) => {
     if (since === null) return;
-    periods.push({ schedule, bounds, from: since, mayFrom: since, must: Math.min(to, known), may: to + slackMs });
+    // A clock that was set back by an hour comes to the slots of the hour before the beginning.
+    const mayFrom = account.setBack ? since - 3_600_000 : since;
+    periods.push({ schedule, bounds, from: since, mayFrom, must: Math.min(to, known), may: to + slackMs });
   };
   for (const entry of entries) {
     const fresh = factsOf(entry.after).schedule;

@@ -8,6 +8,7 @@ import { createBacklogWord } from '../app/housekeeping/backlog.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
+import { createClockWatch, type ClockWatch } from '../app/pipeline/clock-watch.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import { createPacer } from '../app/pipeline/pacer.ts';
 import { createRunService } from '../app/pipeline/run-requests.ts';
@@ -102,6 +103,7 @@ export interface Rooms extends Housekeeping {
   readonly bell: Bell;
   /** Calls of Telegram that are none of the deliverer's spend it too. */
   readonly budget: Budget;
+  readonly clockWatch: ClockWatch;
   readonly scheduler: Scheduler;
   readonly runner: Runner;
   readonly deliverer: Deliverer;
@@ -163,6 +165,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     chats,
     bell,
     budget: pacer,
+    clockWatch: createClockWatch(shared),
     scheduler: scheduler.watched,
     runner,
     deliverer,

@@ -3,11 +3,10 @@ import { createGauges } from '../app/operations/gauges.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
-import { followZoneRules, createClockWatch } from '../app/pipeline/scheduler.ts';
+import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
-import type { Store } from '../app/ports/store.ts';
 import type { Config } from '../config/config.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import type { PageOfMetrics } from '../http/app.ts';
@@ -122,7 +121,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };
   await followZoneRules(zones);
-  const loops = createLoops(config, { world, rooms, store, meter });
+  const loops = createLoops(config, { world, rooms, meter });
   startAtZero(meter, loops);
   let claim: string | null = null;
   const printClaim = (code: string) => {
@@ -237,6 +236,7 @@ function startAtZero(meter: Meter, loops: readonly Loop[]): void {
   for (const result of ['made', 'failed']) meter.count('backups_total', { result }, 0);
   for (const status of ['delivered', 'failed']) meter.count('deliveries_total', { kind: 'result', status }, 0);
   for (const status of ['succeeded', 'failed']) meter.count('runs_total', { action: 'message', status }, 0);
+  meter.count('clock_set_backs_total', {}, 0);
   meter.count('attempts_total', { number: '1', status: 'interrupted' }, 0);
   meter.count('telegram_calls_total', { method: 'sendMessage', result: 'rate_limited' }, 0);
 }
@@ -261,7 +261,6 @@ function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
 interface LoopsDeps {
   readonly world: World;
   readonly rooms: Rooms;
-  readonly store: Store;
   /** Absent where nothing is measured. */
   readonly meter?: Meter;
 }
@@ -269,9 +268,8 @@ interface LoopsDeps {
 /** Loops in the order in which they start: each one before those that hand work to it; the housekeeper comes last. */
 export function createLoops(
   config: Pick<Config, 'BATCH_SIZE'>,
-  { world, rooms, store, meter = silentMeter }: LoopsDeps,
+  { world, rooms, meter = silentMeter }: LoopsDeps,
 ): readonly Loop[] {
-  const watch = createClockWatch({ ...world, store });
   const works: readonly (Work & { readonly name: LoopName })[] = [
     { name: 'deliverer', ...rooms.deliverer },
     { name: 'runner', ...rooms.runner },
@@ -279,8 +277,9 @@ export function createLoops(
       name: 'scheduler',
       ...rooms.scheduler,
       step: async (now, limit) => {
-        await watch.check();
-        return rooms.scheduler.step(now, limit);
+        const hasMore = await rooms.clockWatch.check(limit);
+        const made = await rooms.scheduler.step(now, limit);
+        return { ...made, more: made.more || hasMore };
       },
     },
     { name: 'acks', ...rooms.nagging },

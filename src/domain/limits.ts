@@ -166,6 +166,8 @@ export const refusedRetryMs = minute;
 export const onTimePerStepMax = 100;
 /** A wall clock that moved back by more than this against the monotonic one was set, not disciplined. */
 export const clockStepMs = 2 * second;
+/** Owners are told of a clock that was set back by as much: nobody sees less than that in when a task runs. */
+export const clockToldMs = minute;
 /** Owners hear of a database that cannot be used after two looks. */
 export const alarmEveryMs = 30 * second;
 /** Past this without a finished step, readiness says no. */

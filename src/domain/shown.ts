@@ -75,6 +75,8 @@ export type View =
   | { readonly view: 'backlog'; readonly waiting: number; readonly oldestAt: number }
   /** To an owner: the bot can reach a chat no more. */
   | { readonly view: 'chatGone'; readonly title: string; readonly paused: number; readonly cause: string }
+  /** To an owner: the clock of the computer was set back to that instant, and tasks were planned again. */
+  | { readonly view: 'clockSetBack'; readonly byMs: number; readonly to: number; readonly moved: number }
   /** To an owner: another program computes other next slots for a task. */
   | {
       readonly view: 'slotsDiffer';

@@ -27,7 +27,7 @@ async function serveProduct(file: string): Promise<number> {
   const world = systemWorld('info');
   const templates = createTemplates(createPool(world).run);
   const rooms = composeRooms(settings, world, { store, transport: () => nullTransport(), templates });
-  const loops = createLoops(settings, { world, rooms, store });
+  const loops = createLoops(settings, { world, rooms });
   const { app } = createApi(read.config, { world, rooms, store, loops, version: '0', watched: [] });
   const listening = await serveHttp({ app, host: read.config.HTTP_HOST, port: read.config.HTTP_PORT });
   await rooms.downtimes.open();

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { createClockWatch, followZoneRules } from '../../src/app/pipeline/scheduler.ts';
+import { followZoneRules } from '../../src/app/pipeline/scheduler.ts';
 import type { Ids } from '../../src/app/ports/outside.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
@@ -56,7 +56,6 @@ export function beginLife({ database, time, chat, ids, chance, siege, settings }
   const world = { clock: time, stopwatch: time, timer, ids: noted, log };
   // The first id that the rooms ask for is the one of the boot.
   const rooms = composeRooms(settings, world, { store, transport: () => transport });
-  const watch = createClockWatch({ ...world, store });
   const limit = settings.BATCH_SIZE;
   return {
     bootId: given[0] ?? '',
@@ -70,8 +69,8 @@ export function beginLife({ database, time, chat, ids, chance, siege, settings }
       await downtimes.open();
     },
     schedule: async (now) => {
-      await watch.check();
-      return (await rooms.scheduler.step(now, limit)).taken;
+      const hasMore = await rooms.clockWatch.check(limit);
+      return (await rooms.scheduler.step(now, limit)).taken + Number(hasMore);
     },
     run: async (now) => (await rooms.runner.step(now, 2 * limit)).taken,
     remind: async (now) => (await rooms.nagging.step(now, limit)).taken,

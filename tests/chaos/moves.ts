@@ -270,6 +270,21 @@ async function setClock(world: World): Promise<string> {
   return `${forward ? '+' : '-'}${step} ms`;
 }
 
+/** The clock is ahead for a while, and is put right while somebody is there. By years nothing can be held to account: retention takes the records. */
+async function trustWrongClock(world: World): Promise<string> {
+  const { chance, time, journal } = world;
+  if (!mayGoBack(world)) return 'not in this world';
+  const step = chance.between(1, chance.pick([5 * minute, hour, 3 * hour, 30 * hour]));
+  journal.clockWentForward();
+  time.setWall(time.now() + step);
+  await world.settle();
+  await world.live(chance.between(1, chance.pick([5 * second, 20 * minute])));
+  journal.clockWentBack();
+  time.setWall(time.now() - step);
+  if (chance.is(0.7)) await world.settle();
+  return `+${step} ms and back`;
+}
+
 /** Slots that were taken up already come again when the clock has gone back and a task is planned anew. */
 async function relive(world: World): Promise<string> {
   const { chance, time, journal } = world;
@@ -380,6 +395,7 @@ export const moves: readonly Move[] = [
   { name: 'live', weight: 14, play: live },
   { name: 'oversleep', weight: 4, play: oversleep },
   { name: 'set the clock', weight: 2, play: setClock },
+  { name: 'set the clock ahead and back', weight: 2, play: trustWrongClock },
   { name: 'relive', weight: 2, play: relive },
   { name: 'create', weight: 4, play: create },
   { name: 'upsert', weight: 2, play: upsert },

@@ -31,11 +31,11 @@ function nextOf(task: Row<'tasks'>, after: number, { occurrencesOf }: Lived): nu
 }
 
 function misplaced(task: Row<'tasks'>, account: Lived): unknown[] {
-  const { restsAt, setBack } = account;
+  const { restsAt } = account;
   if (task.state !== 'active' || task.next_at === null) return [];
   const schedule = scheduleOf(task);
-  // A slot that was taken up before the clock went back does not come again, so the next one may lie further ahead.
-  const exact = !isDelay(schedule) && !setBack;
+  // A slot that was taken up before the clock went back does not come again, and has its row.
+  const exact = !isDelay(schedule) && !account.world.journal.blind;
   const plain = isDelay(schedule) ? restsAt + 1 : (nextSlot(schedule, restsAt, boundsOf(policiesOf(task))) ?? 0);
   const expected = exact ? (nextOf(task, restsAt, account) ?? 0) : plain;
   const agrees = exact ? task.next_at === expected : task.next_at >= expected;

@@ -314,7 +314,7 @@ export function traceTests(open: OpenWorld): void {
       { chatId: null, until: nine + hour },
     ]);
     expect(await world.store.readHolds(nine + minute)).toEqual([{ chatId: null, until: nine + hour }]);
-    await world.store.shiftClock(-hour);
+    await world.store.setBack({ id: 'back', byMs: -hour, twice: { from: nine, to: nine } });
     expect(await world.store.readHolds(nine - hour + minute)).toEqual([{ chatId: null, until: nine }]);
   });
 

@@ -128,6 +128,8 @@ function limitsAreKept(account: Account): Breach[] {
   return tell('max_runs was not kept', wrong);
 }
 
+const jumpMinMs = 30 * 60_000;
+
 /** Where only one run may live, each ends before the next one is made, which bears the time at which its step began. */
 function oneAtATime({ runsOf }: Account): Breach[] {
   const crowded = [...runsOf.values()].flatMap((runs) => {
@@ -137,7 +139,9 @@ function oneAtATime({ runsOf }: Account): Breach[] {
       .toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
     return exclusive.flatMap((run, index) => {
       const next = exclusive[index + 1];
-      const isOver = next === undefined || (run.finished_at ?? Infinity) <= next.created_at + momentMs;
+      // A run of many minutes saw the clock jump ahead, and tells nothing about when it ended.
+      const sawJump = (run.finished_at ?? 0) - (run.started_at ?? 0) > jumpMinMs;
+      const isOver = next === undefined || sawJump || (run.finished_at ?? Infinity) <= next.created_at + momentMs;
       return isOver ? [] : [[run, next]];
     });
   });

@@ -85,7 +85,7 @@ async function tellOwners(deps: ClockWatchDeps, { byMs, twice, moved }: SetBack)
 
 function turnedBack(task: Overtaken, { byMs }: SetBack, now: number): TurnedBack {
   const policy = policyFor(task);
-  const earlier = task.madeAhead ? begunEarlier(task.schedule, byMs, now) : task.schedule;
+  const earlier = task.madeAhead ? begunEarlier(task, byMs, now) : task.schedule;
   const schedule = nextSlot(earlier, now, policy) === null ? task.schedule : earlier;
   const gaps = task.gaps.map((gap) => {
     const past = gapBeforePause({ schedule: task.schedule, policy, nextAt: gap.fromAt }, now);
@@ -95,14 +95,19 @@ function turnedBack(task: Overtaken, { byMs }: SetBack, now: number): TurnedBack
   return { taskId: task.id, nextAt: nextOf(task, schedule, now), begins, gaps };
 }
 
-/** A beginning on the full minute was named by somebody; any other was measured from a now that was ahead, as in "in 20 minutes". */
-function begunEarlier(schedule: Schedule, byMs: number, now: number): Schedule {
+/**
+ * A beginning on the full minute was named by somebody; any other was measured from a now that was ahead, as in "in 20
+ * minutes". Slots that have run keep their rows, so their instants must stay slots of the schedule.
+ */
+function begunEarlier({ schedule, skipped }: Overtaken, byMs: number, now: number): Schedule {
   const isMeasured = (instant: number) => instant > now && instant % minuteMs !== 0;
-  if (schedule.kind === 'once' && isMeasured(schedule.onceAt)) {
+  if (schedule.kind === 'once' && isMeasured(schedule.onceAt) && skipped.length === 0) {
     return { ...schedule, onceAt: Math.max(schedule.onceAt + byMs, now + 1) };
   }
   if (schedule.kind === 'interval' && isMeasured(schedule.startAt)) {
-    return { ...schedule, startAt: schedule.startAt + byMs };
+    const stepMs = (nextSlot(schedule, schedule.startAt) ?? schedule.startAt) - schedule.startAt;
+    const earlierMs = skipped.length === 0 || stepMs === 0 ? -byMs : Math.ceil(-byMs / stepMs) * stepMs;
+    return { ...schedule, startAt: schedule.startAt - earlierMs };
   }
   return schedule;
 }

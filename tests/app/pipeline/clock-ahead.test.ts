@@ -126,6 +126,24 @@ describe('a clock that was an hour ahead and is put right', () => {
     expect(await slotsOf(p, ran.id)).toEqual(['30 succeeded']);
   });
 
+  it('leaves to what has run its instant, and goes on with an interval from now', async () => {
+    const p = await aPipeline();
+    await setClock(p, hour + 2 * minute);
+    const at = (ms: number) => new Date(p.time.now() + ms).toISOString();
+    const once = await p.create({ schedule: { kind: 'once', once_at: at(90 * second), timezone: 'UTC' } });
+    const every = { kind: 'interval', interval: 'PT7M', start_at: at(10 * second), timezone: 'UTC' } as const;
+    const { id } = await p.create({ schedule: every });
+    await live(p, 20 * minute);
+    await setClock(p, -hour - 2 * minute);
+    expect((await p.rooms.tasks.get(once.id)).schedule).toEqual(once.schedule);
+    expect(await nextOf(p, id)).toBeLessThanOrEqual(p.time.now() - start + 7 * minute);
+    const { schedule } = await p.rooms.tasks.get(id);
+    const slots = (await p.history(id)).map(({ slotAt }) => slotAt);
+    expect(slots).toHaveLength(3);
+    const begins = schedule.kind === 'interval' ? schedule.startAt : 0;
+    expect(slots.map((slot) => (slot - begins) % (7 * minute))).toEqual([0, 0, 0]);
+  });
+
   it('makes nothing wait for longer that was asked for by it', async () => {
     const p = await aPipeline();
     const [paused, snoozed] = [await p.create({ schedule: hourly }), await p.create({ schedule: hourly })];

@@ -2,7 +2,7 @@ import { Composer } from 'grammy';
 import { commands, plainText, unknownCommand } from './commands.ts';
 import type { BotContext, Handler } from './context.ts';
 import { editButtons } from './edit/buttons.ts';
-import { answering } from './kit/answers.ts';
+import { answered } from './kit/answers.ts';
 import { buttonPattern } from './kit/press.ts';
 import { newTaskButtons } from './new-task/buttons.ts';
 import { placeButtons } from './place/buttons.ts';
@@ -32,6 +32,6 @@ export function createChat(): Composer<BotContext> {
 
 function told(handle: Handler) {
   return async (ctx: BotContext) => {
-    ctx.answer = await answering(handle)(ctx);
+    ctx.answer = await answered(handle, ctx);
   };
 }

@@ -3,7 +3,7 @@ import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
 import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';
-import { answering, answerWith, redrawn, Refused, toastOf } from '../kit/answers.ts';
+import { answered, answerWith, redrawn, Refused, toastOf } from '../kit/answers.ts';
 import { card, cardButtons, taskName, cardOf, factsOf, markFor, nextSentence, settingFor } from '../kit/card.ts';
 import { putDraft, cancelRow } from '../kit/drafts.ts';
 import { onChat, onTask, targetOf } from '../kit/guards.ts';
@@ -174,7 +174,7 @@ async function whichPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const { command, words } = await typedBefore(ctx);
   const handle = typed.get(command);
   if (handle === undefined) throw new Refused(texts.chat.oldButton);
-  const told = await answering(handle)({ ...ctx, command, args: `#${task.number} ${words}` });
+  const told = await answered(handle, { ...ctx, command, args: `#${task.number} ${words}` });
   const { messageId } = ctx;
   const replies = told.replies.map((reply) =>
     reply.is === 'message' ? ({ is: 'edit', messageId, shown: reply.shown } as const) : reply,

@@ -18,10 +18,9 @@ import {
   type StepOf,
   titleOf,
 } from '../kit/drafts.ts';
-import { onChat, targetOf } from '../kit/guards.ts';
+import { onChat, onFound, targetOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
-import { demand } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
@@ -169,13 +168,7 @@ function short(sentence: string): string {
 }
 
 /** The task of the same title: `that` shows what could be changed about it, `thattime` and `thattext` change it. */
-async function sameTitlePressed(
-  ctx: ChatContext,
-  { row, step, action }: PreviewDraft & { readonly action: 'that' | 'thattime' | 'thattext' },
-): Promise<Answer> {
-  const task = await ctx.store.taskByTitle(ctx.place.chat.id, titleOfStep(step));
-  if (task === null) throw new Refused(texts.chat.noSuchTask);
-  await demand(ctx, 'change', task);
+const sameTitlePressed = onFound('change', twinOf, async (ctx, { task, row, step, action }) => {
   if (action === 'that') return redrawn(ctx, changeOffered(task, { row, step }, ctx.clock.now()));
   const patch: TaskPatch =
     action === 'thattime' ? { schedule: inputOf(step.when.schedule) } : { instructions: step.text };
@@ -185,6 +178,14 @@ async function sameTitlePressed(
     ...redrawn(ctx, drawn(words, undoRow(changed, entryId))),
     draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
   };
+});
+
+type TwinPressed = PreviewDraft & { readonly action: (typeof thatActions)[number] };
+
+async function twinOf({ store, place }: ChatContext, pressed: TwinPressed) {
+  const task = await store.taskByTitle(place.chat.id, titleOfStep(pressed.step));
+  if (task === null) throw new Refused(texts.chat.noSuchTask);
+  return { ...pressed, task };
 }
 
 function changeOffered(task: Task, { row, step }: PreviewDraft, now: number) {

@@ -1,3 +1,4 @@
+import { iso } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
@@ -118,7 +119,7 @@ async function editWhatPressed(ctx: ChatContext, task: Task): Promise<Answer> {
 async function whyPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const back = [[button(texts.button.back, dataOf('task', shortId(task.id)))]];
   const slot = /^[0-9a-z]{1,9}$/.test(arg(ctx, 1)) ? Number.parseInt(arg(ctx, 1), 36) : null;
-  const when = slot === null ? '' : new Date(slot).toISOString();
+  const when = slot === null ? '' : iso(slot);
   return redrawn(ctx, drawn(await whyWords(task, when, ctx), back));
 }
 

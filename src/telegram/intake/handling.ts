@@ -3,11 +3,11 @@ import type { Message } from 'grammy/types';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { telegramThread } from '../../domain/thread.ts';
 import { silence } from '../chat/kit/answers.ts';
-import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './handled.ts';
 import { originOf, memberStatusOf } from './payload.ts';
 import { botChanged, cameAndWent, createSecondLook, memberChanged, moved } from './places.ts';
 import { hear, hearAgain, press, type SpeechDeps } from './speech.ts';
 import { faultOf, givenUp } from './texts.ts';
+import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './update.ts';
 
 /** One update, from what it is to what it came to. */
 export interface Handling {

@@ -7,6 +7,11 @@ import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../c
 import { parsePress } from '../chat/kit/press.ts';
 import { isDoneWord } from '../chat/results/done.ts';
 import { placeOf } from './deps.ts';
+import { actorOf } from './owners.ts';
+import { mediaOf, nameOf, shownOf, topicOf } from './payload.ts';
+import { noteChat, personIn, type PlacesDeps } from './places.ts';
+import * as texts from './texts.ts';
+import type { Wording } from './texts.ts';
 import {
   handledBy,
   nothingToSay,
@@ -15,12 +20,7 @@ import {
   type IntakeContext,
   type Taken,
   type Writing,
-} from './handled.ts';
-import { actorOf } from './owners.ts';
-import { mediaOf, nameOf, shownOf, topicOf } from './payload.ts';
-import { noteChat, personIn, type PlacesDeps } from './places.ts';
-import * as texts from './texts.ts';
-import type { Wording } from './texts.ts';
+} from './update.ts';
 
 /** Middleware around the handlers of the chat: who says or presses what, where, and whether that is answered at all. */
 

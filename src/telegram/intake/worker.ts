@@ -6,10 +6,10 @@ import { backoffMs } from '../../domain/limits.ts';
 import { retrying, type Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
-import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './handled.ts';
 import type { Handling } from './handling.ts';
 import { originOf, readUpdate } from './payload.ts';
 import { storeAway } from './texts.ts';
+import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './update.ts';
 
 /**
  * Takes stored updates one after the other for each chat and thread, and side by side otherwise. They are handed over as

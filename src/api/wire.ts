@@ -1,3 +1,4 @@
+import { iso } from '../domain/schedule/time/calendar.ts';
 type Snake<Name extends string> = Name extends `${infer Head}${infer Rest}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Rest>}`
   : Name;
@@ -42,8 +43,4 @@ export function wire<T extends object>(view: T): Wire<T> {
   }
   // By the same rule as the type, which the compiler holds against the schema of the answer.
   return told as Wire<T>;
-}
-
-export function iso(instant: number): string {
-  return new Date(instant).toISOString();
 }

@@ -23,7 +23,7 @@ import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { asideApi } from '../telegram/api.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
-import { createPlatform } from '../telegram/intake/menu.ts';
+import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { openTelegramIn } from './telegram-in.ts';

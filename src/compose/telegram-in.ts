@@ -11,7 +11,7 @@ import { asideApi } from '../telegram/api.ts';
 import { createChat } from '../telegram/chat/chat.ts';
 import { commands, nearCommand } from '../telegram/chat/commands.ts';
 import { createTelegramIn, type TelegramIn as Inbound } from '../telegram/intake/inbound.ts';
-import { createPlatform } from '../telegram/intake/menu.ts';
+import { createPlatform } from '../telegram/platform.ts';
 import type { Rooms, World } from './assembly.ts';
 import type { Wire } from './telegram-or-sandbox.ts';
 

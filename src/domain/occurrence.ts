@@ -1,3 +1,4 @@
+import { iso } from './schedule/time/calendar.ts';
 /**
  * The life of an occurrence. `pending` waits for admission: behind a live run of its task, or for a person's answer.
  * `dispatched` has a live run. The rest is final: `skipped` because a policy decided so, `missed` because nobody was
@@ -45,7 +46,7 @@ export type Reason =
 
 /** One key for all attempts of a slot, on every engine, for ever: duplicates collide on it. */
 export function occurrenceKey(taskId: string, slotAt: number): string {
-  return `task:${taskId}:scheduled_for:${new Date(slotAt).toISOString()}`;
+  return `task:${taskId}:scheduled_for:${iso(slotAt)}`;
 }
 
 /** An outside effect of this slot carries this key, so that its target can tell a repeat from a new call. */

@@ -4,6 +4,7 @@ import { CliFault, usage } from '../cli/faults.ts';
 import { facts, sentence } from '../cli/layout.ts';
 import { confirmed, type LocalSession, type Told } from '../cli/session.ts';
 import { counted, distance } from '../cli/times.ts';
+import { iso } from '../domain/schedule/time/calendar.ts';
 import { copyDatabase, copyName, fileBackups, listCopies, type Copy } from '../store/files/backup.ts';
 import { inspectFile, type DatabaseFacts, type Inspection } from '../store/files/inspection.ts';
 import { restoreDatabase } from '../store/files/restoration.ts';
@@ -24,7 +25,7 @@ function requireFile({ settings }: Here, line: string): string {
   throw new CliFault('refused', 'The database is not a file of this computer.');
 }
 
-const isoOf = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString());
+const isoOf = (instant: number | null) => (instant === null ? null : iso(instant));
 const slotText = (slot: number | null) => (slot === null ? 'none yet' : instantText(slot));
 
 /* ---- making one ---- */
@@ -160,7 +161,7 @@ export async function listBackups({ terminal }: LocalSession, here: Here): Promi
   const database = requireFile(here, restoreLine);
   const as =
     (kind: 'backup' | 'set_aside') =>
-    ({ file, bytes, at }: Copy) => ({ file, bytes, made_at: new Date(at).toISOString(), kind });
+    ({ file, bytes, at }: Copy) => ({ file, bytes, made_at: iso(at), kind });
   const copies = [...listCopies(database).map(as('backup')), ...setAside(database).map(as('set_aside'))];
   const now = here.clock.now();
   const rows = copies.map(

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { measureFor, wrapped, type Terminal } from '../cli/layout.ts';
+import { iso } from '../domain/schedule/time/calendar.ts';
 
 /** Wider lines are hard to read, also where there is room for them. */
 const widthMax = 100;
@@ -30,8 +31,7 @@ export function sizeOf(bytes: number): string {
 
 /** To the second, and with its zone, so that nothing has to be guessed when a copy is restored. */
 export function instantText(instant: number): string {
-  return new Date(instant)
-    .toISOString()
+  return iso(instant)
     .replace('T', ' ')
     .replace(/\.\d+Z$/, ' UTC');
 }

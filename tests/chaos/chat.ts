@@ -64,7 +64,7 @@ export interface Call {
   messageId: number | null;
 }
 
-interface Needs {
+interface ChatDeps {
   readonly time: ManualTime;
   readonly chance: Chance;
   readonly tell: (line: string) => void;
@@ -123,9 +123,9 @@ class Place {
   rate = 0;
   readonly siege: Siege<LastingFault>;
   lastId = 1000;
-  readonly needs: Needs;
+  readonly needs: ChatDeps;
 
-  constructor(needs: Needs) {
+  constructor(needs: ChatDeps) {
     this.needs = needs;
     this.siege = openSiege(() => needs.time.elapsed());
   }
@@ -342,7 +342,7 @@ const effects = {
   removeTopic: removesTopic,
 };
 
-export function openChat(needs: Needs): Chat {
+export function openChat(needs: ChatDeps): Chat {
   const place = new Place(needs);
   const transport: Transport = {
     send: (part) => place.noted('send', part.deliveryId, (call) => send(place, part, { call, effect: shows })),

@@ -65,7 +65,7 @@ export interface Wall {
   readonly settled: boolean;
 }
 
-interface Needs {
+interface JournalDeps {
   readonly database: Database;
   readonly now: () => number;
   /** The last id that was given out. */
@@ -80,7 +80,7 @@ const pauseOfPartMaxMs = 11 * 60_000;
 /** What is done beside the schedule changes nothing about when a task is on. */
 const beside = new Set(['run_now', 'snooze', 'retry', 'replay', 'cancel', 'answer', 'attach', 'grant', 'revoke']);
 
-export function openJournal({ database, now, mark }: Needs): Journal {
+export function openJournal({ database, now, mark }: JournalDeps): Journal {
   const newAudit = database.prepare('select * from audit where id > ? order by id');
   const allTasks = database.prepare('select * from tasks');
   const crowded = database.prepare(

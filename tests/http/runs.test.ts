@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PartsOf } from '../../src/api/operations.ts';
-import { minute, type Pipeline } from '../support/pipeline.ts';
+import { aChat, minute, type Pipeline } from '../support/pipeline.ts';
 import type { Asked } from './door.ts';
 import { aPlace as aRoom, thread } from './verb-place.ts';
 
@@ -17,8 +17,7 @@ type Told = Omit<Asked, 'json'> & { readonly json: Asked['json'] & Answers };
 async function aPlace() {
   const place = await aRoom();
   const { p } = place;
-  const note = { newId: 'chat-1', address: '-1001234', title: 'Garden', kind: 'supergroup', at: p.time.now() };
-  await p.store.changeChat((await p.store.noteChat(note)).id, { state: 'approved' }, p.time.now());
+  await aChat(p);
   const ask = async (...asked: Parameters<typeof place.ask>) => (await place.ask(...asked)) as unknown as Told;
   return { p, ask };
 }

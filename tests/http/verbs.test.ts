@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { day, hour } from '../support/pipeline.ts';
+import { aChat, day, hour } from '../support/pipeline.ts';
 import { aPlace, iso, said, thread } from './verb-place.ts';
 
 describe('a body', () => {
@@ -73,8 +73,7 @@ describe('skipping over HTTP', () => {
 describe('attaching over HTTP', () => {
   it.each(['refused', 'gone'] as const)('knows no chat that is %s', async (state) => {
     const { p, ask, make } = await aPlace();
-    const note = { newId: 'chat-1', address: '-5', title: 'Garden', kind: 'supergroup', at: p.time.now() };
-    await p.store.changeChat((await p.store.noteChat(note)).id, { state }, p.time.now());
+    await aChat(p, '-5', { state });
     const path = `${await make({}, 'cli:default')}/attach`;
     expect(said(await ask('POST', path, { thread_key: 'telegram:chat:-5' }))).toBe('404 not_found');
     expect(said(await ask('POST', path, { thread_key: thread }))).toBe('200');

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { createRunService, type RunService } from '../../src/app/pipeline/run-requests.ts';
+import type { ChatChange } from '../../src/app/ports/chats.ts';
 import type { Budget, Templates } from '../../src/app/ports/outside.ts';
 import type { TaskRun } from '../../src/app/ports/runs.ts';
 import type { Store } from '../../src/app/ports/store.ts';
@@ -32,6 +33,23 @@ export { day, hour, minute, start };
 export const actor = 'telegram:user:1001';
 export const group = 'telegram:chat:-1001234';
 export const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
+
+type Known = Pick<Pipeline, 'store' | 'time'>;
+
+/** A chat that the bot knows, and into which it is let unless told otherwise. Answers the id. */
+export async function aChat({ store, time }: Known, address = '-1001234', change: ChatChange = {}): Promise<string> {
+  const facts = address.startsWith('-') ? { title: 'Team', kind: 'supergroup' } : { title: null, kind: 'private' };
+  const { id } = await store.noteChat({ newId: `chat:${address}`, address, ...facts, at: time.now() });
+  await store.changeChat(id, { state: 'approved', ...change }, time.now());
+  return id;
+}
+
+/** The actor owns the bot, and has a chat with it. Answers the id of that. */
+export async function anOwner({ store, time }: Known): Promise<string> {
+  await store.noteUser({ id: actor, name: 'Ada' }, time.now());
+  await store.changeUser(actor, { role: 'owner' }, time.now());
+  return aChat({ store, time }, '1001', { approvedBy: actor });
+}
 
 export interface Pipeline {
   readonly time: ManualTime;

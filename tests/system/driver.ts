@@ -29,7 +29,7 @@ export interface Driver {
   stop(): Promise<void>;
 }
 
-export interface DriverNeeds {
+export interface DriverDeps {
   readonly random: Chance;
   /** Resolves once there is a server to ask. */
   readonly url: () => Promise<string>;
@@ -43,7 +43,7 @@ export interface DriverNeeds {
 }
 
 /** A few clients who never give up: a request without an answer is sent again, under the same key, until it has one. */
-export function drive(needs: DriverNeeds): Driver {
+export function drive(needs: DriverDeps): Driver {
   const { random } = needs;
   const known: Known[] = [];
   const wrong: { request: Request; answer: Answer }[] = [];

@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
@@ -78,8 +79,8 @@ function variables({ input, runId, attempt, startedAt }: Job) {
     run: {
       id: runId,
       attempt,
-      scheduled_for: input.slotAt === null ? null : new Date(input.slotAt).toISOString(),
-      started_at: new Date(startedAt).toISOString(),
+      scheduled_for: input.slotAt === null ? null : iso(input.slotAt),
+      started_at: iso(startedAt),
       late: input.late,
     },
     context: input.context ?? {},

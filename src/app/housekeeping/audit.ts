@@ -1,7 +1,7 @@
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
 import { nextSlots } from '../../domain/schedule/schedule.ts';
-import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import { DAY_MS, iso } from '../../domain/schedule/time/calendar.ts';
 import { memo } from '../operations/memo.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import type { World } from '../ports/outside.ts';
@@ -81,7 +81,7 @@ async function tell({ store, clock, log }: AuditDeps, { findings, checked }: See
     log.warn('audit_finding', { check, count, examples, sentence });
   log.info('audit', { findings: findings.length, checked });
   await store.tellFindings(findings, at);
-  await store.writeNote(auditNote, JSON.stringify({ at: new Date(at).toISOString(), findings, checked }), at);
+  await store.writeNote(auditNote, JSON.stringify({ at: iso(at), findings, checked }), at);
   return { at, findings, checked };
 }
 
@@ -161,7 +161,7 @@ function createTally({ schedulerBehind }: Pick<AuditDeps, 'schedulerBehind'>) {
 }
 
 export function slotName({ taskId, slotAt }: Missing): string {
-  return `${taskId}@${new Date(slotAt).toISOString()}`;
+  return `${taskId}@${iso(slotAt)}`;
 }
 
 /* ---- slots, computed again ---- */

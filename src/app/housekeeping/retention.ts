@@ -1,5 +1,5 @@
 import { expiredEveryMs, inboxRetentionMs, retentionBatchMax } from '../../domain/limits.ts';
-import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import { DAY_MS, iso } from '../../domain/schedule/time/calendar.ts';
 import type { World } from '../ports/outside.ts';
 import { shelves, type HousekeepingStore, type Removed, type Shelf, type UpkeepStore } from '../ports/upkeep.ts';
 import { inSteps, type Chore } from './chore.ts';
@@ -43,13 +43,13 @@ function limitOf(shelf: Shelf, { clock, retentionDays }: RetentionDeps): number 
 }
 
 async function tell({ store, log, retentionDays }: RetentionDeps, removed: Removed, now: number): Promise<void> {
-  const before = new Date(now - retentionDays * DAY_MS).toISOString();
+  const before = iso(now - retentionDays * DAY_MS);
   const counts = told(removed);
   log.info('retention', { before, ...counts });
   // Records were kept for a shorter time once, and what went then is gone, however long they are kept by now.
   const known = await store.readNote(retentionNote);
   const { before: last = '' } = known === null ? {} : (JSON.parse(known) as { readonly before?: string });
-  const note = { at: new Date(now).toISOString(), before: last > before ? last : before, removed: counts };
+  const note = { at: iso(now), before: last > before ? last : before, removed: counts };
   await store.writeNote(retentionNote, JSON.stringify(note), now);
 }
 

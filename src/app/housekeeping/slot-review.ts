@@ -1,5 +1,6 @@
 import * as limits from '../../domain/limits.ts';
 import { isDelay, nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { toWall } from '../../domain/schedule/time/zone.ts';
 import type { Task } from '../../domain/task.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
@@ -174,7 +175,7 @@ async function questionOf(
 
 async function announce({ store, log, clock }: ReviewDeps, difference: SlotDifference): Promise<void> {
   const { taskId, number, library, ours, theirs } = difference;
-  const texts = (slots: readonly number[]) => slots.map((slot) => new Date(slot).toISOString());
+  const texts = (slots: readonly number[]) => slots.map(iso);
   log.warn('slots_differ', { task_id: taskId, number, library, ours: texts(ours), theirs: texts(theirs) });
   await store.tellFindings([{ check: 'slots_differ', count: 1 }], clock.now());
 }
@@ -264,6 +265,6 @@ export async function standingDifferences(
 /** Both answers in a sentence. */
 export function differenceSentence({ taskId, number, library, ours, theirs }: SlotDifference): string {
   const list = (slots: readonly number[]) =>
-    slots.length === 0 ? 'no more' : slots.map((slot) => new Date(slot).toISOString()).join(', ');
+    slots.length === 0 ? 'no more' : slots.map(iso).join(', ');
   return `Task #${number} (${taskId}): ${list(ours)} here, ${list(theirs)} by ${library}.`;
 }

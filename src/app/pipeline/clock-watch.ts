@@ -2,6 +2,7 @@ import { gapBeforePause, openFrom } from '../../domain/due.ts';
 import { AppError } from '../../domain/errors.ts';
 import { clockStepMs, clockToldMs } from '../../domain/limits.ts';
 import { isDelay, nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { World } from '../ports/outside.ts';
 import type { Overtaken, SetBack, TurnedBack, UpkeepStore } from '../ports/upkeep.ts';
 import { tellOwnersOnce, type TellOwnersDeps } from '../use-cases/reachable-chats.ts';
@@ -79,7 +80,7 @@ async function planPage({ store, clock, log }: ClockWatchDeps, limit: number): P
 
 /** One word for each hour that the clock shows, however often it is set: a clock that jumps to and fro says nothing new. */
 async function tellOwners(deps: ClockWatchDeps, { byMs, twice, moved }: SetBack): Promise<void> {
-  const hour = new Date(twice.from).toISOString().slice(0, 13);
+  const hour = iso(twice.from).slice(0, 13);
   await tellOwnersOnce(deps, `clock_set_back:${hour}`, { view: 'clockSetBack', byMs: -byMs, to: twice.from, moved });
 }
 

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { occurrenceKey, outgoingKey } from '../../domain/occurrence.ts';
 import type { Again, RunRequest } from '../../domain/run.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
@@ -57,7 +58,7 @@ export function planAgain(
     audit: {
       verb: kind,
       before: { run_id: of.id },
-      after: { scheduled_for: new Date(slotAt).toISOString(), run_id: run?.id },
+      after: { scheduled_for: iso(slotAt), run_id: run?.id },
     },
   };
 }

@@ -4,6 +4,7 @@ import { actionScope, grantFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { isDelay, isSlot, wallText } from '../../domain/schedule/schedule.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { policyFor, requestOf, type RunnableTask } from '../pipeline/run-requests.ts';
 import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
@@ -78,7 +79,7 @@ export function planRunNow(maker: SlotPlanDeps, scene: TaskScene, { now, traceId
     },
     endWaiting: replaces ? 'replaced' : null,
     cancelLive: replaces,
-    audit: { verb: 'run_now', before: null, after: { scheduled_for: new Date(slotAt).toISOString(), status } },
+    audit: { verb: 'run_now', before: null, after: { scheduled_for: iso(slotAt), status } },
   };
 }
 
@@ -110,8 +111,8 @@ export function planSnooze(ids: Ids, scene: TaskScene, { until, now }: { until: 
     },
     audit: {
       verb: 'snooze',
-      before: snoozedTo === null ? null : { until: new Date(snoozedTo).toISOString() },
-      after: { until: new Date(slotAt).toISOString() },
+      before: snoozedTo === null ? null : { until: iso(snoozedTo) },
+      after: { until: iso(slotAt) },
     },
   };
 }

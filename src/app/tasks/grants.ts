@@ -2,6 +2,7 @@ import { apiPrincipal } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
 import { actionScope, allows } from '../../domain/grant.ts';
 import { scopeLengthMax, scopesMax } from '../../domain/limits.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { isDeliverable, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { Ids } from '../ports/outside.ts';
 import { noChange, type Changed, type TaskChange, type GrantView, type TaskScene } from '../ports/tasks.ts';
@@ -32,7 +33,7 @@ export function planGrant({ scene, claims, now }: VerbScene, id: string, wish: G
   if (expiresAt !== null && expiresAt <= now) {
     throw invalid('expires_at', 'A grant expires in the future. To take it away now, revoke it.');
   }
-  const until = expiresAt === null ? null : new Date(expiresAt).toISOString();
+  const until = expiresAt === null ? null : iso(expiresAt);
   return {
     ...noChange,
     claims,

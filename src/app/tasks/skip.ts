@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import { isDelay } from '../../domain/schedule/schedule.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Ids } from '../ports/outside.ts';
 import type { SlotPlan } from '../ports/pipeline.ts';
@@ -129,8 +130,4 @@ export function planUnskip({ scene, claims, nextAt, now }: VerbScene, named: rea
     stamp: 'updated',
     audit: { verb: 'unskip', before: null, after: { count: slots.length, slots: slots.map(iso) } },
   };
-}
-
-function iso(instant: number): string {
-  return new Date(instant).toISOString();
 }

@@ -1,6 +1,7 @@
 import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { wallText, nextSlot } from '../../domain/schedule/schedule.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import { planSlots, type SlotPlanDeps } from '../pipeline/slot-plans.ts';
@@ -70,7 +71,7 @@ export function planResume({ scene, claims, now }: VerbScene): TaskChange {
     audit: {
       verb: 'resume',
       before: pauseFacts(task),
-      after: { next_run_at: new Date(next).toISOString() },
+      after: { next_run_at: iso(next) },
     },
   };
 }
@@ -250,7 +251,7 @@ export function pauseFacts({ pausedReason, resumeAt }: Pick<Task, 'pausedReason'
 }
 
 function untilFact(until: number | null) {
-  return until === null ? {} : { until: new Date(until).toISOString() };
+  return until === null ? {} : { until: iso(until) };
 }
 
 export function isUnreadable({ pausedReason }: Pick<Task, 'pausedReason'>): boolean {

@@ -1,3 +1,4 @@
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { parseInstant } from '../../domain/schedule/time/zone.ts';
 import { CliFault, exitCodes, usage } from '../faults.ts';
 import { lengthOf } from '../options.ts';
@@ -10,9 +11,9 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d
  * a moment, on the clock of the zone.
  */
 export async function instantOf({ client, clock }: Session, text: string, timezone: string): Promise<string> {
-  if (instant.test(text)) return new Date(Date.parse(text)).toISOString();
+  if (instant.test(text)) return iso(Date.parse(text));
   const ms = lengthOf(text);
-  if (ms !== null && /[a-z]/i.test(text)) return new Date(clock.now() + ms).toISOString();
+  if (ms !== null && /[a-z]/i.test(text)) return iso(clock.now() + ms);
   const { schedule, text: rest = '' } = await client.call('previewSchedule', {
     body: { when: text, timezone, count: 1 },
   });
@@ -50,9 +51,9 @@ export function withTime<Text extends string | undefined>(text: Text): Text | st
  */
 export async function edgeOf(session: Session, text: string, timezone: string): Promise<string> {
   const written = withTime(text.trim());
-  if (dayAndTime.test(written)) return new Date(parseInstant(written, timezone, 'start_at')).toISOString();
+  if (dayAndTime.test(written)) return iso(parseInstant(written, timezone, 'start_at'));
   const ms = lengthOf(written);
-  if (ms !== null && /[a-z]/i.test(written)) return new Date(session.clock.now() - ms).toISOString();
+  if (ms !== null && /[a-z]/i.test(written)) return iso(session.clock.now() - ms);
   try {
     return await instantOf(session, written, timezone);
   } catch (error) {

@@ -10,7 +10,7 @@ import {
   type OnceSchedule,
 } from './shapes.ts';
 import { cronOf, recurrenceOf } from './slots.ts';
-import { clockText, dateText, dayOfWall, secondOfDayOf } from './time/calendar.ts';
+import { clockText, dateText, dayOfWall, secondOfDayOf, iso } from './time/calendar.ts';
 import { normalDuration, parseDuration, type Duration } from './time/duration.ts';
 import { zoneName } from './time/zone-name.ts';
 import { parseInstant, toWall } from './time/zone.ts';
@@ -83,12 +83,12 @@ export function parseSchedule(input: ScheduleInput, now: number): Schedule {
 export function inputOf(schedule: Schedule): ScheduleInput {
   switch (schedule.kind) {
     case 'once':
-      return { kind: 'once', once_at: new Date(schedule.onceAt).toISOString(), timezone: schedule.timezone };
+      return { kind: 'once', once_at: iso(schedule.onceAt), timezone: schedule.timezone };
     case 'interval':
       return {
         kind: 'interval',
         interval: schedule.interval,
-        start_at: new Date(schedule.startAt).toISOString(),
+        start_at: iso(schedule.startAt),
         from: schedule.from,
         timezone: schedule.timezone,
       };

@@ -69,21 +69,17 @@ function besideTime(words: string, setting: Setting): Asked | null {
   return null;
 }
 
-function readBeside(words: string, setting: Setting, read: Read): Asked {
+/** A text that begins with the time. Throws the refusal of what cannot be read. */
+export function readAsked(words: string, setting: Setting, read: Read = readFirst): Asked {
   const last = besideLast(words);
   const before = last === null ? words : words.slice(0, last.begin);
   const asked = besideTime(before, setting) ?? { ...read(before, setting), policies: {} };
   return { ...asked, policies: { ...asked.policies, ...last?.policies } };
 }
 
-/** A text that begins with the time. Throws the refusal of what cannot be read. */
-export function readAsked(words: string, setting: Setting): Asked {
-  return readBeside(words, setting, readFirst);
-}
-
 /** Reads a time that stands alone, or nearly so: "tomorrow 9" is one. */
 export function readTime(words: string, setting: Setting): Asked {
-  return readBeside(words, setting, readLone);
+  return readAsked(words, setting, readLone);
 }
 
 /** "Evening pills every day at 20:00" begins with a text all the same. */

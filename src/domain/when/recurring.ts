@@ -1,5 +1,5 @@
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
-import { DAY_MS, MINUTE_MS, clockText } from '../schedule/time/calendar.ts';
+import { DAY_MS, MINUTE_MS, clockText, iso } from '../schedule/time/calendar.ts';
 import { durationText } from '../schedule/time/duration.ts';
 import { resolveShifted } from '../schedule/time/zone.ts';
 import { inDayPart } from './clock-time.ts';
@@ -138,7 +138,7 @@ function startedInterval(draft: Draft, seconds: number, setting: Setting): Sched
   const { timezone, now } = setting;
   const start = resolveShifted(timezone, dayOfEdge(draft.starting ?? TODAY, setting) * DAY_MS + minute * MINUTE_MS);
   const interval = durationText(seconds * 1000);
-  return parseSchedule({ kind: 'interval', interval, start_at: new Date(start).toISOString(), timezone }, now);
+  return parseSchedule({ kind: 'interval', interval, start_at: iso(start), timezone }, now);
 }
 
 /** Without a place on the clock a rhythm counts from the moment of creation; with one it is part of each day. */

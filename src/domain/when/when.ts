@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { unreadable, quoted } from '../schedule/shapes.ts';
+import { iso } from '../schedule/time/calendar.ts';
 import { zoneName } from '../schedule/time/zone-name.ts';
 import { isSeries, lacksTime, readClauses } from './clauses.ts';
 import { Cursor, plainLine, MENDED_LENGTH_MAX, mendedRefusal, refusal, withExamples } from './cursor.ts';
@@ -62,7 +63,7 @@ function checkedOnce(schedule: Schedule, { now }: Setting): Schedule {
 }
 
 function onceAt(instant: number, { timezone, now }: Setting): Schedule {
-  const schedule = parseSchedule({ kind: 'once', once_at: new Date(instant).toISOString(), timezone }, now);
+  const schedule = parseSchedule({ kind: 'once', once_at: iso(instant), timezone }, now);
   return checkedOnce(schedule, { timezone, now });
 }
 

@@ -1,5 +1,6 @@
-import { iso, wire } from '../../api/wire.ts';
+import { wire } from '../../api/wire.ts';
 import { checks, type Finding } from '../../domain/audit.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
 import { instantOf } from './wire.ts';
 

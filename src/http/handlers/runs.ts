@@ -1,10 +1,11 @@
 import type { PartsOf } from '../../api/operations.ts';
-import { iso, wire } from '../../api/wire.ts';
+import { wire } from '../../api/wire.ts';
 import type { Downtime } from '../../app/ports/upkeep.ts';
 import type { Deed, EventRow } from '../../app/ports/why.ts';
 import type { Answer, Evidence } from '../../app/why/answers.ts';
 import type { Window } from '../../app/why/truth.ts';
 import { AppError } from '../../domain/errors.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
 import type { Asked, Handlers, HttpRooms } from '../serving.ts';
 import { instantOf, threadOf, wireRun, wireTask, wireTaskRun } from './wire.ts';

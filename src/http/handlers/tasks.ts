@@ -1,9 +1,9 @@
 import type { PartsOf } from '../../api/operations.ts';
-import { iso } from '../../api/wire.ts';
 import type { Page } from '../../app/ports/runs.ts';
 import type { TaskInput, TaskInWords } from '../../app/tasks/definition.ts';
 import type { GrantChanged } from '../../app/tasks/grants.ts';
 import type { PreviewRequest } from '../../app/tasks/preview.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import { Answer, type Handlers } from '../serving.ts';

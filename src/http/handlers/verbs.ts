@@ -1,9 +1,10 @@
 import type { PartsOf } from '../../api/operations.ts';
-import { iso, wire } from '../../api/wire.ts';
+import { wire } from '../../api/wire.ts';
 import type { MissedAnswer } from '../../app/ports/questions.ts';
 import type { Changed } from '../../app/ports/tasks.ts';
 import type { Chosen } from '../../app/tasks/bulk.ts';
 import { AppError } from '../../domain/errors.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import type { Handlers } from '../serving.ts';

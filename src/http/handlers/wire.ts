@@ -1,11 +1,12 @@
 import type { PartsOf } from '../../api/operations.ts';
-import { iso, wire } from '../../api/wire.ts';
+import { wire } from '../../api/wire.ts';
 import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.ts';
 import type { GrantView, TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
 import type { Once } from '../../app/use-cases/kept-answers.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
 import { parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { HttpRooms } from '../serving.ts';

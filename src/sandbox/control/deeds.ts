@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { iso } from '../../api/wire.ts';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
 import {
   SandboxRefusal,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import { iso, wire } from '../../api/wire.ts';
+import { wire } from '../../api/wire.ts';
 import type { Log } from '../../app/ports/outside.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import {
   SandboxRefusal,
   type ChatShown,

@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 
 /** Held for the life of the process. The operating system, or the database server, frees it when the process dies. */
 export interface Lock {
@@ -63,9 +64,7 @@ function refused(file: string, connection: Database.Database, error: unknown): u
   }
   const holder = connection.prepare(`select pid, host, since from holder`).get() as Holder | undefined;
   connection.close();
-  const who = holder
-    ? `process ${holder.pid} on ${holder.host}, since ${new Date(holder.since).toISOString()}`
-    : 'another process';
+  const who = holder ? `process ${holder.pid} on ${holder.host}, since ${iso(holder.since)}` : 'another process';
   return new AppError(
     'store_unavailable',
     `${file} is held by ${who}. Only one process may schedule from a database; stop that one first.`,
@@ -328,7 +327,7 @@ function pooled(): AppError {
 }
 
 function refusedBy(holder: Backend | null): AppError {
-  const since = holder?.since ? `, since ${holder.since.toISOString()}` : '';
+  const since = holder?.since ? `, since ${iso(holder.since.getTime())}` : '';
   const who = holder === null ? 'another process' : `${holder.name}${since}`;
   const left = holder === null ? '' : ` If it is gone: select pg_terminate_backend(${holder.pid}).`;
   return new AppError(

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Backups } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 
 /**
  * Copies of a SQLite file, in a folder beside it. The copy is made, checked and brought to the disk in a thread of its own,
@@ -120,7 +121,7 @@ function copiesIn(folder: string, ours: RegExp): Kept[] {
 
 /** 20270131-030500: sorts by time, and every file system takes it. */
 export function stampOf(now: number): string {
-  const text = new Date(now).toISOString().replace(/[-:]|\..*$/g, '');
+  const text = iso(now).replace(/[-:]|\..*$/g, '');
   return text.replace('T', '-');
 }
 

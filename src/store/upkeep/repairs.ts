@@ -1,6 +1,7 @@
 import type { MissingSlot, RepairRequest } from '../../app/ports/upkeep.ts';
 import type { CheckName, MendedCheck } from '../../domain/audit.ts';
 import { liveStatuses, type RunStatus } from '../../domain/run.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer, type Fields, type RowOf } from '../engine/fields.ts';
 import { allOf, forUpdateOf, list, raw, sql, text, type Sql } from '../engine/sql.ts';
@@ -179,7 +180,7 @@ function* planAnew(request: RepairRequest): Script<string | null> {
   const after = { state: nextAt === null ? 'completed' : 'active', nextAt } as const;
   yield* update('tasks', after, sql`id = ${id}`);
   yield* note(request, { taskId: id, before, after });
-  return nextAt === null ? 'completed: nothing is left to run' : `planned anew: ${new Date(nextAt).toISOString()}`;
+  return nextAt === null ? 'completed: nothing is left to run' : `planned anew: ${iso(nextAt)}`;
 }
 
 /** The slot was not decided about when it was due, so nothing of it can run; but it must not stay silent. */
@@ -205,7 +206,7 @@ function* recordMissing({ id, taskId, slotAt, now, actor }: MissingSlot): Script
   if (made !== true) return null;
   const data = { reason: 'unaccounted' };
   yield* tellEvents([{ kind: 'occurrence.missed', at: now, taskId, ref: id, data }]);
-  const slot = new Date(slotAt).toISOString();
+  const slot = iso(slotAt);
   yield* note(
     { check: 'slot_unaccounted', id: slot, now, actor },
     { taskId, before: { slot }, after: { status: 'missed', reason: 'unaccounted', occurrence_id: id } },

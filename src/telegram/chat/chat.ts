@@ -2,7 +2,7 @@ import { Composer } from 'grammy';
 import { commands, plainText, unknownCommand } from './commands.ts';
 import type { BotContext, Handler } from './context.ts';
 import { editButtons } from './edit/buttons.ts';
-import { answering } from './kit/answers.ts';
+import { answered } from './kit/answers.ts';
 import { buttonPattern } from './kit/press.ts';
 import { newTaskButtons } from './new-task/buttons.ts';
 import { placeButtons } from './place/buttons.ts';
@@ -21,17 +21,15 @@ export const buttons: ReadonlyMap<string, Handler> = new Map<string, Handler>(
 export function createChat(): Composer<BotContext> {
   const chat = new Composer<BotContext>();
   // grammY's own commands are case-sensitive and not read from captions, so the command is looked up by its word.
-  chat.on(['message', 'edited_message']).lazy(({ command }) => {
-    if (command === null) return told(plainText);
-    return told(commands.find(({ name }) => name === command)?.handle ?? unknownCommand);
+  chat.on(['message', 'edited_message'], async (ctx) => {
+    const named = commands.find(({ name }) => name === ctx.command)?.handle ?? unknownCommand;
+    ctx.answer = await answered(ctx.command === null ? plainText : named, ctx);
   });
-  chat.callbackQuery(buttonPattern).lazy(({ press }) => told(buttons.get(press?.verb ?? '') ?? unknownButton));
-  chat.on('callback_query', told(unknownButton));
+  chat.callbackQuery(buttonPattern, async (ctx) => {
+    ctx.answer = await answered(buttons.get(ctx.press?.verb ?? '') ?? unknownButton, ctx);
+  });
+  chat.on('callback_query', async (ctx) => {
+    ctx.answer = await answered(unknownButton, ctx);
+  });
   return chat;
-}
-
-function told(handle: Handler) {
-  return async (ctx: BotContext) => {
-    ctx.answer = await answering(handle)(ctx);
-  };
 }

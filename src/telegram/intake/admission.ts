@@ -5,11 +5,11 @@ import { errorText, isAway } from '../../domain/errors.ts';
 import { claimedArg, setupArg } from '../chat/context.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
-import { takenOf, type Taken } from './handled.ts';
 import { actorOf, makeOwner, type Claim } from './owners.ts';
 import { isUpdate, nameOf, originOf, memberStatusOf, updateIdOf, type Origin } from './payload.ts';
 import * as texts from './texts.ts';
 import { isOfAnother, wordingOf, type Wording } from './texts.ts';
+import { takenOf, type Taken } from './update.ts';
 
 /** The row that an update becomes, and what is handed on with it. */
 interface Admitted {

@@ -7,8 +7,8 @@ import type { Place, SetUp } from '../chat/context.ts';
 import { markFor } from '../chat/kit/card.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
 import { placeOf, type TelegramInDeps } from './deps.ts';
-import { handledBy, type Handled } from './handled.ts';
 import { rightsOf } from './payload.ts';
+import { handledBy, type Handled } from './update.ts';
 
 /** The list of what is to be set up in a group, and how the last one is kept up to date by itself. */
 export type Checklists = ReturnType<typeof createChecklists>;

@@ -2,11 +2,12 @@ import { Composer } from 'grammy';
 import type { Message } from 'grammy/types';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { telegramThread } from '../../domain/thread.ts';
-import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './handled.ts';
+import { silence } from '../chat/kit/answers.ts';
 import { originOf, memberStatusOf } from './payload.ts';
 import { botChanged, cameAndWent, createSecondLook, memberChanged, moved } from './places.ts';
 import { hear, hearAgain, press, type SpeechDeps } from './speech.ts';
 import { faultOf, givenUp } from './texts.ts';
+import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './update.ts';
 
 /** One update, from what it is to what it came to. */
 export interface Handling {
@@ -26,7 +27,9 @@ export function createHandling(deps: SpeechDeps): Handling {
   const lookAgain = createSecondLook(deps);
   return {
     handle: async (ctx) => {
-      ctx.handled = nothingToSay;
+      // Given anew at each try: all that handlers may use, and no answer yet.
+      Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username });
+      Object.assign(ctx, { answer: silence, handled: nothingToSay });
       try {
         await handle(ctx, async () => {});
         return ctx.handled;

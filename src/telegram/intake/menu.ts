@@ -1,12 +1,11 @@
-import type { Platform, World } from '../../app/ports/outside.ts';
+import type { World } from '../../app/ports/outside.ts';
 import { errorText } from '../../domain/errors.ts';
-import { messagePartLengthMax } from '../../domain/limits.ts';
 import type { AsideApi } from '../api.ts';
 import type { Command } from '../chat/context.ts';
 import { isTokenRefused } from '../errors.ts';
 import { retrying, type Pauses } from './backoff.ts';
 import type { InStore } from './deps.ts';
-import { memberStatusOf } from './payload.ts';
+import { userIdOf } from './owners.ts';
 
 interface MenuDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
   readonly aside: AsideApi;
@@ -99,33 +98,4 @@ async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<st
   if (answer.is !== 'ok') return answer.error;
   await store.writeNote(key, hash, clock.now());
   return null;
-}
-
-/** Refusals that say that the person is not there, and was perhaps never. */
-const nobody = /user not found|participant_id_invalid|user_id_invalid|member not found/i;
-
-export function createPlatform(aside: AsideApi): Platform {
-  return {
-    member: async (address, userId) => {
-      const id = userIdOf(userId);
-      if (id === null) return { is: 'refused', error: 'no person of this platform' };
-      const answer = await aside.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: id }, signal));
-      if (answer.is === 'ok') return { is: 'known', status: memberStatusOf(answer.value) };
-      // A group may hide its members from the bot; that says nothing about the person.
-      const isNobody = answer.is === 'refused' && nobody.test(answer.error);
-      return isNobody ? { is: 'known', status: 'out' } : answer;
-    },
-    tell: async (userId, words) => {
-      const id = userIdOf(userId);
-      const text = words.slice(0, messagePartLengthMax);
-      return (
-        id !== null && (await aside.ask((raw, signal) => raw.sendMessage({ chat_id: id, text }, signal))).is === 'ok'
-      );
-    },
-  };
-}
-
-function userIdOf(actor: string): number | null {
-  const id = /^telegram:user:(\d+)$/.exec(actor)?.[1];
-  return id === undefined ? null : Number(id);
 }

@@ -5,10 +5,10 @@ import { membershipFreshMs, membershipHeldMs } from '../../domain/limits.ts';
 import type { Person } from '../chat/context.ts';
 import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
-import { nothingToSay, type Handled } from './handled.ts';
 import { actorOf, approve } from './owners.ts';
 import { nameOf, memberStatusOf, titleOf } from './payload.ts';
 import { botBlocked, botRemoved } from './texts.ts';
+import { nothingToSay, type Handled } from './update.ts';
 
 /** Chats and the people in them: they come and go, move, and get what the bot was waiting for. */
 

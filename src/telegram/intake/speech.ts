@@ -4,10 +4,14 @@ import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
 import { telegramThread } from '../../domain/thread.ts';
 import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/context.ts';
-import { silence } from '../chat/kit/answers.ts';
 import { parsePress } from '../chat/kit/press.ts';
 import { isDoneWord } from '../chat/results/done.ts';
 import { placeOf } from './deps.ts';
+import { actorOf } from './owners.ts';
+import { mediaOf, nameOf, shownOf, topicOf } from './payload.ts';
+import { noteChat, personIn, type PlacesDeps } from './places.ts';
+import * as texts from './texts.ts';
+import type { Wording } from './texts.ts';
 import {
   handledBy,
   nothingToSay,
@@ -16,12 +20,7 @@ import {
   type IntakeContext,
   type Taken,
   type Writing,
-} from './handled.ts';
-import { actorOf } from './owners.ts';
-import { mediaOf, nameOf, shownOf, topicOf } from './payload.ts';
-import { noteChat, personIn, type PlacesDeps } from './places.ts';
-import * as texts from './texts.ts';
-import type { Wording } from './texts.ts';
+} from './update.ts';
 
 /** Middleware around the handlers of the chat: who says or presses what, where, and whether that is answered at all. */
 
@@ -52,15 +51,10 @@ export async function hear(deps: SpeechDeps, ctx: IntakeContext, next: NextFunct
     ctx.handled = heard;
     return;
   }
-  await handOn(deps, ctx, heard, next);
+  Object.assign(ctx, heard);
+  await next();
   const asker = { userId: heard.person.id, until: heard.date + ephemeralMs };
   ctx.handled = handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, begunBy(heard, ctx.answer));
-}
-
-/** Tells the context what is known of the update, and hands it on to the chat. */
-async function handOn(deps: SpeechDeps, ctx: IntakeContext, told: UpdateFacts, next: NextFunction): Promise<void> {
-  Object.assign(ctx, deps.chatDeps, { setUp: deps.setUp, bot: deps.me.username, answer: silence }, told);
-  await next();
 }
 
 /** Facts of an update for its handler, beside what that may use. */
@@ -150,7 +144,8 @@ export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunc
     shown: shownOf(message),
     ephemeralId,
   };
-  await handOn(deps, ctx, told, next);
+  Object.assign(ctx, told);
+  await next();
   // A callback from a message that one person alone sees is answered to that person alone.
   const asker = { userId: person.id, callbackId: callback.id, until: date + ephemeralMs };
   const only = askerIn(place, ephemeralId === null ? asker : { ...asker, ephemeralId });

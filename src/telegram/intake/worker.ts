@@ -1,5 +1,4 @@
 import { sequentialize } from '@grammyjs/runner';
-import type { Bot } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
 import type { StoredUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
@@ -7,10 +6,10 @@ import { backoffMs } from '../../domain/limits.ts';
 import { retrying, type Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
-import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './handled.ts';
 import type { Handling } from './handling.ts';
 import { originOf, readUpdate } from './payload.ts';
 import { storeAway } from './texts.ts';
+import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './update.ts';
 
 /**
  * Takes stored updates one after the other for each chat and thread, and side by side otherwise. They are handed over as
@@ -97,10 +96,19 @@ export function createWorker(deps: WorkerDeps): Worker {
 
 type Begin = (taken: Taken) => void;
 
-/** Begins each update once, in the order in which they come. */
+/** Begins each update once, in a lane for each thread of a chat; an update without a chat waits for nothing. */
 function beginning(deps: WorkerDeps, hands: Hands): Begin {
   const takenBy = new WeakMap<Update, Taken>();
-  const bot = createBot(deps, takenBy);
+  const bot = deps.api.bot<IntakeContext>(deps.me);
+  const lanes = sequentialize<IntakeContext>(({ update }) => {
+    const { chat, topic } = originOf(update);
+    return chat === null ? undefined : `${chat.id} ${topic ?? 'base'}`;
+  });
+  bot.use(lanes, async (ctx) => {
+    const taken = takenBy.get(ctx.update);
+    if (taken === undefined) throw new Error('An update was handed over that was not stored.');
+    await serve(deps, taken, () => deps.handling.handle(Object.assign(ctx, { taken })));
+  });
   return (taken) => {
     const { stored, update } = taken;
     // A repeat of what is in hand.
@@ -160,21 +168,6 @@ function createHands() {
       while (inHand.size > 0) await Promise.all(inHand.values());
     },
   };
-}
-
-/** One lane for each thread of a chat; an update without a chat waits for nothing. */
-function createBot(deps: WorkerDeps, takenBy: WeakMap<Update, Taken>): Bot<IntakeContext> {
-  const bot = deps.api.bot<IntakeContext>(deps.me);
-  const lanes = sequentialize<IntakeContext>(({ update }) => {
-    const { chat, topic } = originOf(update);
-    return chat === null ? undefined : `${chat.id} ${topic ?? 'base'}`;
-  });
-  bot.use(lanes, async (ctx) => {
-    const taken = takenBy.get(ctx.update);
-    if (taken === undefined) throw new Error('An update was handed over that was not stored.');
-    await serve(deps, taken, () => deps.handling.handle(Object.assign(ctx, { taken })));
-  });
-  return bot;
 }
 
 async function unreadable({ log }: WorkerDeps, { id }: StoredUpdate): Promise<Handled> {

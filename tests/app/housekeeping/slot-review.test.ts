@@ -7,7 +7,17 @@ import type { Task } from '../../../src/domain/task.ts';
 import { sha256 } from '../../../src/system/ids.ts';
 import { tidy } from '../../support/chores.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
+import {
+  actor,
+  anOwner,
+  aPipeline,
+  day,
+  hour,
+  minute,
+  start,
+  type Pipeline,
+  withTask,
+} from '../../support/pipeline.ts';
 
 const daily = { kind: 'cron', cron: '0 12 * * *', timezone: 'UTC' } as const;
 
@@ -72,9 +82,7 @@ function reviewOf(p: Pipeline, { engine = {}, answer = rightAbout }: Given = {})
 /** A place whose owner has a private chat. */
 async function aPlace(): Promise<Pipeline> {
   const p = await aPipeline();
-  await p.store.noteChat({ newId: 'chat-owner', address: '1001', title: null, kind: 'private', at: start });
-  await p.store.noteUser({ id: actor, name: 'Ada' }, start);
-  await p.store.changeUser(actor, { role: 'owner' }, start);
+  await anOwner(p);
   return p;
 }
 

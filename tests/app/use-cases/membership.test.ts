@@ -4,7 +4,7 @@ import { createMembership } from '../../../src/app/use-cases/membership.ts';
 import type { Actor } from '../../../src/domain/access.ts';
 import { houseOf } from '../../support/chores.ts';
 import { second } from '../../support/fakes.ts';
-import { actor, aPipeline, day, group, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+import { aChat, actor, aPipeline, day, group, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
 
 interface Asking {
   readonly p: Pipeline;
@@ -18,8 +18,7 @@ interface Asking {
 
 async function anApprovedGroup(): Promise<Asking> {
   const p = await aPipeline();
-  await p.store.noteChat({ newId: 'chat-1', address: '-1001234', title: 'Team', kind: 'supergroup', at: start });
-  await p.store.changeChat('chat-1', { state: 'approved', approvedBy: actor }, start);
+  await aChat(p, '-1001234', { approvedBy: actor });
   const asked: Actor[] = [];
   const answers = new Map<Actor, Membership>();
   const platform = {

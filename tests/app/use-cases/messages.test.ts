@@ -2,16 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { ChatState } from '../../../src/app/ports/chats.ts';
 import type { RunView } from '../../../src/app/ports/runs.ts';
 import type { MessageRequest } from '../../../src/app/use-cases/messages.ts';
-import { aPipeline, group, hour, minute, type Pipeline, texts, restarted } from '../../support/pipeline.ts';
+import { aChat, aPipeline, group, hour, minute, type Pipeline, texts, restarted } from '../../support/pipeline.ts';
 
 const address = '-1001234';
 
 /** A pipeline, and a group into which its owner has let the bot. */
 async function aPlace(state: ChatState = 'approved', settings = {}): Promise<Pipeline> {
   const p = await aPipeline();
-  const note = { newId: 'chat-1', address, title: 'Garden', kind: 'supergroup', at: p.time.now() };
-  const chat = await p.store.noteChat(note);
-  await p.store.changeChat(chat.id, { state, approvedBy: 'telegram:user:7', settings }, p.time.now());
+  await aChat(p, address, { state, approvedBy: 'telegram:user:7', settings });
   return p;
 }
 
@@ -164,15 +162,14 @@ describe('a message', () => {
   it('stays in order when its group becomes a supergroup that is known already', async () => {
     const p = await aPlace();
     await post(p, { text: 'first' });
-    const note = { newId: 'chat-2', address: '-1009999', title: 'Garden', kind: 'supergroup', at: p.time.now() };
-    await p.store.changeChat((await p.store.noteChat(note)).id, { state: 'approved' }, p.time.now());
+    await aChat(p, '-1009999');
     await post(p, { threadKey: 'telegram:chat:-1009999', text: 'second' });
     await p.store.moveChat(address, '-1009999', p.time.now());
     await post(p, { text: 'third' });
     await p.settle();
 
     const lanes = p.database.prepare<[], { lane: string }>('select distinct lane from runs').all();
-    expect(lanes).toEqual([{ lane: 'thread:chat-1:' }]);
+    expect(lanes).toEqual([{ lane: 'thread:chat:-1001234:' }]);
     expect(p.chat.shown.map((one) => [one.chatId, one.text])).toEqual([
       ['-1009999', 'first'],
       ['-1009999', 'second'],

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createChats, type Chats } from '../../../src/app/use-cases/reachable-chats.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, hour, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+import { aChat, actor, anOwner, aPipeline, hour, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+
+const groupId = 'chat:-1001234';
+const ownersId = 'chat:1001';
 const cause = 'bot was kicked from the supergroup chat';
 
 interface Place {
@@ -14,12 +17,8 @@ interface Place {
 async function aPlace(): Promise<Place> {
   const p = await aPipeline();
   const { store } = p;
-  await store.noteChat({ newId: 'chat-group', address: '-1001234', title: 'Team', kind: 'supergroup', at: start });
-  await store.noteChat({ newId: 'chat-owner', address: '1001', title: null, kind: 'private', at: start });
-  await store.changeChat('chat-group', { state: 'approved', approvedBy: actor }, start);
-  await store.changeChat('chat-owner', { state: 'approved', approvedBy: actor }, start);
-  await store.noteUser({ id: actor, name: 'Ada' }, start);
-  await store.changeUser(actor, { role: 'owner' }, start);
+  await aChat(p, '-1001234', { approvedBy: actor });
+  await anOwner(p);
   const rung: string[] = [];
   const bell = { ring: (room: string) => rung.push(room) };
   const chats = createChats({ store, clock: p.time, ids: countingIds('word'), bell, log: p.log });
@@ -45,22 +44,22 @@ describe('a chat that can be reached no more', () => {
     const first = await p.create({ schedule: hourly });
     const second = await p.create({ schedule: hourly });
     await p.rooms.tasks.pause({ taskId: second.id, actor }, null);
-    await chats.gone('chat-group', cause);
-    await chats.gone('chat-group', cause);
+    await chats.gone(groupId, cause);
+    await chats.gone(groupId, cause);
     expect(await p.rooms.tasks.get(first.id)).toMatchObject({
       state: 'paused',
       nextAt: null,
       pausedReason: 'chat_gone',
     });
     expect((await p.rooms.tasks.get(second.id)).pausedReason).not.toBe('chat_gone');
-    expect(words(place)).toEqual([{ chat_id: 'chat-owner', view: 'chatGone', title: 'Team', paused: 1, cause }]);
-    expect(events(place, 'chat_gone')).toMatchObject([{ facts: { chat_id: 'chat-group', tasks_paused: 1 } }]);
+    expect(words(place)).toEqual([{ chat_id: ownersId, view: 'chatGone', title: 'Team', paused: 1, cause }]);
+    expect(events(place, 'chat_gone')).toMatchObject([{ facts: { chat_id: groupId, tasks_paused: 1 } }]);
     expect(rung).toContain('deliverer');
   });
 
   it('tells no owner in the chat that is gone itself', async () => {
     const place = await aPlace();
-    await place.chats.gone('chat-owner', 'bot was blocked by the user');
+    await place.chats.gone(ownersId, 'bot was blocked by the user');
     expect(words(place)).toEqual([]);
     expect(events(place, 'chat_gone')).toHaveLength(1);
   });
@@ -72,10 +71,10 @@ describe('a chat that can be reached again', () => {
     const { p, chats } = place;
     const task = await p.create({ schedule: hourly });
     await p.create({ schedule: hourly });
-    await chats.gone('chat-group', cause);
-    await chats.back('chat-group');
-    await chats.back('chat-group');
-    expect(words(place).slice(1)).toEqual([{ chat_id: 'chat-group', view: 'chatBack', paused: 2 }]);
+    await chats.gone(groupId, cause);
+    await chats.back(groupId);
+    await chats.back(groupId);
+    expect(words(place).slice(1)).toEqual([{ chat_id: groupId, view: 'chatBack', paused: 2 }]);
     expect(events(place, 'chat_back')).toHaveLength(1);
     expect((await p.store.findChat('-1001234'))?.state).toBe('approved');
     expect((await p.rooms.tasks.get(task.id)).state).toBe('paused');
@@ -91,24 +90,24 @@ describe('a chat that can be reached again', () => {
     p.chat.failSends('blocked');
     await p.pass(hour);
     expect(await p.history(task.id)).toMatchObject([{ deliveries: [{ status: 'blocked' }] }]);
-    await chats.gone('chat-group', cause);
-    await chats.back('chat-group');
+    await chats.gone(groupId, cause);
+    await chats.back(groupId);
     await p.settle();
     expect(await p.history(task.id)).toMatchObject([{ deliveries: [{ status: 'delivered' }] }]);
   });
 
   it('is no news when it never was gone', async () => {
     const place = await aPlace();
-    await place.chats.back('chat-group');
+    await place.chats.back(groupId);
     expect(words(place)).toEqual([]);
     expect(place.rung).toEqual([]);
   });
 
   it('is told nothing where nobody was let in and nothing was lost', async () => {
     const place = await aPlace();
-    await place.p.store.changeChat('chat-group', { state: 'refused' }, start);
-    await place.chats.gone('chat-group', cause);
-    await place.chats.back('chat-group');
+    await place.p.store.changeChat(groupId, { state: 'refused' }, start);
+    await place.chats.gone(groupId, cause);
+    await place.chats.back(groupId);
     expect(words(place).filter((word) => (word as { view: string }).view === 'chatBack')).toEqual([]);
   });
 
@@ -116,10 +115,10 @@ describe('a chat that can be reached again', () => {
     const place = await aPlace();
     const { p, chats } = place;
     const task = await p.create({ schedule: hourly });
-    await chats.gone('chat-group', cause);
-    await chats.back('chat-group');
+    await chats.gone(groupId, cause);
+    await chats.back(groupId);
     await p.rooms.tasks.resume({ taskId: task.id, actor });
-    await chats.gone('chat-group', cause);
+    await chats.gone(groupId, cause);
     expect(words(place).map((word) => (word as { view: string }).view)).toEqual(['chatGone', 'chatBack', 'chatGone']);
   });
 });

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RunQuery, RunView, Page } from '../../../src/app/ports/runs.ts';
 import { createRuns } from '../../../src/app/use-cases/runs.ts';
-import { actor, aPipeline, group, ingest, minute, type Pipeline } from '../../support/pipeline.ts';
+import { aChat, actor, aPipeline, group, ingest, minute, type Pipeline } from '../../support/pipeline.ts';
 
-const address = '-1001234';
 const by = { actor: 'api:token:default', traceId: 'trace-1' } as const;
 
 const everything: RunQuery = {
@@ -22,8 +21,7 @@ const everything: RunQuery = {
 
 async function aPlace(): Promise<Pipeline> {
   const p = await aPipeline();
-  const note = { newId: 'chat-1', address, title: 'Garden', kind: 'supergroup', at: p.time.now() };
-  await p.store.changeChat((await p.store.noteChat(note)).id, { state: 'approved' }, p.time.now());
+  await aChat(p);
   return p;
 }
 

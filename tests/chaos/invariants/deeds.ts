@@ -1,4 +1,5 @@
 import { isBounded } from '../../invariants/account.ts';
+import { textOf } from '../../invariants/deliveries.ts';
 import { groupBy, tell, type Breach, type Row } from '../../invariants/rows.ts';
 import type { Turn } from '../journal.ts';
 import type { Lived } from '../world.ts';
@@ -65,10 +66,8 @@ function textsAreMeant({ rows, world }: Lived): Breach[] {
     const { instructions } = JSON.parse(input) as { instructions: string };
     if (world.journal.texts.get(taskId ?? '')?.has(instructions) !== true) return true;
     if (status !== 'succeeded') return false;
-    const [said, meant] = [squeezed(textOf(output)), squeezed(instructions)];
+    const [said, meant] = [squeezed(textOf({ content: output ?? '{}' })), squeezed(instructions)];
     return said !== meant && !said.startsWith(`${meant}Late:`);
   });
   return tell('a run says what its task was never to say', wrong);
 }
-
-const textOf = (output: string | null) => (JSON.parse(output ?? '{}') as { text?: string }).text ?? '';

@@ -23,7 +23,8 @@ function faultsIn(tree: string): readonly string[] {
 /** Copies the sandbox and replaces each text in it by another. */
 function planted(faults: readonly (readonly [file: string, text: string, fault: string])[]): string {
   const tree = aFolder();
-  for (const name of ['package.json', 'tsconfig.json', 'src/sandbox', 'src/api/wire.ts'])
+  const read = ['src/api/wire.ts', 'src/domain/schedule/time/calendar.ts'];
+  for (const name of ['package.json', 'tsconfig.json', 'src/sandbox', ...read])
     cpSync(join(root, name), join(tree, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
   for (const [name, text, fault] of faults) {

@@ -9,7 +9,7 @@ import { createMeter } from '../../../src/system/meter.ts';
 import { createPool } from '../../../src/system/pool/pool.ts';
 import { createSecondOpinion } from '../../../src/system/second-opinion/opinion.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, hour, start } from '../../support/pipeline.ts';
+import { anOwner, aPipeline, hour } from '../../support/pipeline.ts';
 
 const timezone = 'Europe/Madrid';
 const noon = '2026-11-20T12:00';
@@ -32,9 +32,7 @@ const late: SlotEngine = {
 /** The review as it is composed, with the real program and its own words, over a real database. */
 async function aPlace(engine: SlotEngine) {
   const p = await aPipeline();
-  await p.store.noteChat({ newId: 'chat-owner', address: '1001', title: null, kind: 'private', at: start });
-  await p.store.noteUser({ id: actor, name: 'Ada' }, start);
-  await p.store.changeUser(actor, { role: 'owner' }, start);
+  await anOwner(p);
   const meter = createMeter({ ofProcess: false });
   // A busy machine may take its time.
   const pool = createPool({ timer: systemTimer, stopwatch: systemStopwatch, log: p.log });

@@ -7,7 +7,7 @@ import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.t
 import type { Answer, BotContext, ChatContext, ChatDeps, Command, Place } from '../../../src/telegram/chat/context.ts';
 import type { Conversation, InSettings, TelegramInDeps } from '../../../src/telegram/intake/deps.ts';
 import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/inbound.ts';
-import { createPlatform } from '../../../src/telegram/intake/menu.ts';
+import { createPlatform } from '../../../src/telegram/platform.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, type ServedWorld, lab, plain } from '../../support/sandbox.ts';
 import { worldsOf, type World as StoreWorld } from '../../support/store-worlds.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Membership, Platform } from '../../../src/app/ports/outside.ts';
-import { createPlatform } from '../../../src/telegram/intake/menu.ts';
+import { createPlatform } from '../../../src/telegram/platform.ts';
 import { hour, minute } from '../../support/fakes.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { ada, aDoorway, ben, lab, mallory, type Doorway } from './doorway.ts';

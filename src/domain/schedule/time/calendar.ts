@@ -5,6 +5,11 @@ export const DAY_MS = 86_400_000;
 export const YEAR_MS = 365.2425 * DAY_MS;
 export const DAY_SECONDS = 86_400;
 
+/** An instant as it is written in records and told to programs. */
+export function iso(instant: number): string {
+  return new Date(instant).toISOString();
+}
+
 export interface CivilDate {
   readonly year: number;
   /** 1..12 */

@@ -1,5 +1,6 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { withHours } from '../../../domain/schedule/hours.ts';
+import { iso } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { redrawn, Refused } from '../kit/answers.ts';
@@ -41,7 +42,7 @@ function onceAt(ctx: ChatContext, { schedule: { timezone } }: Task): TaskPatch {
   const at = seconds * 1000;
   if (Number.isNaN(at)) throw new Refused(texts.chat.oldButton);
   if (at <= ctx.clock.now()) throw new Refused(texts.deed.tonightIsOver);
-  return { schedule: { kind: 'once', once_at: new Date(at).toISOString(), timezone } };
+  return { schedule: { kind: 'once', once_at: iso(at), timezone } };
 }
 
 /** The hours that the button carries. */

@@ -3,6 +3,7 @@ import { nagLimitMax } from '../../../domain/limits.ts';
 import { type Form, type Policies, type PolicyName, policyTable } from '../../../domain/policy.ts';
 import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
+import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
 import type { Task } from '../../../domain/task.ts';
 import { momentIn } from '../kit/days.ts';
@@ -210,7 +211,7 @@ function boundIn(name: PolicyName, value: string, { task, now }: FieldReading): 
   const isStart = name === 'start_at';
   if (isStart && /^(?:now|at once)$/i.test(value)) return null;
   const at = momentIn(value, { timezone: task.schedule.timezone, now }, isStart ? '0:00' : '23:59');
-  return at === null ? undefined : new Date(at).toISOString();
+  return at === null ? undefined : iso(at);
 }
 
 function readTags(value: string): TaskPatch | null {

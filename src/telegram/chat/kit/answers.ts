@@ -143,18 +143,16 @@ export class Refused extends Error {
   }
 }
 
-/** The handler, with everything that it is refused told to the person: this is the one place where that is caught. */
-export function answering(handle: Handler): Handler {
-  return async (ctx) => {
-    try {
-      return await handle(ctx);
-    } catch (error) {
-      const told = error instanceof Refused ? error.told : sentenceOf(error);
-      if (told === null) throw error;
-      if (typeof told === 'object' && 'replies' in told) return told;
-      return ctx.isPress ? alerted(typeof told === 'string' ? told : told.text) : turnedDown(told);
-    }
-  };
+/** The answer of the handler; everything that is refused is told to the person here, and caught nowhere else. */
+export async function answered(handle: Handler, ctx: ChatContext): Promise<Answer> {
+  try {
+    return await handle(ctx);
+  } catch (error) {
+    const told = error instanceof Refused ? error.told : sentenceOf(error);
+    if (told === null) throw error;
+    if (typeof told === 'object' && 'replies' in told) return told;
+    return ctx.isPress ? alerted(typeof told === 'string' ? told : told.text) : turnedDown(told);
+  }
 }
 
 /** Words for what `make` is refused; what is not refused passes. */

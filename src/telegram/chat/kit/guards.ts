@@ -16,11 +16,28 @@ import { demand } from './rights.ts';
  * refusal. Handlers below them may change what they are given.
  */
 
+/** More that a handler is told, by the one that leads to it. */
+type Beside = readonly unknown[];
+type HandlerWith<More extends Beside> = (ctx: ChatContext, ...more: More) => Promise<Answer>;
+
 /** For commands and buttons about the chat as a whole. */
-export function onChat(deed: Deed, handle: Handler): Handler {
-  return async (ctx) => {
+export function onChat<More extends Beside = []>(deed: Deed, handle: HandlerWith<More>): HandlerWith<More> {
+  return async (ctx, ...more) => {
     await demand(ctx, deed);
-    return handle(ctx);
+    return handle(ctx, ...more);
+  };
+}
+
+/** For what is about a task that is found in its own way; `find` throws the refusal where there is none. */
+export function onFound<Found extends { readonly task: Task }, More extends Beside = []>(
+  deed: Deed,
+  find: (ctx: ChatContext, ...more: More) => Promise<Found>,
+  handle: (ctx: ChatContext, found: Found) => Promise<Answer>,
+): HandlerWith<More> {
+  return async (ctx, ...more) => {
+    const found = await find(ctx, ...more);
+    await demand(ctx, deed, found.task);
+    return handle(ctx, found);
   };
 }
 

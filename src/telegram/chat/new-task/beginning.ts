@@ -21,7 +21,7 @@ import {
 } from '../kit/drafts.ts';
 import { onChat } from '../kit/guards.ts';
 import { blocks, type Rich } from '../kit/rich.ts';
-import { demand, refusal } from '../kit/rights.ts';
+import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
@@ -177,10 +177,13 @@ export async function quickly(ctx: ChatContext): Promise<Answer> {
   if (words === '' && media !== null) return offered(ctx);
   const read = await triedTo(async () => readAnywhere(ctx.args, readingOf(ctx)));
   if (!('made' in read)) return answer(hintFor(words, read.refusal));
-  await demand(ctx, 'create');
-  const before = replacedWords(await draftHere(ctx));
-  return spoken(ctx, { step: withTime(read.made, ctx.date, { kept: sentWith(ctx) }), before });
+  return begunQuickly(ctx, read.made);
 }
+
+const begunQuickly = onChat('create', async (ctx, asked: Asked) => {
+  const before = replacedWords(await draftHere(ctx));
+  return spoken(ctx, { step: withTime(asked, ctx.date, { kept: sentWith(ctx) }), before });
+});
 
 /** Faults that only a line with a time can have: then it is told what is wrong with it. */
 const nearly: ReadonlySet<unknown> = new Set(['misspelt', 'bare_hour']);
@@ -193,15 +196,14 @@ function hintFor(words: string, fault: AppError): Rich | string {
   return /^schedule\s+(?:this|that|it)\b/i.test(words) ? texts.wizard.nothingToSchedule : texts.making.quickHint();
 }
 
-async function scheduleThis(ctx: ChatContext, when: string): Promise<Answer> {
-  await demand(ctx, 'create');
+const scheduleThis = onChat('create', async (ctx, when: string) => {
   const before = replacedWords(await draftHere(ctx));
   const step: StepOf<'ask'> = { step: 'ask', kept: brought(ctx) };
   if (when === '') return spoken(ctx, { step, before });
   const read = await triedTo(async () => readTime(when, readingOf(ctx)));
   if ('refusal' in read) return unread(ctx, step, before, read.refusal);
   return spoken(ctx, { step: withTime(read.made, ctx.date, step), before });
-}
+});
 
 /** A file alone may be meant for anything, so it is only offered. */
 async function offered(ctx: ChatContext): Promise<Answer> {

@@ -7,26 +7,38 @@ import type { Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
-import { cardOf, nextSentence, taskName, undoRow } from '../kit/card.ts';
+import { cardOf, newCard, nextSentence, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
-import { type DraftAt, draftOf, putDraft, type OpenDraft, type StepOf, titleOf } from '../kit/drafts.ts';
-import { onChat, targetOf } from '../kit/guards.ts';
+import {
+  type DraftAt,
+  draftOf,
+  type MakingStep,
+  putDraft,
+  type OpenDraft,
+  type StepOf,
+  titleOf,
+} from '../kit/drafts.ts';
+import { onChat, onFound, targetOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
-import { demand } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
 import { retimed, chosen, isFormer } from './wizard.ts';
 
-/** For buttons that carry the draft of this person. */
-function onDraft(handle: (ctx: ChatContext, draft: OpenDraft) => Promise<Answer>): Handler {
+/** For buttons that carry the draft of this person, while it stands at a step to which they belong. */
+function onDraft<At extends OpenDraft>(
+  belongs: (draft: OpenDraft) => draft is At,
+  handle: (ctx: ChatContext, draft: At) => Promise<Answer>,
+): Handler {
   return async (ctx) => {
     const { making } = texts;
     const found = await draftOf(ctx, arg(ctx, 0));
     switch (found.is) {
       case 'open':
-        return found.draft.step.step === 'made' ? alreadyMade(ctx, found.draft.step.taskId) : handle(ctx, found.draft);
+        if (found.draft.step.step === 'made') return alreadyMade(ctx, found.draft.step.taskId);
+        if (!belongs(found.draft)) throw new Refused(making.over);
+        return handle(ctx, found.draft);
       case 'expired':
         return redrawn(ctx, drawn(making.expired));
       // The message may be newer than the button, so it stays as it is.
@@ -39,14 +51,11 @@ function onDraft(handle: (ctx: ChatContext, draft: OpenDraft) => Promise<Answer>
 }
 
 type PreviewDraft = DraftAt<'preview'>;
+type MakingDraft = DraftAt<MakingStep['step']>;
 
-/** For buttons of the preview. */
-function onPreview(handle: (ctx: ChatContext, found: PreviewDraft) => Promise<Answer>): Handler {
-  return onDraft(async (ctx, { row, step }) => {
-    if (step.step !== 'preview') throw new Refused(texts.making.over);
-    return handle(ctx, { row, step });
-  });
-}
+const atPreview = (draft: OpenDraft): draft is PreviewDraft => draft.step.step === 'preview';
+const inMaking = (draft: OpenDraft): draft is MakingDraft => draft.step.step !== 'edit' && draft.step.step !== 'made';
+const anywhere = (_draft: OpenDraft): _draft is OpenDraft => true;
 
 /** The second press of two finds the task that the first one made. */
 async function alreadyMade(ctx: ChatContext, taskId: string): Promise<Answer> {
@@ -67,11 +76,10 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
     }),
   );
   if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
-  const { task } = tried.made;
-  const missing = topicsOff(ctx.place) ?? (await rightMissing(ctx));
-  const shown = withNote(await cardOf(task, ctx), missing);
+  const { task, replayed } = tried.made;
+  const shown = replayed ? await cardOf(task, ctx) : newCard(task, ctx);
   return {
-    ...redrawn(ctx, shown, texts.making.created(task.number)),
+    ...redrawn(ctx, await withNote(shown, ctx), texts.making.created(task.number)),
     draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
   };
 }
@@ -91,15 +99,15 @@ function requestInput({ text, when, kept }: StepOf<'preview'>, plain: boolean): 
 }
 
 /** A task may be made where its results cannot be shown yet; then its first card says so. */
-function withNote(shown: Drawn, missing: keyof typeof texts.making.topicsOff | null): Drawn {
+async function withNote(shown: Drawn, { place, setUp }: ChatContext): Promise<Drawn> {
+  let missing: keyof typeof texts.making.topicsOff | null = topicsOff(place);
+  if (missing === null) {
+    // Asked when a task was made, and not for every preview, because only Telegram knows it.
+    const { isPrivate, canManageTopics } = await setUp(place);
+    if (!isPrivate && canManageTopics === false) missing = 'right';
+  }
   if (missing === null) return shown;
   return { ...shown, text: `${shown.text}\n\n${texts.making.note(texts.making.topicsOff[missing])}` };
-}
-
-/** Asked when a task was made, and not for every preview, because only Telegram knows it. */
-async function rightMissing(ctx: ChatContext): Promise<'right' | null> {
-  const setUp = await ctx.setUp(ctx.place);
-  return !setUp.isPrivate && setUp.canManageTopics === false ? 'right' : null;
 }
 
 /** The preview stays, says what is wrong, and offers what can be done about it. */
@@ -118,8 +126,7 @@ async function notCreated(
 }
 
 /** Every choice while a task is made: `wizard:<draft>:<what>[:<value>[:<more>]]`. */
-async function choicePressed(ctx: ChatContext, { row, step }: OpenDraft): Promise<Answer> {
-  if (step.step === 'edit' || step.step === 'made') throw new Refused(texts.making.over);
+async function choicePressed(ctx: ChatContext, { row, step }: MakingDraft): Promise<Answer> {
   const [action, value, more] = [arg(ctx, 1), arg(ctx, 2), arg(ctx, 3)];
   const that = thatActions.find((each) => each === action);
   if (that !== undefined && step.step === 'preview') return sameTitlePressed(ctx, { row, step, action: that });
@@ -138,19 +145,19 @@ async function choicePressed(ctx: ChatContext, { row, step }: OpenDraft): Promis
 export const newTaskButtons = {
   create: onChat(
     'create',
-    onPreview((ctx, found) => created(ctx, found, false)),
+    onDraft(atPreview, (ctx, found) => created(ctx, found, false)),
   ),
   plain: onChat(
     'create',
-    onPreview((ctx, found) => created(ctx, found, true)),
+    onDraft(atPreview, (ctx, found) => created(ctx, found, true)),
   ),
   // The time is asked for again; it is chosen or written.
-  retime: onPreview((ctx, { row, step }) => turned(ctx, row.id, retimed(step))),
-  cancel: onDraft(async (ctx, { row, step }) => {
+  retime: onDraft(atPreview, (ctx, { row, step }) => turned(ctx, row.id, retimed(step))),
+  cancel: onDraft(anywhere, async (ctx, { row, step }) => {
     const words = step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
     return { ...redrawn(ctx, drawn(words)), draft: { is: 'drop', draftId: row.id } };
   }),
-  wizard: onChat('create', onDraft(choicePressed)),
+  wizard: onChat('create', onDraft(inMaking, choicePressed)),
 } satisfies Buttons;
 
 const thatActions = ['that', 'thattime', 'thattext'] as const;
@@ -161,13 +168,7 @@ function short(sentence: string): string {
 }
 
 /** The task of the same title: `that` shows what could be changed about it, `thattime` and `thattext` change it. */
-async function sameTitlePressed(
-  ctx: ChatContext,
-  { row, step, action }: PreviewDraft & { readonly action: 'that' | 'thattime' | 'thattext' },
-): Promise<Answer> {
-  const task = await ctx.store.taskByTitle(ctx.place.chat.id, titleOfStep(step));
-  if (task === null) throw new Refused(texts.chat.noSuchTask);
-  await demand(ctx, 'change', task);
+const sameTitlePressed = onFound('change', twinOf, async (ctx, { task, row, step, action }) => {
   if (action === 'that') return redrawn(ctx, changeOffered(task, { row, step }, ctx.clock.now()));
   const patch: TaskPatch =
     action === 'thattime' ? { schedule: inputOf(step.when.schedule) } : { instructions: step.text };
@@ -177,6 +178,14 @@ async function sameTitlePressed(
     ...redrawn(ctx, drawn(words, undoRow(changed, entryId))),
     draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
   };
+});
+
+type TwinPressed = PreviewDraft & { readonly action: (typeof thatActions)[number] };
+
+async function twinOf({ store, place }: ChatContext, pressed: TwinPressed) {
+  const task = await store.taskByTitle(place.chat.id, titleOfStep(pressed.step));
+  if (task === null) throw new Refused(texts.chat.noSuchTask);
+  return { ...pressed, task };
 }
 
 function changeOffered(task: Task, { row, step }: PreviewDraft, now: number) {

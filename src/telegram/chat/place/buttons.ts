@@ -1,3 +1,4 @@
+import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
 import { type Answer, type Buttons, type ChatContext, claimedArg, setupArg, type Place } from '../context.ts';
@@ -168,7 +169,7 @@ const testPressed = onChat('create', async (ctx) => {
     input: {
       title: setup.testTitle,
       instructions: setup.testText,
-      schedule: { kind: 'once', once_at: new Date(now + testInMs).toISOString(), timezone: place.timezone },
+      schedule: { kind: 'once', once_at: iso(now + testInMs), timezone: place.timezone },
     },
   });
   const { number, nextAt } = task;

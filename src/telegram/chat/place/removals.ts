@@ -4,11 +4,10 @@ import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, redrawn, Refused, toasted, toastOf } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
-import { onChat, targetOf, threadOf } from '../kit/guards.ts';
+import { onChat, onFound, targetOf, threadOf } from '../kit/guards.ts';
 import { numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
-import { demand } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 
 /** `/purge`: all tasks of the chat go, once somebody has seen how many that are. */
@@ -51,12 +50,8 @@ export const purgePressed = onChat('manage', async (ctx) => {
 });
 
 /** `/topic delete`: the topic of a task goes, with all its messages, and the task goes on. */
-export async function topicCommand(ctx: ChatContext): Promise<Answer> {
+export const topicCommand = onFound('change', meant, async (ctx, { task }) => {
   const { topic } = texts;
-  const words = /^delete(?=\s|$)\s*(.*)$/is.exec(ctx.args.trim());
-  if (words === null) return answer(topic.how());
-  const task = await meant(ctx, words[1] ?? '');
-  await demand(ctx, 'change', task);
   if (task.topicState === 'creating') return answer(topic.beingMade(taskName(task)));
   if (task.topicId === null) {
     return answer(ctx.place.isForum ? topic.none(taskName(task)) : topic.unavailable(taskName(task)));
@@ -65,20 +60,22 @@ export async function topicCommand(ctx: ChatContext): Promise<Answer> {
   return answer(topic.confirm(taskName(task), isDeleted), [
     [button(topic.deleteIt, dataOf('topicdelete', shortId(task.id), task.topicId)), button(topic.keep, dataOf('keep'))],
   ]);
-}
+});
 
 /** Also a deleted task may have a topic still, which is closed then. */
-async function meant({ place, store }: ChatContext, rest: string): Promise<Task> {
+async function meant({ place, store, args }: ChatContext): Promise<{ readonly task: Task }> {
   const { topic, list } = texts;
+  const [, rest] = /^delete(?=\s|$)\s*(.*)$/is.exec(args.trim()) ?? [];
+  if (rest === undefined) throw new Refused(answer(topic.how()));
   const numbered = numberIn(place, rest);
   if (numbered !== null) {
     if (numbered.rest !== '') throw new Refused(answer(topic.how()));
     const task = await store.taskByNumber(place.chat.id, numbered.number);
     if (task === null) throw new Refused(answer(list.noSuchNumber(numbered.number)));
-    return task;
+    return { task };
   }
   if (rest.trim() !== '') throw new Refused(answer(topic.how()));
-  if (place.topicTask !== null) return place.topicTask;
+  if (place.topicTask !== null) return { task: place.topicTask };
   throw new Refused(answer(place.topic === null ? topic.how() : topic.notOurs));
 }
 

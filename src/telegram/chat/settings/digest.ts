@@ -8,10 +8,10 @@ import { answer, forAsker, redrawn, Refused, reactOr } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
 import { moments, scheduleText } from '../kit/clock.ts';
 import { readingOf, type PlaceAndDate } from '../kit/drafts.ts';
-import { targetOf, threadOf } from '../kit/guards.ts';
+import { onChat, onFound, targetOf, threadOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
-import { demand, mayManage } from '../kit/rights.ts';
+import { mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 
 /** The digest of a chat: a task like any other, and this is the comfortable way to it. */
@@ -21,16 +21,16 @@ const subject = 'digest';
 
 export async function digestCommand(ctx: ChatContext): Promise<Answer> {
   const words = ctx.args.trim().toLowerCase();
-  if (words === '') return forAsker(answer(...(await digestView(ctx))));
-  if (words === 'off') return answer(...(await switchedOff(ctx)));
+  if (words === '') return forAsker(shown(ctx, await digestView(ctx)));
+  if (words === 'off') return switchedOff(ctx);
   if (words === 'now') return now(ctx);
   const schedule = readDigestWhen(words, ctx);
-  return schedule === null ? answer(texts.digest.unread()) : answer(...(await scheduled(ctx, schedule)));
+  return schedule === null ? answer(texts.digest.unread()) : scheduled(ctx, schedule);
 }
 
 /** In its own topic the digest itself is the answer. */
 async function now(ctx: ChatContext): Promise<Answer> {
-  const told = answer(...(await digestNow(ctx)));
+  const told = await digestNow(ctx);
   return ctx.place.topicTask?.subject === subject ? reactOr(ctx, '👀', told) : told;
 }
 
@@ -81,9 +81,13 @@ function spelled(words: string): string {
 /** Words, and the buttons below them. */
 type Told = readonly [words: Rich, rows: Rows];
 
+/** A command is answered; a press draws its message anew. */
+function shown(ctx: ChatContext, told: Told): Answer {
+  return ctx.isPress ? redrawn(ctx, drawn(...told)) : answer(...told);
+}
+
 /** A second digest is never made: the one that is there moves. */
-async function scheduled(ctx: ChatContext, schedule: Schedule): Promise<Told> {
-  await demand(ctx, 'manage');
+const scheduled = onChat('manage', async (ctx, schedule: Schedule) => {
   const known = await digestOf(ctx);
   const at = inputOf(schedule);
   const task =
@@ -93,11 +97,11 @@ async function scheduled(ctx: ChatContext, schedule: Schedule): Promise<Told> {
   const next = await ctx.truth.upcoming(task.id, 1);
   const setting = settingFor(task, ctx);
   const words = texts.digest.on(taskName(task), scheduleText(task.schedule, ctx.clock.now()));
-  return [
+  return shown(ctx, [
     lines(words, texts.digest.next(moments(next, setting), setting.timezone)),
     [[button(texts.digest.off, dataOf('digest', 'off')), button(texts.digest.now, dataOf('digest', 'now'))]],
-  ];
-}
+  ]);
+});
 
 async function made({ place, tasks, person, key }: ChatContext, schedule: ReturnType<typeof inputOf>): Promise<Task> {
   const { task } = await tasks.create({
@@ -118,20 +122,22 @@ async function made({ place, tasks, person, key }: ChatContext, schedule: Return
 }
 
 /** The digest rests, and keeps its topic and its history. */
-async function switchedOff(ctx: ChatContext): Promise<Told> {
-  await demand(ctx, 'manage');
+const switchedOff = onChat('manage', async (ctx) => {
   const task = await digestOf(ctx);
-  if (task === null || task.state !== 'active') return [texts.digest.isOff(), []];
+  if (task === null || task.state !== 'active') return shown(ctx, [texts.digest.isOff(), []]);
   await ctx.tasks.pause(targetOf(ctx, task), null);
-  return [texts.digest.switchedOff(taskName(task)), []];
-}
+  return shown(ctx, [texts.digest.switchedOff(taskName(task)), []]);
+});
 
-async function digestNow(ctx: ChatContext): Promise<Told> {
+const digestNow = onFound('change', digestFound, async (ctx, { task }) => {
+  await ctx.tasks.runNow({ ...targetOf(ctx, task), idempotencyKey: `${ctx.key}:now` });
+  return shown(ctx, [texts.digest.comes(taskName(task)), []]);
+});
+
+async function digestFound(ctx: ChatContext): Promise<{ readonly task: Task }> {
   const task = await digestOf(ctx);
   if (task === null) throw new Refused(texts.digest.isOff());
-  await demand(ctx, 'change', task);
-  await ctx.tasks.runNow({ ...targetOf(ctx, task), idempotencyKey: `${ctx.key}:now` });
-  return [texts.digest.comes(taskName(task)), []];
+  return { task };
 }
 
 /** When it comes, and how to change that. */
@@ -165,14 +171,11 @@ async function digestView(ctx: ChatContext): Promise<Told> {
 }
 
 export async function digestPressed(ctx: ChatContext): Promise<Answer> {
-  return redrawn(ctx, drawn(...(await pressed(ctx, arg(ctx, 0)))));
-}
-
-async function pressed(ctx: ChatContext, what: string): Promise<Told> {
+  const what = arg(ctx, 0);
   switch (what) {
     case 'open': {
       const [words, rows] = await digestView(ctx);
-      return [words, [...rows, [button(texts.button.back, dataOf('set', 'open', 'all'))]]];
+      return shown(ctx, [words, [...rows, [button(texts.button.back, dataOf('set', 'open', 'all'))]]]);
     }
     case 'off':
       return switchedOff(ctx);

@@ -1,9 +1,10 @@
+import { iso } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
 import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';
-import { answering, answerWith, redrawn, Refused, toastOf } from '../kit/answers.ts';
+import { answered, answerWith, redrawn, Refused, toastOf } from '../kit/answers.ts';
 import { card, cardButtons, taskName, cardOf, factsOf, markFor, nextSentence, settingFor } from '../kit/card.ts';
 import { putDraft, cancelRow } from '../kit/drafts.ts';
 import { onChat, onTask, targetOf } from '../kit/guards.ts';
@@ -118,7 +119,7 @@ async function editWhatPressed(ctx: ChatContext, task: Task): Promise<Answer> {
 async function whyPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const back = [[button(texts.button.back, dataOf('task', shortId(task.id)))]];
   const slot = /^[0-9a-z]{1,9}$/.test(arg(ctx, 1)) ? Number.parseInt(arg(ctx, 1), 36) : null;
-  const when = slot === null ? '' : new Date(slot).toISOString();
+  const when = slot === null ? '' : iso(slot);
   return redrawn(ctx, drawn(await whyWords(task, when, ctx), back));
 }
 
@@ -174,7 +175,7 @@ async function whichPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const { command, words } = await typedBefore(ctx);
   const handle = typed.get(command);
   if (handle === undefined) throw new Refused(texts.chat.oldButton);
-  const told = await answering(handle)({ ...ctx, command, args: `#${task.number} ${words}` });
+  const told = await answered(handle, { ...ctx, command, args: `#${task.number} ${words}` });
   const { messageId } = ctx;
   const replies = told.replies.map((reply) =>
     reply.is === 'message' ? ({ is: 'edit', messageId, shown: reply.shown } as const) : reply,

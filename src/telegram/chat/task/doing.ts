@@ -12,11 +12,11 @@ import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { draftHere } from '../kit/drafts.ts';
-import { onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
+import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
-import { calledOf, demand, mayManage, nameOf } from '../kit/rights.ts';
+import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
 import { snoozeButtons } from '../results/snoozing.ts';
 import { texts } from '../texts.ts';
 
@@ -244,7 +244,9 @@ const undoNamed = onNamedTask(
   (ctx, { task }) => undone(ctx, task, null),
 );
 
-async function undoLast(ctx: ChatContext): Promise<Answer> {
+const undoLast = onFound('change', lastHere, (ctx, { task, entryId }) => undone(ctx, task, entryId));
+
+async function lastHere(ctx: ChatContext): Promise<{ readonly task: Task; readonly entryId: string }> {
   const last = await ctx.store.lastChange({
     chatId: ctx.place.chat.id,
     actor: ctx.person.actor,
@@ -253,9 +255,8 @@ async function undoLast(ctx: ChatContext): Promise<Answer> {
     key: ctx.key,
   });
   const task = last === null ? null : await ctx.store.readTask(last.taskId);
-  if (last === null || task === null) return answer(texts.undo.none());
-  await demand(ctx, 'change', task);
-  return undone(ctx, task, last.entryId);
+  if (last === null || task === null) throw new Refused(answer(texts.undo.none()));
+  return { task, entryId: last.entryId };
 }
 
 /** Without an entry it is the last change of the task. */

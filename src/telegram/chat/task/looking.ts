@@ -11,7 +11,7 @@ import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capita
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
-import { calledOf, demand } from '../kit/rights.ts';
+import { calledOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
@@ -76,10 +76,10 @@ const comingShown = 10;
 export async function nextCommand(ctx: ChatContext): Promise<Answer> {
   const span = spanNamed(ctx.args);
   const isChat = span !== null || (ctx.args.trim() === '' && (await impliedBy(ctx)) === null);
-  if (!isChat) return nextNamed(ctx);
-  await demand(ctx, 'read');
-  return answerWith(await agendaOf(span ?? 'day', ctx));
+  return isChat ? nextOfAll(ctx, span ?? 'day') : nextNamed(ctx);
 }
+
+const nextOfAll = onChat('read', async (ctx, span: AgendaSpan) => answerWith(await agendaOf(span, ctx)));
 
 const nextNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) => {
   const { history } = texts;

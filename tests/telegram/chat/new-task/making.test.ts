@@ -28,6 +28,16 @@ describe('/new with a time and a text', () => {
     expect(task).toMatchObject({ number: 1, ownerId: ada.actor, home: { address: '-1001234', topic: 77 } });
   });
 
+  test.each(['every day at 9 until 26 Nov Water', 'every 2 hours Stretch', 'tomorrow at 9 until done Pills'])(
+    'the card that Create shows is the one that is drawn of the task later: %s',
+    async (words) => {
+      const { talk, message } = await afterAsking(`/new ${words}`);
+      await talk.press(message, 'Create');
+      const card = await talk.ask('/task 1');
+      expect(message.shown.text).toBe(card.shown.text);
+    },
+  );
+
   test('a second press of Create makes no second task and shows the card again', async () => {
     const { talk, message } = await afterAsking('/new every weekday at 9 Stand up');
     const data = dataBehind(message, 'Create');

@@ -8,7 +8,7 @@ import type {
 } from '../../app/ports/chats.ts';
 import type { Planned } from '../../app/ports/why.ts';
 import type { Actor } from '../../domain/access.ts';
-import type { Task } from '../../domain/task.ts';
+import { failuresPause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick } from '../engine/fields.ts';
 import { contains } from '../engine/queries.ts';
@@ -84,7 +84,7 @@ function folded(title: string): string {
   return title.normalize('NFKC').replaceAll(/\s+/gu, '').toLowerCase();
 }
 
-const failing = raw(`((t.state = 'paused' and t.paused_reason like 'auto:%') or t.consecutive_failures > 0)`);
+const failing = raw(`((t.state = 'paused' and t.paused_reason = '${failuresPause}') or t.consecutive_failures > 0)`);
 
 const filters: Readonly<Record<ChatTasksQuery['filter'], Sql>> = {
   all: raw(`t.state <> 'deleted'`),

@@ -160,7 +160,7 @@ const changeFields = {
 function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Script<LastChange | null> {
   const found = yield* all(
     select(changeFields)`from tasks t join audit a on a.task_id = t.id
-        left join idempotency_keys k on a.verb = 'undo' and k.scope = 'undo:' || a.task_id and k.key = ${key}
+        left join idempotency_keys k on a.verb = 'undo' and k.scope = 'undo' and k.target = a.task_id and k.key = ${key}
       where t.chat_id = ${chatId} and a.at >= ${since}
         and (a.verb = 'undo' or (a.actor = ${actor} and a.verb in ${list(verbs)}))
       order by a.id desc ${limited(changesMax)}`,

@@ -190,8 +190,8 @@ async function tellOwners(deps: ReviewDeps, task: Task, difference: SlotDifferen
     const chat = await store.findChat(address);
     if (chat === null || chat.state === 'gone') continue;
     const message = noticeTo({ provider: 'telegram', address, topic: null }, { id: ids.next(), shown });
-    const key = `slots_differ:${taskId}:${digest.of(difference.schedule)}`;
-    if (await store.tellOnce(key, message, clock.now())) bell.ring('deliverer');
+    const word = { word: 'slots_differ', taskId, about: digest.of(difference.schedule) } as const;
+    if (await store.tellOnce(word, message, clock.now())) bell.ring('deliverer');
   }
 }
 

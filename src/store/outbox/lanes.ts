@@ -48,12 +48,13 @@ export function threadLaneOf(column: string, topic: number): Sql {
   return sql`'thread:' || ${raw(column)} || ${`:${topic}`}`;
 }
 
-export const isCardLane = raw(`lane like 'card:%'`);
+/** Parts of these kinds are in the lane of a card, and no others. */
+export const isCardLane = raw(`kind in ('card', 'pin', 'close', 'open')`);
 
-/** Lanes of tasks name the task alone; the others name the chat, which is another one from now on. */
-export function laneOfMerged(youngId: string, oldId: string): Sql {
-  const renamed = sql`replace(lane, ${`:${youngId}`}, ${`:${oldId}`})`;
-  return sql`case when lane like 'task:%' or lane like 'card:%' then lane else ${renamed} end`;
+/** The lane of a part where its chat is this one from now on, from what its row says; what goes to a task names no chat. */
+export function laneIn(chatId: string): Sql {
+  const kind = raw(`case kind when 'result' then 'thread' when 'notice' then 'notice' else 'answer' end`);
+  return sql`case goes_to when 'task' then lane else ${kind} || ${`:${chatId}:`} || coalesce(cast(to_topic as text), '') end`;
 }
 
 /** Parts that wait in a lane. All open states are named, because only then does the index of open lanes answer. */

@@ -149,14 +149,14 @@ export function moveTests(open: OpenWorld): void {
     const young = await aChat(world, supergroup);
     await store.noteMember({ chatId: task.chatId, userId: someone, status: 'out', checkedAt: nine });
     await store.noteMember({ chatId: young.id, userId: someone, status: 'member', checkedAt: nine + 1 });
-    await store.tellOnce('a', aMessage(world, { thread: threadOf(supergroup) }), nine);
+    await store.tellOnce({ word: 'not_pinned' }, aMessage(world, { thread: threadOf(supergroup) }), nine);
     await store.writeHold(young.id, nine + hour, nine);
     await store.writeHold(task.chatId, nine + minute, nine);
     await move(world);
 
     expect(await store.readMember(task.chatId, someone)).toMatchObject({ status: 'member' });
     expect(await world.query('select revoked_by from grants')).toEqual([{ revoked_by: null }]);
-    expect(await store.tellOnce('a', aMessage(world), nine)).toBe(false);
+    expect(await store.tellOnce({ word: 'not_pinned' }, aMessage(world), nine)).toBe(false);
     expect(await store.readHolds(nine)).toEqual([{ chatId: task.chatId, until: nine + hour }]);
   });
 

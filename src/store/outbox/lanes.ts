@@ -1,7 +1,7 @@
 import { threadLane } from '../../domain/run.ts';
 import { raw, sql, type Sql } from '../engine/sql.ts';
 
-/** Names of lanes are built and read here alone. Of each lane one part is under way at a time. */
+/** Names of lanes are built here alone, and compared as a whole. Of each lane one part is under way at a time. */
 
 /** Results of a task, and the words about it in its topic. */
 export function taskLane(taskId: string): string {

@@ -48,9 +48,6 @@ export function threadLaneOf(column: string, topic: number): Sql {
   return sql`'thread:' || ${raw(column)} || ${`:${topic}`}`;
 }
 
-/** Parts of these kinds are in the lane of a card, and no others. */
-export const isCardLane = raw(`kind in ('card', 'pin', 'close', 'open')`);
-
 /** The lane of a part where its chat is this one from now on, from what its row says; what goes to a task names no chat. */
 export function laneIn(chatId: string): Sql {
   const kind = raw(`case kind when 'result' then 'thread' when 'notice' then 'notice' else 'answer' end`);

@@ -71,6 +71,20 @@ export function guidanceTests(open: OpenWorld): void {
     expect(await guidances(world)).toHaveLength(3);
   });
 
+  test('a trouble that is over is news again, although another one lasts', async () => {
+    const world = await open();
+    const result = async () => aResult(world, await aReadyTask(world));
+    await world.store.endParts([stuck(world, await result(), 'no_topic_right')], nine);
+    await world.store.endParts([stuck(world, await result())], nine);
+    await world.query(`update deliveries set status = 'failed' where kind = 'notice' or cause = 'topics_off'`);
+
+    await world.store.endParts([delivered(await result())], nine);
+    await world.store.endParts([stuck(world, await result(), 'no_topic_right')], nine);
+    expect(await guidances(world)).toHaveLength(2);
+    await world.store.endParts([stuck(world, await result())], nine);
+    expect(await guidances(world)).toHaveLength(3);
+  });
+
   test('words are said once for a chat and what they are about; a part that gets through makes what to mend news there', async () => {
     const world = await open();
     const tell = (word: Word, address = '-100') =>

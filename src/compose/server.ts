@@ -3,11 +3,10 @@ import { createGauges } from '../app/operations/gauges.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
-import { followZoneRules, createClockWatch } from '../app/pipeline/scheduler.ts';
+import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
-import type { Timer, Backups, LoopName } from '../app/ports/outside.ts';
+import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
-import type { Store } from '../app/ports/store.ts';
 import type { Config } from '../config/config.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import type { PageOfMetrics } from '../http/app.ts';
@@ -19,7 +18,9 @@ import type { TravelTime } from '../system/clock.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
-import { createSecondOpinion } from '../system/second-opinion/process.ts';
+import { createPool } from '../system/pool/pool.ts';
+import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
+import { createTemplates } from '../system/templates/templates.ts';
 import { asideApi } from '../telegram/api.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/intake/menu.ts';
@@ -48,6 +49,8 @@ interface Starting {
   /** Is told the secrets that are made or read in the course of the start. */
   readonly secrets?: Pick<Secrets, 'add'>;
   readonly version: string;
+  /** Where children of the pool are not to evaluate them. */
+  readonly templates?: Templates;
   readonly zoneRules: string;
   /** The right to schedule was lost; the process must end. */
   readonly onLost: (error: Error) => void;
@@ -104,11 +107,12 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const patient = { ...world, timer: realTimer };
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
-  const opinion = config.SECOND_OPINION ? createSecondOpinion(patient) : null;
+  const pool = createPool(patient);
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
-    secondOpinion: opinion === null ? null : { opinion, meter },
+    templates: starting.templates ?? createTemplates(pool.run),
+    secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
     platform: (budget) => createPlatform(asideApi(wire.api, budget)),
     renamed: (budget) => topicNames({ aside: asideApi(wire.api, budget), log }),
     transport: (budget) =>
@@ -117,7 +121,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };
   await followZoneRules(zones);
-  const loops = createLoops(config, { world, rooms, store, meter });
+  const loops = createLoops(config, { world, rooms, meter });
   startAtZero(meter, loops);
   let claim: string | null = null;
   const printClaim = (code: string) => {
@@ -147,7 +151,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     watched: [{ name: 'telegram', health: telegramIn.health }],
   });
   const heartbeat = openHeartbeat(config, { ...patient, meter, ready: api.ready });
-  return { ...made, phase, opinion, telegramIn, travel, pages, streams, api, heartbeat, opened };
+  return { ...made, phase, pool, telegramIn, travel, pages, streams, api, heartbeat, opened };
 }
 
 async function start(app: App, { secrets }: Starting): Promise<Server> {
@@ -186,17 +190,17 @@ function firstWords(claim: string | null): string[] {
  * Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next
  * start. The port closes last: until then clients are told that the server stops.
  */
-async function stop({ phase, heartbeat, opinion, ...app }: App, listening: Listening): Promise<void> {
+async function stop({ phase, heartbeat, pool, ...app }: App, listening: Listening): Promise<void> {
   const { loops, rooms, telegramIn, wire, pages, opened } = app;
   phase.stop();
   heartbeat?.stop();
-  opinion?.close();
   // Streams of the pages would hold up the stop.
   pages?.close();
   const incoming = Promise.all([listening.drain(), telegramIn.stop(stopGraceMs)]);
   await phase.waitFor('requests and updates', incoming);
   for (const loop of [...loops].reverse()) await phase.waitFor(`a step of the ${loop.name}`, loop.stop());
   await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
+  pool.close();
   await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));
   await phase.waitFor('connections', listening.close());
   await phase.waitFor('connections to Telegram', wire.close());
@@ -232,6 +236,7 @@ function startAtZero(meter: Meter, loops: readonly Loop[]): void {
   for (const result of ['made', 'failed']) meter.count('backups_total', { result }, 0);
   for (const status of ['delivered', 'failed']) meter.count('deliveries_total', { kind: 'result', status }, 0);
   for (const status of ['succeeded', 'failed']) meter.count('runs_total', { action: 'message', status }, 0);
+  meter.count('clock_set_backs_total', {}, 0);
   meter.count('attempts_total', { number: '1', status: 'interrupted' }, 0);
   meter.count('telegram_calls_total', { method: 'sendMessage', result: 'rate_limited' }, 0);
 }
@@ -256,7 +261,6 @@ function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
 interface LoopsDeps {
   readonly world: World;
   readonly rooms: Rooms;
-  readonly store: Store;
   /** Absent where nothing is measured. */
   readonly meter?: Meter;
 }
@@ -264,9 +268,8 @@ interface LoopsDeps {
 /** Loops in the order in which they start: each one before those that hand work to it; the housekeeper comes last. */
 export function createLoops(
   config: Pick<Config, 'BATCH_SIZE'>,
-  { world, rooms, store, meter = silentMeter }: LoopsDeps,
+  { world, rooms, meter = silentMeter }: LoopsDeps,
 ): readonly Loop[] {
-  const watch = createClockWatch({ ...world, store });
   const works: readonly (Work & { readonly name: LoopName })[] = [
     { name: 'deliverer', ...rooms.deliverer },
     { name: 'runner', ...rooms.runner },
@@ -274,8 +277,9 @@ export function createLoops(
       name: 'scheduler',
       ...rooms.scheduler,
       step: async (now, limit) => {
-        await watch.check();
-        return rooms.scheduler.step(now, limit);
+        const hasMore = await rooms.clockWatch.check(limit);
+        const made = await rooms.scheduler.step(now, limit);
+        return { ...made, more: made.more || hasMore };
       },
     },
     { name: 'acks', ...rooms.nagging },

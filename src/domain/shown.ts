@@ -76,6 +76,8 @@ export type View =
   | { readonly view: 'backlog'; readonly waiting: number; readonly oldestAt: number }
   /** To an owner: the bot can reach a chat no more. */
   | { readonly view: 'chatGone'; readonly title: string; readonly paused: number; readonly cause: string }
+  /** To an owner: the clock of the computer was set back to that instant, and tasks were planned again. */
+  | { readonly view: 'clockSetBack'; readonly byMs: number; readonly to: number; readonly moved: number }
   /** To an owner: another program computes other next slots for a task. */
   | {
       readonly view: 'slotsDiffer';
@@ -160,7 +162,8 @@ export type Word =
   | { readonly word: 'not_pinned' }
   | { readonly word: 'may_not_run'; readonly reason: GrantFault; readonly taskId: string; readonly about: string }
   | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor }
-  | { readonly word: 'slots_differ'; readonly taskId: string; readonly about: string };
+  | { readonly word: 'slots_differ'; readonly taskId: string; readonly about: string }
+  | { readonly word: 'clock_set_back'; readonly about: string };
 
 export function isView(shown: Shown): shown is View {
   return 'view' in shown;

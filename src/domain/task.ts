@@ -92,7 +92,7 @@ export function titleFrom(instructions: string): string {
   return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('').trimEnd()}…`;
 }
 
-/** The reason of the only pause that the end of a run brings: too many failures in a row. */
+/** The reason of a pause after too many failures in a row. */
 export const failuresPause = 'auto:consecutive_failures';
 
 /** A text of which nothing can be seen. Telegram takes neither a message nor a topic's name of that kind. */

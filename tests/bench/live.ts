@@ -7,8 +7,8 @@ import { spread, type Figure } from './report.ts';
 import { fill, nullTransport, openBench, settings, type Bench } from './world.ts';
 
 /** The product in this process, with its loops and its timer; only the chat answers at once. */
-export async function withLoops({ rooms, store, world }: Bench, work: () => Promise<void>): Promise<void> {
-  const loops = createLoops(settings, { world, rooms, store });
+export async function withLoops({ rooms, world }: Bench, work: () => Promise<void>): Promise<void> {
+  const loops = createLoops(settings, { world, rooms });
   await rooms.downtimes.open();
   for (const loop of loops) loop.start();
   await work();

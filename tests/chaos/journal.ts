@@ -19,6 +19,8 @@ export interface Journal {
   zoneRules: number;
   /** The wall clock was set back at least once. */
   readonly setBack: boolean;
+  /** A process ended before it could notice that. */
+  readonly blind: boolean;
   clockWentBack(): void;
   clockWentForward(): void;
   /** A process ended; what it had not noticed nobody will. */
@@ -149,6 +151,9 @@ export function openJournal({ database, now, mark }: Needs): Journal {
     zoneRules: 0,
     get setBack() {
       return setBack;
+    },
+    get blind() {
+      return blind;
     },
     clockWentBack: () => {
       setBack = true;

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { createClockWatch, followZoneRules } from '../../src/app/pipeline/scheduler.ts';
+import { followZoneRules } from '../../src/app/pipeline/scheduler.ts';
 import type { Ids } from '../../src/app/ports/outside.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
@@ -8,7 +8,8 @@ import { createStore } from '../../src/store/engine/store.ts';
 import type { Chance } from '../support/chance.ts';
 import { memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 import type { Chat } from './chat.ts';
-import { fateOf, faultyEngine, mortalTimer, mortalTransport, type Fate } from './faults.ts';
+import { fateOf, faultyEngine, mortalTimer, mortalTransport, type Fate, type StoreFault } from './faults.ts';
+import type { Siege } from './siege.ts';
 
 /** One process: from its start on the database to its death. Nothing of it survives but rows, and what it has sent. */
 export interface Life {
@@ -33,13 +34,14 @@ export interface Outside {
   readonly chat: Chat;
   readonly ids: Ids;
   readonly chance: Chance;
+  readonly siege: Siege<StoreFault>;
   readonly settings: RoomSettings;
 }
 
-export function beginLife({ database, time, chat, ids, chance, settings }: Outside): Life {
+export function beginLife({ database, time, chat, ids, chance, siege, settings }: Outside): Life {
   const fate = fateOf(chance);
   const log = memoryLog();
-  const store = createStore(faultyEngine(sqliteEngine(database), { fate, chance }));
+  const store = createStore(faultyEngine(sqliteEngine(database), { fate, chance, siege }));
   const timer = mortalTimer(time, fate);
   const transport = mortalTransport(chat.transport, fate);
   const given: string[] = [];
@@ -54,7 +56,6 @@ export function beginLife({ database, time, chat, ids, chance, settings }: Outsi
   const world = { clock: time, stopwatch: time, timer, ids: noted, log };
   // The first id that the rooms ask for is the one of the boot.
   const rooms = composeRooms(settings, world, { store, transport: () => transport });
-  const watch = createClockWatch({ ...world, store });
   const limit = settings.BATCH_SIZE;
   return {
     bootId: given[0] ?? '',
@@ -68,8 +69,8 @@ export function beginLife({ database, time, chat, ids, chance, settings }: Outsi
       await downtimes.open();
     },
     schedule: async (now) => {
-      await watch.check();
-      return (await rooms.scheduler.step(now, limit)).taken;
+      const hasMore = await rooms.clockWatch.check(limit);
+      return (await rooms.scheduler.step(now, limit)).taken + Number(hasMore);
     },
     run: async (now) => (await rooms.runner.step(now, 2 * limit)).taken,
     remind: async (now) => (await rooms.nagging.step(now, limit)).taken,

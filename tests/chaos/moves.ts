@@ -5,8 +5,9 @@ import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ScheduleInput } from '../../src/domain/schedule/schedule.ts';
 import { scheduleOf, type Row } from '../invariants/rows.ts';
 import { hour, minute, second } from '../support/fakes.ts';
+import { allLastingFaults } from './chat.ts';
 import { someAction, somePolicies, someSchedule, someText } from './definitions.ts';
-import { dooms } from './faults.ts';
+import { dooms, lastingTrouble } from './faults.ts';
 import {
   actor,
   approve,
@@ -269,6 +270,21 @@ async function setClock(world: World): Promise<string> {
   return `${forward ? '+' : '-'}${step} ms`;
 }
 
+/** The clock is ahead for a while, and is put right while somebody is there. By years nothing can be held to account: retention takes the records. */
+async function trustWrongClock(world: World): Promise<string> {
+  const { chance, time, journal } = world;
+  if (!mayGoBack(world)) return 'not in this world';
+  const step = chance.between(1, chance.pick([5 * minute, hour, 3 * hour, 30 * hour]));
+  journal.clockWentForward();
+  time.setWall(time.now() + step);
+  await world.settle();
+  await world.live(chance.between(1, chance.pick([5 * second, 20 * minute])));
+  journal.clockWentBack();
+  time.setWall(time.now() - step);
+  if (chance.is(0.7)) await world.settle();
+  return `+${step} ms and back`;
+}
+
 /** Slots that were taken up already come again when the clock has gone back and a task is planned anew. */
 async function relive(world: World): Promise<string> {
   const { chance, time, journal } = world;
@@ -344,6 +360,19 @@ function weather(world: World): Promise<string> {
   return Promise.resolve(String(rate));
 }
 
+/** A fault that goes on for minutes, with everything that happens meanwhile. */
+function suffer({ chance, chat, siege }: World): Promise<string> {
+  const ms = chance.between(1, chance.pick([5, 30, 150])) * minute;
+  if (chance.is(0.35)) {
+    const fault = chance.pick(lastingTrouble);
+    siege.lay(fault, ms);
+    return Promise.resolve(`${fault.message} for ${ms} ms`);
+  }
+  const fault = chance.pick(allLastingFaults);
+  chat.siege.lay(fault, ms);
+  return Promise.resolve(`${fault} for ${ms} ms`);
+}
+
 function mend(world: World): Promise<string> {
   world.chat.mend();
   return Promise.resolve('');
@@ -366,6 +395,7 @@ export const moves: readonly Move[] = [
   { name: 'live', weight: 14, play: live },
   { name: 'oversleep', weight: 4, play: oversleep },
   { name: 'set the clock', weight: 2, play: setClock },
+  { name: 'set the clock ahead and back', weight: 2, play: trustWrongClock },
   { name: 'relive', weight: 2, play: relive },
   { name: 'create', weight: 4, play: create },
   { name: 'upsert', weight: 2, play: upsert },
@@ -389,6 +419,7 @@ export const moves: readonly Move[] = [
   { name: 'trouble with the store', weight: 4, play: trouble },
   { name: 'lose the answers to ends', weight: 2, play: loseEnds },
   { name: 'weather', weight: 3, play: weather },
+  { name: 'suffer', weight: 1.5, play: suffer },
   { name: 'mend', weight: 2, play: mend },
   { name: 'delete a topic', weight: 1, play: deleteTopic },
   { name: 'move a chat', weight: 0.3, play: moveChat },

@@ -30,7 +30,7 @@ async function aPlace(own: (store: Store) => Partial<Store> = () => ({}), phase 
   const log = memoryLog();
   const world = { clock: time, stopwatch: time, timer: time, ids: countingIds(), log };
   const rooms = composeRooms(settings, world, { store, transport: (budget) => faultyTransport().within(budget) });
-  const loops = createLoops(settings, { world, rooms, store });
+  const loops = createLoops(settings, { world, rooms });
   const read = readConfig({ API_TOKEN: 'the-token-of-the-tests', DATABASE_URL: `file:${file}` });
   if ('faults' in read) throw new Error(JSON.stringify(read.faults));
   const { app } = createApi(read.config, { world, rooms, store, loops, version: '0', watched: [], phase });

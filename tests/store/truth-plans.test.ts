@@ -13,22 +13,23 @@ test('no question about the past reads a whole table', async () => {
   await world.query(`update tasks set state = 'completed', next_at = null`);
   const { selects, planOf } = watched(connection);
 
-  const { store } = world;
   const asked = { taskId: task.id, limit: 10 };
-  await store.readTruth({ ...asked, from: nine - hour, to: nine + hour });
-  await store.readTruth({ ...asked, from: nine + minute, to: nine + minute });
-  await store.readPlanned(task.id);
-  await store.readAudit({ ...asked, cursor: null });
-  await store.readAudit({ ...asked, taskId: null, cursor: null });
-  const { next } = await store.readEvents({ ...asked, after: null });
-  await store.readEvents({ ...asked, after: 'latest' });
-  await store.readEvents({ ...asked, after: next });
-  await store.readEvents({ ...asked, after: Buffer.from('event:0:99').toString('base64url') }).catch(() => undefined);
-  await store.openDowntime('d', nine);
-  await store.lastDowntime();
-  await store.isDecided(nine);
-  await store.costOf({ id: 'd', from: nine, to: nine + hour });
-  await store.listDowntimes(10);
+  await world.store.readTruth({ ...asked, from: nine - hour, to: nine + hour });
+  await world.store.readTruth({ ...asked, from: nine + minute, to: nine + minute });
+  await world.store.readPlanned(task.id);
+  await world.store.readAudit({ ...asked, cursor: null });
+  await world.store.readAudit({ ...asked, taskId: null, cursor: null });
+  const { next } = await world.store.readEvents({ ...asked, after: null });
+  await world.store.readEvents({ ...asked, after: 'latest' });
+  await world.store.readEvents({ ...asked, after: next });
+  await world.store
+    .readEvents({ ...asked, after: Buffer.from('event:0:99').toString('base64url') })
+    .catch(() => undefined);
+  await world.store.openDowntime('d', nine);
+  await world.store.lastDowntime();
+  await world.store.isDecided(nine);
+  await world.store.costOf({ id: 'd', from: nine, to: nine + hour });
+  await world.store.listDowntimes(10);
 
   const scans = selects()
     .flatMap(planOf)

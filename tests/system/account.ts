@@ -11,6 +11,8 @@ import type { Seen } from './telegram.ts';
 
 /** What is known of a server beside its rows. */
 export interface History {
+  /** The clock was set back, so slots whose rows stand already may lie in an outage. */
+  readonly setBack?: boolean;
   /** When it was asked to stop, and when it had. */
   readonly stop: { readonly asked: number; readonly ended: number };
   /** Instants at which a process was killed. */
@@ -38,11 +40,14 @@ export function slotsOf(rows: Rows, stop: History['stop']): SlotProof {
   return proveSlots(openAccount(rows, { stop }));
 }
 
-function openAccount(rows: Rows, { stop, kills = [], promised = { created: [], runsByHand: [] } }: History): Account {
+function openAccount(
+  rows: Rows,
+  { stop, setBack = false, kills = [], promised = { created: [], runsByHand: [] } }: History,
+): Account {
   const audit = groupBy(rows.audit, ({ task_id }) => task_id);
   const account: Account = accountOf(rows, {
     restsAt: null,
-    setBack: false,
+    setBack,
     wasKilled: ({ started_at: from, finished_at: to }: Row<'attempts'>) =>
       kills.some((kill) => kill >= from - momentMs && kill <= (to ?? kill) + momentMs),
     periodsOf: (task: Row<'tasks'>) => {
@@ -77,7 +82,9 @@ function periodsOf(task: Row<'tasks'>, { entries, account, stop }: Around): Peri
   let since: number | null = null;
   const end = (to: number, slackMs: number) => {
     if (since === null) return;
-    periods.push({ schedule, bounds, from: since, mayFrom: since, must: Math.min(to, known), may: to + slackMs });
+    // A clock that was set back by an hour comes to the slots of the hour before the beginning.
+    const mayFrom = account.setBack ? since - 3_600_000 : since;
+    periods.push({ schedule, bounds, from: since, mayFrom, must: Math.min(to, known), may: to + slackMs });
   };
   for (const entry of entries) {
     const fresh = factsOf(entry.after).schedule;

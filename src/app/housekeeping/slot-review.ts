@@ -3,7 +3,6 @@ import { isDelay, nextSlot, type Schedule } from '../../domain/schedule/schedule
 import { toWall } from '../../domain/schedule/time/zone.ts';
 import type { Task } from '../../domain/task.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
-import { noticeTo, type ChatStore } from '../ports/chats.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { Timer, World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
@@ -17,6 +16,7 @@ import {
 import type { TaskStore } from '../ports/tasks.ts';
 import type { HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { isUnreadable } from '../tasks/verbs.ts';
+import { tellOwnersOnce, type TellOwnersDeps } from '../use-cases/reachable-chats.ts';
 import { inSteps, type Chore } from './chore.ts';
 
 /** The part of the schedule engines that is put to the test. */
@@ -40,7 +40,7 @@ interface ReviewDeps extends Pick<World, 'clock' | 'timer' | 'ids' | 'digest' | 
   readonly store: Pick<TaskStore, 'readTask' | 'listTasks'> &
     Pick<UpkeepStore, 'readNote' | 'writeNote'> &
     Pick<HousekeepingStore, 'tellFindings'> &
-    Pick<ChatStore, 'listOwners' | 'findChat' | 'tellOnce'>;
+    TellOwnersDeps['store'];
   readonly opinion: Pick<SecondOpinion, 'slotsOf'>;
   readonly engine?: SlotEngine;
   readonly meter: Meter;
@@ -179,20 +179,12 @@ async function announce({ store, log, clock }: ReviewDeps, difference: SlotDiffe
   await store.tellFindings([{ check: 'slots_differ', count: 1 }], clock.now());
 }
 
-/** Each owner whose private chat is known hears once of a task and its schedule; where there is none, the log is all. */
+/** Owners hear once of a task and its schedule. */
 async function tellOwners(deps: ReviewDeps, task: Task, difference: SlotDifference): Promise<void> {
-  const { store, ids, digest, clock, bell } = deps;
   const { taskId, number, library, ours, theirs } = difference;
   const { timezone } = task.schedule;
   const shown = { view: 'slotsDiffer', taskId, number, title: task.title, timezone, library, ours, theirs } as const;
-  for (const { id } of await store.listOwners()) {
-    const [, address = ''] = /^telegram:user:(\d+)$/.exec(id) ?? [];
-    const chat = await store.findChat(address);
-    if (chat === null || chat.state === 'gone') continue;
-    const message = noticeTo({ provider: 'telegram', address, topic: null }, { id: ids.next(), shown });
-    const word = { word: 'slots_differ', taskId, about: digest.of(difference.schedule) } as const;
-    if (await store.tellOnce(word, message, clock.now())) bell.ring('deliverer');
-  }
+  await tellOwnersOnce(deps, { word: 'slots_differ', taskId, about: deps.digest.of(difference.schedule) }, shown);
 }
 
 /** Both answers about the next slots of one task, from where they part. */

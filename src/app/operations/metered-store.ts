@@ -50,6 +50,13 @@ export function meteredStore(store: Store, deps: MeteredDeps): Store {
     endUpdate: tap(store.endUpdate.bind(store), (isWritten, { status }) => {
       if (isWritten) meter.count('telegram_updates_total', { state: status === 'failed' ? 'failed' : 'handled' });
     }),
+    setBack: async (noticed) => {
+      await store.setBack(noticed);
+      meter.count('clock_set_backs_total', {});
+    },
+    openDowntime: tap(store.openDowntime.bind(store), ({ is }) => {
+      if (is === 'clockBack') meter.count('clock_set_backs_total', {});
+    }),
     letRunsGo: tap(store.letRunsGo.bind(store), counted('rescues_total', { room: 'runner' })),
     letPartsGo: tap(store.letPartsGo.bind(store), counted('rescues_total', { room: 'deliverer' })),
   };

@@ -27,6 +27,10 @@ export const counters = {
     labels: ['status', 'reason'],
   },
   gap_slots_total: { help: 'Missed slots that were too many for a row each, by reason.', labels: ['reason'] },
+  clock_set_backs_total: {
+    help: 'How often the clock was found to be set back, while running or at a start.',
+    labels: [],
+  },
   tasks_quarantined_total: { help: 'Tasks set aside because their row could not be read.', labels: [] },
   task_auto_pauses_total: { help: 'Tasks paused because they failed too often in a row.', labels: [] },
   runs_total: { help: 'Runs that have ended, by kind of action and result.', labels: ['action', 'status'] },

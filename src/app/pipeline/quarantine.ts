@@ -75,10 +75,10 @@ function quarantined(log: Log, taskId: string, reason: string): Quarantine {
  * One bad row never stops the others. Whatever its planning throws is the row's fault: plans are pure, so nothing that
  * another try could mend can happen in them.
  */
-export function isolate<T>(
+export function isolate<T, D extends DueTask>(
   { log }: { readonly log: Log },
-  task: DueTask | Unreadable,
-  plan: (task: DueTask) => T,
+  task: D | Unreadable,
+  plan: (task: D) => T,
 ): T | Quarantine {
   if ('unreadable' in task) return quarantined(log, task.id, task.unreadable);
   try {

@@ -1,6 +1,6 @@
 import { openFrom } from '../../domain/due.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
-import { slotsPerBatchMax, clockStepMs } from '../../domain/limits.ts';
+import { slotsPerBatchMax } from '../../domain/limits.ts';
 import { isByHand } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
@@ -177,35 +177,6 @@ function replanOf(task: DueTask, now: number): Replan {
     taskId: task.id,
     expectNextAt: task.nextAt,
     nextAt: keep ? task.nextAt : openFrom({ ...task, policy }, nextSlot(task.schedule, now, policy)),
-  };
-}
-
-interface ClockWatchDeps extends Pick<World, 'clock' | 'stopwatch' | 'log'> {
-  readonly store: Pick<UpkeepStore, 'noteSetBack' | 'shiftClock'>;
-}
-
-/**
- * Notices a wall clock that was set back, by comparing it with the monotonic one. Slots need nothing: the clock comes to
- * them again. But pauses that were computed from "now" would grow by the step, so they are moved along with it.
- */
-export function createClockWatch({ store, clock, stopwatch, log }: ClockWatchDeps) {
-  let wall = clock.now();
-  let elapsed = stopwatch.elapsed();
-  return {
-    check: async () => {
-      const nowWall = clock.now();
-      const nowElapsed = stopwatch.elapsed();
-      const stepMs = Math.round(nowWall - wall - (nowElapsed - elapsed));
-      if (Math.abs(stepMs) > clockStepMs) log.warn('clock_was_set', { step_ms: stepMs });
-      if (stepMs < -clockStepMs) {
-        // At which moment since the last look it was set, nobody knows.
-        const sinceMs = Math.ceil(nowElapsed - elapsed);
-        await store.noteSetBack({ from: nowWall - sinceMs, to: wall + sinceMs });
-        await store.shiftClock(stepMs);
-      }
-      wall = nowWall;
-      elapsed = nowElapsed;
-    },
   };
 }
 

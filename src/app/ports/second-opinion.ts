@@ -42,6 +42,4 @@ export type Opinion =
 /** The program that computes slots once more. It never throws: one that cannot answer has no opinion. */
 export interface SecondOpinion {
   slotsOf(question: SlotQuestion): Promise<Opinion>;
-  /** Ends the program; open questions are answered with `away`. */
-  close(): void;
 }

@@ -1,8 +1,10 @@
 import type { Actor } from '../../domain/access.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
+import type { Gap } from '../../domain/due.ts';
+import type { TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from './chats.ts';
-import type { DueTask, Unreadable } from './pipeline.ts';
+import type { Batch, DueTask, Quarantine, Unreadable } from './pipeline.ts';
 import type { Twice } from './why.ts';
 
 /** The store of housekeeping. Every method is one short transaction, whatever the tables hold. */
@@ -123,14 +125,60 @@ export interface HousekeepingStore {
   recordMissing(slot: MissingSlot): Promise<string | null>;
 }
 
+/** A task that a clock which was ahead has carried too far. Its `skipped` are all slots to come that have a row. */
+export interface Overtaken extends DueTask {
+  readonly state: TaskState;
+  /** It was made or edited by the clock that was ahead. */
+  readonly madeAhead: boolean;
+  /** Something that never ran, because the clock was ahead, was taken back, so that it can come when its time comes. */
+  readonly isTakenBack: boolean;
+  /** Slots of an outage that lie partly in the future again. */
+  readonly gaps: readonly Outage[];
+}
+
+type Outage = Pick<Gap, 'fromAt' | 'toAt' | 'count'>;
+
+export interface TurnedBack {
+  readonly taskId: string;
+  /** Null where it stays as it is. */
+  readonly nextAt: number | null;
+  /** Another beginning of its schedule, where it was measured from a now that was ahead. */
+  readonly begins: { readonly onceAt: number } | { readonly startAt: number } | null;
+  /** As much of them as is past. */
+  readonly gaps: readonly Outage[];
+}
+
+export interface NoticedSetBack {
+  readonly id: string;
+  /** Less than zero. */
+  readonly byMs: number;
+  readonly twice: Twice;
+}
+
+/** A clock that was set back, while tasks are planned again for it. */
+export interface SetBack extends NoticedSetBack {
+  /** The tasks up to this one are planned again; null when all are. */
+  readonly after: string | null;
+  /** How many tasks came to another next slot so far. */
+  readonly moved: number;
+}
+
 /** Notes of the product to itself, its clock, and the check that it can commit. */
 export interface UpkeepStore {
   readNote(key: string): Promise<string | null>;
   writeNote(key: string, value: string, now: number): Promise<void>;
-  /** The wall clock was set back: instants that were computed with the old one are moved along. */
-  shiftClock(byMs: number): Promise<void>;
-  /** Keeps for the truth about it which stretch of time came twice thereby. */
-  noteSetBack(twice: Twice): Promise<void>;
+  /**
+   * The wall clock was set back by so much: pauses that were measured with it are moved along, the stretch of time that comes
+   * twice is kept for the truth about it, and all tasks are to be planned again. The same one, by its id, is written once.
+   */
+  setBack(noticed: NoticedSetBack): Promise<void>;
+  /** Plans tasks again after the clock was set back, in pages; null when nothing of that is left to do. */
+  turnBack(
+    at: Batch,
+    plan: (found: readonly (Overtaken | Unreadable)[], back: SetBack) => readonly (TurnedBack | Quarantine)[],
+  ): Promise<SetBack | null>;
+  /** All tasks are planned, and whoever is to know was told. */
+  endSetBack(): Promise<void>;
   /** Throws when the store cannot commit. */
   ping(now: number): Promise<void>;
 }

@@ -55,7 +55,7 @@ export function planSkip(ids: Ids, { scene, claims, nextAt }: VerbScene, { count
   return {
     ...noChange,
     claims: [...claims, claim],
-    set: { skipsUntil: Math.max(slots.at(-1) ?? nextAt, scene.skipped.at(-1) ?? nextAt) },
+    set: { skipsUntil: Math.max(slots.at(-1) ?? nextAt, ...scene.taken) },
     stamp: 'updated',
     audit: { verb: 'skip', before: null, after: { count: slots.length, slots: slots.map(iso) } },
   };

@@ -140,6 +140,7 @@ function doneText(
 
 function pauseText(reason: string): string {
   if (reason === failuresPause) return ', as its runs had failed too often in a row';
+  if (reason === 'harmful_template') return ', as its template would harm the work of others';
   if (!reason.startsWith('unreadable')) return '';
   return `, as its row could not be read${errorText(reason.slice('unreadable: '.length))}`;
 }

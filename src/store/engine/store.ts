@@ -30,6 +30,7 @@ import { auditStore } from '../upkeep/checks.ts';
 import { upkeepStore } from '../upkeep/notes.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
+import { setBackStore } from '../upkeep/set-backs.ts';
 import type { Engine, Script } from './engine.ts';
 
 /** The store over either engine: each method is a transaction, or a read where nothing is written. Only an `AppError` leaves it. */
@@ -41,6 +42,7 @@ export function createStore(engine: Engine): Store {
       ...outboxStore,
       ...taskStore,
       ...upkeepStore,
+      ...setBackStore,
       ...workloadStore,
       ...lostClaimStore,
       ...auditStore,

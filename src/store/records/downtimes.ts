@@ -1,12 +1,13 @@
 import type { Downtime, DowntimeCounts, Cost, OpenDowntime, Opened, ToldDowntime } from '../../app/ports/upkeep.ts';
-import { signOfLifeMs } from '../../domain/limits.ts';
+import { clockStepMs, signOfLifeMs } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, number, pick, type Field } from '../engine/fields.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, insert, one, select, update, updateReturning } from '../engine/statements.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { noteSetBack, readNote, writeNote } from '../upkeep/notes.ts';
+import { readNote, writeNote } from '../upkeep/notes.ts';
+import { setBack } from '../upkeep/set-backs.ts';
 import { tellEvents } from './journal.ts';
 
 const aliveNote = 'alive_at';
@@ -36,10 +37,12 @@ function* openDowntime(id: string, now: number): Script<Opened> {
   const aliveAt = note === null ? null : Number(note);
   yield* markAlive(now);
   if (aliveAt === null || !Number.isSafeInteger(aliveAt)) return { is: 'first' };
-  if (aliveAt > now) {
-    yield* noteSetBack({ from: now, to: aliveAt + signOfLifeMs });
+  if (aliveAt > now + clockStepMs) {
+    // By at least so much: nobody knows for how long nobody was there.
+    yield* setBack({ id, byMs: now - aliveAt, twice: { from: now, to: aliveAt + signOfLifeMs } });
     return { is: 'clockBack', aliveAt };
   }
+  if (aliveAt > now) return { is: 'first' };
   const [extended] = yield* updateReturning('downtimes', { toAt: now }, isOpen, openFields);
   if (extended !== undefined) return { is: 'opened', downtime: extended };
   yield* insert('downtimes', { id, fromAt: aliveAt, toAt: now });

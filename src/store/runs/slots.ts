@@ -60,14 +60,14 @@ export function* countReserved(due: readonly DueRow[]): Script<void> {
   }
 }
 
-/** Slots that a person skipped in advance have their rows; no plan may count on them. */
+/** Slots that a person skipped in advance, or that ran while the clock was ahead, have their rows; no plan may count on them. */
 function* lookAhead(due: readonly DueRow[], from: number | null = null): Script<void> {
   for (const task of due) {
     const first = from ?? task.nextAt ?? task.resumeAt ?? 0;
     if (task.skipsUntil === null || task.skipsUntil < first) continue;
     const found = yield* all(
       select(pick(columns.occurrences, 'slotAt'))`from occurrences
-        where task_id = ${task.id} and slot_at >= ${first} and status = 'skipped' and reason = 'skip' order by slot_at`,
+        where task_id = ${task.id} and slot_at >= ${first} order by slot_at`,
     );
     task.skipped = found.map(({ slotAt }) => slotAt);
   }

@@ -80,7 +80,7 @@ function lifeColumns({ text, int }: Dialect) {
     pausedReason: text('paused_reason'),
     /** A pause that ends by itself: from this instant on the task has slots again. */
     resumeAt: int('resume_at'),
-    /** The last slot that somebody skipped in advance: past it, no plan has to look for such slots. */
+    /** The last slot that has its row in advance, as somebody skipped it or the clock was ahead: past it, no plan has to look for such rows. */
     skipsUntil: int('skips_until'),
     createdAt: int('created_at').notNull(),
     createdBy: text('created_by').$type<Actor>().notNull(),

@@ -259,7 +259,7 @@ export function* addVersion({ actor, at }: By, task: Definition & Pick<Task, 'id
 }
 
 /** Keeps what a task was told to do, whenever that changed. A task from before there were versions gets its first one now. */
-function* keepVersion(by: By, before: Task, after: Task): Script<void> {
+export function* keepVersion(by: By, before: Task, after: Task): Script<void> {
   if (definitionText(before) === definitionText(after)) return;
   const known = yield* one(
     select(pick(columns.taskVersions, 'version'))`from task_versions where task_id = ${before.id} limit 1`,

@@ -1,6 +1,7 @@
 import type { ResultTask } from '../../app/ports/outside.ts';
 import { isUnreadable } from '../../app/tasks/verbs.ts';
 import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
+import { spanText } from '../../domain/schedule/words/words.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
 import { failuresPause, type Task } from '../../domain/task.ts';
 import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
@@ -51,6 +52,8 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return backlogDrawn(view, about);
     case 'chatGone':
       return drawn(notice.chatGone(view.title, view.paused, view.cause));
+    case 'clockSetBack':
+      return clockSetBackDrawn(view, about);
     case 'slotsDiffer':
       return slotsDifferDrawn(view, about);
     case 'chatBack':
@@ -62,6 +65,12 @@ export function draw(view: DrawnView, about: About): Drawn | null {
 
 function nameIn({ task }: Pick<About, 'task'>): Rich | null {
   return task === null ? null : taskName(task);
+}
+
+function clockSetBackDrawn({ byMs, to, moved }: Of<'clockSetBack'>, { timezone, now, dates }: About): Drawn {
+  return drawn(
+    texts.notice.clockSetBack(spanText(byMs), `${moment(to, { timezone, now, dates })} (${timezone})`, moved),
+  );
 }
 
 function slotsDifferDrawn(view: Of<'slotsDiffer'>, { now, dates }: About): Drawn {

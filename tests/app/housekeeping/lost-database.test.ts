@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createClockWatch, followZoneRules } from '../../../src/app/pipeline/scheduler.ts';
+import { followZoneRules } from '../../../src/app/pipeline/scheduler.ts';
 import { aPipeline, hour, minute, start, withTask } from '../../support/pipeline.ts';
 
 describe('a clock that was set back', () => {
   it('does not lengthen the pause before a retry', async () => {
     const p = await aPipeline();
-    const watch = createClockWatch({ store: p.store, clock: p.time, stopwatch: p.time, log: p.log });
     const task = await p.create({ action: { kind: 'echo', fail_attempts: 1 } });
     await p.pass(5 * minute);
     p.time.setWall(p.time.now() - hour);
-    await watch.check();
+    await p.rooms.clockWatch.check(100);
     await p.pass(30_000);
     expect(await p.history(task.id)).toMatchObject([
       { status: 'succeeded', attempts: [{ status: 'failed' }, { status: 'succeeded' }] },
@@ -19,10 +18,9 @@ describe('a clock that was set back', () => {
 
   it('by a little, as clocks are disciplined, is let alone', async () => {
     const p = await aPipeline();
-    const watch = createClockWatch({ store: p.store, clock: p.time, stopwatch: p.time, log: p.log });
     await p.time.advance(minute);
     p.time.setWall(p.time.now() - 1500);
-    await watch.check();
+    await p.rooms.clockWatch.check(100);
     expect(p.log.lines).toEqual([]);
   });
 

@@ -281,7 +281,6 @@ describe('the review', () => {
         asked.push(question);
         return new Promise<Opinion>(() => undefined);
       },
-      close: () => undefined,
     };
     const meter = { count: () => undefined, took: () => undefined };
     const p = await aPipeline({ secondOpinion: { opinion, meter } });
@@ -330,7 +329,7 @@ describe('the review', () => {
       return rightAbout(question);
     };
     const meter = { count: () => undefined, took: () => undefined };
-    const p = await aPipeline({ secondOpinion: { opinion: { slotsOf, close: () => undefined }, meter } });
+    const p = await aPipeline({ secondOpinion: { opinion: { slotsOf }, meter } });
     const task = await p.create({ schedule: daily });
     for (let turn = 0; turn < 2; turn += 1) {
       for (let step = 0; step < 20; step += 1) {

@@ -110,8 +110,7 @@ describe('retention', () => {
   });
 
   it('forgets keys soon after they have expired', async () => {
-    const p = await aPipeline();
-    await p.create({}, { idempotencyKey: 'k' });
+    const { p } = await withTask({}, { idempotencyKey: 'k' });
     await tidy(p);
     expect(count(p, 'idempotency_keys')).toBe(1);
     await p.time.advance(25 * hour);
@@ -122,8 +121,7 @@ describe('retention', () => {
 
 describe('the audit', () => {
   it('of the night finds nothing in a place that is in order, and says what it looked at', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     await p.create({ schedule: { kind: 'rrule', rrule: 'FREQ=HOURLY', timezone: 'Europe/Madrid' } });
     await tidy(p);
     await days(p, 3);
@@ -133,8 +131,7 @@ describe('the audit', () => {
   });
 
   it('tells a finding in the log, as an event and in its report, and mends nothing', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     await p.pass(5 * minute);
     p.database.exec(`delete from attempts; delete from runs; update occurrences set status = 'dispatched'`);
     const { findings } = await p.rooms.audit.run();
@@ -169,8 +166,7 @@ describe('the audit', () => {
   });
 
   it('does not call late what a busy scheduler is on its way to', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     await p.settle();
     await p.time.advance(hour);
     expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slot_overdue' }]);
@@ -179,8 +175,7 @@ describe('the audit', () => {
   });
 
   it('is made once for all who ask at the same time', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     const [first, second] = await Promise.all([p.rooms.audit.run(), p.rooms.audit.run()]);
     expect(first).toBe(second);
     expect(lines(p, 'audit')).toHaveLength(1);
@@ -338,8 +333,7 @@ describe('reconcile', () => {
   });
 
   it('leaves a run alone that this process works on', async () => {
-    const p = await aPipeline();
-    await p.create({ action: { kind: 'echo', delay_ms: 10_000 } });
+    const { p } = await withTask({ action: { kind: 'echo', delay_ms: 10_000 } });
     await p.time.advance(5 * minute);
     await p.rooms.scheduler.step(p.time.now(), 100);
     await p.rooms.runner.step(p.time.now(), 100);

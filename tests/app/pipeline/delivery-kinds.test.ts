@@ -13,6 +13,8 @@ import {
   texts,
   withTracelessSend,
   withFailedSends,
+  withTask,
+  restarted,
 } from '../../support/pipeline.ts';
 
 interface Part {
@@ -53,8 +55,7 @@ describe('the first run', () => {
   });
 
   it('shows no card above a result that has to wait', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     p.chat.failSends('notSent', 'lost');
     await p.pass(hour);
     expect([p.chat.shown, p.chat.cards]).toEqual([[], []]);
@@ -65,8 +66,7 @@ describe('the first run', () => {
   });
 
   it('shows the card all the same when the result can never be shown', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     p.chat.failSends('refused');
     await p.pass(hour);
     expect([p.chat.shown.length, p.chat.cards.length, p.chat.pins.length]).toEqual([0, 1, 1]);
@@ -110,8 +110,7 @@ describe('the card', () => {
     await p.rooms.tasks.pause({ taskId: id, actor }, null);
     await p.pass(second);
     open();
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     await next.pass(2000);
     expect(partsOf(p, 'card').at(-1)?.status).toBe('delivered');
     expect([callsOf(p, 'settle'), p.chat.cards.length]).toEqual([[], 1]);
@@ -220,8 +219,7 @@ describe('a chat with another address', () => {
   });
 
   it('is found also when a topic is to be made in it', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     p.chat.failTopics('moved');
     await p.pass(hour);
     expect(p.chat.topics).toMatchObject([{ chatId: '-1009999' }]);
@@ -249,8 +247,7 @@ describe('what a person must mend', () => {
   });
 
   it('about the topic is told as well, and a press on Retry looks at it at once', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     p.chat.failTopics('blocked');
     await p.pass(hour);
     expect(texts(p)).toEqual(['[blocked]']);

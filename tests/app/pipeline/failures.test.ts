@@ -13,6 +13,7 @@ import {
   texts,
   withTask,
   afterAnHour,
+  restarted,
 } from '../../support/pipeline.ts';
 const echo = (settings: object) => ({ kind: 'echo', ...settings }) as const;
 
@@ -144,8 +145,7 @@ describe('a process that dies while an attempt runs', () => {
       action: echo({ delay_ms: 5000 }),
       policies: { retry: { attempts: 1 } },
     });
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     await next.pass(5000);
     expect(await next.history(task.id)).toMatchObject([
       {
@@ -176,8 +176,7 @@ describe('a process that dies while an attempt runs', () => {
 
   it('ends work whose effects are unknown, and says so', async () => {
     const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 5000, repeatable: false }) });
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     expect(await next.history(task.id)).toMatchObject([
       { status: 'failed', error: 'interrupted, effects unknown', attempts: [{ status: 'interrupted' }] },
     ]);
@@ -206,8 +205,7 @@ describe('a process that dies while an attempt runs', () => {
     const { p, task } = await withTask({ schedule: hourly });
     await p.time.advance(hour);
     await p.rooms.scheduler.step(p.time.now(), 10);
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     expect(await next.history(task.id)).toMatchObject([{ status: 'succeeded', deliveries: [{ status: 'delivered' }] }]);
   });
 });
@@ -327,8 +325,7 @@ describe('stopping while the store is away', () => {
     await p.time.advance(6000);
     await stopped;
     p.database.pragma('query_only = off');
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     await next.pass(1000);
     expect(await next.history(task.id)).toMatchObject([
       { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },
@@ -385,8 +382,7 @@ describe('stopping', () => {
     await stopped;
     expect(await p.history(quick.id)).toMatchObject([{ status: 'succeeded' }]);
     expect(await p.history(slow.id)).toMatchObject([{ status: 'dispatched', attempts: [{ status: 'running' }] }]);
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     await next.pass(25_000);
     expect(await next.history(slow.id)).toMatchObject([
       { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },

@@ -11,6 +11,7 @@ import {
   hourly,
   withTask,
   afterAnHour,
+  restarted,
 } from '../../support/pipeline.ts';
 const echo = (settings: object = {}) => ({ kind: 'echo', ...settings }) as const;
 const broken = echo({ fail_attempts: 9, error: 'final' });
@@ -59,9 +60,7 @@ describe('a failure', () => {
   });
 
   it('is not told while it is still tried again, nor when a later try succeeds', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly, action: echo({ fail_attempts: 2 }) });
-    await p.pass(hour);
+    const { p } = await afterAnHour({ schedule: hourly, action: echo({ fail_attempts: 2 }) });
     await p.pass(30_000);
     expect(views(p)).toEqual([]);
     await p.pass(minute);
@@ -91,8 +90,7 @@ describe('a failure', () => {
   });
 
   it('is told in no thread that is kept in history alone', async () => {
-    const p = await aPipeline();
-    await p.create(failing, { threadKey: 'cli:default' });
+    const { p } = await withTask(failing, { threadKey: 'cli:default' });
     await turns(p, 2);
     expect(p.database.prepare('select count(*) from deliveries').pluck().get()).toBe(0);
   });
@@ -107,22 +105,16 @@ describe('a failure', () => {
   });
 
   it('is told also when it ends a run that a dead process left behind', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly, action: echo({ delay_ms: 5000, repeatable: false }) });
-    await p.pass(hour);
-    const next = p.restart();
-    await next.settle();
+    const { p } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 5000, repeatable: false }) });
+    const next = await restarted(p);
     expect(words(next).map(({ content }) => content)).toMatchObject([
       { view: 'failed', attempts: 1, slotAt: start + hour, error: 'interrupted, effects unknown' },
     ]);
   });
 
   it('is told once when the process dies right after it', async () => {
-    const p = await aPipeline();
-    await p.create(failing);
-    await p.pass(hour);
-    const next = p.restart();
-    await next.settle();
+    const { p } = await afterAnHour(failing);
+    const next = await restarted(p);
     await turns(next, 1);
     expect(views(next)).toEqual(['failed']);
   });
@@ -147,8 +139,7 @@ describe('a success', () => {
   });
 
   it('is no news when nothing had failed', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     await turns(p, 2);
     expect(views(p)).toEqual([]);
   });
@@ -156,8 +147,7 @@ describe('a success', () => {
 
 describe('the pause after too many failures', () => {
   it('is told with how many there were, after the failure itself', async () => {
-    const p = await aPipeline();
-    await p.create({ ...failing, policies: { auto_pause: 3 } });
+    const { p } = await withTask({ ...failing, policies: { auto_pause: 3 } });
     await turns(p, 5);
     expect(words(p).map(({ content }) => content)).toMatchObject([
       { view: 'failed' },
@@ -166,8 +156,7 @@ describe('the pause after too many failures', () => {
   });
 
   it('is the one word where the first failure pauses it: it tells the error as well', async () => {
-    const p = await aPipeline();
-    await p.create({ ...failing, policies: { auto_pause: 3 } });
+    const { p } = await withTask({ ...failing, policies: { auto_pause: 3 } });
     p.database.exec('update tasks set consecutive_failures = 2');
     await turns(p, 1);
     expect(views(p)).toEqual(['autoPaused']);

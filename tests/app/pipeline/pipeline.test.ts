@@ -33,8 +33,7 @@ describe('from a due slot to a message in its own topic', () => {
   });
 
   it('names a topic that would have a name without anything to see', async () => {
-    const p = await aPipeline();
-    await p.create({ title: '\u200b\u3164', instructions: 'Stand up!' });
+    const { p } = await withTask({ title: '\u200b\u3164', instructions: 'Stand up!' });
     await p.pass(5 * minute);
     expect(p.chat.topics).toMatchObject([{ name: 'task' }]);
   });
@@ -62,8 +61,7 @@ describe('from a due slot to a message in its own topic', () => {
   });
 
   it('fills a template with its task, its run and its context, and leaves other texts alone', async () => {
-    const p = await aPipeline();
-    await p.create({
+    const { p } = await withTask({
       instructions: '#{{ task.number }} {{ run.scheduled_for }} {{ context.name }}',
       context: { name: 'Ada' },
     });
@@ -82,8 +80,7 @@ describe('from a due slot to a message in its own topic', () => {
   });
 
   it('leaves the message of a run that is on time exactly as it was written', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     await p.pass(5 * minute + 30_000);
     expect(texts(p)).toEqual(['Stand up!']);
   });

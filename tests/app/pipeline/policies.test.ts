@@ -110,8 +110,7 @@ describe('while a run is live', () => {
   });
 
   it('two live exclusive runs of one task are impossible in the database itself', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: every, action: slow, policies: long });
+    const { p } = await withTask({ schedule: every, action: slow, policies: long });
     await p.pass(minute);
     const copy = `insert into runs select 'copy', source, 'other', payload_hash, lane, exclusive, rank, task_id, task_version,
       occurrence_id, chat_id, owner_id, status, ready_at, fence, boot_id, attempts, interruptions, cancel_requested_at, cancel_reason,

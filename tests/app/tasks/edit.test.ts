@@ -1,6 +1,53 @@
 import { describe, expect, it } from 'vitest';
+import { promptTemplates } from '../../support/fakes.ts';
 import { actor, aPipeline, hour, minute, start, texts, withTask, afterAnHour } from '../../support/pipeline.ts';
 import { auditOf, find, hourly, iso, kinds, newsOf, nextIn, once, story, target } from './world.ts';
+
+describe('an edit of a template', () => {
+  const sound = 'Hello {{ task.title }}';
+  const aTemplate = async () => {
+    const templates = promptTemplates();
+    const parsed: string[] = [];
+    const p = await aPipeline({
+      templates: {
+        ...templates,
+        check: (text, owner) => {
+          parsed.push(text);
+          return templates.check(text, owner);
+        },
+      },
+    });
+    const task = await p.create({ title: 'T', instructions: sound, schedule: hourly });
+    return { p, task, parsed };
+  };
+
+  it('that has a fault is refused, and nothing of it is written', async () => {
+    const { p, task, parsed } = await aTemplate();
+    const patch = { title: 'New', instructions: '{{ broken' };
+    await expect(p.rooms.tasks.edit(target(task), patch)).rejects.toMatchObject({ code: 'invalid_template' });
+    expect(await find(p, task)).toMatchObject({ title: 'T', instructions: sound });
+    await p.rooms.tasks.edit(target(task), { ...patch, instructions: 'Bye {{ task.title }}' });
+    expect(await find(p, task)).toMatchObject({ title: 'New', instructions: 'Bye {{ task.title }}' });
+    expect(parsed).toEqual([sound, '{{ broken', 'Bye {{ task.title }}']);
+  });
+
+  it('is parsed as well where a plain text becomes one, and where an undo brings it back', async () => {
+    const { p, task, parsed } = await aTemplate();
+    const plain = { kind: 'message', plain: true };
+    await p.rooms.tasks.edit(target(task), { instructions: '{{ broken', action: plain });
+    await expect(p.rooms.tasks.edit(target(task), { action: { kind: 'message' } })).rejects.toThrow('action.plain');
+    expect(parsed).toEqual([sound, '{{ broken']);
+    await p.rooms.tasks.undo(target(task), null);
+    expect(await find(p, task)).toMatchObject({ instructions: sound });
+    expect(parsed).toEqual([sound, '{{ broken', sound]);
+  });
+
+  it('is not asked for by what leaves the text as it is', async () => {
+    const { p, task, parsed } = await aTemplate();
+    await p.rooms.tasks.edit(target(task), { title: 'New', tags: ['a'] });
+    expect(parsed).toEqual([sound]);
+  });
+});
 
 describe('an edit', () => {
   it('answers each field that it changed, before and after, and the entry to undo it by', async () => {

@@ -91,8 +91,7 @@ describe('what happens', () => {
   });
 
   it('to a slot that does not run is told with its reason', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly, action: slow, policies: { ...long, missed: 'skip' } });
+    const { p } = await withTask({ schedule: hourly, action: slow, policies: { ...long, missed: 'skip' } });
     const told = await kindsOf(p, async () => {
       await p.time.advance(2 * hour + 30 * minute);
       await p.settle();
@@ -103,8 +102,10 @@ describe('what happens', () => {
   });
 
   it('to many slots at once is told as a gap', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' }, policies: { missed: 'skip' } });
+    const { p } = await withTask({
+      schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' },
+      policies: { missed: 'skip' },
+    });
     const told = await kindsOf(p, async () => {
       await p.time.advance(5 * hour + 50_000);
       await p.settle();

@@ -83,7 +83,7 @@ describe('a reminder that asks to be confirmed', () => {
   it('moves along with a clock that is set back', async () => {
     const { p } = await aReminder();
     p.time.setWall(p.time.now() - hour);
-    await p.store.shiftClock(-hour);
+    await p.store.setBack({ id: 'back', byMs: -hour, twice: { from: p.time.now(), to: p.time.now() } });
     await p.pass(10 * minute);
     expect(nagsOf(p)).toHaveLength(1);
   });
@@ -118,8 +118,7 @@ describe('what asks for nothing', () => {
   });
 
   it('is a run that fails', async () => {
-    const p = await aPipeline();
-    await p.create({
+    const { p } = await withTask({
       action: { kind: 'echo', fail_attempts: 9 },
       policies: { ack: {}, retry: { attempts: 1 } },
     });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createClockWatch } from '../../../src/app/pipeline/scheduler.ts';
 import type { Answer } from '../../../src/app/why/answers.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import type { Task } from '../../../src/domain/task.ts';
@@ -57,10 +56,16 @@ const moves = fc.oneof(
     }),
   },
   // The clock is set back, to the beginning at the earliest.
-  span.map((ms): Move => async ({ pipeline: { store, time, log } }) => {
-    const watch = createClockWatch({ store, clock: time, stopwatch: time, log });
+  span.map((ms): Move => async ({ pipeline: { time, rooms } }) => {
     time.setWall(Math.max(start, time.now() - ms));
-    await watch.check();
+    await rooms.clockWatch.check(100);
+  }),
+  // The clock is ahead for a while, and is put right.
+  fc.tuple(span, span).map(([ahead, ms]): Move => async ({ pipeline }) => {
+    pipeline.time.setWall(pipeline.time.now() + ahead);
+    await pipeline.pass(ms);
+    pipeline.time.setWall(pipeline.time.now() - ahead);
+    while (await pipeline.rooms.clockWatch.check(100));
   }),
   fc.constant<Move>((life) => life.pipeline.rooms.tasks.pause(by(life), null)),
   span.map(

@@ -8,7 +8,7 @@ import type { Lived, World } from '../world.ts';
 import { proveAsked } from './asked.ts';
 import { proveDeeds } from './deeds.ts';
 import { proveDeliveries } from './deliveries.ts';
-import { isOwedAgain, periodsOf } from './periods.ts';
+import { countsAnew, isOwedAgain, periodsOf } from './periods.ts';
 import { proveSurfaces } from './surfaces.ts';
 import { proveStanding } from './tasks.ts';
 
@@ -47,7 +47,7 @@ function livedIn(world: World, restsAt: number): Lived {
     wasKilled: ({ boot_id: bootId }: Row<'attempts'>) => journal.deadBoots.has(bootId),
     periodsOf: (task: Row<'tasks'>) => periodsOf(task, account),
     isOwed: (slot: number, task: Row<'tasks'>) => isOwedAgain(slot, task, account),
-    countsAfter: ({ id }: Row<'tasks'>) => journal.turns.get(id)?.findLast(({ retimed }) => retimed)?.mark ?? '',
+    countsAfter: ({ id }: Row<'tasks'>) => journal.turns.get(id)?.findLast(countsAnew)?.mark ?? '',
     // A part that was looked for had no known fate for a while, and one that waited for an approval stood aside.
     isInTurn: ({ evidence, decision }: Row<'deliveries'>) => evidence === null && decision === null,
     // Where the store failed, the end of a run was written later than it came, and its parts with it.

@@ -69,8 +69,11 @@ function periodOf({ turns, resumedAt, overdueAt, end }: Stretch, around: Around)
   const settled = [edge, ...seen.filter((wall) => wall.settled)];
   const latest = (walls: readonly Pick<Wall, 'at'>[]) => walls.reduce((most, { at }) => Math.max(most, at), edge.at);
   const from = resumedAt === null ? first.at : resumedAt - 1;
+  // The end of a pause moves along with the clock.
+  const paused = resumedAt === null ? undefined : turns.findLast(({ auditId }) => auditId < first.auditId);
+  const since = journal.walls.filter(({ auditId }) => auditId >= (paused ?? first).auditId);
   // Slots are computed again from an earlier now when the rules of time change while the clock is behind.
-  const earliest = journal.setBack ? seen.reduce((least, { at }) => Math.min(least, at), from) : from;
+  const earliest = journal.setBack ? since.reduce((least, { at }) => Math.min(least, at), from) : from;
   return {
     schedule: first.schedule,
     bounds: boundsOf(first.policies),
@@ -82,11 +85,14 @@ function periodOf({ turns, resumedAt, overdueAt, end }: Stretch, around: Around)
   };
 }
 
+/** A beginning that is moved along with the clock is not another timing that somebody wanted. */
+export const countsAnew = ({ retimed, actor }: Turn) => retimed && actor !== 'system';
+
 /** The slot of the run that used up `max_runs`: whatever comes after it came too late to be one. */
 function lastOfAll(turn: Turn, end: Turn | undefined, { task, account, turns }: Around): number {
   const most = turn.policies.max_runs;
   if (most === undefined) return Infinity;
-  const since = turns.findLast(({ retimed, auditId }) => retimed && auditId <= turn.auditId)?.mark ?? '';
+  const since = turns.findLast((one) => countsAnew(one) && one.auditId <= turn.auditId)?.mark ?? '';
   const bounded = (account.runsOf.get(task.id) ?? []).filter(
     (run) => run.id > since && (end === undefined || run.id <= end.mark) && isBounded(run, account),
   );
@@ -98,29 +104,18 @@ function lastOfAll(turn: Turn, end: Turn | undefined, { task, account, turns }: 
 }
 
 /**
- * A slot that was skipped may have passed when the clock goes back to before it. Whoever then wants it no longer skipped,
- * or gives the task another timing, makes it one that is to come: it is owed if it passed once more while the task was on.
+ * What only a clock that was ahead had passed over comes again when the clock is right: a slot is owed if the task was on when
+ * its time came for the last time.
  */
 export function isOwedAgain(slot: number, task: Row<'tasks'>, account: Lived): boolean {
-  if (!account.world.journal.setBack) return true;
-  const entries = account.rows.audit.filter(({ task_id }) => task_id === task.id);
-  const skip = entries.findLast(({ verb, after }) => isSkipOf(slot, verb, after));
-  if (skip === undefined) return true;
-  const turns = account.world.journal.turns.get(task.id) ?? [];
-  const back = turns.findLast(
-    ({ auditId, at, verb, retimed }) =>
-      auditId > skip.id && at < slot && (retimed || verb === 'unskip' || verb === 'undo'),
-  );
-  if (back === undefined) return true;
+  const { setBack, walls } = account.world.journal;
+  const before = walls.findLastIndex(({ at }) => at < slot);
+  const last = walls[before];
+  if (!setBack || last === undefined) return true;
+  const since = new Set<unknown>(walls.slice(before + 1));
   return periodsOf(task, account).some(
     (period) =>
       slotsOf(period, Math.max(period.from, slot - 1), Math.min(period.must, slot)).length > 0 &&
-      period.settled.some(({ auditId, at }) => auditId >= back.auditId && at >= slot),
+      period.settled.some((wall) => wall.at >= slot && (since.has(wall) || wall.auditId > last.auditId)),
   );
-}
-
-/** The entry of a skip, or of one that was taken back and is wanted again, names the slots. */
-function isSkipOf(slot: number, verb: string, after: string | null): boolean {
-  const { slots = [], undone } = JSON.parse(after ?? '{}') as { slots?: string[]; undone?: string };
-  return (verb === 'skip' || undone === 'unskip') && slots.some((at) => Date.parse(at) === slot);
 }

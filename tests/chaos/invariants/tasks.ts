@@ -31,11 +31,11 @@ function nextOf(task: Row<'tasks'>, after: number, { occurrencesOf }: Lived): nu
 }
 
 function misplaced(task: Row<'tasks'>, account: Lived): unknown[] {
-  const { restsAt, setBack } = account;
+  const { restsAt } = account;
   if (task.state !== 'active' || task.next_at === null) return [];
   const schedule = scheduleOf(task);
-  // A slot that was taken up before the clock went back does not come again, so the next one may lie further ahead.
-  const exact = !isDelay(schedule) && !setBack;
+  // A slot that was taken up before the clock went back does not come again, and has its row.
+  const exact = !isDelay(schedule) && !account.world.journal.blind;
   const plain = isDelay(schedule) ? restsAt + 1 : (nextSlot(schedule, restsAt, boundsOf(policiesOf(task))) ?? 0);
   const expected = exact ? (nextOf(task, restsAt, account) ?? 0) : plain;
   const agrees = exact ? task.next_at === expected : task.next_at >= expected;
@@ -46,7 +46,8 @@ function isTooEarly(task: Row<'tasks'>, account: Lived): boolean {
   // What comes next in a delay after the last finish depends on when that is.
   if (task.state !== 'completed' || isDelay(scheduleOf(task)) || isSpent(task, account)) return false;
   const { turns, walls } = account.world.journal;
-  const last = turns.get(task.id)?.at(-1);
+  // What was deleted and restored is as it was before.
+  const last = turns.get(task.id)?.findLast(({ verb }) => verb !== 'delete' && verb !== 'restore');
   // Who gives a completed task a new schedule may say that it is to stay off, or take the schedule back.
   if ((last?.verb === 'edit' || last?.verb === 'undo') && last.state === 'completed') return false;
   const latest = walls.reduce((most, { at }) => Math.max(most, at), last?.at ?? 0);

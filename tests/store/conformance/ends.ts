@@ -170,6 +170,16 @@ export function endTests(open: OpenWorld): void {
 
 /** The automatic pause, delays after the last finish, usage. */
 export function afterEndTests(open: OpenWorld): void {
+  test('a task whose run was harmful is paused with the reason, at once', async () => {
+    const { world, task, started } = await withRunningTask(open, { policies: { auto_pause: 0 } });
+
+    expect(await world.store.finishRuns([failureOf(started, { isHarmful: true })])).toEqual({
+      written: 1,
+      autoPaused: [task.id],
+    });
+    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'paused', pausedReason: 'harmful_template' });
+  });
+
   test('failures of slots that one outage made late count once towards the pause', async () => {
     const { world, task } = await withTask(open);
     const started = await runningSlots(world, task, 3, true);

@@ -213,7 +213,7 @@ export function changedQuietTests(open: OpenWorld): void {
     const { world, task } = await inQuiet(open);
     await show(world, task, [world.make.part()]);
     await flow(world);
-    await world.store.shiftClock(-hour / 2);
+    await world.store.setBack({ id: 'back', byMs: -hour / 2, twice: { from: nine, to: nine } });
     expect((await rowsOf(world)).map(({ ready_at: at }) => at)).toContain(ten);
     expect(await flow(world, ten - 1)).toEqual([]);
     expect((await flow(world, ten)).map(({ kind }) => kind)).toEqual(['result', 'notice']);

@@ -181,7 +181,7 @@ export function upkeepTests(open: OpenWorld): void {
     await world.query(`update deliveries set status = 'unknown', sent_at = ready_at, ready_at = null where part = 1`);
     await world.query(`update deliveries set status = 'unknown', sent_at = ready_at where part = 2`);
     const { runId } = await world.store.addRun(world.make.newRun({ createdAt: nine + hour }));
-    await world.store.shiftClock(-hour);
+    await world.store.setBack({ id: 'back', byMs: -hour, twice: { from: nine, to: nine } });
 
     expect(await world.query('select ready_at, sent_at from deliveries order by part')).toEqual([
       { ready_at: null, sent_at: nine },
@@ -196,7 +196,7 @@ export function upkeepTests(open: OpenWorld): void {
     const { world, task } = await withReadyTask(open);
     await show(world, task, [world.make.part()]);
     const [part] = await claimParts(world, { now: nine });
-    await world.store.shiftClock(-hour);
+    await world.store.setBack({ id: 'back', byMs: -hour, twice: { from: nine, to: nine } });
 
     expect(await world.query('select status, sent_at from deliveries')).toEqual([
       { status: 'sending', sent_at: (part?.sentAt ?? 0) - hour },

@@ -207,4 +207,35 @@ export function setBackTests(open: OpenWorld): void {
     expect(await world.store.readTask(task.id)).toMatchObject({ state: 'completed', nextAt: null });
     expect(await eventsOf(world, task, 'task.complete')).toEqual(['task.complete']);
   });
+
+  test('what only a clock that was ahead had passed over comes when its time comes, what has run does not', async () => {
+    const { rooms, create, pass, settle, story, time } = engineOn(await open());
+    const look = async () => {
+      while (await rooms.clockWatch.check(1));
+      await settle();
+    };
+    const setClock = async (byMs: number) => {
+      time.setWall(time.now() + byMs);
+      await look();
+    };
+    const until = new Date(nine + 3 * hour).toISOString();
+    const ends = await create({ policies: { missed: 'skip', until } });
+    const goesOn = await create({ policies: { missed: 'skip' } });
+    const covered = await create({ policies: { missed: 'once', until } });
+    const from = time.now();
+    await setClock(300 * 24 * hour + 1);
+    const soon = await create({ schedule: { kind: 'interval', interval: 'PT30M', timezone: 'UTC' } });
+    await pass(40 * minute);
+    await setClock(from + 40 * minute - time.now());
+    for (let halves = 0; halves < 8; halves += 1) {
+      await pass(30 * minute);
+      await look();
+    }
+    const hours = (...of: number[]) => of.map((slot) => `${60 * slot} succeeded`);
+    // The time of the first one came and went while the clock was ahead.
+    expect(await story(ends)).toEqual(['0 missed late', ...hours(1, 2, 3)]);
+    expect((await story(goesOn)).slice(0, 3)).toEqual(hours(1, 2, 3));
+    expect(await story(covered)).toEqual(['0 missed covered', ...hours(1, 2), '180 catch_up succeeded']);
+    expect((await story(soon)).filter((told) => told.endsWith('succeeded')).length).toBeGreaterThan(6);
+  });
 }

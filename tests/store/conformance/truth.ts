@@ -190,8 +190,8 @@ function changeTests(open: OpenWorld): void {
       [nine + 2 * hour, 'delete', 'active', 'deleted'],
       [nine + 5 * hour, 'restore', 'deleted', 'active'],
     ]);
-    await world.store.noteSetBack({ from: nine + hour, to: nine + 3 * hour });
-    await world.store.noteSetBack({ from: nine + 2 * hour, to: nine + 2.5 * hour });
+    await world.store.setBack({ id: 'back', byMs: 0, twice: { from: nine + hour, to: nine + 3 * hour } });
+    await world.store.setBack({ id: 'other', byMs: 0, twice: { from: nine + 2 * hour, to: nine + 2.5 * hour } });
     // Of a time that came twice all is read, and the first thing that was done after it.
     const all = ['create', 'pause', 'resume', 'delete', 'restore'];
     for (const from of [nine + 10, nine + 90 * minute, nine + 4 * hour]) {
@@ -206,7 +206,7 @@ function changeTests(open: OpenWorld): void {
   test('set-backs of the clock are kept, but not without end', async () => {
     const world = await open();
     for (let index = 0; index < 103; index += 1)
-      await world.store.noteSetBack({ from: nine + index, to: nine + index });
+      await world.store.setBack({ id: `back-${index}`, byMs: 0, twice: { from: nine + index, to: nine + index } });
     const { twice } = await readTruth(world, (await aTask(world)).id);
     expect([twice.length, twice[0]]).toEqual([100, { from: nine + 3, to: nine + 3 }]);
   });

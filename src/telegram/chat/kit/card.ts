@@ -104,6 +104,7 @@ function pausedText(task: Task, by: string | null, setting: Setting): string {
   if (pausedReason === failuresPause) return words.pausedForFailures(at);
   if (isUnreadable(task)) return words.pausedUnreadable;
   if (pausedReason === 'chat_gone') return words.pausedForChat;
+  if (pausedReason === 'harmful_template') return words.pausedForTemplate;
   return at === null ? words.paused : words.pausedBy(by, at);
 }
 

@@ -57,6 +57,7 @@ export const noticeTexts = {
   pauseReasons: {
     membership: 'Its owner is not in this chat any more.',
     chat_gone: 'This chat could not be reached.',
+    harmful_template: 'Its template would harm others.',
   } as Readonly<Record<string, string>>,
   autoPausedTodo: 'It stays paused until somebody presses Resume.',
   blocked: (name: Rich | null, cause: BlockedCause): Rich =>
@@ -102,6 +103,11 @@ export const noticeTexts = {
       paused === 0
         ? 'No active task was there.'
         : `${paused} ${paused === 1 ? 'task there is' : 'tasks there are'} paused. When I am back, /resume all lets them go on.`,
+    ),
+  clockSetBack: (by: string, to: string, moved: number): Rich =>
+    blocks(
+      say`${bold('The clock of my computer was set back')} by ${by}, to ${to}.`,
+      `${moved === 0 ? 'No task had to be planned again.' : `${moved === 1 ? 'One task was' : `${moved} tasks were`} planned again from what the clock shows now.`} What has run does not run twice; what only the wrong clock passed over comes at its time.`,
     ),
   slotsDiffer: (name: Rich): Rich =>
     say`${bold('Two calculations differ')} about when ${name} runs next. I compute each schedule twice, with different programs.`,

@@ -1,0 +1,133 @@
+import { gapBeforePause, openFrom } from '../../domain/due.ts';
+import { AppError } from '../../domain/errors.ts';
+import { clockStepMs, clockToldMs } from '../../domain/limits.ts';
+import { isDelay, nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
+import type { World } from '../ports/outside.ts';
+import type { Overtaken, SetBack, TurnedBack, UpkeepStore } from '../ports/upkeep.ts';
+import { tellOwnersOnce, type TellOwnersDeps } from '../use-cases/reachable-chats.ts';
+import { isolate } from './quarantine.ts';
+import { policyFor } from './run-requests.ts';
+
+interface ClockWatchDeps extends TellOwnersDeps, Pick<World, 'stopwatch' | 'log'> {
+  readonly store: Pick<UpkeepStore, 'setBack' | 'turnBack' | 'endSetBack'> & TellOwnersDeps['store'];
+}
+
+/**
+ * Notices a wall clock that was set back, by comparing it with the monotonic one, and takes up what a start has noticed.
+ * Pauses that were measured from "now" would grow by the step, so they are moved along with it. Tasks are planned again, page
+ * by page, because the clock may have been ahead: what it passed over without a run comes when its time comes, and
+ * what has run keeps its row, so that it does not run twice. At last the owners are told.
+ */
+export type ClockWatch = ReturnType<typeof createClockWatch>;
+
+export function createClockWatch(deps: ClockWatchDeps) {
+  const { store, clock, stopwatch, ids, log } = deps;
+  /** Names a set-back until it is known to be written, because an answer may get lost. */
+  let noticed: string | null = null;
+  let wall = clock.now();
+  let elapsed = stopwatch.elapsed();
+  /** Also at the start, because the process before may have left something to do. */
+  let isOpen = true;
+
+  const look = async () => {
+    const nowWall = clock.now();
+    const nowElapsed = stopwatch.elapsed();
+    const stepMs = Math.round(nowWall - wall - (nowElapsed - elapsed));
+    if (Math.abs(stepMs) > clockStepMs) log.warn('clock_was_set', { step_ms: stepMs });
+    if (stepMs < -clockStepMs) {
+      // At which moment since the last look it was set, nobody knows.
+      const sinceMs = Math.ceil(nowElapsed - elapsed);
+      noticed ??= ids.next();
+      await store.setBack({ id: noticed, byMs: stepMs, twice: { from: nowWall - sinceMs, to: wall + sinceMs } });
+      noticed = null;
+      isOpen = true;
+    }
+    wall = nowWall;
+    elapsed = nowElapsed;
+  };
+
+  return {
+    /** Answers whether there is more to plan again. */
+    check: async (limit: number): Promise<boolean> => {
+      await look();
+      if (!isOpen) return false;
+      const back = await planPage(deps, limit);
+      if (back === 'refused') return false;
+      isOpen = back !== null && back.after !== null;
+      if (back === null || isOpen) return isOpen;
+      log.info('planned_after_set_back', { by_ms: back.byMs, moved: back.moved });
+      if (-back.byMs >= clockToldMs) await tellOwners(deps, back);
+      await store.endSetBack();
+      return false;
+    },
+  };
+}
+
+/** A page that the database refuses is tried again with the next look, and keeps nobody from running meanwhile. */
+async function planPage({ store, clock, log }: ClockWatchDeps, limit: number): Promise<SetBack | null | 'refused'> {
+  const now = clock.now();
+  try {
+    return await store.turnBack({ now, limit }, (found, back) =>
+      found.map((task) => isolate({ log }, task, (one) => turnedBack(one, back, now))),
+    );
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'internal') throw error;
+    log.error('set_back_refused', { error: error.message });
+    return 'refused';
+  }
+}
+
+/** One word for each hour that the clock shows, however often it is set: a clock that jumps to and fro says nothing new. */
+async function tellOwners(deps: ClockWatchDeps, { byMs, twice, moved }: SetBack): Promise<void> {
+  const hour = new Date(twice.from).toISOString().slice(0, 13);
+  await tellOwnersOnce(
+    deps,
+    { word: 'clock_set_back', about: String(hour) },
+    { view: 'clockSetBack', byMs: -byMs, to: twice.from, moved },
+  );
+}
+
+function turnedBack(task: Overtaken, { byMs }: SetBack, now: number): TurnedBack {
+  const policy = policyFor(task);
+  const earlier = task.madeAhead ? begunEarlier(task.schedule, byMs, now) : task.schedule;
+  const schedule = nextSlot(earlier, now, policy) === null ? task.schedule : earlier;
+  const gaps = task.gaps.map((gap) => {
+    const past = gapBeforePause({ schedule: task.schedule, policy, nextAt: gap.fromAt }, now);
+    return { ...gap, toAt: past?.toAt ?? now, count: Math.min(gap.count, past?.count ?? gap.count) };
+  });
+  const begins = schedule === task.schedule ? null : beginningOf(schedule);
+  return { taskId: task.id, nextAt: nextOf(task, schedule, now), begins, gaps };
+}
+
+/** A beginning on the full minute was named by somebody; any other was measured from a now that was ahead, as in "in 20 minutes". */
+function begunEarlier(schedule: Schedule, byMs: number, now: number): Schedule {
+  const isMeasured = (instant: number) => instant > now && instant % minuteMs !== 0;
+  if (schedule.kind === 'once' && isMeasured(schedule.onceAt)) {
+    return { ...schedule, onceAt: Math.max(schedule.onceAt + byMs, now + 1) };
+  }
+  if (schedule.kind === 'interval' && isMeasured(schedule.startAt)) {
+    return { ...schedule, startAt: schedule.startAt + byMs };
+  }
+  return schedule;
+}
+
+const minuteMs = 60_000;
+
+function beginningOf(schedule: Schedule): TurnedBack['begins'] {
+  if (schedule.kind === 'once') return { onceAt: schedule.onceAt };
+  return schedule.kind === 'interval' ? { startAt: schedule.startAt } : null;
+}
+
+/** The first slot from now on that has no row; null where the task stays as it is. A slot that is due stays due. */
+function nextOf(task: Overtaken, schedule: Schedule, now: number): number | null {
+  const policy = policyFor(task);
+  const isSpent = policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns;
+  // A task that has come to its end goes on only where that end is not yet true.
+  const goesOn = task.state === 'active' ? task.nextAt > now : task.isTakenBack && !isSpent;
+  if (task.state === 'paused' || !goesOn) return null;
+  const first = openFrom({ ...task, schedule, policy }, nextSlot(schedule, now, policy));
+  if (first === null || task.state === 'completed') return first;
+  // A delay waits for no longer than it would from now on.
+  const next = isDelay(schedule) ? Math.min(first, task.nextAt) : first;
+  return next === task.nextAt ? null : next;
+}

@@ -8,6 +8,7 @@ export const {
   members,
   grants,
   tasks,
+  taskTags,
   occurrences,
   gaps,
   runs,
@@ -24,4 +25,5 @@ export const {
   drafts,
   usage,
   kv,
+  told,
 } = sqliteTables;

@@ -104,7 +104,7 @@ export interface RunRequest {
 export interface NewRun extends RunRequest {
   readonly id: string;
   readonly payloadHash: string;
-  /** The input as it is stored and hashed, made once. */
+  /** The input as it is stored beside its title and its instructions, made once. */
   readonly inputText: string;
   readonly createdAt: number;
   readonly readyAt: number;

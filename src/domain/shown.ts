@@ -1,3 +1,4 @@
+import type { Actor } from './access.ts';
 import type { GrantFault } from './grant.ts';
 
 /**
@@ -153,6 +154,16 @@ export type BlockedCause =
   | 'topic_astray'
   /** Another refusal of Telegram, which a person may mend. */
   | 'other';
+
+/** A word that is said once in a chat, and what it is about there. */
+export type Word =
+  | { readonly word: 'blocked'; readonly reason: BlockedCause; readonly taskId?: string; readonly about?: string }
+  | { readonly word: 'failed'; readonly about: string }
+  | { readonly word: 'not_pinned' }
+  | { readonly word: 'may_not_run'; readonly reason: GrantFault; readonly taskId: string; readonly about: string }
+  | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor }
+  | { readonly word: 'slots_differ'; readonly taskId: string; readonly about: string }
+  | { readonly word: 'clock_set_back'; readonly about: string };
 
 export function isView(shown: Shown): shown is View {
   return 'view' in shown;

@@ -92,6 +92,9 @@ export function titleFrom(instructions: string): string {
   return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('').trimEnd()}…`;
 }
 
+/** The reason of a pause after too many failures in a row. */
+export const failuresPause = 'auto:consecutive_failures';
+
 /** A text of which nothing can be seen. Telegram takes neither a message nor a topic's name of that kind. */
 export function isBlank(text: string): boolean {
   return /^[\s\p{Cc}\p{Cf}\p{Variation_Selector}\u115f\u1160\u2800\u3164\uffa0\ufffc]*$/u.test(text);

@@ -296,7 +296,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       retentionDays: 90,
     }),
     tellOnce: async ({ operation: scope, key }, tell) => ({
-      ...(await tell({ scope, key, payloadHash: 'hash', expiresAt: now })),
+      ...(await tell({ scope, target: '', key, payloadHash: 'hash', expiresAt: now })),
       isRepeated: false,
     }),
     truth: heard('truth', truth),

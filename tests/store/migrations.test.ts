@@ -241,7 +241,8 @@ const keptRows = `insert into idempotency_keys (scope, key, payload_hash, result
   .map(([scope, result]) => `('${scope}', 'k', 'h', '${result}', 0, 1)`)
   .join(', ')}, ('answer:op:t', 'k', 'h', '', 0, 1), ('undo:t', 'k', 'h', ' 20', 0, 1)`;
 
-const kept = `select scope, result from idempotency_keys where scope not like 'answer:%'`;
+const kept = `select case target when '' then scope else scope || ':' || target end as scope, result from idempotency_keys
+  where scope not like 'answer:%'`;
 
 function expectKept(rows: readonly Readonly<Record<string, unknown>>[]): void {
   const read = rows.map(({ scope, result }) => [scope, JSON.parse(String(result)) as unknown]);

@@ -14,9 +14,7 @@ interface OldDatabase {
   readonly read: (statement: string) => Promise<unknown[]>;
 }
 
-const old = 5;
-
-async function onSqlite(): Promise<OldDatabase> {
+async function onSqlite(old: number): Promise<OldDatabase> {
   const connection = openSqlite(join(aFolder(), 'cronogram.db'));
   onTestFinished(() => void connection.close());
   await migrateSqlite(connection, 0, readMigrations('sqlite').slice(0, old));
@@ -27,7 +25,7 @@ async function onSqlite(): Promise<OldDatabase> {
   };
 }
 
-async function onPostgres(): Promise<OldDatabase> {
+async function onPostgres(old: number): Promise<OldDatabase> {
   const database = await freshPostgres();
   const pool = postgresPool(database.url);
   const client = await pool.connect();
@@ -87,45 +85,17 @@ const evidence = [
   '{"found":2}',
 ];
 
+type OldTask = readonly [id: string, title: string, policies: string, tags?: string];
+
 /** A task whose runs may live side by side, and one whose title alone says so. */
-const tasks = [
+const tasks: readonly OldTask[] = [
   ['t', 'A title', '{"overlap":"allow"}'],
   ['other', '"overlap":"allow"', '{"overlap":"skip"}'],
-] as const;
+];
 
 const text = (value: string | null | undefined) => (value === null || value === undefined ? 'null' : `'${value}'`);
 
-test.each([
-  ['SQLite', onSqlite],
-  ['Postgres', onPostgres],
-])('an older database is told who did what, and when its clock was set back: %s', async (_engine, open) => {
-  const database = await open();
-  for (const [id, at, verb, before, after] of audit) {
-    await database.write(
-      `insert into audit (id, at, actor, verb, task_id, before, after) values (${id}, ${at}, 'system', '${verb}', 't', ${text(before)}, ${text(after)})`,
-    );
-  }
-  for (const [index, [id, source, status, reason, createdAt, updatedAt]] of slots.entries()) {
-    await database.write(
-      `insert into occurrences (id, task_id, slot_at, source, status, reason, run_id, late_ms, created_at, updated_at)
-       values ('${id}', 't', ${index}, '${source}', '${status}', ${text(reason)}, 'r-${id}', 0, ${createdAt}, ${updatedAt})`,
-    );
-  }
-  await database.write(
-    `insert into runs (id, source, idempotency_key, payload_hash, exclusive, rank, task_id, owner_id, status, ready_at, fence, attempts,
-       interruptions, input, created_at, cancel_requested_at)
-     values ('r-cancelled', 'task', 'k', 'h', 1, 5, 't', 'o', 'cancelled', 0, 1, 1, 0, '{}', ${nine}, ${nine + 6 * minute})`,
-  );
-  for (const id of ['d1', 'd2', 'd3']) {
-    const report = id === 'd1' ? `'{}'` : 'null';
-    await database.write(`insert into downtimes (id, from_at, to_at, report) values ('${id}', 1, 2, ${report})`);
-  }
-  for (const [index, found] of evidence.entries()) {
-    await database.write(
-      `insert into deliveries (id, chat_id, lane, rank, kind, part, status, content, unknown_policy, fence, sends, put_offs, settles,
-         created_at, evidence) values ('p${index}', 'c', 'l', 1, 'result', 1, 'failed', '{}', 'resend', 1, 1, 0, 0, 1, '${found}')`,
-    );
-  }
+async function addTasks(database: OldDatabase, rows: readonly OldTask[]): Promise<void> {
   for (const statement of [
     `insert into users (id, role, created_at, updated_at) values ('o', 'user', 1, 1)`,
     `insert into chats (id, provider, address, state, settings, last_number, created_at, updated_at)
@@ -133,42 +103,150 @@ test.each([
     `insert into grants (id, owner_id, chat_id, scopes, created_at, created_by) values ('g', 'o', 'c', '[]', 1, 'o')`,
   ])
     await database.write(statement);
-  for (const [index, [id, title, policies]] of tasks.entries()) {
+  for (const [index, [id, title, policies, tags = '[]']] of rows.entries()) {
     await database.write(
       `insert into tasks (id, number, owner_id, grant_id, version, state, next_at, title, instructions, action, schedule_kind, cron,
          timezone, policies, auto_pause, tags, context, runs, failures, consecutive_failures, bounded_runs, topic_state, created_at,
          created_by, updated_at, updated_by, chat_id)
-       values ('${id}', ${index}, 'o', 'g', 1, 'active', 5, '${title}', '', '{}', 'cron', '', 'UTC', '${policies}', 10, '[]', '{}',
+       values ('${id}', ${index}, 'o', 'g', 1, 'active', 5, '${title}', '', '{}', 'cron', '', 'UTC', '${policies}', 10, '${tags}', '{}',
          0, 0, 0, 0, 'none', 1, 'o', 1, 'o', 'c')`,
+    );
+  }
+}
+
+const engines = [
+  ['SQLite', onSqlite],
+  ['Postgres', onPostgres],
+] as const;
+
+test.each(engines)(
+  'an older database is told who did what, and when its clock was set back: %s',
+  async (_engine, open) => {
+    const database = await open(5);
+    for (const [id, at, verb, before, after] of audit) {
+      await database.write(
+        `insert into audit (id, at, actor, verb, task_id, before, after) values (${id}, ${at}, 'system', '${verb}', 't', ${text(before)}, ${text(after)})`,
+      );
+    }
+    for (const [index, [id, source, status, reason, createdAt, updatedAt]] of slots.entries()) {
+      await database.write(
+        `insert into occurrences (id, task_id, slot_at, source, status, reason, run_id, late_ms, created_at, updated_at)
+       values ('${id}', 't', ${index}, '${source}', '${status}', ${text(reason)}, 'r-${id}', 0, ${createdAt}, ${updatedAt})`,
+      );
+    }
+    await database.write(
+      `insert into runs (id, source, idempotency_key, payload_hash, exclusive, rank, task_id, owner_id, status, ready_at, fence, attempts,
+       interruptions, input, created_at, cancel_requested_at)
+     values ('r-cancelled', 'task', 'k', 'h', 1, 5, 't', 'o', 'cancelled', 0, 1, 1, 0, '{}', ${nine}, ${nine + 6 * minute})`,
+    );
+    for (const id of ['d1', 'd2', 'd3']) {
+      const report = id === 'd1' ? `'{}'` : 'null';
+      await database.write(`insert into downtimes (id, from_at, to_at, report) values ('${id}', 1, 2, ${report})`);
+    }
+    for (const [index, found] of evidence.entries()) {
+      await database.write(
+        `insert into deliveries (id, chat_id, lane, rank, kind, part, status, content, unknown_policy, fence, sends, put_offs, settles,
+         created_at, evidence) values ('p${index}', 'c', 'l', 1, 'result', 1, 'failed', '{}', 'resend', 1, 1, 0, 0, 1, '${found}')`,
+      );
+    }
+    await addTasks(database, tasks);
+    await database.migrate();
+
+    const decisions = await database.read('select decision from deliveries order by id');
+    expect(decisions).toEqual([{ decision: evidence[0] }, { decision: evidence[1] }, { decision: null }]);
+    expect(await database.read('select id from tasks where beside = 1')).toEqual([{ id: 't' }]);
+    const states = await database.read(
+      'select state_before, state_after from audit where id < 7 or id = 10 order by id',
+    );
+    expect(states.map((one) => Object.values(one as object).join(' -> '))).toEqual([
+      ' -> active',
+      ' -> ',
+      'active -> paused',
+      'paused -> deleted',
+      'deleted -> paused',
+      'active -> deleted',
+      'paused -> active',
+    ]);
+    const doers = await database.read('select id, deed_id, asked_by from occurrences order by slot_at');
+    expect(doers.map((one): unknown[] => Object.values(one as object))).toEqual([
+      ['skipped', 2, null],
+      ['paused', 3, null],
+      ['deleted', 4, null],
+      ['cancelled', 7, null],
+      ['answered', null, 8],
+      ['by-hand', null, 9],
+      ['nobody', null, null],
+    ]);
+    expect(await database.read('select from_at, to_at from set_backs')).toEqual([
+      { from_at: nine - 52 * minute, to_at: nine + 8 * minute },
+    ]);
+    expect(await database.read('select id from downtimes order by id')).toEqual([{ id: 'd1' }, { id: 'd2' }]);
+  },
+);
+
+/** Words that were said, as their keys put several ids into one text, and what they say now. */
+const said: readonly (readonly [key: string, ...now: string[]])[] = [
+  ['blocked:topics_off:', 'blocked', 'topics_off', '', ''],
+  ['blocked:topic_closed:7', 'blocked', 'topic_closed', '', '7'],
+  ['blocked:topic_in_doubt:t', 'blocked', 'topic_in_doubt', 't', ''],
+  ['failed:0123-7fff:grant:t', 'failed', '', '', '0123-7fff:grant:t'],
+  ['notPinned', 'not_pinned', '', '', ''],
+  ['grant_revoked:t:5', 'may_not_run', 'grant_revoked', 't', '5'],
+  ['grant_missing:t:', 'may_not_run', 'grant_missing', 't', ''],
+  ['reply-hint:telegram:user:7:t', 'reply_hint', '', 't', 'telegram:user:7'],
+  ['slots_differ:t:abc', 'slots_differ', '', 't', 'abc'],
+];
+
+/** Keys of requests, and what they are kept under now. */
+const under = [
+  ['create', 'create', ''],
+  ['run-now:t', 'run-now', 't'],
+  ['answer:skipTask:abc', 'answer:skipTask', 'abc'],
+] as const;
+
+const quoted = JSON.stringify({ title: 'Say "hi"', instructions: 'C:\\new', action: { kind: 'message' } });
+
+test.each(engines)('ids that stood together in a text have columns of their own: %s', async (_engine, open) => {
+  const database = await open(10);
+  await addTasks(database, [
+    ['t', 'A title', '{}', '["home","a, b"]'],
+    ['torn', 'A title', '{}', '["home"'],
+    ['bare', 'A title', '{}'],
+  ]);
+  for (const [id, input] of [
+    ['r', quoted],
+    ['torn', '{'],
+  ] as const) {
+    await database.write(
+      `insert into runs (id, source, idempotency_key, payload_hash, exclusive, rank, owner_id, status, ready_at, fence, attempts,
+         interruptions, input, created_at) values ('${id}', 'api', '${id}', 'h', 0, 5, 'o', 'succeeded', 0, 1, 1, 0, '${input}', 1)`,
+    );
+  }
+  const keys = [...said.map(([key]) => ['told:c', key]), ['hold', 'c']];
+  for (const [scope, key] of keys) {
+    await database.write(
+      `insert into kv (scope, key, value, updated_at) values ('${String(scope)}', '${String(key)}', '', 3)`,
+    );
+  }
+  for (const [scope] of under) {
+    await database.write(
+      `insert into idempotency_keys (scope, key, payload_hash, result, created_at, expires_at) values ('${scope}', 'k', 'h', '', 0, 1)`,
     );
   }
   await database.migrate();
 
-  const decisions = await database.read('select decision from deliveries order by id');
-  expect(decisions).toEqual([{ decision: evidence[0] }, { decision: evidence[1] }, { decision: null }]);
-  expect(await database.read('select id from tasks where beside = 1')).toEqual([{ id: 't' }]);
-  const states = await database.read('select state_before, state_after from audit where id < 7 or id = 10 order by id');
-  expect(states.map((one) => Object.values(one as object).join(' -> '))).toEqual([
-    ' -> active',
-    ' -> ',
-    'active -> paused',
-    'paused -> deleted',
-    'deleted -> paused',
-    'active -> deleted',
-    'paused -> active',
+  const valuesOf = async (statement: string) =>
+    (await database.read(statement)).map((row): unknown[] => Object.values(row as object));
+  const sorted = (rows: readonly (readonly unknown[])[]) => rows.map((row) => row.join(' | ')).toSorted();
+  expect(sorted(await valuesOf('select task_id, tag from task_tags'))).toEqual(['t | a, b', 't | home']);
+  expect(await valuesOf('select title, instructions from runs order by id')).toEqual([
+    ['Say "hi"', 'C:\\new'],
+    ['', ''],
   ]);
-  const doers = await database.read('select id, deed_id, asked_by from occurrences order by slot_at');
-  expect(doers.map((one): unknown[] => Object.values(one as object))).toEqual([
-    ['skipped', 2, null],
-    ['paused', 3, null],
-    ['deleted', 4, null],
-    ['cancelled', 7, null],
-    ['answered', null, 8],
-    ['by-hand', null, 9],
-    ['nobody', null, null],
-  ]);
-  expect(await database.read('select from_at, to_at from set_backs')).toEqual([
-    { from_at: nine - 52 * minute, to_at: nine + 8 * minute },
-  ]);
-  expect(await database.read('select id from downtimes order by id')).toEqual([{ id: 'd1' }, { id: 'd2' }]);
+  const told = await valuesOf('select word, reason, task_id, about, chat_id, at from told');
+  expect(sorted(told)).toEqual(sorted(said.map(([_key, ...now]) => [...now, 'c', 3])));
+  expect(await valuesOf('select scope from kv')).toEqual([['hold']]);
+  expect(sorted(await valuesOf('select scope, target from idempotency_keys'))).toEqual(
+    sorted(under.map(([_before, ...now]) => now)),
+  );
 });

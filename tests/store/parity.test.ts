@@ -177,7 +177,9 @@ const commands: Readonly<Record<string, Command>> = {
     const end = { id: choice, error: null, messages, draft: { is: 'put', draft } as const, at: side.now };
     return [told, begun, await store.endUpdate({ ...end, status: choice % 2 === 0 ? 'done' : 'failed' })];
   },
-  word: async (side, choice) => [await side.world.store.tellOnce(`key ${choice % 3}`, aMessage(side.world), side.now)],
+  word: async (side, choice) => [
+    await side.world.store.tellOnce({ word: 'failed', about: `part ${choice % 3}` }, aMessage(side.world), side.now),
+  ],
 };
 
 const step = fc.tuple(fc.constantFrom(...Object.keys(commands)), fc.nat({ max: 30 }));
@@ -205,6 +207,8 @@ const tables: Readonly<Record<string, string>> = {
   inbox: 'update_id',
   usage: 'run_id, kind',
   kv: 'scope, key',
+  told: 'chat_id, word, reason, task_id, about',
+  task_tags: 'task_id, tag',
 };
 
 async function stored({ world }: Side): Promise<unknown> {

@@ -99,7 +99,7 @@ function raceTests(open: OpenWorld): void {
 
   test('the same Idempotency-Key 40 times at once makes one task', async () => {
     const world = await open();
-    const once = { scope: 'create', key: 'k', payloadHash: 'h', expiresAt: nine + 24 * hour };
+    const once = { scope: 'create', target: '', key: 'k', payloadHash: 'h', expiresAt: nine + 24 * hour };
     const results = await atOnce<Created>(world, 40, (store) =>
       store.createTask(world.make.newTask({ once }), () => noChange),
     );

@@ -173,7 +173,7 @@ test('letters beyond ASCII are found in whatever case', async () => {
 
 /** Calls every method that a loop calls, so that every hot statement has been prepared. */
 async function useEverything(world: World): Promise<void> {
-  const once = { scope: 's', key: 'k', payloadHash: 'h', expiresAt: nine + hour };
+  const once = { scope: 's', target: '', key: 'k', payloadHash: 'h', expiresAt: nine + hour };
   await aTask(world, { once, onExisting: 'upsert', subject: 's', nextAt: nine + 9 * hour });
   const { task, started } = await aRunningTask(world);
   const full = {
@@ -233,7 +233,7 @@ async function useConversation(world: World, task: Task): Promise<void> {
     draft: { is: 'put', draft },
     at: nine,
   });
-  await world.store.tellOnce('blocked:a', aMessage(world), nine);
+  await world.store.tellOnce({ word: 'not_pinned' }, aMessage(world), nine);
   await world.store.noteChat({ newId: 'c', address: '-100', title: 'x', kind: 'supergroup', at: nine });
   await world.store.changeChat(chatId, { state: 'approved' }, nine);
   await world.store.noteUser({ id: user, name: 'Ada' }, nine);

@@ -185,7 +185,7 @@ async function tellOwners(deps: ReviewDeps, task: Task, difference: SlotDifferen
   const { taskId, number, library, ours, theirs } = difference;
   const { timezone } = task.schedule;
   const shown = { view: 'slotsDiffer', taskId, number, title: task.title, timezone, library, ours, theirs } as const;
-  await tellOwnersOnce(deps, `slots_differ:${taskId}:${deps.digest.of(difference.schedule)}`, shown);
+  await tellOwnersOnce(deps, { word: 'slots_differ', taskId, about: deps.digest.of(difference.schedule) }, shown);
 }
 
 /** Both answers about the next slots of one task, from where they part. */
@@ -264,7 +264,6 @@ export async function standingDifferences(
 
 /** Both answers in a sentence. */
 export function differenceSentence({ taskId, number, library, ours, theirs }: SlotDifference): string {
-  const list = (slots: readonly number[]) =>
-    slots.length === 0 ? 'no more' : slots.map(iso).join(', ');
+  const list = (slots: readonly number[]) => (slots.length === 0 ? 'no more' : slots.map(iso).join(', '));
   return `Task #${number} (${taskId}): ${list(ours)} here, ${list(theirs)} by ${library}.`;
 }

@@ -80,8 +80,8 @@ async function planPage({ store, clock, log }: ClockWatchDeps, limit: number): P
 
 /** One word for each hour that the clock shows, however often it is set: a clock that jumps to and fro says nothing new. */
 async function tellOwners(deps: ClockWatchDeps, { byMs, twice, moved }: SetBack): Promise<void> {
-  const hour = iso(twice.from).slice(0, 13);
-  await tellOwnersOnce(deps, `clock_set_back:${hour}`, { view: 'clockSetBack', byMs: -byMs, to: twice.from, moved });
+  const view = { view: 'clockSetBack', byMs: -byMs, to: twice.from, moved } as const;
+  await tellOwnersOnce(deps, { word: 'clock_set_back', about: iso(twice.from).slice(0, 13) }, view);
 }
 
 function turnedBack(task: Overtaken, { byMs }: SetBack, now: number): TurnedBack {

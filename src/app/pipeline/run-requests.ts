@@ -23,12 +23,15 @@ interface RunServiceDeps extends Pick<World, 'ids' | 'digest' | 'clock' | 'bell'
 
 export function createRunService({ store, ids, digest, clock, bell }: RunServiceDeps): RunService {
   const prepare = (request: RunRequest, now: number): NewRun => {
-    const inputText = JSON.stringify(request.input);
+    const { title, instructions, ...rest } = request.input;
+    const inputText = JSON.stringify(rest);
+    // The payload is hashed as one text, as it was when all of it stood in one column: a repeated key still finds its run.
+    const payload = `${JSON.stringify({ title, instructions }).slice(0, -1)},${inputText.slice(1)}`;
     return {
       ...request,
       id: ids.next(),
       inputText,
-      payloadHash: digest.of(`${request.lane ?? ''}\n${inputText}`),
+      payloadHash: digest.of(`${request.lane ?? ''}\n${payload}`),
       createdAt: now,
       readyAt: now + spread(digest, request),
     };

@@ -3,6 +3,7 @@ import * as limits from '../../domain/limits.ts';
 import { type MessageInput, conclude, type AttemptOutcome } from '../../domain/run.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import type { Drawn, Shown, View } from '../../domain/shown.ts';
+import { failuresPause } from '../../domain/task.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
 import type { Ids, Log, World } from '../ports/outside.ts';
 import type { NewApproval, NewDelivery, RunEnd, StartableRun, StartedRun, EndNotices } from '../ports/pipeline.ts';
@@ -233,7 +234,7 @@ export function noticesOf(ids: Ids, run: StartableRun, ending: RunEnding): EndNo
       attempts: ending.attempts,
       error,
     }),
-    autoPaused: notice(ids, 2, { view: 'autoPaused', reason: 'auto:consecutive_failures', failures: 0, error }),
+    autoPaused: notice(ids, 2, { view: 'autoPaused', reason: failuresPause, failures: 0, error }),
   };
 }
 

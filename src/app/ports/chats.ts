@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import type { TaskVerb } from '../../domain/event.ts';
-import type { Shown } from '../../domain/shown.ts';
+import type { Shown, Word } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Planned } from './why.ts';
@@ -238,8 +238,8 @@ export interface ChatStore {
   endUpdate(end: UpdateEnd): Promise<boolean>;
   /** Puts messages into the outbox, without an update. */
   addMessages(messages: readonly NewMessage[], at: number): Promise<void>;
-  /** Puts a message there once per chat and key, until that is forgotten: true when it was put there now. */
-  tellOnce(key: string, message: NewMessage, at: number): Promise<boolean>;
+  /** Puts a message there once per chat and word, until that is forgotten: true when it was put there now. */
+  tellOnce(word: Word, message: NewMessage, at: number): Promise<boolean>;
 
   /* ---- chats and people ---- */
   /** By its address or one it had before. */

@@ -50,7 +50,11 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   const now = clock.now();
   const home = parseThreadKey(request.threadKey);
   const { threadKey, input, onExisting, idempotencyKey } = request;
-  const once = onceOf(deps, idempotencyKey, { scope: 'create', payload: [threadKey, input, onExisting ?? null] });
+  const once = onceOf(deps, idempotencyKey, {
+    scope: 'create',
+    target: '',
+    payload: [threadKey, input, onExisting ?? null],
+  });
   // Asked before anything is checked: what was right when the task was made may be past by the time of the repeat.
   const made = once === null ? null : await store.madeUnder(once, now);
   if (made !== null) return made;
@@ -90,6 +94,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
 
 interface Deed {
   readonly scope: string;
+  readonly target: string;
   readonly payload: unknown;
 }
 
@@ -97,7 +102,7 @@ interface Deed {
 export function onceOf({ digest, clock }: Pick<CreateDeps, 'digest' | 'clock'>, key: Key, deed: Deed): Once | null {
   if (typeof key !== 'string') return key;
   const payloadHash = digest.of(JSON.stringify(deed.payload));
-  return { scope: deed.scope, key, payloadHash, expiresAt: clock.now() + idempotencyRetentionMs };
+  return { scope: deed.scope, target: deed.target, key, payloadHash, expiresAt: clock.now() + idempotencyRetentionMs };
 }
 
 /** A due slot may have been dispatched on the way, and a run that was asked to stop is told by its runner. */

@@ -153,7 +153,7 @@ async function changeBare<T>(
   plan: (scene: TaskScene) => Telling<T>,
 ): Promise<Changed & { readonly told: T }> {
   const { taskId, actor, traceId, idempotencyKey = null } = target;
-  const once = onceOf(deps, idempotencyKey, { scope: `${verb[0]}:${taskId}`, payload: [taskId, ...verb] });
+  const once = onceOf(deps, idempotencyKey, { scope: verb[0], target: taskId, payload: [taskId, ...verb] });
   const endPause: ChangeRequest['endPause'] = (due) => endOfPause(deps, due);
   const request = { taskId, actor, at: now, once, quota: deps.quota, traceId, endPause };
   const changed = await deps.store.changeTask(look === undefined ? request : { ...request, look }, plan);

@@ -4,7 +4,9 @@ import type { World } from '../ports/outside.ts';
 
 /** A request that must not be done twice: the same key with another payload is refused. */
 export interface Once {
+  /** The verb or the operation, and what it is about: a task, or the digest of a target; empty where it makes something. */
   readonly scope: string;
+  readonly target: string;
   readonly key: string;
   readonly payloadHash: string;
   readonly expiresAt: number;
@@ -68,12 +70,13 @@ export function createKeptAnswers({ store, clock, digest, log }: KeptAnswersDeps
 
   return async ({ operation, target, payload, key }, tell) => {
     const once: Once = {
-      scope: `answer:${operation}:${digest.of(canonical(target))}`,
+      scope: `answer:${operation}`,
+      target: digest.of(canonical(target)),
       key,
       payloadHash: digest.of(canonical(payload)),
       expiresAt: clock.now() + idempotencyRetentionMs,
     };
-    const name = JSON.stringify([once.scope, key]);
+    const name = JSON.stringify([once.scope, once.target, key]);
     const other = atWork.get(name);
     if (other !== undefined) throw other === once.payloadHash ? inProgress() : keyUsedOtherwise();
     atWork.set(name, once.payloadHash);

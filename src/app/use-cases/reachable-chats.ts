@@ -1,4 +1,4 @@
-import type { Shown, View } from '../../domain/shown.ts';
+import type { Shown, View, Word } from '../../domain/shown.ts';
 import { noticeTo, type Chat, type ChatStore, type NewMessage } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 
@@ -52,10 +52,10 @@ export interface TellOwnersDeps extends Pick<World, 'clock' | 'ids' | 'bell'> {
   readonly store: Pick<ChatStore, 'listOwners' | 'findChat' | 'tellOnce'>;
 }
 
-/** Each owner whose private chat is known hears once of what the key stands for; where there is none, the log is all. */
+/** Each owner whose private chat is known hears the word once; where there is none, the log is all. */
 export async function tellOwnersOnce(
   { store, ids, clock, bell }: TellOwnersDeps,
-  key: string,
+  word: Word,
   shown: View,
 ): Promise<void> {
   for (const { id } of await store.listOwners()) {
@@ -63,6 +63,6 @@ export async function tellOwnersOnce(
     const chat = await store.findChat(address);
     if (chat === null || chat.state === 'gone') continue;
     const message = noticeTo({ provider: 'telegram', address, topic: null }, { id: ids.next(), shown });
-    if (await store.tellOnce(key, message, clock.now())) bell.ring('deliverer');
+    if (await store.tellOnce(word, message, clock.now())) bell.ring('deliverer');
   }
 }

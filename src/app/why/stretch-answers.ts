@@ -1,3 +1,4 @@
+import { failuresPause } from '../../domain/task.ts';
 import type { Deed, GapRow } from '../ports/why.ts';
 import { point, stretchOf, type Answer, type Evidence } from './answers.ts';
 import { minuteOf, type Moments } from './moments.ts';
@@ -138,7 +139,7 @@ function doneText(
 }
 
 function pauseText(reason: string): string {
-  if (reason === 'auto:consecutive_failures') return ', as its runs had failed too often in a row';
+  if (reason === failuresPause) return ', as its runs had failed too often in a row';
   if (reason === 'harmful_template') return ', as its template would harm the work of others';
   if (!reason.startsWith('unreadable')) return '';
   return `, as its row could not be read${errorText(reason.slice('unreadable: '.length))}`;

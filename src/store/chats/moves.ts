@@ -1,10 +1,11 @@
 import type { ChatState } from '../../app/ports/chats.ts';
+import { threadLane, type MessageInput } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, pick } from '../engine/fields.ts';
+import { columns, mapped, pick } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { all, insert, one, run, select, update } from '../engine/statements.ts';
-import { laneOfMerged } from '../outbox/lanes.ts';
-import { toldScope } from '../outbox/new-parts.ts';
+import { all, insert, one, run, select, update, updateAll } from '../engine/statements.ts';
+import { laneIn } from '../outbox/lanes.ts';
+import { readFacts } from '../tasks/codec.ts';
 import { applyMembership } from './people.ts';
 import { lockChat, telegram, type ChatRow } from './rows.ts';
 
@@ -65,12 +66,7 @@ export function* survivorOf(chatId: string): Script<string | null> {
 function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   const ofYoung = sql`chat_id = ${young.id}`;
   yield* update('tasks', { chatId: old.id, number: sql`number + ${old.lastNumber}` }, ofYoung);
-  // Runs that wait in order go on in order.
-  yield* update(
-    'runs',
-    { lane: sql`replace(lane, ${`:${young.id}:`}, ${`:${old.id}:`})` },
-    sql`lane is not null and status in ('queued', 'running', 'backoff', 'waiting') and ${ofYoung}`,
-  );
+  yield* mergeLanes(old.id, young.id);
   for (const table of ['grants', 'runs', 'audit', 'usage', 'drafts', 'acks'] as const)
     yield* update(table, { chatId: old.id }, ofYoung);
   yield* mergeDeliveries(old.id, young.id);
@@ -82,17 +78,34 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   yield* writeMerged(old, young, at);
 }
 
+const lanedFields = { id: columns.runs.id, topic: mapped(columns.runs.input, topicIn) };
+
+function topicIn(input: string): number | null {
+  return (readFacts(input)?.['message'] as Partial<MessageInput> | undefined)?.topic ?? null;
+}
+
+/** Runs that wait in order go on in order. */
+function* mergeLanes(oldId: string, youngId: string): Script<void> {
+  const laned = yield* all(
+    select(lanedFields)`from runs
+      where lane is not null and status in ('queued', 'running', 'backoff', 'waiting') and chat_id = ${youngId}`,
+  );
+  yield* updateAll('runs', laned, {
+    set: ({ topic }) => ({ lane: threadLane(oldId, topic) }),
+    where: ({ id }) => sql`id = ${id}`,
+  });
+}
+
 function* mergeDeliveries(oldId: string, youngId: string): Script<void> {
-  yield* update('deliveries', { chatId: oldId, lane: laneOfMerged(youngId, oldId) }, sql`chat_id = ${youngId}`);
+  yield* update('deliveries', { chatId: oldId, lane: laneIn(oldId) }, sql`chat_id = ${youngId}`);
 }
 
 /** Words said in either chat are said; the later end of two holds binds. */
 function* mergeNotes(oldId: string, youngId: string): Script<void> {
-  const [kept, given] = [toldScope(oldId), toldScope(youngId)];
-  yield* run(sql`insert into kv (scope, key, value, expires_at, updated_at)
-    select ${kept}, key, value, expires_at, updated_at from kv where scope = ${given}
-    on conflict (scope, key) do nothing`);
-  yield* run(sql`delete from kv where scope = ${given}`);
+  yield* run(sql`insert into told (chat_id, word, reason, task_id, about, at)
+    select ${oldId}, word, reason, task_id, about, at from told where chat_id = ${youngId}
+    on conflict (chat_id, word, reason, task_id, about) do nothing`);
+  yield* run(sql`delete from told where chat_id = ${youngId}`);
   yield* run(sql`insert into kv (scope, key, value, expires_at, updated_at)
     select scope, ${oldId}, value, expires_at, updated_at from kv where scope = 'hold' and key = ${youngId}
     on conflict (scope, key) do update set expires_at = excluded.expires_at where kv.expires_at < excluded.expires_at`);

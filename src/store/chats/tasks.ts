@@ -8,7 +8,7 @@ import type {
 } from '../../app/ports/chats.ts';
 import type { Planned } from '../../app/ports/why.ts';
 import type { Actor } from '../../domain/access.ts';
-import type { Task } from '../../domain/task.ts';
+import { failuresPause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick } from '../engine/fields.ts';
 import { contains } from '../engine/queries.ts';
@@ -84,7 +84,7 @@ function folded(title: string): string {
   return title.normalize('NFKC').replaceAll(/\s+/gu, '').toLowerCase();
 }
 
-const failing = raw(`((t.state = 'paused' and t.paused_reason like 'auto:%') or t.consecutive_failures > 0)`);
+const failing = raw(`((t.state = 'paused' and t.paused_reason = '${failuresPause}') or t.consecutive_failures > 0)`);
 
 const filters: Readonly<Record<ChatTasksQuery['filter'], Sql>> = {
   all: raw(`t.state <> 'deleted'`),
@@ -160,7 +160,7 @@ const changeFields = {
 function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Script<LastChange | null> {
   const found = yield* all(
     select(changeFields)`from tasks t join audit a on a.task_id = t.id
-        left join idempotency_keys k on a.verb = 'undo' and k.scope = 'undo:' || a.task_id and k.key = ${key}
+        left join idempotency_keys k on a.verb = 'undo' and k.scope = 'undo' and k.target = a.task_id and k.key = ${key}
       where t.chat_id = ${chatId} and a.at >= ${since}
         and (a.verb = 'undo' or (a.actor = ${actor} and a.verb in ${list(verbs)}))
       order by a.id desc ${limited(changesMax)}`,

@@ -38,9 +38,9 @@ export function contains(column: Sql, text: string): Sql {
   return sql`lower(${column}) like lower(${literalLike(text)}) escape '\\'`;
 }
 
-/** The text as it stands; `like` would compare the case on one engine and not on the other. */
-export function holds(column: Sql, text: string): Sql {
-  return sql`replace(${column}, ${text}, '') <> ${column}`;
+/** A task under the alias `t` that bears the tag; no `exists`, for which one of the engines might walk the tags of all tasks. */
+export function tagged(tag: string): Sql {
+  return sql`(select g.tag from task_tags g where g.task_id = t.id and g.tag = ${tag}) is not null`;
 }
 
 /** The chat of a thread, by whatever address it ever had. */

@@ -1,7 +1,7 @@
 import { threadLane } from '../../domain/run.ts';
 import { raw, sql, type Sql } from '../engine/sql.ts';
 
-/** Names of lanes are built and read here alone. Of each lane one part is under way at a time. */
+/** Names of lanes are built here alone, and compared as a whole. Of each lane one part is under way at a time. */
 
 /** Results of a task, and the words about it in its topic. */
 export function taskLane(taskId: string): string {
@@ -48,12 +48,10 @@ export function threadLaneOf(column: string, topic: number): Sql {
   return sql`'thread:' || ${raw(column)} || ${`:${topic}`}`;
 }
 
-export const isCardLane = raw(`lane like 'card:%'`);
-
-/** Lanes of tasks name the task alone; the others name the chat, which is another one from now on. */
-export function laneOfMerged(youngId: string, oldId: string): Sql {
-  const renamed = sql`replace(lane, ${`:${youngId}`}, ${`:${oldId}`})`;
-  return sql`case when lane like 'task:%' or lane like 'card:%' then lane else ${renamed} end`;
+/** The lane of a part where its chat is this one from now on, from what its row says; what goes to a task names no chat. */
+export function laneIn(chatId: string): Sql {
+  const kind = raw(`case kind when 'result' then 'thread' when 'notice' then 'notice' else 'answer' end`);
+  return sql`case goes_to when 'task' then lane else ${kind} || ${`:${chatId}:`} || coalesce(cast(to_topic as text), '') end`;
 }
 
 /** Parts that wait in a lane. All open states are named, because only then does the index of open lanes answer. */

@@ -1,11 +1,12 @@
 import type { MessageAbout, NewMessage } from '../../app/ports/chats.ts';
 import { outboxRanks, type DeliveryKind } from '../../domain/delivery.ts';
+import type { Word } from '../../domain/shown.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
-import { allOf, raw, sql } from '../engine/sql.ts';
-import { insert, one, run, select } from '../engine/statements.ts';
+import { raw } from '../engine/sql.ts';
+import { insert, one, select } from '../engine/statements.ts';
 import { taskLane, wordLane } from './lanes.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
@@ -125,22 +126,16 @@ function* messageAt(address: string, messageId: number): Script<MessageAbout | n
   return found ?? null;
 }
 
-export function toldScope(chatId: string): string {
-  return `told:${chatId}`;
-}
-
-export function* tellOnce(key: string, message: NewMessage, at: number): Script<boolean> {
+export function* tellOnce(word: Word, message: NewMessage, at: number): Script<boolean> {
   if (!isDeliverable(message.thread)) return false;
   const { id: chatId } = yield* chatOf(message.thread, message.id, at);
-  const word = { scope: toldScope(chatId), key, value: '', updatedAt: at };
-  if (!(yield* insert('kv', word, raw('on conflict (scope, key) do nothing')))) return false;
+  if (!(yield* isNews(chatId, word, at))) return false;
   yield* insertMessage(message, chatId, at);
   return true;
 }
 
-/** Keys that begin with one of the kept prefixes stay told. */
-export function* forgetToldOf(chatId: string, keyPrefix: string, kept: readonly string[] = []): Script<void> {
-  const begins = (prefix: string) => sql`substr(key, 1, length(${prefix})) = ${prefix}`;
-  const stays = kept.map((prefix) => sql`not ${begins(prefix)}`);
-  yield* run(sql`delete from kv where scope = ${toldScope(chatId)} and ${allOf(begins(keyPrefix), ...stays)}`);
+/** True when it was not said there before; from now on it was. */
+export function* isNews(chatId: string, word: Word, at: number): Script<boolean> {
+  const row = { chatId, reason: '', taskId: '', about: '', ...word, at };
+  return yield* insert('told', row, raw('on conflict (chat_id, word, reason, task_id, about) do nothing'));
 }

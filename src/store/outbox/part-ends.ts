@@ -1,15 +1,15 @@
 import type { NewMessage } from '../../app/ports/chats.ts';
 import type { PartEnd } from '../../app/ports/outbox.ts';
-import { isView } from '../../domain/shown.ts';
+import { isView, type Word } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, pick } from '../engine/fields.ts';
+import { columns, pick } from '../engine/fields.ts';
 import { forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, hold, one, select, update, updateAll } from '../engine/statements.ts';
+import { all, hold, one, run, select, update, updateAll } from '../engine/statements.ts';
 import { tellGroupInstead } from '../questions/escalations.ts';
 import { settleLateNags } from '../questions/nags.ts';
 import { tellEvents } from '../records/journal.ts';
 import { insertCardPart } from './cards.ts';
-import { addMessages, forgetToldOf, tellOnce } from './new-parts.ts';
+import { addMessages, tellOnce } from './new-parts.ts';
 import { dropParts } from './run-parts.ts';
 
 type Ended<S extends PartEnd['status']> = Extract<PartEnd, { status: S }>;
@@ -172,33 +172,26 @@ type Guided = Ended<'blocked' | 'unknown' | 'failed'>;
 /** A question belongs to its part and is asked each time; what to mend is told once for each place while it lasts. */
 function* guide(end: Guided, guidance: NewMessage, now: number): Script<void> {
   if (end.status === 'unknown') yield* addMessages([guidance], now);
-  else yield* tellOnce(guidanceKey(end, guidance), guidance, now);
+  else yield* tellOnce(wordOf(end, guidance), guidance, now);
 }
 
-function guidanceKey(end: Exclude<Guided, { status: 'unknown' }>, { thread, shown }: NewMessage): string {
-  // Whether a topic was made is a question about one task; what else is to be mended is so for all that wait.
-  if (end.status === 'blocked')
-    return `blocked:${end.cause}:${end.cause === 'topic_in_doubt' ? (end.taskId ?? '') : (thread.topic ?? '')}`;
+function wordOf(end: Exclude<Guided, { status: 'unknown' }>, { thread, shown }: NewMessage): Word {
+  if (end.status === 'blocked') {
+    const { cause: reason, taskId = null } = end;
+    // Whether a topic was made is a question about one task; what else is to be mended is so for all that wait.
+    if (reason === 'topic_in_doubt') return { word: 'blocked', reason, taskId: taskId ?? '' };
+    return { word: 'blocked', reason, about: String(thread.topic ?? '') };
+  }
   // The missing right to pin is one fact about the chat, whatever the topic.
-  return isView(shown) && shown.view === 'notPinned' ? 'notPinned' : `failed:${end.id}`;
+  return isView(shown) && shown.view === 'notPinned' ? { word: 'not_pinned' } : { word: 'failed', about: end.id };
 }
 
 /** Parts that reach a task's topic when nothing waits any more end a trouble there, so the next one is told again. */
 function* forgetMended(ends: readonly Ended<'delivered'>[]): Script<void> {
   if (ends.length === 0) return;
-  const chats = yield* all(
-    select(chatFields)`from deliveries d join kv on kv.scope = 'told:' || d.chat_id and kv.key like 'blocked:%'
-      where d.id in ${list(ends.map(({ id }) => id))} and d.goes_to = 'task' and d.task_id is not null
-      group by d.chat_id`,
-  );
-  for (const { chatId } of chats) {
-    const waiting = yield* all(
-      select(pick(columns.deliveries, 'cause'))`from deliveries
-        where chat_id = ${chatId} and status = 'blocked' and cause is not null group by cause`,
-    );
-    const kept = waiting.map(({ cause }) => `blocked:${cause}:`);
-    yield* forgetToldOf(chatId, 'blocked:', kept);
-  }
+  yield* run(sql`delete from told where word = 'blocked'
+    and chat_id in (select d.chat_id from deliveries d
+      where d.id in ${list(ends.map(({ id }) => id))} and d.goes_to = 'task' and d.task_id is not null)
+    and not exists (select 1 from deliveries w where w.chat_id = told.chat_id and w.status in ('pending', 'blocked')
+      and w.status = 'blocked' and w.cause = told.reason)`);
 }
-
-const chatFields = pick(columnsOf('deliveries', 'd'), 'chatId');

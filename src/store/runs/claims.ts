@@ -162,6 +162,8 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
         fence: 0,
         attempts: 0,
         interruptions: 0,
+        title: run.input.title,
+        instructions: run.input.instructions,
         input: run.inputText,
         createdAt: run.createdAt,
         traceId: run.traceId ?? null,

@@ -4,7 +4,7 @@ import type { Actor } from '../../domain/access.ts';
 import { policyOf } from '../../domain/policy.ts';
 import type { RunInput } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, like, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
+import { columns, columnsOf, like, mapped, maybe, pick, together, type Answer } from '../engine/fields.ts';
 import { list, raw } from '../engine/sql.ts';
 import { all, select } from '../engine/statements.ts';
 import { grantFields, readFacts, readGrant, readObject, unreadable } from '../tasks/codec.ts';
@@ -16,7 +16,8 @@ const r = columnsOf('runs', 'r');
 /** Columns that the runner reads, over `startableSource`. */
 export const startableFields = {
   ...pick(r, 'id', 'status', 'fence', 'attempts', 'interruptions', 'taskId', 'occurrenceId', 'chatId', 'ownerId'),
-  ...pick(r, 'taskVersion', 'createdAt', 'cancelRequestedAt', 'cancelReason', 'traceId', 'input'),
+  ...pick(r, 'taskVersion', 'createdAt', 'cancelRequestedAt', 'cancelReason', 'traceId'),
+  ...pick(r, 'title', 'instructions', 'input'),
   taskState: maybe(columnsOf('tasks', 't').state),
   ...grantFields,
 };
@@ -47,7 +48,7 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
       taskState,
       grant: chatId === null ? null : readGrant(row, chatId),
       traceId,
-      ...readInput(row.input),
+      ...readInput(row),
     };
   } catch (error) {
     return unreadable(row.id, error);
@@ -55,11 +56,15 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
 }
 
 /** Input that a worker relies on without asking again; a run without it could not even be ended by the usual way. */
-function readInput(text: string): Pick<StartableRun, 'input' | 'policy'> {
-  const input = readObject('input', text) as unknown as RunInput;
-  const { action, instructions, timezone, policies, follows } = input;
+function readInput({
+  title,
+  instructions,
+  input: text,
+}: Answer<typeof inputFields>): Pick<StartableRun, 'input' | 'policy'> {
+  const input = { ...readObject('input', text), title, instructions } as unknown as RunInput;
+  const { action, timezone, policies, follows } = input;
   if (typeof action?.kind !== 'string') throw new Error('input has no action');
-  if (typeof instructions !== 'string' || typeof timezone !== 'string') throw new Error('input has no text or no zone');
+  if (typeof timezone !== 'string') throw new Error('input has no zone');
   if (follows !== undefined && typeof follows.schedule?.kind !== 'string') throw new Error('input has no schedule');
   // The density of the schedule matters only for slots that were missed, and this run is past that.
   return { input, policy: policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null }) };
@@ -74,10 +79,12 @@ export function decisionIn(text: string | null): Delivery['decision'] {
   return { isGiven: facts?.['approved_by'] !== undefined, by: by as Actor, at };
 }
 
+const inputFields = pick(columns.runs, 'title', 'instructions', 'input');
+
 /** A run that is over, for doing it again. Throws when what it was given cannot be read. */
 export const endedFields = {
   ...pick(columns.runs, 'id', 'status', 'taskId', 'taskVersion', 'occurrenceId'),
-  input: mapped(columns.runs.input, (text) => readInput(text).input),
+  input: together(inputFields, (row) => readInput(row).input),
 };
 
 const { attempts } = columns;

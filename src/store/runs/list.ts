@@ -2,7 +2,7 @@ import type { RunQuery, RunView, Page } from '../../app/ports/runs.ts';
 import { liveStatuses, type MessageInput } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
-import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, holds } from '../engine/queries.ts';
+import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, tagged } from '../engine/queries.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { threadLaneOf } from '../outbox/lanes.ts';
@@ -60,9 +60,7 @@ interface Looked {
 
 export function* listRuns(query: RunQuery): Script<Page<RunView>> {
   const { rows, next } = yield* look(query);
-  const { text } = query;
-  const items = text === null ? rows : rows.filter((row) => says(row, text));
-  return { items: yield* withParts(items), next: next === null ? null : writeCursor('run', next) };
+  return { items: yield* withParts(rows), next: next === null ? null : writeCursor('run', next) };
 }
 
 function* look(query: RunQuery): Script<Looked> {
@@ -176,10 +174,10 @@ function conditionsOf(query: RunQuery): readonly Sql[] {
     query.thread === null ? undefined : inThread(query.thread),
     query.source === null ? undefined : sql`r.source = ${query.source}`,
     query.subject === null ? undefined : sql`t.subject = ${query.subject}`,
-    ...query.tags.map((tag) => holds(t.tags.sql, JSON.stringify(tag))),
+    ...query.tags.map((tag) => tagged(tag)),
     query.from === null ? undefined : sql`r.created_at >= ${query.from}`,
     query.to === null ? undefined : sql`r.created_at <= ${query.to}`,
-    query.text === null ? undefined : maySay(query.text),
+    query.text === null ? undefined : says(query.text),
   ];
   return conditions.filter((condition) => condition !== undefined);
 }
@@ -198,14 +196,6 @@ function inThread(thread: NonNullable<RunQuery['thread']>): Sql {
   return sql`${chat} and (t.home_topic = ${topic} or t.topic_id = ${topic} or ${lane})`;
 }
 
-/** Inputs of runs are kept as JSON, where some signs of a text are escaped; surplus matches are left out later. */
-function maySay(text: string): Sql {
-  const escaped = JSON.stringify(text).slice(1, -1);
-  return sql`(${contains(r.input.sql, escaped)} or ${contains(r.error.sql, text)})`;
-}
-
-function says({ input, error }: Viewed, text: string): boolean {
-  const { title, instructions } = input ?? {};
-  const sought = text.toLowerCase();
-  return [title, instructions, error].some((said) => typeof said === 'string' && said.toLowerCase().includes(sought));
+function says(text: string): Sql {
+  return sql`(${contains(r.title.sql, text)} or ${contains(r.instructions.sql, text)} or ${contains(r.error.sql, text)})`;
 }

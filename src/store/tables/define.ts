@@ -10,9 +10,10 @@ import {
   kvTable,
   setBacksTable,
   taskVersionsTable,
+  toldTable,
   usageTable,
 } from './records.ts';
-import { tasksTable } from './tasks.ts';
+import { tasksTable, taskTagsTable } from './tasks.ts';
 import { acksTable, attemptsTable, deliveriesTable, gapsTable, occurrencesTable, runsTable } from './work.ts';
 
 export type Tables = ReturnType<typeof defineTables>;
@@ -28,6 +29,7 @@ export function defineTables(d: Dialect) {
     members: membersTable(d),
     grants,
     tasks: tasksTable(d, { chats, grants }),
+    taskTags: taskTagsTable(d),
     occurrences: occurrencesTable(d),
     gaps: gapsTable(d),
     runs: runsTable(d),
@@ -44,5 +46,6 @@ export function defineTables(d: Dialect) {
     drafts: draftsTable(d),
     usage: usageTable(d),
     kv: kvTable(d),
+    told: toldTable(d),
   };
 }

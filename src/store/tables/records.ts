@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Actor } from '../../domain/access.ts';
 import type { TaskVerb } from '../../domain/event.ts';
+import type { Word } from '../../domain/shown.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -104,7 +105,10 @@ export function idempotencyKeysTable(d: Dialect) {
   return d.table(
     'idempotency_keys',
     {
+      /** The verb, or the operation of a request. */
       scope: text('scope').notNull(),
+      /** The task that it is about, or the digest of what the request names; empty where it makes something. */
+      target: text('target').notNull(),
       key: text('key').notNull(),
       payloadHash: text('payload_hash').notNull(),
       /** The result of the first call. It commits together with the effect, so there is no state in between. */
@@ -115,7 +119,7 @@ export function idempotencyKeysTable(d: Dialect) {
       expiresAt: int('expires_at').notNull(),
     },
     (t) => [
-      d.primaryKey({ name: 'idempotency_keys_pk', columns: [t.scope, t.key] }),
+      d.primaryKey({ name: 'idempotency_keys_pk', columns: [t.scope, t.target, t.key] }),
       d.index('idempotency_keys_expiry').on(t.expiresAt),
     ],
   );
@@ -197,5 +201,25 @@ export function kvTable(d: Dialect) {
       updatedAt: int('updated_at').notNull(),
     },
     (t) => [d.primaryKey({ name: 'kv_pk', columns: [t.scope, t.key] })],
+  );
+}
+
+/** Words that are said once in a chat, until they are forgotten. */
+export function toldTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'told',
+    {
+      chatId: text('chat_id').notNull(),
+      word: text('word').$type<Word['word']>().notNull(),
+      /** Empty where the word gives none. */
+      reason: text('reason').notNull(),
+      /** Empty where it is about no task. */
+      taskId: text('task_id').notNull(),
+      /** The topic, the part, the person, the schedule or the instant that it is about; empty where there is none. */
+      about: text('about').notNull(),
+      at: int('at').notNull(),
+    },
+    (t) => [d.primaryKey({ name: 'told_pk', columns: [t.chatId, t.word, t.reason, t.taskId, t.about] })],
   );
 }

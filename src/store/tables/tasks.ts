@@ -44,6 +44,7 @@ function definitionColumns({ text, int }: Dialect) {
     /** Another one: 1 where its runs may live side by side. */
     beside: int('beside').notNull().default(0),
     subject: text('subject'),
+    /** JSON, in the order in which they were given; each is a row of `task_tags` too, by which it is found. */
     tags: text('tags').notNull(),
     context: text('context').notNull(),
   };
@@ -133,4 +134,12 @@ export function tasksTable(
       d.check('tasks_topic_state', sql.raw(`topic_state in ('none', 'creating', 'ready', 'blocked')`)),
     ],
   );
+}
+
+/** The tags of a task, one by one: what is written with its definition, and goes with its row. */
+export function taskTagsTable(d: Dialect) {
+  const { table, text } = d;
+  return table('task_tags', { taskId: text('task_id').notNull(), tag: text('tag').notNull() }, (t) => [
+    d.primaryKey({ name: 'task_tags_pk', columns: [t.taskId, t.tag] }),
+  ]);
 }

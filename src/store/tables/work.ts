@@ -93,6 +93,9 @@ export function runsTable(d: Dialect) {
       interruptions: int('interruptions').notNull(),
       cancelRequestedAt: int('cancel_requested_at'),
       cancelReason: text('cancel_reason'),
+      /** The texts of its input, which people search; the rest of it is JSON. */
+      title: text('title').notNull().default(''),
+      instructions: text('instructions').notNull().default(''),
       input: text('input').notNull(),
       output: text('output'),
       error: text('error'),

@@ -7,7 +7,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, count, pick } from '../engine/fields.ts';
 import { list, raw, sql } from '../engine/sql.ts';
 import { one, run, select, update, updateReturning } from '../engine/statements.ts';
-import { approvalLane, cardLane, isCardLane, taskLane, waitsIn } from '../outbox/lanes.ts';
+import { approvalLane, cardLane, taskLane, waitsIn } from '../outbox/lanes.ts';
 import { movedAway } from '../outbox/part-rows.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks } from '../questions/nags.ts';
@@ -23,7 +23,7 @@ export function* placeOf(task: Task, home: Thread): Script<PlaceView> {
   const lanes = sql`lane in ${list([taskLane(task.id), approvalLane(task.id), cardLane(task.id)])}`;
   const parts = yield* one(
     select({ count })`from deliveries where ${lanes} and status in ${open}
-      and (not ${isCardLane} or status in ('sending', 'unknown'))`,
+      and (lane <> ${cardLane(task.id)} or status in ('sending', 'unknown'))`,
   );
   const gone = yield* one(select(pick(columns.chats, 'id'))`from chats where id = ${task.chatId} and state = 'gone'`);
   const doubted = yield* one(

@@ -1,5 +1,6 @@
 import { gapBeforePause, type Gap } from '../../domain/due.ts';
 import { policyOf } from '../../domain/policy.ts';
+import { failuresPause } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
@@ -12,7 +13,7 @@ import { dueFields, dueSource, readDue, type DueRow } from './codec.ts';
 /** Pauses those of the tasks that have failed too often in a row. */
 export function autoPause(taskIds: readonly string[], now: number): Script<readonly string[]> {
   const guard = raw('auto_pause > 0 and consecutive_failures >= auto_pause');
-  return pauseTasks(taskIds, { reason: 'auto:consecutive_failures', guard }, now);
+  return pauseTasks(taskIds, { reason: failuresPause, guard }, now);
 }
 
 interface Pause {

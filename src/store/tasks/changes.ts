@@ -4,7 +4,7 @@ import { lockChat } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { forShare, forUpdate, raw, sql, text } from '../engine/sql.ts';
-import { hold, insert, one, run, select, update, updateAll, updateReturning } from '../engine/statements.ts';
+import { hold, insert, insertAll, one, run, select, update, updateAll, updateReturning } from '../engine/statements.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenAck } from '../questions/nags.ts';
@@ -181,7 +181,18 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): S
   const set = { ...fieldColumns(change.set), ...stamp };
   if (Object.values(set).every((value) => value === undefined)) return;
   yield* update('tasks', { ...set, version: raw('version + 1') }, sql`id = ${taskId}`);
+  if (change.set.tags !== undefined) {
+    yield* run(sql`delete from task_tags where task_id = ${taskId}`);
+    yield* insertTags(taskId, change.set.tags);
+  }
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
+}
+
+export function* insertTags(taskId: string, tags: readonly string[]): Script<void> {
+  yield* insertAll(
+    'taskTags',
+    tags.map((tag) => ({ taskId, tag })),
+  );
 }
 
 /** The actor and the time, in the columns of what was done. */

@@ -11,7 +11,7 @@ import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../e
 import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
 import { allOf, forShare, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, hold, insert, one, select, update, updateReturning } from '../engine/statements.ts';
-import { insertPart, toldScope } from '../outbox/new-parts.ts';
+import { insertPart, isNews } from '../outbox/new-parts.ts';
 import { readTexts } from './codec.ts';
 
 /**
@@ -198,8 +198,9 @@ export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void
       select(placeFields)`from tasks t join grants g on g.id = t.grant_id
         where t.id = ${taskId} and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
     );
-    if (place !== undefined && (yield* isNews(taskId, { place, reason, now })))
-      yield* insertWord(taskId, { place, reason, now });
+    if (place === undefined) continue;
+    const word = { word: 'may_not_run', reason, taskId, about: String(place.revokedAt ?? '') } as const;
+    if (yield* isNews(place.chatId, word, now)) yield* insertWord(taskId, { place, reason, now });
   }
 }
 
@@ -211,12 +212,6 @@ interface Word {
   readonly place: Place;
   readonly reason: GrantFault;
   readonly now: number;
-}
-
-function* isNews(taskId: string, { place, reason, now }: Word): Script<boolean> {
-  const key = `${reason}:${taskId}:${place.revokedAt ?? ''}`;
-  const word = { key, scope: toldScope(place.chatId), value: '', updatedAt: now };
-  return yield* insert('kv', word, raw('on conflict (scope, key) do nothing'));
 }
 
 function* insertWord(taskId: string, { place, reason, now }: Word): Script<void> {

@@ -2,7 +2,7 @@ import { keyUsedOtherwise, type Once } from '../../app/use-cases/kept-answers.ts
 import { AppError } from '../../domain/errors.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick, type Answer } from '../engine/fields.ts';
-import { raw, sql } from '../engine/sql.ts';
+import { raw, sql, type Sql } from '../engine/sql.ts';
 import { insert, one, select, update } from '../engine/statements.ts';
 
 /** A key has one row: what was done under it commits with the effect, and what its client was told joins it after that. */
@@ -17,7 +17,7 @@ export function* claimOnce<T>(once: Once | null, now: number): Script<T | null> 
   const isFresh = yield* insert(
     'idempotencyKeys',
     { ...once, result: '', createdAt: now },
-    raw(`on conflict (scope, key) do update set payload_hash = excluded.payload_hash, result = '', answer = null,
+    raw(`on conflict (scope, target, key) do update set payload_hash = excluded.payload_hash, result = '', answer = null,
         created_at = excluded.created_at, expires_at = excluded.expires_at
       where idempotency_keys.expires_at <= excluded.created_at`),
   );
@@ -40,22 +40,20 @@ function* keptAnswer(once: Once, now: number): Script<string | null> {
 
 export function* settleOnce(once: Once | null, result: object): Script<void> {
   if (once === null) return;
-  yield* update(
-    'idempotencyKeys',
-    { result: JSON.stringify(result) },
-    sql`scope = ${once.scope} and key = ${once.key}`,
-  );
+  yield* update('idempotencyKeys', { result: JSON.stringify(result) }, under(once));
 }
 
 const keptFields = pick(columns.idempotencyKeys, 'payloadHash', 'result', 'answer');
 
+function under({ scope, target, key }: Once): Sql {
+  return sql`scope = ${scope} and target = ${target} and key = ${key}`;
+}
+
 /** Another payload under the same key is refused. */
-function* keptUnder({ scope, key, payloadHash }: Once, now: number): Script<Answer<typeof keptFields> | null> {
-  const known = yield* one(
-    select(keptFields)`from idempotency_keys where scope = ${scope} and key = ${key} and expires_at > ${now}`,
-  );
+function* keptUnder(once: Once, now: number): Script<Answer<typeof keptFields> | null> {
+  const known = yield* one(select(keptFields)`from idempotency_keys where ${under(once)} and expires_at > ${now}`);
   if (known === undefined) return null;
-  if (known.payloadHash !== payloadHash) throw keyUsedOtherwise();
+  if (known.payloadHash !== once.payloadHash) throw keyUsedOtherwise();
   return known;
 }
 
@@ -64,7 +62,7 @@ export function* keepAnswer(once: Once, answer: string, now: number): Script<voi
   yield* insert(
     'idempotencyKeys',
     { ...once, result: '', answer, createdAt: now },
-    raw(`on conflict (scope, key) do update set payload_hash = excluded.payload_hash, answer = excluded.answer,
+    raw(`on conflict (scope, target, key) do update set payload_hash = excluded.payload_hash, answer = excluded.answer,
         created_at = excluded.created_at, expires_at = excluded.expires_at
       where idempotency_keys.answer is null or idempotency_keys.expires_at <= excluded.created_at`),
   );

@@ -5,7 +5,7 @@ import type { Definition, Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick, type Answer } from '../engine/fields.ts';
-import { chatOfThread, contains, foreignCursor, holds, page, positionOf, writeCursor } from '../engine/queries.ts';
+import { chatOfThread, contains, foreignCursor, tagged, page, positionOf, writeCursor } from '../engine/queries.ts';
 import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { acksOf } from '../questions/acks.ts';
@@ -162,7 +162,7 @@ function filtersOf({ state, ownerId = null, subject, tag, text, thread }: TaskQu
     topic === null ? undefined : sql`t.home_topic = ${topic}`,
     ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
     subject === null ? undefined : sql`t.subject = ${subject}`,
-    tag === null ? undefined : holds(t.tags.sql, JSON.stringify(tag)),
+    tag === null ? undefined : tagged(tag),
     text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
   ];
 }

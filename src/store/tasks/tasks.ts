@@ -11,7 +11,7 @@ import { all, insert, one, select, update } from '../engine/statements.ts';
 import { nameDeed, recordVerbs } from '../records/journal.ts';
 import { callOff, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
 import { nextNumber, noTopic } from './attach.ts';
-import { changeLocked, changeTask, addVersion } from './changes.ts';
+import { changeLocked, changeTask, addVersion, insertTags } from './changes.ts';
 import { definitionColumns, readFacts } from './codec.ts';
 import { checkQuota, lockUser } from './grants.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
@@ -117,6 +117,7 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
     updatedAt: at,
     updatedBy: actor,
   });
+  yield* insertTags(id, task.tags);
   yield* addVersion(task, { ...task, version: 1 });
   yield* recordVerbs([
     {

@@ -160,6 +160,7 @@ function* prune(request: PruneRequest): Script<Pruned> {
   const ids = gone.map(({ id }) => id);
   const removed = { [shelf]: ids.length };
   if (ids.length === 0) return { removed, next: page.next };
+  if (shelf === 'tasks') yield* dropIn('task_tags', 'task_id', ids);
   if (shelf === 'runs') Object.assign(removed, yield* dropOfRuns(ids));
   if (shelf === 'occurrences') {
     const runs = gone.flatMap((row) => row.runId ?? []);
@@ -201,8 +202,8 @@ function* dropExpired(at: {
   const limit = limited(at.limit);
   const removed = {
     idempotency_keys: yield* dropped(
-      sql`delete from idempotency_keys where expires_at <= ${now} and (scope, key) in (
-        select scope, key from idempotency_keys where expires_at <= ${now} order by expires_at ${limit})`,
+      sql`delete from idempotency_keys where expires_at <= ${now} and (scope, target, key) in (
+        select scope, target, key from idempotency_keys where expires_at <= ${now} order by expires_at ${limit})`,
     ),
     drafts: yield* dropped(
       sql`delete from drafts where id in (select id from drafts where expires_at <= ${now - draftKeptMs} order by id ${limit})`,

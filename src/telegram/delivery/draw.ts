@@ -3,7 +3,7 @@ import { isUnreadable } from '../../app/tasks/verbs.ts';
 import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
-import type { Task } from '../../domain/task.ts';
+import { failuresPause, type Task } from '../../domain/task.ts';
 import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, moments, type Setting } from '../chat/kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
@@ -170,7 +170,7 @@ function autoPausedDrawn({ reason, failures, error }: Of<'autoPaused'>, task: Ta
   const { notice } = texts;
   // The one who told of the pause may not have known the count; the task does.
   const count = Math.max(failures, task.counters.consecutiveFailures);
-  const isForFailures = reason.startsWith('auto:') && count > 0;
+  const isForFailures = reason === failuresPause && count > 0;
   return drawn(
     blocks(
       isForFailures ? notice.autoPaused(taskName(task), count) : notice.autoPausedOther(taskName(task)),

@@ -114,7 +114,7 @@ describe('while a run is live', () => {
     await p.pass(minute);
     const copy = `insert into runs select 'copy', source, 'other', payload_hash, lane, exclusive, rank, task_id, task_version,
       occurrence_id, chat_id, owner_id, status, ready_at, fence, boot_id, attempts, interruptions, cancel_requested_at, cancel_reason,
-      input, output, error, created_at, started_at, finished_at, trace_id from runs`;
+      input, output, error, created_at, started_at, finished_at, trace_id, title, instructions from runs`;
     expect(() => p.database.exec(copy)).toThrow(/UNIQUE/);
   });
 });

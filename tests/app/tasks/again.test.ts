@@ -155,10 +155,9 @@ describe('a replay', () => {
     await p.pass(minute);
     const { taskRun } = await again(p, 'replay', slot?.runId ?? '');
     await p.settle();
-    expect(runOf(p, runIdOf(taskRun)).input).toMatchObject({
-      context: { seen: 1 },
+    expect(runOf(p, runIdOf(taskRun))).toMatchObject({
       instructions: 'old',
-      slotAt: start + hour,
+      input: { context: { seen: 1 }, slotAt: start + hour },
     });
     expect(keyOf(p, taskRun.runId)).toBe(outgoingKey(task.id, start + hour + minute));
     expect((await find(p, task)).context).toEqual({ seen: 5 });

@@ -134,8 +134,9 @@ export async function ended(p: Pipeline, task: Pick<Task, 'id'>): Promise<string
 }
 
 export function runOf({ database }: Pipeline, runId: string) {
-  const row = database.prepare('select status, input, error from runs where id = ?').get(runId) as {
+  const row = database.prepare('select status, instructions, input, error from runs where id = ?').get(runId) as {
     readonly status: string;
+    readonly instructions: string;
     readonly input: string;
     readonly error: string | null;
   };

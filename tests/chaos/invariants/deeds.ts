@@ -62,8 +62,7 @@ function belongsTo(end: Turn | undefined, run: Row<'runs'>): boolean {
 function textsAreMeant({ rows, world }: Lived): Breach[] {
   const squeezed = (text: string) => text.replaceAll(/\s+/g, '');
   const ofTasks = rows.runs.filter(({ task_id }) => task_id !== null);
-  const wrong = ofTasks.filter(({ task_id: taskId, input, output, status }) => {
-    const { instructions } = JSON.parse(input) as { instructions: string };
+  const wrong = ofTasks.filter(({ task_id: taskId, instructions, output, status }) => {
     if (world.journal.texts.get(taskId ?? '')?.has(instructions) !== true) return true;
     if (status !== 'succeeded') return false;
     const [said, meant] = [squeezed(textOf({ content: output ?? '{}' })), squeezed(instructions)];

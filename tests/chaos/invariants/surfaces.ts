@@ -7,13 +7,12 @@ export function proveSurfaces(account: Lived): Breach[] {
 }
 
 const isMessage = ({ task_id: taskId }: Row<'runs'>) => taskId === null;
-const textOf = ({ input }: Row<'runs'>) => (JSON.parse(input) as { instructions: string }).instructions;
 
 /** Whatever was answered is there, and whatever is there was asked for, once. */
 function messagesAreOne({ rows, runs, world }: Lived): Breach[] {
   const { posted } = world.journal.promised;
   const own = rows.runs.filter(isMessage);
-  const doubled = [...groupBy(own, textOf).values()].filter(({ length }) => length > 1);
+  const doubled = [...groupBy(own, ({ instructions }) => instructions).values()].filter(({ length }) => length > 1);
   return [
     ...tell(
       'a message that was accepted is lost',
@@ -21,7 +20,7 @@ function messagesAreOne({ rows, runs, world }: Lived): Breach[] {
     ),
     ...tell(
       'a run has a text that nobody posted',
-      own.filter((run) => !posted.has(textOf(run))),
+      own.filter((run) => !posted.has(run.instructions)),
     ),
     ...tell(
       'a message has two runs',

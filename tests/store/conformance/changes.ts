@@ -13,7 +13,7 @@ function dueOf(due: TaskScene['due']): DueTask {
 
 const by = 'telegram:user:9';
 const under = (task: Task, key: string) =>
-  ({ scope: `run-now:${task.id}`, key, payloadHash: task.id, expiresAt: nine + 24 * hour }) as const;
+  ({ scope: 'run-now', target: task.id, key, payloadHash: task.id, expiresAt: nine + 24 * hour }) as const;
 
 /** Runs the task by hand at the first free instant. */
 function runNow(world: World, task: Task, key: string | null = null) {
@@ -58,6 +58,7 @@ export function changeTests(open: OpenWorld): void {
       counters: { boundedRuns, consecutiveFailures },
     });
     expect(await world.query('select auto_pause from tasks')).toEqual([{ auto_pause: 3 }]);
+    expect(await world.query('select tag from task_tags order by tag')).toEqual([{ tag: 'b' }, { tag: 'c' }]);
     expect(await world.query(`select actor, before, after from audit where verb = 'edit'`)).toEqual([
       { actor: by, before: JSON.stringify(audit.before), after: JSON.stringify(audit.after) },
     ]);

@@ -175,7 +175,7 @@ async function deed(
   { actor = owner, undoes, key }: Deed = {},
 ): Promise<string> {
   const once =
-    key === undefined ? null : { scope: `${verb}:${taskId}`, key, payloadHash: 'hash', expiresAt: nine + hour };
+    key === undefined ? null : { scope: verb, target: taskId, key, payloadHash: 'hash', expiresAt: nine + hour };
   const request = { taskId, actor, at: nine, once, quota: { chat: 500, user: 50 } };
   const audit = { verb, before: null, after: undoes === undefined ? null : { undoes } };
   const { entryId } = await store.changeTask(request, () => ({ ...noChange, audit }));

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Chat, NewMessage } from '../../../src/app/ports/chats.ts';
-import { aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
+import { threadLane } from '../../../src/domain/run.ts';
+import { messageLane, taskLane, wordLane } from '../../../src/store/outbox/lanes.ts';
+import { aRunningTask, aTask, endOf, hour, minute, nine, runInput, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, change, withTask } from '../scenes.ts';
+import { aChat, aMessage, claimParts, outbox, owner, show, someone, threadOf, change, withTask } from '../scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
 
@@ -149,15 +151,46 @@ export function moveTests(open: OpenWorld): void {
     const young = await aChat(world, supergroup);
     await world.store.noteMember({ chatId: task.chatId, userId: someone, status: 'out', checkedAt: nine });
     await world.store.noteMember({ chatId: young.id, userId: someone, status: 'member', checkedAt: nine + 1 });
-    await world.store.tellOnce('a', aMessage(world, { thread: threadOf(supergroup) }), nine);
+    await world.store.tellOnce({ word: 'not_pinned' }, aMessage(world, { thread: threadOf(supergroup) }), nine);
     await world.store.writeHold(young.id, nine + hour, nine);
     await world.store.writeHold(task.chatId, nine + minute, nine);
     await move(world);
 
     expect(await world.store.readMember(task.chatId, someone)).toMatchObject({ status: 'member' });
     expect(await world.query('select revoked_by from grants')).toEqual([{ revoked_by: null }]);
-    expect(await world.store.tellOnce('a', aMessage(world), nine)).toBe(false);
+    expect(await world.store.tellOnce({ word: 'not_pinned' }, aMessage(world), nine)).toBe(false);
+    expect(await world.query('select chat_id from told')).toEqual([{ chat_id: task.chatId }]);
     expect(await world.store.readHolds(nine)).toEqual([{ chatId: task.chatId, until: nine + hour }]);
+  });
+
+  test('what waits in a lane of a chat that is merged goes on in the lane of the chat that is left', async () => {
+    const world = await open();
+    const { store, make } = world;
+    const old = await aChat(world);
+    const task = await aTask(world, inChat(supergroup));
+    for (const topic of [7, null]) {
+      const input = { ...runInput, message: { topic, mode: 'normal' as const } };
+      await store.addRun(make.newRun({ chatId: task.chatId, lane: threadLane(task.chatId, topic), input }));
+    }
+    const ended = (await startEvery(world, nine)).filter(({ run }) => run.input.message?.topic === 7);
+    const thread = { topic: 7 };
+    await store.finishRuns(ended.map((one) => endOf(one, { deliveries: [make.part({ thread })] })));
+    await show(world, task, [make.part()]);
+    const topic = threadOf(supergroup, 7);
+    for (const kind of ['answer', 'notice', 'remove'] as const)
+      await store.addMessages([aMessage(world, { kind, thread: topic, edits: kind === 'remove' ? 5 : null })], nine);
+    await move(world);
+
+    expect(await outbox(world, 'kind, lane', `lane not like 'card:%'`)).toEqual([
+      { kind: 'result', lane: messageLane(old.id, 7) },
+      { kind: 'result', lane: taskLane(task.id) },
+      { kind: 'answer', lane: wordLane('answer', old.id, 7) },
+      { kind: 'notice', lane: wordLane('notice', old.id, 7) },
+      { kind: 'remove', lane: wordLane('answer', old.id, 7) },
+    ]);
+    expect(await world.query(`select lane from runs where status = 'running'`)).toEqual([
+      { lane: threadLane(old.id, null) },
+    ]);
   });
 
   test('what a run brings back that was under way while its chat was merged goes to the chat that is left', async () => {

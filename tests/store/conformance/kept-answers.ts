@@ -4,7 +4,7 @@ import { hour, nine } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 import { atOnce, won } from '../at-once.ts';
 
-const once: Once = { scope: 'answer:op:target', key: 'k', payloadHash: 'a', expiresAt: nine + hour };
+const once: Once = { scope: 'answer:op', target: 'target', key: 'k', payloadHash: 'a', expiresAt: nine + hour };
 
 /** What clients were told, under their keys. */
 export function keptAnswerTests(open: OpenWorld): void {
@@ -25,7 +25,7 @@ export function keptAnswerTests(open: OpenWorld): void {
     await expect(store.keptAnswer({ ...once, payloadHash: 'b' }, nine)).rejects.toMatchObject({
       code: 'idempotency_mismatch',
     });
-    expect(await store.keptAnswer({ ...once, scope: 'answer:op:other' }, nine)).toBeNull();
+    expect(await store.keptAnswer({ ...once, target: 'other' }, nine)).toBeNull();
   });
 
   test('of 20 that are kept at once one stays, and housekeeping removes it when its time is over', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { NewUpdate } from '../../../src/app/ports/chats.ts';
 import type { OutboxPart, PartEnd } from '../../../src/app/ports/outbox.ts';
-import type { BlockedCause } from '../../../src/domain/shown.ts';
+import type { BlockedCause, Word } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, bootId, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
@@ -71,11 +71,26 @@ export function guidanceTests(open: OpenWorld): void {
     expect(await guidances(world)).toHaveLength(3);
   });
 
-  test('words are said once for a chat and a key; a part that gets through makes what to mend news there', async () => {
+  test('a trouble that is over is news again, although another one lasts', async () => {
     const world = await open();
-    const tell = (key: string, address = '-100') =>
-      world.store.tellOnce(key, aMessage(world, { kind: 'notice', thread: threadOf(address) }), nine);
-    const told = async () => [await tell('blocked:a'), await tell('other'), await tell('blocked:a', '-5')];
+    const result = async () => aResult(world, await aReadyTask(world));
+    await world.store.endParts([stuck(world, await result(), 'no_topic_right')], nine);
+    await world.store.endParts([stuck(world, await result())], nine);
+    await world.query(`update deliveries set status = 'failed' where kind = 'notice' or cause = 'topics_off'`);
+
+    await world.store.endParts([delivered(await result())], nine);
+    await world.store.endParts([stuck(world, await result(), 'no_topic_right')], nine);
+    expect(await guidances(world)).toHaveLength(2);
+    await world.store.endParts([stuck(world, await result())], nine);
+    expect(await guidances(world)).toHaveLength(3);
+  });
+
+  test('words are said once for a chat and what they are about; a part that gets through makes what to mend news there', async () => {
+    const world = await open();
+    const tell = (word: Word, address = '-100') =>
+      world.store.tellOnce(word, aMessage(world, { kind: 'notice', thread: threadOf(address) }), nine);
+    const trouble: Word = { word: 'blocked', reason: 'other', about: '' };
+    const told = async () => [await tell(trouble), await tell({ word: 'not_pinned' }), await tell(trouble, '-5')];
     expect(await told()).toEqual([true, true, true]);
     expect(await told()).toEqual([false, false, false]);
     expect(await outbox(world, 'id')).toHaveLength(3);

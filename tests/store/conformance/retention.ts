@@ -283,8 +283,9 @@ export function remainsTests(open: OpenWorld): void {
   test('a task that was deleted long ago goes with its grant when nothing of it is left', async () => {
     const { world, task: gone } = await withReadyTask(open);
     await ran(world, 1);
-    const living = await aTask(world);
+    const living = await aTask(world, { tags: ['home'] });
     const young = await aTask(world);
+    await world.query(`insert into task_tags (task_id, tag) values (?t, 'home')`, gone.id);
     await world.query(
       `update tasks set state = 'deleted', next_at = null, deleted_at = ?i where id = ?t`,
       nine,
@@ -303,6 +304,7 @@ export function remainsTests(open: OpenWorld): void {
     expect(await prune(world, 'grants')).toEqual({ grants: 1 });
     expect((await world.query('select id from tasks order by id')).map(({ id }) => id)).toEqual([living.id, young.id]);
     expect(await count(world, 'grants')).toBe(2);
+    expect(await world.query('select task_id from task_tags')).toEqual([{ task_id: living.id }]);
   });
 
   test('a grant that another task uses stays', async () => {
@@ -334,7 +336,7 @@ export function remainsTests(open: OpenWorld): void {
       ['c', nine + hour],
     ] as const) {
       await world.query(
-        `insert into idempotency_keys (scope, key, payload_hash, result, created_at, expires_at) values ('s', ?t, 'h', 'r', 0, ?i)`,
+        `insert into idempotency_keys (scope, target, key, payload_hash, result, created_at, expires_at) values ('s', '', ?t, 'h', 'r', 0, ?i)`,
         key,
         expires,
       );

@@ -7,7 +7,7 @@ import { day } from '../../support/fakes.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 
 const group: Thread = { provider: 'telegram', address: '-100', topic: null };
-const once: Once = { scope: 'create', key: 'k', payloadHash: 'hash', expiresAt: nine + day };
+const once: Once = { scope: 'create', target: '', key: 'k', payloadHash: 'hash', expiresAt: nine + day };
 
 function create(world: World, facts: object = {}, plan: (scene: TaskScene) => typeof noChange = () => noChange) {
   return world.store.createTask(world.make.newTask(facts), plan);

@@ -6,7 +6,7 @@ import { leftOutAhead, upcoming } from '../../../app/tasks/upcoming.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import { executionThread, isBlank, type Task } from '../../../domain/task.ts';
+import { executionThread, failuresPause, isBlank, type Task } from '../../../domain/task.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
@@ -96,12 +96,13 @@ function stateText(task: Task, facts: Pick<CardFacts, 'now' | 'pauserName' | 'da
   }
 }
 
-function pausedText({ pausedReason, resumeAt, paused }: Task, by: string | null, setting: Setting): string {
+function pausedText(task: Task, by: string | null, setting: Setting): string {
   const { task: words } = texts;
+  const { pausedReason, resumeAt, paused } = task;
   const at = paused === null ? null : aboutMoment(paused.at, setting);
   if (resumeAt !== null) return words.pausedUntil(moment(resumeAt, setting));
-  if (pausedReason?.startsWith('auto:') === true) return words.pausedForFailures(at);
-  if (pausedReason?.startsWith('unreadable') === true) return words.pausedUnreadable;
+  if (pausedReason === failuresPause) return words.pausedForFailures(at);
+  if (isUnreadable(task)) return words.pausedUnreadable;
   if (pausedReason === 'chat_gone') return words.pausedForChat;
   if (pausedReason === 'harmful_template') return words.pausedForTemplate;
   return at === null ? words.paused : words.pausedBy(by, at);

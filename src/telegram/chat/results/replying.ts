@@ -55,6 +55,6 @@ async function hint(ctx: ChatContext, { task }: Implied): Promise<Answer> {
     edits: null,
     expiresAt: now + hintKeptMs,
   } as const;
-  await ctx.store.tellOnce(`reply-hint:${person.actor}:${task.id}`, message, now);
+  await ctx.store.tellOnce({ word: 'reply_hint', taskId: task.id, about: person.actor }, message, now);
   return silence;
 }

@@ -14,7 +14,7 @@ import {
   instantSent,
 } from './operation.ts';
 import { policies, policyChanges } from './policies.ts';
-import { inWords, refuses, scheduleAnswer, scheduleInput, warning, wordsFault } from './schedules.ts';
+import { inWords, refuses, scheduleAnswer, scheduleInput, warned, wordsFault } from './schedules.ts';
 
 export const taskAnswer = strict({
   task_id: z.string(),
@@ -136,7 +136,7 @@ export const changedTask = strict({ task: taskAnswer, entry_id: entryId });
 const changes = z
   .record(z.string(), strict({ before: z.unknown(), after: z.unknown() }))
   .meta({ description: 'Each field that is not what it was.' });
-const editedTask = strict({ task: taskAnswer, warnings: z.array(warning), changes, entry_id: entryId });
+const editedTask = strict({ task: taskAnswer, ...warned, changes, entry_id: entryId });
 const versionList = strict({
   versions: z.array(
     strict({
@@ -155,7 +155,7 @@ const versionList = strict({
     }),
   ),
 });
-const writtenTask = strict({ task: taskAnswer, warnings: z.array(warning) });
+const writtenTask = strict({ task: taskAnswer, ...warned });
 const taskPage = strict({ tasks: z.array(taskAnswer), next_cursor: cursor });
 
 const tag = 'tasks';

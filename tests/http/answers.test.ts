@@ -138,7 +138,8 @@ describe('an answer', () => {
 
   it('is 201 with warnings when a task was made, also when that is repeated, and 200 when it was there', async () => {
     const made = await aDoor().ask('POST', createPath, creation);
-    expect([made.status, made.json.warnings]).toEqual([201, [{ code: 'days_29_31', message: 'Short months.' }]]);
+    expect([made.status, made.json.warnings]).toEqual([201, ['Short months.']]);
+    expect(made.json.warning_details).toEqual([{ code: 'days_29_31', message: 'Short months.' }]);
     const door = aDoor({ create: async () => ({ task, created: false, replayed: false, warnings: [] }) });
     expect((await door.ask('POST', createPath, creation)).status).toBe(200);
     const again = aDoor({ create: async () => ({ task, created: true, replayed: true, warnings: [] }) });

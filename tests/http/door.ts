@@ -34,7 +34,8 @@ export interface Json {
   readonly next: readonly string[];
   readonly next_cursor: string | null;
   readonly min_gap_seconds: number | null;
-  readonly warnings: readonly { readonly code: string; readonly message: string }[];
+  readonly warnings: readonly string[];
+  readonly warning_details: readonly { readonly code: string; readonly message: string }[];
 }
 
 export const task: Task = {

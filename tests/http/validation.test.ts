@@ -276,7 +276,7 @@ describe('a preview', () => {
     expect(status).toBe(200);
     expect(json.next).toEqual(['2026-11-18T09:00:10.000Z', '2026-11-18T09:00:20.000Z']);
     expect(json.min_gap_seconds).toBe(10);
-    expect(json.warnings[0]).toMatchObject({ code: 'too_dense' });
+    expect(json.warning_details[0]).toMatchObject({ code: 'too_dense' });
   });
 
   it('of what never fires is empty', async () => {

@@ -132,6 +132,6 @@ export function standing(task: Task, now: number): readonly Fact[] {
   return [['next', task.next_run_at === null ? 'none' : times.full(task.next_run_at)]];
 }
 
-export function warningText(warnings: readonly { readonly message: string }[]): string | null {
-  return warnings.length === 0 ? null : warnings.map(({ message }) => `Note: ${message}`).join('\n');
+export function warningText(warnings: readonly string[]): string | null {
+  return warnings.length === 0 ? null : warnings.map((warning) => `Note: ${warning}`).join('\n');
 }

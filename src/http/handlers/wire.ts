@@ -50,6 +50,14 @@ function wireTarget({ home, topicId }: Task): WireTask['delivery_target'] {
   };
 }
 
+/** The sentences alone, and beside them the same with their codes. */
+export function wireWarnings(warnings: readonly { readonly code: string; readonly message: string }[]) {
+  return {
+    warnings: warnings.map(({ message }) => message),
+    warning_details: warnings.map(({ code, message }) => ({ code, message })),
+  };
+}
+
 export function wireTaskRun(run: TaskRun): WireTaskRun {
   const { taskId, runId, status, source, reason, replayOf, lateMs, createdAt, updatedAt } = run;
   const trace = run.traceId ?? runId;

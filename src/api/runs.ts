@@ -67,7 +67,15 @@ export const taskRunAnswer = strict({
   ...work,
 }).meta({ id: 'TaskRun' });
 
-const runStatuses = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+export const runStates = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+const standing = {
+  status: z.enum(['running', 'succeeded', 'failed']).meta({ description: 'The three words of the origin.' }),
+  state: z.enum(runStates).meta({ description: 'The finer word for status.' }),
+};
+const fault = {
+  error_message: text,
+  error: strict({ message: z.string() }).nullable().meta({ description: 'error_message as the origin tells it.' }),
+};
 
 export const runAnswer = strict({
   run_id: z.string(),
@@ -77,12 +85,9 @@ export const runAnswer = strict({
   task_run_id: text,
   thread_key: text.meta({ description: 'Where a message goes, or where the task was asked for.' }),
   user_key: text.meta({ description: 'For whom a message was put there.' }),
-  status: z.enum(runStatuses),
+  ...standing,
   output: facts.nullable(),
-  error_message: text,
-  error: strict({ message: z.string() })
-    .nullable()
-    .meta({ description: 'error_message once more, as clients of other servers of this kind know it.' }),
+  ...fault,
   created_at: instant,
   started_at: instant.nullable(),
   finished_at: instant.nullable(),
@@ -101,9 +106,13 @@ const path = '/v1/runs/{run_id}';
 
 const allRunsQuery = strict({
   status: z
-    .enum([...runStatuses, 'live'])
+    .enum([...standing.status.options, 'live'])
     .optional()
-    .meta({ description: 'live: whatever has not ended yet.' }),
+    .meta({ description: 'running, or live: whatever has not ended yet. failed: also what was cancelled.' }),
+  state: z
+    .enum([...runStates, 'live'])
+    .optional()
+    .meta({ description: 'The finer word for status; live: whatever has not ended yet.' }),
   task_id: searchText.optional().meta({ description: 'The runs of one task, latest slot first.' }),
   thread_key: z.string().optional().meta({
     description: 'A base thread stands for its whole chat; a topic for what was asked for, or is shown, in it.',
@@ -178,9 +187,9 @@ export const runOperations = {
     params: runParams,
     answer: strict({
       run_id: z.string(),
-      status: z.enum(['succeeded', 'failed', 'cancelled']),
+      ...standing,
       output: facts.nullable(),
-      error_message: text,
+      ...fault,
       finished_at: instant.nullable(),
     }).meta({ id: 'RunResult' }),
     refuses: ['not_finished'],

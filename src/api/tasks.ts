@@ -45,7 +45,11 @@ export const taskAnswer = strict({
   created_at: instant,
   updated_at: instant,
   last_run_at: instant.nullable(),
-  last_run_status: z.enum(['succeeded', 'failed', 'cancelled']).nullable(),
+  last_run_status: z.enum(['succeeded', 'failed']).nullable(),
+  last_outcome: z
+    .enum(['succeeded', 'failed', 'cancelled'])
+    .nullable()
+    .meta({ description: 'The finer word for last_run_status.' }),
   last_error_message: text,
 }).meta({ id: 'Task' });
 

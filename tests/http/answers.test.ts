@@ -42,6 +42,7 @@ const wireTask = {
   updated_at: '2026-11-18T08:59:56.000Z',
   last_run_at: '2026-11-18T08:59:59.000Z',
   last_run_status: 'succeeded',
+  last_outcome: 'succeeded',
   last_error_message: null,
 };
 
@@ -131,9 +132,30 @@ describe('an answer', () => {
       run_id: 'run-1',
       task_run_id: taskRun.id,
       status: 'succeeded',
+      state: 'succeeded',
       output: { text: 'Stand up!' },
       error_message: null,
     });
+  });
+
+  it.each([
+    ['queued', 'running'],
+    ['running', 'running'],
+    ['backoff', 'running'],
+    ['waiting', 'running'],
+    ['succeeded', 'succeeded'],
+    ['failed', 'failed'],
+    ['cancelled', 'failed'],
+  ] as const)('tells the state %s of a run as the status %s', async (state, status) => {
+    const door = aDoor({ getRun: async () => ({ ...run, status: state, error: state }) });
+    const { json } = await door.ask('GET', '/v1/runs/run-1');
+    expect(json).toMatchObject({ status, state, error_message: state, error: { message: state } });
+  });
+
+  it('tells of a last run that was cancelled that it has failed, and its finer word', async () => {
+    const door = aDoor({ get: async () => ({ ...task, lastRunStatus: 'cancelled' }) });
+    const { json } = await door.ask('GET', '/v1/tasks/task-1');
+    expect(json.task).toMatchObject({ last_run_status: 'failed', last_outcome: 'cancelled' });
   });
 
   it('is 201 with warnings when a task was made, also when that is repeated, and 200 when it was there', async () => {

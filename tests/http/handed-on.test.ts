@@ -120,11 +120,11 @@ const rows: readonly Row[] = [
     { ...by, isDry: true },
   ],
   [
-    `GET /v1/runs?status=live&task_id=a&thread_key=${key}&source=ci&subject=s&tag=t&tag=u&tag=&q=x&from=${encodeURIComponent(until)}&limit=3&cursor=c`,
+    `GET /v1/runs?status=running&state=backoff&task_id=a&thread_key=${key}&source=ci&subject=s&tag=t&tag=u&tag=&q=x&from=${encodeURIComponent(until)}&limit=3&cursor=c`,
     undefined,
     'runs.list',
     {
-      status: 'live',
+      states: ['backoff'],
       taskId: 'a',
       thread,
       source: 'ci',
@@ -203,6 +203,26 @@ describe('what is asked for', () => {
   });
 });
 
+describe('the runs that are listed', () => {
+  const live = ['queued', 'running', 'backoff', 'waiting'];
+
+  it.each([
+    ['', null],
+    ['status=running', live],
+    ['status=live', live],
+    ['state=live', live],
+    ['status=succeeded', ['succeeded']],
+    ['status=failed', ['failed', 'cancelled']],
+    ['state=cancelled', ['cancelled']],
+    ['status=failed&state=failed', ['failed']],
+    ['status=succeeded&state=failed', []],
+  ])('stand as %s says', async (query, states) => {
+    const door = aDoor();
+    await door.ask('GET', `/v1/runs?${query}`);
+    expect(door.asked).toMatchObject([{ name: 'runs.list', given: [{ states }] }]);
+  });
+});
+
 describe('what comes of it', () => {
   const told = async (request: string, body?: object): Promise<Json> => {
     const [method = '', path = ''] = request.split(' ');
@@ -247,8 +267,10 @@ describe('what comes of it', () => {
     expect(await told('GET /v1/runs/r/result')).toEqual({
       run_id: 'run-1',
       status: 'succeeded',
+      state: 'succeeded',
       output: { text: 'Stand up!' },
       error_message: null,
+      error: null,
       finished_at: '2026-11-18T09:00:00.000Z',
     });
   });

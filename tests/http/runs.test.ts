@@ -35,7 +35,8 @@ describe('putting a message into a thread', () => {
       source: 'ci',
       user_key: 'ada',
       thread_key: thread,
-      status: 'queued',
+      status: 'running',
+      state: 'queued',
       task_id: null,
     });
     await p.settle();

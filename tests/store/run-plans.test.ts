@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunQuery } from '../../src/app/ports/runs.ts';
+import { liveStatuses } from '../../src/domain/run.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { aTask, claimAll, nine } from '../support/builders.ts';
@@ -11,9 +12,9 @@ const base = { provider: 'telegram', address: '-100', topic: null };
 
 const queries: Readonly<Record<string, Partial<RunQuery>>> = {
   all: {},
-  ended: { status: 'failed' },
-  live: { status: 'live' },
-  task: { taskId: 'of the test', status: 'succeeded' },
+  ended: { states: ['failed'] },
+  live: { states: liveStatuses },
+  task: { taskId: 'of the test', states: ['succeeded'] },
   thread: { thread: base },
   topic: { thread: { ...base, topic: 7 } },
   words: { text: 'water', source: 'task' },
@@ -38,7 +39,7 @@ test('no question about runs, and no look for what a thread has under way, reads
 
   for (const query of Object.values(queries)) {
     const taskId = query.taskId === undefined ? null : task.id;
-    const nothing = { status: null, thread: null, source: null, subject: null, tags: [], text: null };
+    const nothing = { states: null, thread: null, source: null, subject: null, tags: [], text: null };
     await world.store.listRuns({ ...nothing, from: null, to: null, limit: 10, cursor: null, ...query, taskId });
   }
   await world.store.liveRunsOf(base, 100);

@@ -38,7 +38,7 @@ async function result({ store }: RunsDeps, runId: string): Promise<RunView> {
   const run = await store.readRun(runId);
   if (run === null) throw noRun();
   if (!liveStatuses.includes(run.status)) return run;
-  const details = { run_id: runId, status: run.status };
+  const details = { run_id: runId, status: 'running', state: run.status };
   throw new AppError('not_finished', 'This run has not ended yet. Ask again later, or cancel it.', { details });
 }
 

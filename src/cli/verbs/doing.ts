@@ -168,7 +168,7 @@ export const messageVerbs = [
       const { threadKey } = session;
       const body = { thread_key: threadKey, text, source, user_key: user, delivery_mode: mode };
       const answer = await session.client.call('postMessage', { body, ...keyHeader(key) });
-      const words = `Taken up for ${threadKey}: run ${answer.run_id} (${answer.status}).`;
+      const words = `Taken up for ${threadKey}: run ${answer.run_id} (${answer.state}).`;
       return {
         json: answer,
         text: await sentence(session.terminal, words),

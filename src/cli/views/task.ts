@@ -84,8 +84,7 @@ function workFacts(task: Task, now: number): readonly Fact[] {
   const times = timesIn(task.schedule.timezone, now);
   const { counters } = task;
   const failures = counters.failures === 0 ? '' : `, ${counters.failures} failed`;
-  const last =
-    task.last_run_at === null ? null : `${task.last_run_status ?? 'running'}, ${times.about(task.last_run_at)}`;
+  const last = task.last_run_at === null ? null : `${task.last_outcome ?? 'running'}, ${times.about(task.last_run_at)}`;
   return [
     ['state', stateCell(task, now)],
     ['schedule', `${scheduleWords(task.schedule, now)} (${task.schedule.timezone})`],

@@ -7,27 +7,22 @@ import type { Window } from '../../app/why/truth.ts';
 import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
 import type { Asked, Handlers, HttpRooms } from '../serving.ts';
-import { instantOf, threadOf, wireRun, wireTask, wireTaskRun } from './wire.ts';
+import { instantOf, statesOf, threadOf, wireRun, wireStanding, wireTask, wireTaskRun } from './wire.ts';
 
 /** Runs that were and runs that come, the reasons, and the feeds that tell of them. */
 export const runHandlers = {
   listRuns: async ({ query }, { runs }) => {
-    const { status = null, task_id: taskId = null, source = null, subject = null, tag: tags, q: text = null } = query;
+    const { task_id: taskId = null, source = null, subject = null, tag: tags, q: text = null } = query;
     const { limit, cursor = null } = query;
     const stretch = { from: instantOf(query.from), to: instantOf(query.to) };
     const thread = threadOf(query.thread_key);
-    const page = await runs.list({ status, taskId, thread, source, subject, tags, text, ...stretch, limit, cursor });
+    const states = statesOf(query);
+    const page = await runs.list({ states, taskId, thread, source, subject, tags, text, ...stretch, limit, cursor });
     return { runs: page.items.map(wireRun), next_cursor: page.next };
   },
   getRunResult: async ({ params }, { runs }) => {
-    const { id, status, output, error, finishedAt } = await runs.result(params.run_id);
-    return {
-      run_id: id,
-      status: status === 'succeeded' || status === 'failed' ? status : 'cancelled',
-      output,
-      error_message: error,
-      ...wire({ finishedAt }),
-    };
+    const { id, output, finishedAt, ...run } = await runs.result(params.run_id);
+    return { run_id: id, output, ...wireStanding(run), ...wire({ finishedAt }) };
   },
   listTaskRuns: async ({ params, query: { status = null, limit, cursor = null } }, { tasks }) => {
     const page = await tasks.listRuns({ taskId: params.task_id, status, limit, cursor });

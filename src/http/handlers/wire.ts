@@ -1,10 +1,12 @@
 import type { PartsOf } from '../../api/operations.ts';
+import { runStates } from '../../api/runs.ts';
 import { iso, wire } from '../../api/wire.ts';
 import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.ts';
 import type { GrantView, TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
 import type { Once } from '../../app/use-cases/kept-answers.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
+import { liveStatuses, type RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
 import { parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
@@ -15,12 +17,13 @@ type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
 
 export function wireTask(task: Task): WireTask {
   const { number, version, title, instructions, action, state, subject, pausedReason, nextAt: nextRunAt } = task;
-  const { resumeAt, lastRunAt, lastRunStatus } = task;
+  const { resumeAt, lastRunAt, lastRunStatus: lastOutcome } = task;
   const [createdAt, updatedAt] = [task.created.at, task.updated.at];
   const execution = executionThread(task);
   return {
     ...wire({ number, version, title, instructions, action, state, subject, pausedReason, nextRunAt, resumeAt }),
-    ...wire({ createdAt, updatedAt, lastRunAt, lastRunStatus }),
+    ...wire({ createdAt, updatedAt, lastRunAt, lastOutcome }),
+    last_run_status: lastOutcome === 'cancelled' ? 'failed' : lastOutcome,
     task_id: task.id,
     schedule: wireSchedule(task.schedule),
     enabled: state === 'active',
@@ -73,7 +76,15 @@ export function wireTaskRun(run: TaskRun): WireTaskRun {
   };
 }
 
-export function wireRun({ id, occurrenceId, thread, error, traceId, ...run }: RunView): PartsOf<'getRun'>['answer'] {
+export function wireRun({
+  id,
+  occurrenceId,
+  thread,
+  status,
+  error,
+  traceId,
+  ...run
+}: RunView): PartsOf<'getRun'>['answer'] {
   const trace = traceId ?? id;
   return {
     ...wire(run),
@@ -81,12 +92,31 @@ export function wireRun({ id, occurrenceId, thread, error, traceId, ...run }: Ru
     task_run_id: occurrenceId,
     thread_key: thread === null ? null : threadKeyOf(thread),
     output: run.output === null ? null : { ...run.output },
-    error_message: error,
-    error: error === null ? null : { message: error },
+    ...wireStanding({ status, error }),
     trace_id: trace,
     attempts: run.attempts.map(wireAttempt),
     deliveries: run.deliveries.map((one) => wireDelivery(one, trace)),
   };
+}
+
+/** How a run stands: in the three words of the origin, and beside them in ours. */
+export function wireStanding({ status: state, error }: Pick<RunView, 'status' | 'error'>) {
+  return { status: statusOf(state), state, error_message: error, error: error === null ? null : { message: error } };
+}
+
+function statusOf(state: RunStatus): PartsOf<'getRun'>['answer']['status'] {
+  if (liveStatuses.includes(state)) return 'running';
+  return state === 'succeeded' ? 'succeeded' : 'failed';
+}
+
+/** The states that a query names by its coarse word, its finer one, or both. */
+export function statesOf({ status, state }: PartsOf<'listRuns'>['read']['query']): readonly RunStatus[] | null {
+  if (status === undefined && state === undefined) return null;
+  return runStates.filter((one) => {
+    const coarse = statusOf(one);
+    const finer = coarse === 'running' ? [one, 'live'] : [one];
+    return (status === undefined || [coarse, ...finer].includes(status)) && finer.includes(state ?? one);
+  });
 }
 
 function wireAttempt({ error, ...attempt }: Attempt): WireTaskRun['attempts'][number] {

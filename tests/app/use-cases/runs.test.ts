@@ -7,7 +7,7 @@ const address = '-1001234';
 const by = { actor: 'api:token:default', traceId: 'trace-1' } as const;
 
 const everything: RunQuery = {
-  status: null,
+  states: null,
   taskId: null,
   thread: null,
   source: null,
@@ -38,7 +38,7 @@ describe('how a run ended', () => {
 
     await expect(p.rooms.runs.result(id)).rejects.toMatchObject({
       code: 'not_finished',
-      details: { run_id: id, status: 'queued' },
+      details: { run_id: id, status: 'running', state: 'queued' },
     });
     await expect(p.rooms.runs.result('none')).rejects.toMatchObject({ code: 'not_found' });
   });

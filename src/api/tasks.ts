@@ -31,7 +31,13 @@ export const taskAnswer = strict({
   execution_thread_key: text.meta({ description: 'Null until the first result needs the topic.' }),
   delivery_target: strict({
     provider: z.string(),
-    route: strict({ chat_id: z.string(), message_thread_id: z.int().optional() }),
+    route: strict({
+      chat_id: z.string(),
+      message_thread_id: z.int().optional(),
+      chatId: z.int().optional().meta({ description: 'chat_id as the origin tells it; so is messageThreadId.' }),
+      messageThreadId: z.int().optional(),
+      threadKey: z.string().optional().meta({ description: 'Of a thread that is delivered nowhere.' }),
+    }),
     metadata: strict({ creator_message_thread_id: z.int().optional() }),
   }),
   owner_user_key: z.string(),

@@ -72,7 +72,9 @@ export const threadOperations = {
     summary: 'Call off everything that a thread has under way: what its tasks run, and messages that wait',
     body: noBody,
     answer: strict({
-      cancelled: z.int(),
+      thread_key: z.string(),
+      cancelled: z.boolean().meta({ description: 'False when there was nothing under way.' }),
+      runs: z.int().meta({ description: 'Runs that were called off.' }),
       left: z.int().meta({ description: 'Runs that ended by themselves before they could be called off.' }),
     }),
   }),

@@ -27,7 +27,7 @@ const wireTask = {
   execution_thread_key: 'telegram:chat:-1001234:topic:42',
   delivery_target: {
     provider: 'telegram',
-    route: { chat_id: '-1001234', message_thread_id: 42 },
+    route: { chat_id: '-1001234', message_thread_id: 42, chatId: -1001234, messageThreadId: 42 },
     metadata: { creator_message_thread_id: 7 },
   },
   owner_user_key: 'telegram:user:7',
@@ -64,7 +64,7 @@ describe('an answer', () => {
       enabled: false,
       next_run_at: null,
       execution_thread_key: null,
-      delivery_target: { route: { chat_id: '5' }, metadata: {} },
+      delivery_target: { route: { chat_id: '5', chatId: 5 }, metadata: {} },
     });
   });
 
@@ -75,6 +75,7 @@ describe('an answer', () => {
       '/v1/tasks/task-1',
     );
     expect(json.task.execution_thread_key).toBe('cli:task:task-1');
+    expect(json.task.delivery_target.route).toEqual({ chat_id: 'default', threadKey: 'cli:default' });
   });
 
   it('tells a run of a task with its attempts and deliveries', async () => {

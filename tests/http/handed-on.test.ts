@@ -249,6 +249,11 @@ describe('what comes of it', () => {
     expect(await told('POST /v1/runs/r/cancel')).toMatchObject({ cancelled: true, run: { run_id: 'run-1' } });
   });
 
+  it('is whether anything of the thread was called off, and how much', async () => {
+    const answer = { thread_key: 'cli:default', cancelled: true, runs: 2, left: 1 };
+    expect(await told('POST /v1/threads/cli:default/cancel')).toEqual(answer);
+  });
+
   it('is what the audit found, and what was mended', async () => {
     const finding = {
       check: 'dispatched_without_run',

@@ -9,7 +9,7 @@ import { occurrenceKey } from '../../domain/occurrence.ts';
 import { liveStatuses, type RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
-import { parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
+import { isDeliverable, parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { HttpRooms } from '../serving.ts';
 
 type WireTask = PartsOf<'getTask'>['answer']['task'];
@@ -48,7 +48,13 @@ export function wireSchedule(schedule: Schedule): WireTask['schedule'] {
 function wireTarget({ home, topicId }: Task): WireTask['delivery_target'] {
   return {
     provider: home.provider,
-    route: { chat_id: home.address, ...(topicId === null ? {} : { message_thread_id: topicId }) },
+    route: {
+      chat_id: home.address,
+      ...(topicId === null ? {} : { message_thread_id: topicId }),
+      ...(isDeliverable(home)
+        ? { chatId: Number(home.address), ...(topicId === null ? {} : { messageThreadId: topicId }) }
+        : { threadKey: threadKeyOf(home) }),
+    },
     metadata: home.topic === null ? {} : { creator_message_thread_id: home.topic },
   };
 }

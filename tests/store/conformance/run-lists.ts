@@ -129,7 +129,8 @@ export function runListTests(open: OpenWorld): void {
     expect((await pageOf(world, { states: ['failed'] })).ids).toEqual([ofWater]);
     expect((await pageOf(world, { states: liveStatuses })).ids).toEqual([message, ofCat]);
     expect((await pageOf(world, { states: ['queued'] })).ids).toEqual([message, ofCat]);
-    expect((await pageOf(world, { states: ['running'] })).ids).toEqual([]);
+    for (const states of [['running'], []] as const) expect((await pageOf(world, { states })).ids).toEqual([]);
+    expect((await pageOf(world, { states: ['failed', 'cancelled'] })).ids).toEqual([ofWater]);
     expect((await pageOf(world, { text: 'Garden' })).ids).toEqual([ofWater]);
     expect((await pageOf(world, { states: liveStatuses, tags: ['home'] })).ids).toEqual([ofCat]);
   });

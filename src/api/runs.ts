@@ -133,7 +133,7 @@ const repeat = {
   body: noBody,
   idempotent: true,
   answer: ranNow,
-  refuses: ['run_in_progress', 'not_repeatable'],
+  refuses: ['task_not_found', 'run_in_progress', 'not_repeatable'],
 } as const;
 
 const visible = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLengthMax}}$`);

@@ -271,7 +271,7 @@ export const taskOperations = {
     idempotent: true,
     answer: changedGrant,
     statuses: [201],
-    refuses: ['not_found', 'owner_left'],
+    refuses: ['task_not_found', 'owner_left'],
   }),
   revokeGrant: operation('delete', `${grantPath}/{grant_id}`, {
     tag: grantTag,

@@ -111,6 +111,6 @@ export const threadOperations = {
     }).meta({ example: { thread_key: 'telegram:chat:-1001234' } }),
     idempotent: true,
     answer: changedTask,
-    refuses: ['invalid_thread_key', 'run_in_progress', 'not_attachable', 'quota_exceeded'],
+    refuses: ['invalid_thread_key', 'not_found', 'run_in_progress', 'not_attachable', 'quota_exceeded'],
   }),
 } as const;

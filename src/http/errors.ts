@@ -12,6 +12,8 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid_cursor: 400,
   unauthorized: 401,
   not_found: 404,
+  task_not_found: 404,
+  run_not_found: 404,
   method_not_allowed: 405,
   task_exists: 409,
   run_in_progress: 409,

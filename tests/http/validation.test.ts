@@ -182,9 +182,9 @@ describe('a path', () => {
   it.each(['%00', '%F0%9F%98%80', 'a%2Fb', 'x'.repeat(500), '..%2f'])(
     'with an id that cannot exist is unknown: %s',
     async (id) => {
-      for (const path of [`/v1/tasks/${id}`, `/v1/tasks/${id}/runs`, `/v1/runs/${id}`]) {
-        expect((await refused('GET', path)).slice(0, 2)).toEqual([404, 'not_found']);
-      }
+      for (const path of [`/v1/tasks/${id}`, `/v1/tasks/${id}/runs`])
+        expect((await refused('GET', path)).slice(0, 2)).toEqual([404, 'task_not_found']);
+      expect((await refused('GET', `/v1/runs/${id}`)).slice(0, 2)).toEqual([404, 'run_not_found']);
     },
   );
 

@@ -194,7 +194,7 @@ describe('the versions of a task', () => {
     const p = await aPipeline();
     const task = await p.create({ schedule: hourly });
     await p.rooms.tasks.delete(target(task));
-    await expect(p.rooms.tasks.versions(task.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.tasks.versions(task.id)).rejects.toMatchObject({ code: 'task_not_found' });
   });
 });
 

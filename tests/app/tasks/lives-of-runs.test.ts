@@ -179,7 +179,7 @@ tellLives('an answer', [
   [
     'comes too late after a deletion',
     asks,
-    '~140, settle, delete, answer all !not_found, settle',
+    '~140, settle, delete, answer all !task_not_found, settle',
     { story: [60, 120].map((slot) => `${slot} catch_up cancelled deleted`) },
   ],
   [

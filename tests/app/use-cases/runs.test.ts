@@ -40,7 +40,7 @@ describe('how a run ended', () => {
       code: 'not_finished',
       details: { run_id: id, status: 'running', state: 'queued' },
     });
-    await expect(p.rooms.runs.result('none')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.runs.result('none')).rejects.toMatchObject({ code: 'run_not_found' });
   });
 
   it.each([

@@ -94,6 +94,8 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   unauthorized: 'ours',
   method_not_allowed: 'ours',
   not_found: () => texts.chat.noSuchTask,
+  task_not_found: () => texts.chat.noSuchTask,
+  run_not_found: () => texts.chat.noSuchTask,
   task_exists: 'itself',
   run_in_progress: 'itself',
   schedule_exhausted: () => texts.edit.exhausted(null),

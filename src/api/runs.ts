@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { deliveryModes } from '../domain/run.ts';
+import { sounds } from '../domain/run.ts';
 import {
   operation,
   cursor,
@@ -153,13 +153,17 @@ const messageBody = strict({
     .optional()
     .meta({ description: 'For whom it is, as the client calls them; kept with the run.' }),
   delivery_mode: z
-    .enum([...deliveryModes, 'followUp'])
-    .default('normal')
-    .transform((mode) => (mode === 'followUp' ? 'normal' : mode))
+    .enum(['followUp', 'steer', ...sounds])
+    .default('followUp')
     .meta({
       description:
-        'normal (or followUp) comes behind what was said before, and without a sound in the quiet hours of the chat; silent never makes a sound; urgent always does.',
+        'followUp comes behind what was said before; so does steer where no conversation is there to be broken off. A word for the sound stands for followUp with that sound.',
     }),
+  sound: z.enum(sounds).optional().meta({
+    description:
+      'normal, which it is when absent, makes none in the quiet hours of the chat; silent never makes one; urgent always does.',
+  }),
+  images: z.array(z.unknown()).optional().meta({ description: 'Refused with 501 images_unavailable, unless empty.' }),
   idempotency_key: z
     .string()
     .regex(visible, { error: `it has 1 to ${limits.idempotencyKeyLengthMax} visible ASCII characters` })
@@ -232,6 +236,6 @@ export const runOperations = {
     idempotent: true,
     answer: runAnswer,
     statuses: [202],
-    refuses: ['invalid_thread_key', 'idempotency_key_mismatch', 'not_found'],
+    refuses: ['invalid_thread_key', 'idempotency_key_mismatch', 'not_found', 'images_unavailable'],
   }),
 } as const;

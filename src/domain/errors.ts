@@ -29,6 +29,7 @@ export type ErrorCode =
   | 'request_in_progress'
   | 'idempotency_key_mismatch'
   | 'not_finished'
+  | 'images_unavailable'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'quota_exceeded'

@@ -31,6 +31,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   idempotency_mismatch: 422,
   idempotency_key_mismatch: 400,
   not_finished: 409,
+  images_unavailable: 501,
   quota_exceeded: 429,
   rate_limited: 429,
   internal: 500,

@@ -203,6 +203,22 @@ describe('what is asked for', () => {
   });
 });
 
+describe('a message', () => {
+  it.each([
+    [{}, 'normal'],
+    [{ delivery_mode: 'followUp' }, 'normal'],
+    [{ delivery_mode: 'steer' }, 'normal'],
+    [{ delivery_mode: 'steer', sound: 'silent' }, 'silent'],
+    [{ sound: 'urgent' }, 'urgent'],
+    [{ delivery_mode: 'urgent' }, 'urgent'],
+    [{ images: [] }, 'normal'],
+  ])('that asks for %j comes with the sound %s', async (fields, mode) => {
+    const door = aDoor();
+    expect((await door.ask('POST', '/v1/messages', { thread_key: key, text: 'x', ...fields })).status).toBe(202);
+    expect(door.asked).toMatchObject([{ name: 'messages.post', given: [{ mode }] }]);
+  });
+});
+
 describe('the runs that are listed', () => {
   const live = ['queued', 'running', 'backoff', 'waiting'];
 

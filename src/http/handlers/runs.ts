@@ -39,14 +39,15 @@ export const runHandlers = {
   retryRun: (asked, rooms) => repeated('retry', asked, rooms),
   replayRun: (asked, rooms) => repeated('replay', asked, rooms),
   postMessage: async ({ body, idempotencyKey, traceId }, { messages }) => {
-    const { thread_key: threadKey, text, source, user_key: userKey, delivery_mode: mode } = body;
+    const { thread_key: threadKey, text, source, user_key: userKey, sound, delivery_mode: mode, images = [] } = body;
+    if (images.length > 0) throw new AppError('images_unavailable', 'Images are not taken yet: send the text alone.');
     return wireRun(
       await messages.post({
         threadKey,
         text,
         source,
         userKey,
-        mode,
+        mode: sound ?? (mode === 'followUp' || mode === 'steer' ? 'normal' : mode),
         idempotencyKey: idempotencyKey?.key ?? null,
         traceId,
       }),

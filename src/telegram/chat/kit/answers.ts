@@ -109,6 +109,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   idempotency_mismatch: 'ours',
   idempotency_key_mismatch: 'ours',
   not_finished: 'itself',
+  images_unavailable: 'ours',
   request_in_progress: 'ours',
   payload_too_large: 'itself',
   unsupported_media_type: 'ours',

@@ -69,12 +69,12 @@ export const taskRunAnswer = strict({
 
 export const runStates = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
 const standing = {
-  status: z.enum(['running', 'succeeded', 'failed']).meta({ description: 'The three words of the origin.' }),
+  status: z.enum(['running', 'succeeded', 'failed']).meta({ description: 'The three words of jagc; see state.' }),
   state: z.enum(runStates).meta({ description: 'The finer word for status.' }),
 };
 const fault = {
   error_message: text,
-  error: strict({ message: z.string() }).nullable().meta({ description: 'error_message as the origin tells it.' }),
+  error: strict({ message: z.string() }).nullable().meta({ description: 'error_message as jagc tells it.' }),
 };
 
 export const runAnswer = strict({

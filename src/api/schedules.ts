@@ -59,7 +59,7 @@ export const scheduleAnswer = strict({
 }).meta({ id: 'Schedule' });
 
 const warning = strict({ code: z.string(), message: z.string() }).meta({ id: 'Warning' });
-/** The sentences, as clients of the origin read them, and the same with their codes. */
+/** The sentences, as clients of jagc read them, and the same with their codes. */
 export const warned = {
   warnings: z.array(z.string()),
   warning_details: z.array(warning).meta({ description: 'The same warnings, each with its code.' }),

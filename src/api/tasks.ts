@@ -34,7 +34,7 @@ export const taskAnswer = strict({
     route: strict({
       chat_id: z.string(),
       message_thread_id: z.int().optional(),
-      chatId: z.int().optional().meta({ description: 'chat_id as the origin tells it; so is messageThreadId.' }),
+      chatId: z.int().optional().meta({ description: 'chat_id as jagc tells it; so is messageThreadId.' }),
       messageThreadId: z.int().optional(),
       threadKey: z.string().optional().meta({ description: 'Of a thread that is delivered nowhere.' }),
     }),
@@ -45,7 +45,12 @@ export const taskAnswer = strict({
   context: facts,
   subject: text,
   tags: z.array(z.string()),
-  counters: strict({ runs: z.int(), failures: z.int(), consecutive_failures: z.int(), bounded_runs: z.int() }),
+  counters: strict({
+    runs: z.int(),
+    failures: z.int(),
+    consecutive_failures: z.int(),
+    bounded_runs: z.int().meta({ description: 'Runs that count towards max_runs; runsExecuted elsewhere.' }),
+  }),
   paused_reason: text,
   resume_at: instant.nullable().meta({ description: 'When the pause ends by itself.' }),
   created_at: instant,

@@ -62,7 +62,7 @@ export function invalid(field: string, message: string): AppError {
   return new AppError('invalid_request', message, { details: { field } });
 }
 
-/** The refusal of an id: there is no such thing, or not for whoever asks. Clients of the origin look at the codes of two kinds. */
+/** The refusal of an id: there is no such thing, or not for whoever asks. Clients of jagc look at the codes of two kinds. */
 export function missing(what: string): AppError {
   const code = what === 'task' || what === 'run' ? (`${what}_not_found` as const) : 'not_found';
   return new AppError(code, `There is no such ${what}.`);

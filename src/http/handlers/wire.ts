@@ -105,7 +105,7 @@ export function wireRun({
   };
 }
 
-/** How a run stands: in the three words of the origin, and beside them in ours. */
+/** How a run stands: in the three words of jagc, and beside them in ours. */
 export function wireStanding({ status: state, error }: Pick<RunView, 'status' | 'error'>) {
   return { status: statusOf(state), state, error_message: error, error: error === null ? null : { message: error } };
 }

@@ -16,6 +16,8 @@ import {
 import { policies, policyChanges } from './policies.ts';
 import { inWords, refuses, scheduleAnswer, scheduleInput, warned, wordsFault } from './schedules.ts';
 
+const actor = z.string().meta({ description: 'A person, a token or the system.', example: 'telegram:user:7' });
+
 export const taskAnswer = strict({
   task_id: z.string(),
   number: z.int().meta({ description: 'Counts per chat.' }),
@@ -54,7 +56,15 @@ export const taskAnswer = strict({
   paused_reason: text,
   resume_at: instant.nullable().meta({ description: 'When the pause ends by itself.' }),
   created_at: instant,
+  created_by: actor,
   updated_at: instant,
+  updated_by: actor,
+  paused_at: instant.nullable().meta({ description: 'The last time; so with resumed_at and deleted_at.' }),
+  paused_by: actor.nullable(),
+  resumed_at: instant.nullable(),
+  resumed_by: actor.nullable(),
+  deleted_at: instant.nullable(),
+  deleted_by: actor.nullable(),
   last_run_at: instant.nullable(),
   last_run_status: z.enum(['succeeded', 'failed']).nullable(),
   last_outcome: z

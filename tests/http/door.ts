@@ -67,7 +67,7 @@ export const task: Task = {
   created: { at: now - 5000, by: 'telegram:user:7' },
   updated: { at: now - 4000, by: 'telegram:user:7' },
   paused: null,
-  resumed: null,
+  resumed: { at: now - 3000, by: 'api:token:default' },
   deleted: null,
 };
 

@@ -18,11 +18,11 @@ type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
 export function wireTask(task: Task): WireTask {
   const { number, version, title, instructions, action, state, subject, pausedReason, nextAt: nextRunAt } = task;
   const { resumeAt, lastRunAt, lastRunStatus: lastOutcome } = task;
-  const [createdAt, updatedAt] = [task.created.at, task.updated.at];
   const execution = executionThread(task);
   return {
     ...wire({ number, version, title, instructions, action, state, subject, pausedReason, nextRunAt, resumeAt }),
-    ...wire({ createdAt, updatedAt, lastRunAt, lastOutcome }),
+    ...wire({ lastRunAt, lastOutcome }),
+    ...wireStamps(task),
     last_run_status: lastOutcome === 'cancelled' ? 'failed' : lastOutcome,
     task_id: task.id,
     schedule: wireSchedule(task.schedule),
@@ -37,6 +37,22 @@ export function wireTask(task: Task): WireTask {
     counters: wire(task.counters),
     last_error_message: task.lastError,
   };
+}
+
+/** When each of these was done for the last time, and by whom. */
+function wireStamps({ created, updated, paused, resumed, deleted }: Task) {
+  return wire({
+    createdAt: created.at,
+    createdBy: created.by,
+    updatedAt: updated.at,
+    updatedBy: updated.by,
+    pausedAt: paused?.at ?? null,
+    pausedBy: paused?.by ?? null,
+    resumedAt: resumed?.at ?? null,
+    resumedBy: resumed?.by ?? null,
+    deletedAt: deleted?.at ?? null,
+    deletedBy: deleted?.by ?? null,
+  });
 }
 
 const noSchedule = { once_at: null, cron: null, rrule: null, interval: null, start_at: null, from: null };

@@ -222,7 +222,7 @@ export const rows: readonly Row[] = [
     command: { none: ofHost },
     button: { none: ofHost },
     operation: { none: ofHost },
-    cli: 'start, init, doctor, backup, restore, service install, service status, service uninstall',
+    cli: 'start, init, doctor, backup, restore, service install, service status, service restart, service uninstall',
   },
   {
     verb: 'say that something is done',

@@ -79,7 +79,7 @@ const fault = {
 
 export const runAnswer = strict({
   run_id: z.string(),
-  source: z.string(),
+  source: z.string().meta({ description: 'task:<task_id>, or what a message named.', example: 'api' }),
   idempotency_key: z.string(),
   task_id: text,
   task_run_id: text,
@@ -118,7 +118,9 @@ const allRunsQuery = strict({
     description: 'A base thread stands for its whole chat; a topic for what was asked for, or is shown, in it.',
     example: 'cli:default',
   }),
-  source: searchText.optional().meta({ description: 'What asked for it: task, api, or what a message named.' }),
+  source: searchText
+    .optional()
+    .meta({ description: 'task:<task_id>, task for those of all tasks, or what a message named.' }),
   subject: searchText.optional().meta({ description: 'The subject of its task.' }),
   tag: many(searchText).meta({ description: 'A tag of its task. Repeat it for several: tag=a&tag=b needs both.' }),
   q: searchText.optional().meta({ description: 'Text in what it was given, or in its error.' }),

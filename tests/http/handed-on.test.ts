@@ -220,6 +220,18 @@ describe('a message', () => {
 });
 
 describe('the runs that are listed', () => {
+  it.each([
+    ['source=ci', { source: 'ci', taskId: null }],
+    ['source=task', { source: 'task', taskId: null }],
+    ['source=task:a', { source: null, taskId: 'a' }],
+    ['source=task:a&task_id=a', { source: null, taskId: 'a' }],
+    ['source=task:a&task_id=b', { source: 'task:a', taskId: 'b' }],
+  ])('come from where %s says', async (query, from) => {
+    const door = aDoor();
+    await door.ask('GET', `/v1/runs?${query}`);
+    expect(door.asked).toMatchObject([{ name: 'runs.list', given: [from] }]);
+  });
+
   const live = ['queued', 'running', 'backoff', 'waiting'];
 
   it.each([

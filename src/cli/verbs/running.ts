@@ -212,7 +212,7 @@ export const runVerbs = [
     flags: [
       { flags: '--status <status>', about: 'runs that stand so; live: not ended yet', choices: states },
       { flags: '--task <task>', about: 'of one task' },
-      { flags: '--source <source>', about: 'what asked for it: task, api, or what a message named' },
+      { flags: '--source <source>', about: 'task:<id>, task for those of all tasks, or what a message named' },
       { flags: '--subject <subject>', about: 'of tasks with this subject' },
       { flags: '--tag <tag>', about: 'of tasks with this tag; may be given several times', isList: true },
       { flags: '-q, --query <text>', about: 'text in what it was given, or in its error' },

@@ -12,12 +12,21 @@ import { instantOf, statesOf, threadOf, wireRun, wireStanding, wireTask, wireTas
 /** Runs that were and runs that come, the reasons, and the feeds that tell of them. */
 export const runHandlers = {
   listRuns: async ({ query }, { runs }) => {
-    const { task_id: taskId = null, source = null, subject = null, tag: tags, q: text = null } = query;
+    const { subject = null, tag: tags, q: text = null } = query;
     const { limit, cursor = null } = query;
     const stretch = { from: instantOf(query.from), to: instantOf(query.to) };
     const thread = threadOf(query.thread_key);
-    const states = statesOf(query);
-    const page = await runs.list({ states, taskId, thread, source, subject, tags, text, ...stretch, limit, cursor });
+    const page = await runs.list({
+      states: statesOf(query),
+      ...originOf(query),
+      thread,
+      subject,
+      tags,
+      text,
+      ...stretch,
+      limit,
+      cursor,
+    });
     return { runs: page.items.map(wireRun), next_cursor: page.next };
   },
   getRunResult: async ({ params }, { runs }) => {
@@ -76,6 +85,13 @@ export const runHandlers = {
     downtimes: (await truth.listDowntimes(limit)).map(wireDowntime),
   }),
 } satisfies Partial<Handlers>;
+
+/** A source that names a task stands for its id, by which its runs are found; one beside the id of another finds nothing. */
+function originOf(query: PartsOf<'listRuns'>['read']['query']) {
+  const { source = null, task_id: taskId = null } = query;
+  const ofTask = source?.startsWith('task:') === true ? source.slice('task:'.length) : null;
+  return ofTask === null || (taskId ?? ofTask) !== ofTask ? { source, taskId } : { source: null, taskId: ofTask };
+}
 
 async function repeated(
   kind: 'retry' | 'replay',

@@ -48,7 +48,8 @@ function* withParts(found: readonly Viewed[]): Script<RunView[]> {
     const message = run.taskId === null ? ((input?.['message'] as Partial<MessageInput> | undefined) ?? null) : null;
     const topic = run.taskId === null ? (message?.topic ?? null) : homeTopic;
     const thread = provider === null || address === null ? null : { provider, address, topic };
-    return { ...run, thread, userKey: message?.userKey ?? null, ...parts(run.id) };
+    const from = run.taskId === null ? run.source : `task:${run.taskId}`;
+    return { ...run, source: from, thread, userKey: message?.userKey ?? null, ...parts(run.id) };
   });
 }
 

@@ -85,6 +85,8 @@ export function runListTests(open: OpenWorld): void {
 
     expect(items.map(({ id }) => id)).toEqual([message, ofCat, ofWater]);
     expect(items).toEqual(await Promise.all(items.map(({ id }) => world.store.readRun(id))));
+    const tasks = items.slice(1).map(({ taskId }) => `task:${taskId}`);
+    expect(items.map(({ source }) => source)).toEqual(['api', ...tasks]);
     expect(items.map(({ thread }) => thread)).toEqual([threadOf('-100', 7), threadOf('-100', 7), group]);
   });
 

@@ -41,6 +41,10 @@ export const deliveryAnswer = strict({
   chat_id: text,
   message_thread_id: z.int().nullable(),
   message_id: z.int().nullable(),
+  error_code: text.meta({
+    description:
+      'Of a blocked or failed delivery: telegram_topics_unavailable, telegram_topic_not_found, bot_blocked, chat_gone, max_age, misrouted, topic_closed, no_write_right, approval or other.',
+  }),
   error_message: text,
   created_at: instant,
   delivered_at: instant.nullable(),

@@ -125,6 +125,7 @@ describe('an answer', () => {
             chat_id: '-1001234',
             message_thread_id: 42,
             message_id: 99,
+            error_code: null,
             error_message: null,
             created_at: '2026-11-18T09:00:00.000Z',
             delivered_at: '2026-11-18T09:00:00.005Z',

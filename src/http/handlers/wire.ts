@@ -5,6 +5,7 @@ import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.t
 import type { GrantView, TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
 import type { Once } from '../../app/use-cases/kept-answers.ts';
+import { deliveryCode } from '../../domain/delivery.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
 import { liveStatuses, type RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
@@ -152,6 +153,7 @@ function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['
     delivery_id: delivery.id,
     thread_key: threadKeyOf(delivery.thread),
     chat_id: delivery.platformChatId,
+    error_code: deliveryCode(delivery),
     error_message: delivery.error,
     trace_id: traceId,
   };

@@ -62,6 +62,7 @@ export function createBackoff({ log, stopwatch, task }: BackoffDeps) {
       now = null;
       told.clear();
     },
+    trouble: () => now,
     /** The trouble of now, in words for the operator. */
     error: () => (now === null ? null : explanations[now]),
   };

@@ -43,7 +43,9 @@ export function createPoll({ api, clock, stopwatch, log, backoff, pauses, untilF
     turned();
     const began = stopwatch.elapsed();
     const offset = last === null || began - last.at > offsetKeptMs ? {} : { offset: last.id + 1 };
-    const asked = { ...offset, limit, timeout: pollSeconds, allowed_updates: updatesWanted };
+    // After an outage the first answer must come at once: until then the product is not ready.
+    const isOutage = backoff.trouble() === 'away' || backoff.trouble() === 'busy';
+    const asked = { ...offset, limit, timeout: isOutage ? 0 : pollSeconds, allowed_updates: updatesWanted };
     const answer = await api.ask((raw, signal) => raw.getUpdates(asked, signal), pollWaitMs, stopped.signal);
     if (stopped.signal.aborted) return;
     if (answer.is === 'ok') {

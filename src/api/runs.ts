@@ -169,7 +169,7 @@ const messageBody = strict({
     description:
       'normal, which it is when absent, makes none in the quiet hours of the chat; silent never makes one; urgent always does.',
   }),
-  images: z.array(z.unknown()).optional().meta({ description: 'Refused with 501 images_unavailable, unless empty.' }),
+  images: z.array(z.unknown()).optional().meta({ description: 'Refused with 400 images_unavailable, unless empty.' }),
   idempotency_key: z
     .string()
     .regex(visible, { error: `it has 1 to ${limits.idempotencyKeyLengthMax} visible ASCII characters` })

@@ -68,7 +68,7 @@ export function exitCodeOf(status: number): ExitCode {
   if (status === 404) return exitCodes.notFound;
   if ([400, 413, 414, 415, 431].includes(status)) return exitCodes.usage;
   if (status === 503) return exitCodes.away;
-  if ([401, 403, 409, 422, 429, 501].includes(status)) return exitCodes.refused;
+  if ([401, 403, 409, 422, 429].includes(status)) return exitCodes.refused;
   return exitCodes.failed;
 }
 

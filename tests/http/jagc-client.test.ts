@@ -214,6 +214,6 @@ describe('the client of jagc, with the token added', () => {
       '400 invalid_thread_key',
     );
     const images = [{ mime_type: 'image/png', data_base64: 'AA==', filename: 'a.png' }];
-    expect(await refused('POST', '/v1/messages', { ...message, images })).toBe('501 images_unavailable');
+    expect(await refused('POST', '/v1/messages', { ...message, images })).toBe('400 images_unavailable');
   });
 });

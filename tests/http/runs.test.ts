@@ -84,7 +84,7 @@ describe('putting a message into a thread', () => {
     ['a mode that there is not', { ...message, delivery_mode: 'loud' }, '400 invalid_request'],
     ['a field that there is not', { ...message, files: [] }, '400 invalid_request'],
     ['a sound that there is not', { ...message, sound: 'loud' }, '400 invalid_request'],
-    ['images', { ...message, images: [{ mime_type: 'image/png', data_base64: 'AA==' }] }, '501 images_unavailable'],
+    ['images', { ...message, images: [{ mime_type: 'image/png', data_base64: 'AA==' }] }, '400 images_unavailable'],
     ['a source that is taken', { ...message, source: 'task' }, '400 invalid_request'],
     ['a key with blanks', { ...message, idempotency_key: 'a b' }, '400 invalid_request'],
     ['an empty user', { ...message, user_key: '' }, '400 invalid_request'],

@@ -37,9 +37,9 @@ function writtenSchedule({ kind, once_at, cron, rrule, interval }: Schedule): st
   return `${kind} ${once_at ?? cron ?? rrule ?? interval ?? ''}`.trim();
 }
 
-function stateOf(task: Pick<Task, 'state' | 'last_run_status'>): Cell {
+function stateOf(task: Pick<Task, 'state' | 'last_outcome'>): Cell {
   if (task.state === 'active') {
-    return task.last_run_status === 'failed' ? { text: 'failing', tone: 'bad' } : { text: 'active', tone: 'good' };
+    return task.last_outcome === 'failed' ? { text: 'failing', tone: 'bad' } : { text: 'active', tone: 'good' };
   }
   return { text: task.state, tone: task.state === 'paused' ? 'warn' : 'dim' };
 }

@@ -60,11 +60,11 @@ describe('a run that is waited for', () => {
   });
 
   it('that was called off does not make its task a failing one', async () => {
-    const { well } = await aPlace({ ECHO_ACTION: '1' });
+    const { well, type } = await aPlace({ ECHO_ACTION: '1' });
     await well(`${daily} ${echo({ delay_ms: 30_000 })} Hello`);
     const [, runId = ''] = /run (\S+)/.exec((await well('task run 1')).out) ?? [];
     await well(`run cancel ${runId}`);
-    expect((await well(`run get ${runId}`)).out).toContain('cancelled');
+    expect((await type(`run wait ${runId}`)).out).toContain('cancelled');
     expect((await well('task list')).out).toContain('active');
   });
 

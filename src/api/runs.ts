@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { deliveryModes } from '../domain/run.ts';
+import { sounds } from '../domain/run.ts';
 import {
   operation,
   cursor,
@@ -41,6 +41,10 @@ export const deliveryAnswer = strict({
   chat_id: text,
   message_thread_id: z.int().nullable(),
   message_id: z.int().nullable(),
+  error_code: text.meta({
+    description:
+      'Of a blocked or failed delivery: telegram_topics_unavailable, telegram_topic_not_found, bot_blocked, chat_gone, max_age, misrouted, topic_closed, no_write_right, approval or other.',
+  }),
   error_message: text,
   created_at: instant,
   delivered_at: instant.nullable(),
@@ -67,22 +71,27 @@ export const taskRunAnswer = strict({
   ...work,
 }).meta({ id: 'TaskRun' });
 
-const runStatuses = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+export const runStates = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+const standing = {
+  status: z.enum(['running', 'succeeded', 'failed']).meta({ description: 'The three words of jagc; see state.' }),
+  state: z.enum(runStates).meta({ description: 'The finer word for status.' }),
+};
+const fault = {
+  error_message: text,
+  error: strict({ message: z.string() }).nullable().meta({ description: 'error_message as jagc tells it.' }),
+};
 
 export const runAnswer = strict({
   run_id: z.string(),
-  source: z.string(),
+  source: z.string().meta({ description: 'task:<task_id>, or what a message named.', example: 'api' }),
   idempotency_key: z.string(),
   task_id: text,
   task_run_id: text,
   thread_key: text.meta({ description: 'Where a message goes, or where the task was asked for.' }),
   user_key: text.meta({ description: 'For whom a message was put there.' }),
-  status: z.enum(runStatuses),
+  ...standing,
   output: facts.nullable(),
-  error_message: text,
-  error: strict({ message: z.string() })
-    .nullable()
-    .meta({ description: 'error_message once more, as clients of other servers of this kind know it.' }),
+  ...fault,
   created_at: instant,
   started_at: instant.nullable(),
   finished_at: instant.nullable(),
@@ -101,15 +110,21 @@ const path = '/v1/runs/{run_id}';
 
 const allRunsQuery = strict({
   status: z
-    .enum([...runStatuses, 'live'])
+    .enum([...standing.status.options, 'live'])
     .optional()
-    .meta({ description: 'live: whatever has not ended yet.' }),
+    .meta({ description: 'running, or live: whatever has not ended yet. failed: also what was cancelled.' }),
+  state: z
+    .enum([...runStates, 'live'])
+    .optional()
+    .meta({ description: 'The finer word for status; live: whatever has not ended yet.' }),
   task_id: searchText.optional().meta({ description: 'The runs of one task, latest slot first.' }),
   thread_key: z.string().optional().meta({
     description: 'A base thread stands for its whole chat; a topic for what was asked for, or is shown, in it.',
     example: 'cli:default',
   }),
-  source: searchText.optional().meta({ description: 'What asked for it: task, api, or what a message named.' }),
+  source: searchText
+    .optional()
+    .meta({ description: 'task:<task_id>, task for those of all tasks, or what a message named.' }),
   subject: searchText.optional().meta({ description: 'The subject of its task.' }),
   tag: many(searchText).meta({ description: 'A tag of its task. Repeat it for several: tag=a&tag=b needs both.' }),
   q: searchText.optional().meta({ description: 'Text in what it was given, or in its error.' }),
@@ -124,7 +139,7 @@ const repeat = {
   body: noBody,
   idempotent: true,
   answer: ranNow,
-  refuses: ['run_in_progress', 'not_repeatable'],
+  refuses: ['task_not_found', 'run_in_progress', 'not_repeatable'],
 } as const;
 
 const visible = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLengthMax}}$`);
@@ -144,13 +159,17 @@ const messageBody = strict({
     .optional()
     .meta({ description: 'For whom it is, as the client calls them; kept with the run.' }),
   delivery_mode: z
-    .enum([...deliveryModes, 'followUp'])
-    .default('normal')
-    .transform((mode) => (mode === 'followUp' ? 'normal' : mode))
+    .enum(['followUp', 'steer', ...sounds])
+    .default('followUp')
     .meta({
       description:
-        'normal (or followUp) comes behind what was said before, and without a sound in the quiet hours of the chat; silent never makes a sound; urgent always does.',
+        'followUp comes behind what was said before; so does steer where no conversation is there to be broken off. A word for the sound stands for followUp with that sound.',
     }),
+  sound: z.enum(sounds).optional().meta({
+    description:
+      'normal, which it is when absent, makes none in the quiet hours of the chat; silent never makes one; urgent always does.',
+  }),
+  images: z.array(z.unknown()).optional().meta({ description: 'Refused with 400 images_unavailable, unless empty.' }),
   idempotency_key: z
     .string()
     .regex(visible, { error: `it has 1 to ${limits.idempotencyKeyLengthMax} visible ASCII characters` })
@@ -178,9 +197,9 @@ export const runOperations = {
     params: runParams,
     answer: strict({
       run_id: z.string(),
-      status: z.enum(['succeeded', 'failed', 'cancelled']),
+      ...standing,
       output: facts.nullable(),
-      error_message: text,
+      ...fault,
       finished_at: instant.nullable(),
     }).meta({ id: 'RunResult' }),
     refuses: ['not_finished'],
@@ -223,6 +242,6 @@ export const runOperations = {
     idempotent: true,
     answer: runAnswer,
     statuses: [202],
-    refuses: ['invalid_thread_key', 'idempotency_key_mismatch', 'not_found'],
+    refuses: ['invalid_thread_key', 'idempotency_key_mismatch', 'not_found', 'images_unavailable'],
   }),
 } as const;

@@ -58,7 +58,12 @@ export const scheduleAnswer = strict({
   timezone: z.string(),
 }).meta({ id: 'Schedule' });
 
-export const warning = strict({ code: z.string(), message: z.string() }).meta({ id: 'Warning' });
+const warning = strict({ code: z.string(), message: z.string() }).meta({ id: 'Warning' });
+/** The sentences, as clients of jagc read them, and the same with their codes. */
+export const warned = {
+  warnings: z.array(z.string()),
+  warning_details: z.array(warning).meta({ description: 'The same warnings, each with its code.' }),
+};
 
 /** A time in plain words, in the place of a schedule. */
 export const inWords = {
@@ -126,7 +131,7 @@ const previewAnswer = strict({
   next: z.array(instant),
   description: z.string(),
   min_gap_seconds: z.number().nullable(),
-  warnings: z.array(warning),
+  ...warned,
   schedule: scheduleAnswer,
   text: z.string().optional().meta({ description: 'With when: the text behind it.' }),
   policies: facts

@@ -14,7 +14,9 @@ import {
   instantSent,
 } from './operation.ts';
 import { policies, policyChanges } from './policies.ts';
-import { inWords, refuses, scheduleAnswer, scheduleInput, warning, wordsFault } from './schedules.ts';
+import { inWords, refuses, scheduleAnswer, scheduleInput, warned, wordsFault } from './schedules.ts';
+
+const actor = z.string().meta({ description: 'A person, a token or the system.', example: 'telegram:user:7' });
 
 export const taskAnswer = strict({
   task_id: z.string(),
@@ -31,7 +33,13 @@ export const taskAnswer = strict({
   execution_thread_key: text.meta({ description: 'Null until the first result needs the topic.' }),
   delivery_target: strict({
     provider: z.string(),
-    route: strict({ chat_id: z.string(), message_thread_id: z.int().optional() }),
+    route: strict({
+      chat_id: z.string(),
+      message_thread_id: z.int().optional(),
+      chatId: z.int().optional().meta({ description: 'chat_id as jagc tells it; so is messageThreadId.' }),
+      messageThreadId: z.int().optional(),
+      threadKey: z.string().optional().meta({ description: 'Of a thread that is delivered nowhere.' }),
+    }),
     metadata: strict({ creator_message_thread_id: z.int().optional() }),
   }),
   owner_user_key: z.string(),
@@ -39,13 +47,30 @@ export const taskAnswer = strict({
   context: facts,
   subject: text,
   tags: z.array(z.string()),
-  counters: strict({ runs: z.int(), failures: z.int(), consecutive_failures: z.int(), bounded_runs: z.int() }),
+  counters: strict({
+    runs: z.int(),
+    failures: z.int(),
+    consecutive_failures: z.int(),
+    bounded_runs: z.int().meta({ description: 'Runs that count towards max_runs; runsExecuted elsewhere.' }),
+  }),
   paused_reason: text,
   resume_at: instant.nullable().meta({ description: 'When the pause ends by itself.' }),
   created_at: instant,
+  created_by: actor,
   updated_at: instant,
+  updated_by: actor,
+  paused_at: instant.nullable().meta({ description: 'The last time; so with resumed_at and deleted_at.' }),
+  paused_by: actor.nullable(),
+  resumed_at: instant.nullable(),
+  resumed_by: actor.nullable(),
+  deleted_at: instant.nullable(),
+  deleted_by: actor.nullable(),
   last_run_at: instant.nullable(),
-  last_run_status: z.enum(['succeeded', 'failed', 'cancelled']).nullable(),
+  last_run_status: z.enum(['succeeded', 'failed']).nullable(),
+  last_outcome: z
+    .enum(['succeeded', 'failed', 'cancelled'])
+    .nullable()
+    .meta({ description: 'The finer word for last_run_status.' }),
   last_error_message: text,
 }).meta({ id: 'Task' });
 
@@ -136,7 +161,7 @@ export const changedTask = strict({ task: taskAnswer, entry_id: entryId });
 const changes = z
   .record(z.string(), strict({ before: z.unknown(), after: z.unknown() }))
   .meta({ description: 'Each field that is not what it was.' });
-const editedTask = strict({ task: taskAnswer, warnings: z.array(warning), changes, entry_id: entryId });
+const editedTask = strict({ task: taskAnswer, ...warned, changes, entry_id: entryId });
 const versionList = strict({
   versions: z.array(
     strict({
@@ -155,7 +180,7 @@ const versionList = strict({
     }),
   ),
 });
-const writtenTask = strict({ task: taskAnswer, warnings: z.array(warning) });
+const writtenTask = strict({ task: taskAnswer, ...warned });
 const taskPage = strict({ tasks: z.array(taskAnswer), next_cursor: cursor });
 
 const tag = 'tasks';
@@ -261,7 +286,7 @@ export const taskOperations = {
     idempotent: true,
     answer: changedGrant,
     statuses: [201],
-    refuses: ['not_found', 'owner_left'],
+    refuses: ['task_not_found', 'owner_left'],
   }),
   revokeGrant: operation('delete', `${grantPath}/{grant_id}`, {
     tag: grantTag,

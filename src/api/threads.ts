@@ -72,7 +72,9 @@ export const threadOperations = {
     summary: 'Call off everything that a thread has under way: what its tasks run, and messages that wait',
     body: noBody,
     answer: strict({
-      cancelled: z.int(),
+      thread_key: z.string(),
+      cancelled: z.boolean().meta({ description: 'False when there was nothing under way.' }),
+      runs: z.int().meta({ description: 'Runs that were called off.' }),
       left: z.int().meta({ description: 'Runs that ended by themselves before they could be called off.' }),
     }),
   }),
@@ -109,6 +111,6 @@ export const threadOperations = {
     }).meta({ example: { thread_key: 'telegram:chat:-1001234' } }),
     idempotent: true,
     answer: changedTask,
-    refuses: ['invalid_thread_key', 'run_in_progress', 'not_attachable', 'quota_exceeded'],
+    refuses: ['invalid_thread_key', 'not_found', 'run_in_progress', 'not_attachable', 'quota_exceeded'],
   }),
 } as const;

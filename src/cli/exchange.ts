@@ -285,7 +285,7 @@ async function taskById({ client }: Session, id: string): Promise<Task | null> {
     const { task } = await client.call('getTask', { params: { task_id: id } });
     return task.state === 'deleted' ? null : task;
   } catch (error) {
-    if (error instanceof CliFault && error.code === 'not_found') return null;
+    if (error instanceof CliFault && error.code === 'task_not_found') return null;
     throw error;
   }
 }

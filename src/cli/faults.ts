@@ -21,6 +21,8 @@ const exitsOf: Readonly<Record<string, ExitCode>> = {
   bad_config: exitCodes.usage,
   bad_file: exitCodes.usage,
   not_found: exitCodes.notFound,
+  task_not_found: exitCodes.notFound,
+  run_not_found: exitCodes.notFound,
   refused: exitCodes.refused,
   invalid_configuration: exitCodes.refused,
   too_late: exitCodes.refused,

@@ -81,7 +81,7 @@ async function byId({ client }: Session, id: string): Promise<Task | null> {
     return (await client.call('getTask', { params: { task_id: id } })).task;
   } catch (error) {
     // A deleted task is not told of, and can be restored by its id all the same; a whole id need not be looked for.
-    if (error instanceof CliFault && error.code === 'not_found' && !wholeId.test(id)) return null;
+    if (error instanceof CliFault && error.code === 'task_not_found' && !wholeId.test(id)) return null;
     throw error;
   }
 }
@@ -91,7 +91,7 @@ async function byNumber(session: Session, number: number): Promise<Task> {
   const [task] = found;
   if (task !== undefined) return task;
   const hint = session.namedThread === undefined ? await elsewhere(session, number) : '';
-  throw new CliFault('not_found', `There is no task #${number} in ${session.threadKey}.${hint}`);
+  throw new CliFault('task_not_found', `There is no task #${number} in ${session.threadKey}.${hint}`);
 }
 
 const elsewhereMax = 3;
@@ -124,7 +124,7 @@ async function byBeginning(session: Session, beginning: string): Promise<Task> {
 
 function nobodyNamed(what: 'task' | 'run', name: string): CliFault {
   const message = `No ${what} has the id "${name.slice(0, 60)}", or one that begins with it. "cronogram ${what} list" lists them.`;
-  return new CliFault('not_found', message);
+  return new CliFault(`${what}_not_found`, message);
 }
 
 function ambiguous(what: 'task' | 'run', beginning: string, ids: readonly string[]): CliFault {

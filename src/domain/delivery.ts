@@ -17,6 +17,30 @@ export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'unknown' | '
  */
 export type DeliveryDeed = 'pin' | 'close' | 'open' | 'remove' | 'removeTopic';
 
+/** Codes under which clients know a cause; another cause is its own code. */
+const codesOfCauses: ReadonlyMap<string, string> = new Map([
+  ['topics_off', 'telegram_topics_unavailable'],
+  ['no_topic_right', 'telegram_topics_unavailable'],
+  ['topic_in_doubt', 'telegram_topics_unavailable'],
+  ['topic_gone', 'telegram_topic_not_found'],
+  ['topic_astray', 'misrouted'],
+]);
+
+interface Obstructed {
+  readonly status: DeliveryStatus;
+  readonly cause: string | null;
+  readonly error: string | null;
+}
+
+/** The word for programs about what stands in the way of a delivery, or stood there in the end. */
+export function deliveryCode({ status, cause, error }: Obstructed): string | null {
+  if (status !== 'blocked' && status !== 'failed') return null;
+  if (cause === null) return 'other';
+  // The chat is as good as gone either way, but only a person can block the bot, and take that back.
+  if (cause === 'chat_gone' && /bot was blocked|USER_IS_BLOCKED/i.test(error ?? '')) return 'bot_blocked';
+  return codesOfCauses.get(cause) ?? cause;
+}
+
 /**
  * A message (the answer to a person, what a run brought back, a word about the task, or its card), or a deed on what is
  * there already.

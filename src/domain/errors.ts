@@ -12,6 +12,8 @@ export type ErrorCode =
   | 'invalid_cursor'
   | 'unauthorized'
   | 'not_found'
+  | 'task_not_found'
+  | 'run_not_found'
   | 'method_not_allowed'
   | 'task_exists'
   | 'run_in_progress'
@@ -27,6 +29,7 @@ export type ErrorCode =
   | 'request_in_progress'
   | 'idempotency_key_mismatch'
   | 'not_finished'
+  | 'images_unavailable'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'quota_exceeded'
@@ -57,6 +60,12 @@ export class AppError extends Error {
 /** The refusal of one field of a request. */
 export function invalid(field: string, message: string): AppError {
   return new AppError('invalid_request', message, { details: { field } });
+}
+
+/** The refusal of an id: there is no such thing, or not for whoever asks. Clients of jagc look at the codes of two kinds. */
+export function missing(what: string): AppError {
+  const code = what === 'task' || what === 'run' ? (`${what}_not_found` as const) : 'not_found';
+  return new AppError(code, `There is no such ${what}.`);
 }
 
 /** The words of a fault, whatever was thrown. */

@@ -49,12 +49,9 @@ export interface RunInput {
   readonly follows?: { readonly schedule: Schedule; readonly bounds: Bounds } | undefined;
 }
 
-/**
- * Modes in which a message comes. `normal` comes at once, and without a sound in the quiet hours of its chat; `silent` never makes a
- * sound, and `urgent` always does.
- */
-export const deliveryModes = ['normal', 'silent', 'urgent'] as const;
-export type DeliveryMode = (typeof deliveryModes)[number];
+/** Sounds with which a message comes. `normal` makes none in the quiet hours of its chat; `silent` never makes one, and `urgent` always does. */
+export const sounds = ['normal', 'silent', 'urgent'] as const;
+export type Sound = (typeof sounds)[number];
 
 /** The lane of a thread keeps its messages in order. The chat is named by our own id, so that a group that moves keeps its order. */
 export function threadLane(chatId: string, topic: number | null): string {
@@ -65,7 +62,7 @@ export function threadLane(chatId: string, topic: number | null): string {
 export interface MessageInput {
   /** The topic of the chat, which is nobody's to make; null for its base thread. */
   readonly topic: number | null;
-  readonly mode: DeliveryMode;
+  readonly mode: Sound;
   /** For whom it was put there, as the client calls them. */
   readonly userKey?: string;
 }

@@ -151,6 +151,17 @@ const serviceVerbs = (here: HostDeps['here']) => [
     },
   }),
   localVerb({
+    usage: 'restart',
+    summary: 'stop it and start it anew, and say how it stands then',
+    about: 'It reads the .env anew. Ends with 1 when it does not stay up.',
+    examples: ['cronogram service restart'],
+    flags: scopeFlags,
+    does: async (session, _args, options) => {
+      const { restart } = await import('./service/service.ts');
+      return restart(session, await here(), serviceWish(options));
+    },
+  }),
+  localVerb({
     usage: 'uninstall',
     summary: 'stop it and take the unit away; the data stays',
     examples: ['cronogram service uninstall'],

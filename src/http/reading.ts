@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { ZodArray, ZodDefault, ZodObject, type z } from 'zod';
-import { AppError } from '../domain/errors.ts';
+import { AppError, missing } from '../domain/errors.ts';
 import { idempotencyKeyLengthMax, requestBytesMax } from '../domain/limits.ts';
 import { refusal } from './errors.ts';
 
@@ -15,8 +15,7 @@ export function readParams(c: Context, schema: z.ZodType): unknown {
   const params: Readonly<Record<string, string>> = c.req.param();
   for (const [name, value] of Object.entries(params)) {
     // In the words of the use cases, so that the answer does not tell which texts have the shape of an id.
-    if (name.endsWith('_id') && !idShape.test(value))
-      throw new AppError('not_found', `There is no such ${name.slice(0, -'_id'.length)}.`);
+    if (name.endsWith('_id') && !idShape.test(value)) throw missing(name.slice(0, -'_id'.length));
   }
   return checked(schema, sound(params));
 }

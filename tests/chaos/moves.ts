@@ -155,7 +155,7 @@ async function change<T>(world: World, task: Known, refusals: readonly ErrorCode
   const idempotencyKey = chance.is(0.4) ? `key ${journal.lines.length}` : null;
   const target = { taskId: task.id, actor, idempotencyKey };
   const first = await world.ask((tasks) => call(tasks, target));
-  const told = judge(world, first, ['not_found', ...refusals]);
+  const told = judge(world, first, ['task_not_found', ...refusals]);
   if (idempotencyKey === null || first.is !== 'answered' || chance.is(0.5)) return `-> ${told}`;
   // A pause that is over by now may end in the meantime, which nobody has asked for.
   const rows = database.prepare(`select count(*) from audit where actor <> 'system'`).pluck();
@@ -241,7 +241,7 @@ async function repeat(world: World): Promise<string> {
   const { id } = chance.pick(recent);
   const done = await world.ask((tasks) => tasks.repeat(kind, id, { actor }));
   if (done.is === 'answered') journal.promised.runsByHand.add(done.value.taskRun.id);
-  return `${kind} ${id} -> ${judge(world, done, ['not_found', 'run_in_progress', 'not_repeatable'])}`;
+  return `${kind} ${id} -> ${judge(world, done, ['task_not_found', 'run_in_progress', 'not_repeatable'])}`;
 }
 
 async function live(world: World): Promise<string> {

@@ -113,7 +113,7 @@ export async function crossReminder(world: World): Promise<string> {
     else if (deed === 'pause') await tasks.pause(target, null);
     else await tasks.delete(target);
   });
-  return `${occurrenceId} ${deed} -> ${judge(world, done, ['not_found', 'run_in_progress'])}`;
+  return `${occurrenceId} ${deed} -> ${judge(world, done, ['task_not_found', 'run_in_progress'])}`;
 }
 
 /** Somebody decides about a result that waits for that. */

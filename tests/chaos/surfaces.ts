@@ -57,7 +57,13 @@ function someTask({ chance, database }: World): Known | null {
   return tasks.length === 0 ? null : chance.pick(tasks);
 }
 
-const unmoved: readonly ErrorCode[] = ['not_found', 'not_attachable', 'run_in_progress', 'quota_exceeded'];
+const unmoved: readonly ErrorCode[] = [
+  'not_found',
+  'task_not_found',
+  'not_attachable',
+  'run_in_progress',
+  'quota_exceeded',
+];
 
 /** A task gets another chat, now and then under a key and once more. */
 export async function attach(world: World): Promise<string> {
@@ -104,7 +110,7 @@ export async function grant(world: World): Promise<string> {
   const target = { taskId: task.id, actor, idempotencyKey: chance.is(0.5) ? `grant ${journal.lines.length}` : null };
   const give = () => world.ask((tasks) => tasks.grant(target, { scopes, expiresAt }));
   const done = await give();
-  const said = `${task.title} until ${expiresAt} -> ${judge(world, done, ['not_found'])}`;
+  const said = `${task.title} until ${expiresAt} -> ${judge(world, done, ['task_not_found'])}`;
   if (done.is !== 'answered' || target.idempotencyKey === null) return said;
   const again = await give();
   if (again.is === 'answered' && again.value.grant.id !== done.value.grant.id)

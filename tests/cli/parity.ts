@@ -48,7 +48,7 @@ tell whether the server is well | status | - a word is enough | isLive, isHealth
 carry tasks to a file and back | - a file of all tasks is for the operator | " | listTasks, createTask, updateTask | export, import
 play in the sandbox | - it plays the people who say them | - it plays the people who press them | - the sandbox has an API of its own, which no real server has | sandbox say, sandbox press, sandbox jump
 get help | help, start | - a word is enough | getDescription | help, completion, complete
-look after this computer | - it works on this computer, without a server | " | " | start, init, doctor, backup, restore, service install, service status, service uninstall
+look after this computer | - it works on this computer, without a server | " | " | start, init, doctor, backup, restore, service install, service status, service restart, service uninstall
 say that something is done | - the message has the button | done, notdone, seen | - only whoever got it can say so | "
 decide about what waits in a chat | - the question has the buttons | deliver, discard, unblock, arrived, resend | - only whoever sees the chat knows the answer | "
 set a chat up | settings, tz, digest, topic, allow | setup, set, test, zone, zones, zoneyes, digest, topicdelete, keep, allow | - it is about the chat in which it is said | "

@@ -59,6 +59,15 @@ describe('a run that is waited for', () => {
     expect((await well(`run wait ${runId} --timeout 60`)).out).toContain('succeeded');
   });
 
+  it('that was called off does not make its task a failing one', async () => {
+    const { well, type } = await aPlace({ ECHO_ACTION: '1' });
+    await well(`${daily} ${echo({ delay_ms: 30_000 })} Hello`);
+    const [, runId = ''] = /run (\S+)/.exec((await well('task run 1')).out) ?? [];
+    await well(`run cancel ${runId}`);
+    expect((await type(`run wait ${runId}`)).out).toContain('cancelled');
+    expect((await well('task list')).out).toContain('active');
+  });
+
   it('shows how it goes to somebody who watches, and to nobody else', async () => {
     const { well } = await aPlace({ ECHO_ACTION: '1' });
     await well(`${daily} ${echo({ delay_ms: 2000 })} Hello`);

@@ -27,14 +27,15 @@ const facts: UnitFacts = {
 };
 
 /** Systemd, played: it remembers what it was told. */
-function aSystemd(): { calls: string[]; active: string; run: System['run'] } {
+function aSystemd(): { calls: string[]; active: string; staysUp: boolean; run: System['run'] } {
   const played = {
     calls: [] as string[],
     active: 'inactive',
+    staysUp: true,
     run: async (command: string, args: readonly string[]): Promise<Ran> => {
       const line = [command, ...args].join(' ');
       if (!line.includes(' show') && !line.includes('verify')) played.calls.push(line);
-      if (/ (?:start|restart) /.test(line)) played.active = 'active';
+      if (/ (?:start|restart) /.test(line)) played.active = played.staysUp ? 'active' : 'failed';
       if (/ disable /.test(line)) played.active = 'inactive';
       const out = line.includes('loginctl') ? 'yes\n' : line.includes(' show ') ? shownBy(played.active) : '';
       return { is: 'ran', code: 0, out, err: '' };
@@ -232,6 +233,19 @@ describe('service status', () => {
     systemd.active = 'failed';
     const { out, exitCode } = await type('service', 'status');
     expect([exitCode, out.includes('78: the configuration is wrong')]).toEqual([1, true]);
+  });
+});
+
+describe('service restart', () => {
+  it('starts it anew and tells how it stands then, and ends with 1 when it does not stay up', async () => {
+    const { type, json, systemd } = aPlace();
+    expect((await type('service', 'restart')).fault).toMatchObject({ exitCode: 3 });
+    await type('service', 'install');
+    systemd.calls.length = 0;
+    expect(await json('service', 'restart')).toMatchObject({ is_running: true, pid: 77 });
+    expect(systemd.calls).toEqual(['systemctl --user restart cronogram']);
+    systemd.staysUp = false;
+    expect((await type('service', 'restart')).exitCode).toBe(1);
   });
 });
 

@@ -27,7 +27,7 @@ const wireTask = {
   execution_thread_key: 'telegram:chat:-1001234:topic:42',
   delivery_target: {
     provider: 'telegram',
-    route: { chat_id: '-1001234', message_thread_id: 42 },
+    route: { chat_id: '-1001234', message_thread_id: 42, chatId: -1001234, messageThreadId: 42 },
     metadata: { creator_message_thread_id: 7 },
   },
   owner_user_key: 'telegram:user:7',
@@ -39,9 +39,18 @@ const wireTask = {
   paused_reason: null,
   resume_at: null,
   created_at: '2026-11-18T08:59:55.000Z',
+  created_by: 'telegram:user:7',
   updated_at: '2026-11-18T08:59:56.000Z',
+  updated_by: 'telegram:user:7',
+  paused_at: null,
+  paused_by: null,
+  resumed_at: '2026-11-18T08:59:57.000Z',
+  resumed_by: 'api:token:default',
+  deleted_at: null,
+  deleted_by: null,
   last_run_at: '2026-11-18T08:59:59.000Z',
   last_run_status: 'succeeded',
+  last_outcome: 'succeeded',
   last_error_message: null,
 };
 
@@ -63,7 +72,7 @@ describe('an answer', () => {
       enabled: false,
       next_run_at: null,
       execution_thread_key: null,
-      delivery_target: { route: { chat_id: '5' }, metadata: {} },
+      delivery_target: { route: { chat_id: '5', chatId: 5 }, metadata: {} },
     });
   });
 
@@ -74,6 +83,7 @@ describe('an answer', () => {
       '/v1/tasks/task-1',
     );
     expect(json.task.execution_thread_key).toBe('cli:task:task-1');
+    expect(json.task.delivery_target.route).toEqual({ chat_id: 'default', threadKey: 'cli:default' });
   });
 
   it('tells a run of a task with its attempts and deliveries', async () => {
@@ -115,6 +125,7 @@ describe('an answer', () => {
             chat_id: '-1001234',
             message_thread_id: 42,
             message_id: 99,
+            error_code: null,
             error_message: null,
             created_at: '2026-11-18T09:00:00.000Z',
             delivered_at: '2026-11-18T09:00:00.005Z',
@@ -131,14 +142,36 @@ describe('an answer', () => {
       run_id: 'run-1',
       task_run_id: taskRun.id,
       status: 'succeeded',
+      state: 'succeeded',
       output: { text: 'Stand up!' },
       error_message: null,
     });
   });
 
+  it.each([
+    ['queued', 'running'],
+    ['running', 'running'],
+    ['backoff', 'running'],
+    ['waiting', 'running'],
+    ['succeeded', 'succeeded'],
+    ['failed', 'failed'],
+    ['cancelled', 'failed'],
+  ] as const)('tells the state %s of a run as the status %s', async (state, status) => {
+    const door = aDoor({ getRun: async () => ({ ...run, status: state, error: state }) });
+    const { json } = await door.ask('GET', '/v1/runs/run-1');
+    expect(json).toMatchObject({ status, state, error_message: state, error: { message: state } });
+  });
+
+  it('tells of a last run that was cancelled that it has failed, and its finer word', async () => {
+    const door = aDoor({ get: async () => ({ ...task, lastRunStatus: 'cancelled' }) });
+    const { json } = await door.ask('GET', '/v1/tasks/task-1');
+    expect(json.task).toMatchObject({ last_run_status: 'failed', last_outcome: 'cancelled' });
+  });
+
   it('is 201 with warnings when a task was made, also when that is repeated, and 200 when it was there', async () => {
     const made = await aDoor().ask('POST', createPath, creation);
-    expect([made.status, made.json.warnings]).toEqual([201, [{ code: 'days_29_31', message: 'Short months.' }]]);
+    expect([made.status, made.json.warnings]).toEqual([201, ['Short months.']]);
+    expect(made.json.warning_details).toEqual([{ code: 'days_29_31', message: 'Short months.' }]);
     const door = aDoor({ create: async () => ({ task, created: false, replayed: false, warnings: [] }) });
     expect((await door.ask('POST', createPath, creation)).status).toBe(200);
     const again = aDoor({ create: async () => ({ task, created: true, replayed: true, warnings: [] }) });

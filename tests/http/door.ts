@@ -34,7 +34,8 @@ export interface Json {
   readonly next: readonly string[];
   readonly next_cursor: string | null;
   readonly min_gap_seconds: number | null;
-  readonly warnings: readonly { readonly code: string; readonly message: string }[];
+  readonly warnings: readonly string[];
+  readonly warning_details: readonly { readonly code: string; readonly message: string }[];
 }
 
 export const task: Task = {
@@ -66,7 +67,7 @@ export const task: Task = {
   created: { at: now - 5000, by: 'telegram:user:7' },
   updated: { at: now - 4000, by: 'telegram:user:7' },
   paused: null,
-  resumed: null,
+  resumed: { at: now - 3000, by: 'api:token:default' },
   deleted: null,
 };
 

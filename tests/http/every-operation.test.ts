@@ -91,7 +91,9 @@ describe('every operation', () => {
       const path = targetOf(operation);
       const unknown = await told(await app.request(path, init));
       const odd = await told(await app.request(path.replace('never-was', '%20'), init));
-      expect([unknown.status, unknown.json.error.code, odd.text], id).toEqual([404, 'not_found', unknown.text]);
+      const code = /\{(task|run)_id\}/.exec(operation.path)?.[1];
+      const expected = code === undefined ? 'not_found' : `${code}_not_found`;
+      expect([unknown.status, unknown.json.error.code, odd.text], id).toEqual([404, expected, unknown.text]);
     }
   });
 

@@ -120,11 +120,11 @@ const rows: readonly Row[] = [
     { ...by, isDry: true },
   ],
   [
-    `GET /v1/runs?status=live&task_id=a&thread_key=${key}&source=ci&subject=s&tag=t&tag=u&tag=&q=x&from=${encodeURIComponent(until)}&limit=3&cursor=c`,
+    `GET /v1/runs?status=running&state=backoff&task_id=a&thread_key=${key}&source=ci&subject=s&tag=t&tag=u&tag=&q=x&from=${encodeURIComponent(until)}&limit=3&cursor=c`,
     undefined,
     'runs.list',
     {
-      status: 'live',
+      states: ['backoff'],
       taskId: 'a',
       thread,
       source: 'ci',
@@ -203,6 +203,54 @@ describe('what is asked for', () => {
   });
 });
 
+describe('a message', () => {
+  it.each([
+    [{}, 'normal'],
+    [{ delivery_mode: 'followUp' }, 'normal'],
+    [{ delivery_mode: 'steer' }, 'normal'],
+    [{ delivery_mode: 'steer', sound: 'silent' }, 'silent'],
+    [{ sound: 'urgent' }, 'urgent'],
+    [{ delivery_mode: 'urgent' }, 'urgent'],
+    [{ images: [] }, 'normal'],
+  ])('that asks for %j comes with the sound %s', async (fields, mode) => {
+    const door = aDoor();
+    expect((await door.ask('POST', '/v1/messages', { thread_key: key, text: 'x', ...fields })).status).toBe(202);
+    expect(door.asked).toMatchObject([{ name: 'messages.post', given: [{ mode }] }]);
+  });
+});
+
+describe('the runs that are listed', () => {
+  it.each([
+    ['source=ci', { source: 'ci', taskId: null }],
+    ['source=task', { source: 'task', taskId: null }],
+    ['source=task:a', { source: null, taskId: 'a' }],
+    ['source=task:a&task_id=a', { source: null, taskId: 'a' }],
+    ['source=task:a&task_id=b', { source: 'task:a', taskId: 'b' }],
+  ])('come from where %s says', async (query, from) => {
+    const door = aDoor();
+    await door.ask('GET', `/v1/runs?${query}`);
+    expect(door.asked).toMatchObject([{ name: 'runs.list', given: [from] }]);
+  });
+
+  const live = ['queued', 'running', 'backoff', 'waiting'];
+
+  it.each([
+    ['', null],
+    ['status=running', live],
+    ['status=live', live],
+    ['state=live', live],
+    ['status=succeeded', ['succeeded']],
+    ['status=failed', ['failed', 'cancelled']],
+    ['state=cancelled', ['cancelled']],
+    ['status=failed&state=failed', ['failed']],
+    ['status=succeeded&state=failed', []],
+  ])('stand as %s says', async (query, states) => {
+    const door = aDoor();
+    await door.ask('GET', `/v1/runs?${query}`);
+    expect(door.asked).toMatchObject([{ name: 'runs.list', given: [{ states }] }]);
+  });
+});
+
 describe('what comes of it', () => {
   const told = async (request: string, body?: object): Promise<Json> => {
     const [method = '', path = ''] = request.split(' ');
@@ -229,6 +277,11 @@ describe('what comes of it', () => {
     expect(await told('POST /v1/runs/r/cancel')).toMatchObject({ cancelled: true, run: { run_id: 'run-1' } });
   });
 
+  it('is whether anything of the thread was called off, and how much', async () => {
+    const answer = { thread_key: 'cli:default', cancelled: true, runs: 2, left: 1 };
+    expect(await told('POST /v1/threads/cli:default/cancel')).toEqual(answer);
+  });
+
   it('is what the audit found, and what was mended', async () => {
     const finding = {
       check: 'dispatched_without_run',
@@ -247,8 +300,10 @@ describe('what comes of it', () => {
     expect(await told('GET /v1/runs/r/result')).toEqual({
       run_id: 'run-1',
       status: 'succeeded',
+      state: 'succeeded',
       output: { text: 'Stand up!' },
       error_message: null,
+      error: null,
       finished_at: '2026-11-18T09:00:00.000Z',
     });
   });

@@ -23,6 +23,7 @@ describe('a preview of plain words', () => {
       description: 'every weekday at 09:00',
       min_gap_seconds: 86_400,
       warnings: [],
+      warning_details: [],
       schedule: {
         kind: 'cron',
         once_at: null,
@@ -66,7 +67,7 @@ describe('a preview of plain words', () => {
   it('says in a warning what creation would refuse', async () => {
     const { status, answer } = await asked({ when: 'every 10 seconds hurry', timezone: 'UTC' });
     expect(status).toBe(200);
-    expect(answer).toMatchObject({ warnings: [{ code: 'too_dense' }], text: 'hurry', min_gap_seconds: 10 });
+    expect(answer).toMatchObject({ warning_details: [{ code: 'too_dense' }], text: 'hurry', min_gap_seconds: 10 });
   });
 
   it('refuses what it cannot read, with what can be written instead', async () => {

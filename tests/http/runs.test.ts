@@ -34,7 +34,8 @@ describe('putting a message into a thread', () => {
       source: 'ci',
       user_key: 'ada',
       thread_key: thread,
-      status: 'queued',
+      status: 'running',
+      state: 'queued',
       task_id: null,
     });
     await p.settle();
@@ -80,7 +81,9 @@ describe('putting a message into a thread', () => {
     ['no text', { thread_key: thread }, '400 invalid_request'],
     ['nothing but blanks', { ...message, text: '  ' }, '400 invalid_request'],
     ['a mode that there is not', { ...message, delivery_mode: 'loud' }, '400 invalid_request'],
-    ['a field that there is not', { ...message, images: [] }, '400 invalid_request'],
+    ['a field that there is not', { ...message, files: [] }, '400 invalid_request'],
+    ['a sound that there is not', { ...message, sound: 'loud' }, '400 invalid_request'],
+    ['images', { ...message, images: [{ mime_type: 'image/png', data_base64: 'AA==' }] }, '400 images_unavailable'],
     ['a source that is taken', { ...message, source: 'task' }, '400 invalid_request'],
     ['a key with blanks', { ...message, idempotency_key: 'a b' }, '400 invalid_request'],
     ['an empty user', { ...message, user_key: '' }, '400 invalid_request'],

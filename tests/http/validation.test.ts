@@ -182,9 +182,9 @@ describe('a path', () => {
   it.each(['%00', '%F0%9F%98%80', 'a%2Fb', 'x'.repeat(500), '..%2f'])(
     'with an id that cannot exist is unknown: %s',
     async (id) => {
-      for (const path of [`/v1/tasks/${id}`, `/v1/tasks/${id}/runs`, `/v1/runs/${id}`]) {
-        expect((await refused('GET', path)).slice(0, 2)).toEqual([404, 'not_found']);
-      }
+      for (const path of [`/v1/tasks/${id}`, `/v1/tasks/${id}/runs`])
+        expect((await refused('GET', path)).slice(0, 2)).toEqual([404, 'task_not_found']);
+      expect((await refused('GET', `/v1/runs/${id}`)).slice(0, 2)).toEqual([404, 'run_not_found']);
     },
   );
 
@@ -276,7 +276,7 @@ describe('a preview', () => {
     expect(status).toBe(200);
     expect(json.next).toEqual(['2026-11-18T09:00:10.000Z', '2026-11-18T09:00:20.000Z']);
     expect(json.min_gap_seconds).toBe(10);
-    expect(json.warnings[0]).toMatchObject({ code: 'too_dense' });
+    expect(json.warning_details[0]).toMatchObject({ code: 'too_dense' });
   });
 
   it('of what never fires is empty', async () => {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunQuery } from '../../src/app/ports/runs.ts';
+import { liveStatuses } from '../../src/domain/run.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { aTask, claimAll, nine } from '../support/builders.ts';
 import { freshSqlite, watched } from '../support/fresh-sqlite.ts';
@@ -9,9 +10,9 @@ const base = { provider: 'telegram', address: '-100', topic: null };
 
 const queries: Readonly<Record<string, Partial<RunQuery>>> = {
   all: {},
-  ended: { status: 'failed' },
-  live: { status: 'live' },
-  task: { taskId: 'of the test', status: 'succeeded' },
+  ended: { states: ['failed'] },
+  live: { states: liveStatuses },
+  task: { taskId: 'of the test', states: ['succeeded'] },
   thread: { thread: base },
   topic: { thread: { ...base, topic: 7 } },
   words: { text: 'water', source: 'task' },
@@ -29,7 +30,7 @@ test('no question about runs, and no look for what a thread has under way, reads
 
   for (const query of Object.values(queries)) {
     const taskId = query.taskId === undefined ? null : task.id;
-    const nothing = { status: null, thread: null, source: null, subject: null, tags: [], text: null };
+    const nothing = { states: null, thread: null, source: null, subject: null, tags: [], text: null };
     await world.store.listRuns({ ...nothing, from: null, to: null, limit: 10, cursor: null, ...query, taskId });
   }
   await world.store.liveRunsOf(base, 100);

@@ -43,7 +43,7 @@ function raceTests(open: OpenWorld): void {
       ({ rooms }) => rooms.runner.step(nine, 3).then(() => rooms.runner.idle()),
     ]);
     const { codes } = await together(engines, deeds);
-    const expected = new Set(['run_in_progress', 'not_found', 'not_attachable']);
+    const expected = new Set(['run_in_progress', 'not_found', 'task_not_found', 'not_attachable']);
     expect(codes.filter((code) => !expected.has(code))).toEqual([]);
     expect(await misfits(world)).toEqual([]);
     await first.settle();

@@ -77,7 +77,7 @@ function sameVerbTests(open: OpenWorld): void {
     const { won, codes } = await atOnce(engines, 40, ({ rooms: { tasks } }) =>
       verb === 'pause' ? tasks.pause(target(task), null) : tasks[verb](target(task)),
     );
-    expect(codes.filter((code) => verb !== 'delete' || code !== 'not_found')).toEqual([]);
+    expect(codes.filter((code) => verb !== 'delete' || code !== 'task_not_found')).toEqual([]);
     expect([entries(won), (await deeds(world)).length - before]).toEqual([1, 1]);
   });
 
@@ -132,7 +132,7 @@ function crossedVerbTests(open: OpenWorld): void {
       if (index < 20) await rooms.tasks.snooze(target(task), nine + 10 * minute);
       else await rooms.tasks.delete(target(task));
     });
-    expect(codes.filter((code) => code !== 'not_found')).toEqual([]);
+    expect(codes.filter((code) => code !== 'task_not_found')).toEqual([]);
     const [left] = await world.query<{ open: number; gone: number }>(
       `select (select count(*) from occurrences where status = 'pending') as open,
          (select count(*) from tasks where state = 'deleted') as gone`,

@@ -62,9 +62,10 @@ export function topicNotRemoved(deps: EndDeps, part: OutboxPart, { cause, error 
 /** A word for a thread that is not there any more is said in the chat itself; an answer belongs where it was asked for. */
 export function threadGone(deps: EndDeps, part: OutboxPart, error: string): PartEnd {
   const { kind, route, shown, silent, expiresAt } = part;
-  if (kind !== 'notice' || route.topic === null) return failed(part, error);
+  const gone = { ...failed(part, error), cause: 'topic_gone' } as const;
+  if (kind !== 'notice' || route.topic === null) return gone;
   const word = { ...wordOf(deps, part, { shown, thread: { ...route, topic: null } }), expiresAt };
-  return { ...failed(part, error), guidance: silent ? { ...word, silent } : word };
+  return { ...gone, guidance: silent ? { ...word, silent } : word };
 }
 
 interface Later {

@@ -46,7 +46,8 @@ export interface Serving extends PartDeps {
 /** Does the next thing for a part: its topic, its send, or a look for what became of an earlier send. Never throws. */
 export async function servePart(serving: Serving): Promise<PartEnd> {
   const { part, clock } = serving;
-  if (isTooOld(part, clock.now())) return failed(part, 'too old: not delivered within max_age');
+  if (isTooOld(part, clock.now()))
+    return { ...failed(part, 'too old: not delivered within max_age'), cause: 'max_age' };
   if (part.status === 'unknown') return safely(serving, settle);
   return safely(serving, part.topic !== null && part.topic.state !== 'ready' ? toTopic : call);
 }
@@ -237,10 +238,11 @@ async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
     return failed(part, 'Telegram answered for another message than the one that was asked for');
   }
   const { error, evidence } = await takeBack(serving, ids);
-  if (part.topic === null) return failed(part, error, evidence);
+  const misrouted = { ...failed(part, error, evidence), cause: 'misrouted' } as const;
+  if (part.topic === null) return misrouted;
   const isHealed = await giveUpTopic(serving, part.topic, topicLosses.astray);
   // A topic that is made again brings a card of its own.
-  if (part.kind === 'card') return failed(part, error, evidence);
+  if (part.kind === 'card') return misrouted;
   if (isHealed) return tryAgain(part, { error, afterMs: 0, evidence });
   return blocked(serving, part, { cause: 'topic_astray', error });
 }

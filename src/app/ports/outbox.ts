@@ -94,6 +94,8 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
   | {
       readonly status: 'failed';
       readonly error: string;
+      /** Absent where the cause for which it was blocked before stays true, or there is no word for it. */
+      readonly cause?: 'max_age' | 'misrouted' | 'topic_gone';
       readonly evidence: string | null;
       /** Said once in the topic, or where the task was asked for. */
       readonly guidance?: NewMessage | null;

@@ -101,8 +101,7 @@ export interface TaskRunQuery extends PageQuery {
 
 /** Every condition that is given must hold. */
 export interface RunQuery extends PageQuery {
-  /** `live` is every status that is not final. */
-  readonly status: RunStatus | 'live' | null;
+  readonly states: readonly RunStatus[] | null;
   readonly taskId: string | null;
   readonly thread: Thread | null;
   readonly source: string | null;

@@ -93,7 +93,8 @@ async function isChanged(verb: () => Promise<Pick<Changed, 'entryId'>>): Promise
   try {
     return (await verb()).entryId !== null;
   } catch (error) {
-    const isRefusal = error instanceof AppError && (error.code === 'schedule_exhausted' || error.code === 'not_found');
+    const isRefusal =
+      error instanceof AppError && (error.code === 'schedule_exhausted' || error.code === 'task_not_found');
     if (isRefusal) return false;
     throw error;
   }

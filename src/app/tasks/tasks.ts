@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import { AppError } from '../../domain/errors.ts';
+import { missing } from '../../domain/errors.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
@@ -19,7 +19,7 @@ import {
   type TaskScene,
   type TaskVersion,
 } from '../ports/tasks.ts';
-import { filled, noRun } from '../use-cases/runs.ts';
+import { filled } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planRunNow, planSnooze } from './by-hand.ts';
 import { createTask, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
@@ -30,7 +30,6 @@ import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
 import { planUndo } from './undo.ts';
 import {
   claimsFirst,
-  notFound,
   planAnswer,
   planCancel,
   planDelete,
@@ -108,13 +107,13 @@ export function createTasks(deps: TasksDeps) {
 
 async function readTask({ store }: TasksDeps, taskId: string): Promise<Task> {
   const task = await store.readTask(taskId);
-  if (task === null || task.state === 'deleted') throw notFound();
+  if (task === null || task.state === 'deleted') throw missing('task');
   return task;
 }
 
 async function readRun({ store }: TasksDeps, runId: string): Promise<RunView> {
   const run = await store.readRun(runId);
-  if (run === null) throw noRun();
+  if (run === null) throw missing('run');
   return run;
 }
 
@@ -248,7 +247,7 @@ async function revoke(deps: TasksDeps, grantId: string, by: By): Promise<GrantCh
 
 async function readGrant({ store }: TasksDeps, grantId: string): Promise<GrantView> {
   const found = await store.readGrant(grantId);
-  if (found === null) throw new AppError('not_found', 'There is no such grant.');
+  if (found === null) throw missing('grant');
   return found;
 }
 
@@ -265,7 +264,7 @@ interface CancelledRun {
 
 async function cancelRun(deps: TasksDeps, runId: string, actor: Actor, traceId?: string | null): Promise<CancelledRun> {
   const cancelled = await deps.store.cancelRun({ runId, actor, at: deps.clock.now(), traceId });
-  if (cancelled === null) throw noRun();
+  if (cancelled === null) throw missing('run');
   ringAll(deps);
   return { cancelled, run: await readRun(deps, runId) };
 }
@@ -292,7 +291,7 @@ async function runNow(deps: TasksDeps, target: Target): Promise<RanByHand> {
 /** Does a run again: a retry makes good what failed, a replay is a new call. */
 async function repeat(deps: TasksDeps, kind: Repeat['kind'], runId: string, by: By): Promise<RanByHand> {
   const of = await deps.store.readEndedRun(runId);
-  if (of === null) throw noRun();
+  if (of === null) throw missing('run');
   refuseUnrepeatable(kind, of);
   const now = deps.clock.now();
   const target = { ...by, taskId: of.taskId };
@@ -309,6 +308,6 @@ async function repeat(deps: TasksDeps, kind: Repeat['kind'], runId: string, by: 
 
 async function readTaskRun({ store }: TasksDeps, id: string | null): Promise<TaskRun> {
   const taskRun = await store.readTaskRun(id ?? '');
-  if (taskRun === null) throw notFound();
+  if (taskRun === null) throw missing('task');
   return taskRun;
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts';
+import { AppError, missing } from '../../domain/errors.ts';
 import type { TaskVerb } from '../../domain/event.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { undoMs } from '../../domain/limits.ts';
@@ -11,7 +11,7 @@ import { planSnooze } from './by-hand.ts';
 import type { Rules } from './definition.ts';
 import { editTask, editableFields, type TaskPatch, type Editable } from './edit.ts';
 import { planSkip, planUnskip, slotsTold } from './skip.ts';
-import { planDelete, planPause, planRestore, planResume, type VerbScene, notFound } from './verbs.ts';
+import { planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
 
 /** Verbs whose change can be taken back. An effect outside, such as a run, cannot. */
 export const undoable: ReadonlySet<TaskVerb> = new Set([
@@ -82,7 +82,7 @@ function entryToUndo(recent: readonly AuditRow[], { entryId, now, isDeleted }: W
   const entry =
     entryId === null ? candidates.find(({ id }) => !undone.has(id)) : candidates.find(({ id }) => id === entryId);
   // For a task that is gone nothing exists but its way back.
-  if (isDeleted && entry?.verb !== 'delete') throw notFound();
+  if (isDeleted && entry?.verb !== 'delete') throw missing('task');
   if (entry === undefined) {
     const lasts = lasting[recent.find(({ id }) => id === entryId)?.verb ?? 'create'];
     if (lasts !== undefined) throw new AppError('nothing_to_undo', lasts);

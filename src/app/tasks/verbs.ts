@@ -1,4 +1,4 @@
-import { AppError, invalid } from '../../domain/errors.ts';
+import { AppError, invalid, missing } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { wallText, nextSlot } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
@@ -231,11 +231,7 @@ function readablePlan(maker: SlotPlanDeps, due: DueTask, now: number): SlotPlan 
 /** Refusals and facts that several verbs share. */
 
 export function refuseDeleted({ task }: TaskScene): void {
-  if (task.state === 'deleted') throw notFound();
-}
-
-export function notFound(): AppError {
-  return new AppError('not_found', 'There is no such task.');
+  if (task.state === 'deleted') throw missing('task');
 }
 
 export function exhausted(): AppError {

@@ -1,7 +1,7 @@
 import { apiPrincipal } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
-import { threadLane, type DeliveryMode, type RunInput, type RunRequest } from '../../domain/run.ts';
+import { threadLane, type RunInput, type RunRequest, type Sound } from '../../domain/run.ts';
 import { isDeliverable, parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { RunService } from '../pipeline/run-requests.ts';
 import type { World } from '../ports/outside.ts';
@@ -15,7 +15,7 @@ export interface MessageRequest {
   /** The name of the client; each source has keys of its own. */
   readonly source: string;
   readonly userKey?: string | undefined;
-  readonly mode: DeliveryMode;
+  readonly mode: Sound;
   /** A key names one message, for as long as its run is kept. */
   readonly idempotencyKey: string | null;
   readonly traceId?: string | null | undefined;

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, missing } from '../../domain/errors.ts';
 import { cancelBatchMax, runLooksMax } from '../../domain/limits.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
@@ -36,18 +36,14 @@ export function createRuns(deps: RunsDeps) {
 /** How a run has ended; one that lives is refused with its status. */
 async function result({ store }: RunsDeps, runId: string): Promise<RunView> {
   const run = await store.readRun(runId);
-  if (run === null) throw noRun();
+  if (run === null) throw missing('run');
   if (!liveStatuses.includes(run.status)) return run;
-  const details = { run_id: runId, status: run.status };
+  const details = { run_id: runId, status: 'running', state: run.status };
   throw new AppError('not_finished', 'This run has not ended yet. Ask again later, or cancel it.', { details });
 }
 
 function list({ store, timer }: RunsDeps, query: RunQuery): Promise<Page<RunView>> {
   return filled(timer, query, { most: runLooksMax, look: (part) => store.listRuns(part) });
-}
-
-export function noRun(): AppError {
-  return new AppError('not_found', 'There is no such run.');
 }
 
 interface Looks<Q, T> {

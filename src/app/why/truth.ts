@@ -1,4 +1,4 @@
-import { AppError, invalid } from '../../domain/errors.ts';
+import { AppError, invalid, missing } from '../../domain/errors.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { parseInstant } from '../../domain/schedule/time/zone.ts';
@@ -9,7 +9,6 @@ import type { TaskStore } from '../ports/tasks.ts';
 import type { DowntimeStore } from '../ports/upkeep.ts';
 import type { AuditQuery, EventQuery, TruthStore } from '../ports/why.ts';
 import { upcoming } from '../tasks/upcoming.ts';
-import { notFound } from '../tasks/verbs.ts';
 import type { Answer } from './answers.ts';
 import { createWhy, summaryOf, type Place, type Why, type WhyAnswers, type WhyPage } from './why.ts';
 
@@ -46,7 +45,7 @@ export function createTruth(deps: TruthDeps) {
   const why = createWhy(deps);
   const readTask = async (taskId: string): Promise<Task> => {
     const task = await store.readTask(taskId);
-    if (task === null) throw notFound();
+    if (task === null) throw missing('task');
     return task;
   };
   return {
@@ -65,7 +64,7 @@ export function createTruth(deps: TruthDeps) {
     /** The slots to come, as far as they can be told. */
     upcoming: async (taskId: string, count: number): Promise<readonly number[]> => {
       const planned = await store.readPlanned(taskId);
-      if (planned === null || planned.task.state === 'deleted') throw notFound();
+      if (planned === null || planned.task.state === 'deleted') throw missing('task');
       return upcoming(planned, count);
     },
     readEvents: (query: EventQuery) => store.readEvents(query),

@@ -1,7 +1,7 @@
+import { missing } from '../../domain/errors.ts';
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { World } from '../ports/outside.ts';
 import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
-import { notFound } from '../tasks/verbs.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
 import { answerSlot } from './slot-answers.ts';
@@ -58,7 +58,7 @@ export type Why = ReturnType<typeof createWhy>;
 export function createWhy({ store, clock, retentionMs }: WhyDeps) {
   const timeline = async (query: TruthQuery): Promise<Timeline> => {
     const rows = await store.readTruth(query);
-    if (rows === null) throw notFound();
+    if (rows === null) throw missing('task');
     return timelineOf(rows, clock.now(), retentionMs);
   };
   return {

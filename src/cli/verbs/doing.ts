@@ -166,9 +166,9 @@ export const messageVerbs = [
       if (text === undefined || text === '')
         throw usage('Say what is to be sent: as the last word, or - to read it from the input.');
       const { threadKey } = session;
-      const body = { thread_key: threadKey, text, source, user_key: user, delivery_mode: mode };
+      const body = { thread_key: threadKey, text, source, user_key: user, sound: mode };
       const answer = await session.client.call('postMessage', { body, ...keyHeader(key) });
-      const words = `Taken up for ${threadKey}: run ${answer.run_id} (${answer.status}).`;
+      const words = `Taken up for ${threadKey}: run ${answer.run_id} (${answer.state}).`;
       return {
         json: answer,
         text: await sentence(session.terminal, words),

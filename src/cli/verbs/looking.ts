@@ -234,8 +234,9 @@ export async function runText(session: Session, run: AnswerOf<'getRun'>, timezon
   const times = timesIn(timezone, clock.now());
   const head = await facts(terminal, [
     ['run', run.run_id],
-    ['status', runCell(run.status)],
+    ['status', runCell(run.state)],
     ['task', run.task_id],
+    ['source', run.task_id === null ? run.source : null],
     ['error', run.error_message === null ? null : { text: run.error_message, tone: 'bad' }],
     ['asked for', `${times.about(run.created_at)} (${times.zone})`],
     ['started', run.started_at === null ? null : times.at(run.started_at)],

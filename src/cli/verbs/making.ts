@@ -127,7 +127,7 @@ async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previ
   const times = timesIn(answer.schedule.timezone, clock.now());
   const [first, ...others] = answer.next.map((instant) => times.full(instant));
   const rows = others.map((text) => ['', text] as const);
-  const warnings = answer.warnings.map(({ message }) => ['note', { text: message, tone: 'warn' as const }] as const);
+  const warnings = answer.warnings.map((text) => ['note', { text, tone: 'warn' as const }] as const);
   return facts(terminal, [
     ['schedule', `${answer.description} (${times.zone})`],
     ['text', answer.text ?? null],
@@ -138,9 +138,7 @@ async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previ
   ]);
 }
 
-function notesOf({ warnings }: { readonly warnings: readonly { readonly message: string }[] }): {
-  readonly note?: string;
-} {
+function notesOf({ warnings }: { readonly warnings: readonly string[] }): { readonly note?: string } {
   const note = warningText(warnings);
   return note === null ? {} : { note };
 }

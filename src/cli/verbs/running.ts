@@ -40,7 +40,7 @@ interface Waited {
   readonly isSettled: boolean;
 }
 
-const finals = new Set<Run['status']>(['succeeded', 'failed', 'cancelled']);
+const finals = new Set<Run['state']>(['succeeded', 'failed', 'cancelled']);
 
 /** Looks at a run again and again until it has ended and its parts are delivered, or until the time is over. */
 async function waitForRun(session: Session, runId: string, { timeoutMs, intervalMs }: Pace): Promise<Waited> {
@@ -49,7 +49,7 @@ async function waitForRun(session: Session, runId: string, { timeoutMs, interval
   for (;;) {
     const run = await look(session, runId);
     const waitedMs = stopwatch.elapsed() - started;
-    const isFinal = finals.has(run.status);
+    const isFinal = finals.has(run.state);
     if (isFinal && !run.deliveries.some(isOnItsWay)) return ended(session, { run, isSettled: true });
     if (waitedMs >= timeoutMs) return ended(session, { run, isSettled: false });
     session.progress(`${progressWords(run, isFinal)} ${durationWords(waitedMs)}, at ${client.place}`);
@@ -77,9 +77,9 @@ function ended(session: Session, waited: Waited): Waited {
   return waited;
 }
 
-function progressWords({ status, attempts }: Run, isFinal: boolean): string {
-  if (isFinal) return `${status}, being delivered`;
-  return attempts.length > 1 ? `${status}, attempt ${attempts.length}` : status;
+function progressWords({ state, attempts }: Run, isFinal: boolean): string {
+  if (isFinal) return `${state}, being delivered`;
+  return attempts.length > 1 ? `${state}, attempt ${attempts.length}` : state;
 }
 
 /** A run that has not ended in time is no success, whatever becomes of it later. */
@@ -142,7 +142,7 @@ async function endTold(session: Session, waited: Waited, name: string): Promise<
   const exitCode = exitCodeOfRun(waited);
   const isOver = run.finished_at !== null;
   if (!isOver) {
-    const text = `${name} has not ended in that time: it is ${run.status}.`;
+    const text = `${name} has not ended in that time: it is ${run.state}.`;
     return {
       text: await sentence(terminal, text),
       note: `It goes on. Look at it with:\n  cronogram run get ${run.run_id}`,
@@ -153,13 +153,13 @@ async function endTold(session: Session, waited: Waited, name: string): Promise<
     run.started_at === null || run.finished_at === null
       ? ''
       : ` in ${durationWords(Date.parse(run.finished_at) - Date.parse(run.started_at))}`;
-  const { text: status, tone } = runCell(run.status);
+  const { text: state, tone } = runCell(run.state);
   const why = run.error_message === null ? '.' : `: ${run.error_message}`;
-  const head = await sentence(terminal, `${name} ${status}${took}${why}`);
-  const delivered = run.status === 'cancelled' ? '' : await sentence(terminal, deliveryWords(run));
+  const head = await sentence(terminal, `${name} ${state}${took}${why}`);
+  const delivered = run.state === 'cancelled' ? '' : await sentence(terminal, deliveryWords(run));
   const note = isSettled ? {} : { note: 'Not everything has been delivered in that time; it goes on.' };
   return {
-    text: `${head.replace(` ${status}`, ` ${toned(status, tone, terminal.hasColours)}`)}${delivered}`,
+    text: `${head.replace(` ${state}`, ` ${toned(state, tone, terminal.hasColours)}`)}${delivered}`,
     exitCode,
     ...note,
   };
@@ -173,8 +173,8 @@ function deliveryWords({ deliveries, output, thread_key: thread, status }: Waite
   return status === 'succeeded' && typeof text === 'string' ? `${place}\n${text}` : place;
 }
 
-type RunStatus = NonNullable<Asked<'listRuns'>['query']>['status'];
-const statuses: readonly NonNullable<RunStatus>[] = [
+type RunState = NonNullable<Asked<'listRuns'>['query']>['state'];
+const states: readonly NonNullable<RunState>[] = [
   'live',
   'queued',
   'running',
@@ -210,9 +210,9 @@ export const runVerbs = [
     about: 'The runs of all threads; those of one with --thread-key.',
     examples: ['cronogram run list --status live', 'cronogram run list --task 3 --from "2027-01-31 09:00"'],
     flags: [
-      { flags: '--status <status>', about: 'runs that stand so; live: not ended yet', choices: statuses },
+      { flags: '--status <status>', about: 'runs that stand so; live: not ended yet', choices: states },
       { flags: '--task <task>', about: 'of one task' },
-      { flags: '--source <source>', about: 'what asked for it: task, api, or what a message named' },
+      { flags: '--source <source>', about: 'task:<id>, task for those of all tasks, or what a message named' },
       { flags: '--subject <subject>', about: 'of tasks with this subject' },
       { flags: '--tag <tag>', about: 'of tasks with this tag; may be given several times', isList: true },
       { flags: '-q, --query <text>', about: 'text in what it was given, or in its error' },
@@ -220,17 +220,17 @@ export const runVerbs = [
       { flags: '--to <when>', about: 'made then or earlier' },
       ...pageFlags,
     ],
-    does: async (session, _args, { task, query: q, from, to, tag, status, source, subject, ...page }) => {
+    does: async (session, _args, { task, query: q, from, to, tag, status: state, source, subject, ...page }) => {
       const chosen = { task_id: await chosenTask(session, task), thread_key: session.namedThread, tag: tag?.slice() };
       const stretch = await stretchOf(session, { from, to });
-      const query = { ...chosen, status, source, subject, q, ...stretch, ...pageOf(page) };
+      const query = { ...chosen, state, source, subject, q, ...stretch, ...pageOf(page) };
       const answer = await session.client.call('listRuns', { query });
       const times = timesIn(hostZone(), session.clock.now());
       const short = shortIds(answer.runs.map((one) => one.run_id));
       const columns: readonly Column<AnswerOf<'getRun'>>[] = [
         { title: 'RUN', isWhole: true, of: (one) => short(one.run_id) },
         { title: `MADE (${times.zone})`, least: 16, of: (one) => times.at(one.created_at) },
-        { title: 'STATUS', of: (one) => runCell(one.status) },
+        { title: 'STATUS', of: (one) => runCell(one.state) },
         { title: 'SENT', of: (one) => sentWords(one.deliveries) },
         { title: 'THREAD', least: 8, of: (one) => one.thread_key },
         { title: 'ERROR', least: 8, of: (one) => one.error_message },
@@ -248,7 +248,7 @@ export const runVerbs = [
       const result = typeof text === 'string' ? text : JSON.stringify(answer.output, null, 2);
       return {
         json: answer,
-        text: `${shown(answer.status === 'succeeded' ? result : (answer.error_message ?? answer.status))}\n`,
+        text: `${shown(answer.status === 'succeeded' ? result : (answer.error_message ?? answer.state))}\n`,
       };
     },
   }),
@@ -279,7 +279,7 @@ export const runVerbs = [
     does: async (session, [id = '']) => {
       const answer = await session.client.call('cancelRun', { params: { run_id: await runIdOf(session, id) } });
       if (answer.cancelled) return { json: answer, text: `Called off the run ${answer.run.run_id}.\n` };
-      throw new CliFault('too_late', `Run ${answer.run.run_id} had ended already: it is ${answer.run.status}.`);
+      throw new CliFault('too_late', `Run ${answer.run.run_id} had ended already: it is ${answer.run.state}.`);
     },
   }),
   ...(['retry', 'replay'] as const).map((kind) =>

@@ -163,7 +163,7 @@ export const threadVerbs = [
       const left = answer.left === 0 ? '' : ` ${counted(answer.left, 'run')} had ended already.`;
       return {
         json: answer,
-        text: await sentence(session.terminal, `Called off ${counted(answer.cancelled, 'run')}.${left}`),
+        text: await sentence(session.terminal, `Called off ${counted(answer.runs, 'run')}.${left}`),
       };
     },
   }),

@@ -37,9 +37,9 @@ function writtenSchedule({ kind, once_at, cron, rrule, interval }: Schedule): st
   return `${kind} ${once_at ?? cron ?? rrule ?? interval ?? ''}`.trim();
 }
 
-function stateOf(task: Pick<Task, 'state' | 'last_run_status'>): Cell {
+function stateOf(task: Pick<Task, 'state' | 'last_outcome'>): Cell {
   if (task.state === 'active') {
-    return task.last_run_status === 'failed' ? { text: 'failing', tone: 'bad' } : { text: 'active', tone: 'good' };
+    return task.last_outcome === 'failed' ? { text: 'failing', tone: 'bad' } : { text: 'active', tone: 'good' };
   }
   return { text: task.state, tone: task.state === 'paused' ? 'warn' : 'dim' };
 }
@@ -84,8 +84,7 @@ function workFacts(task: Task, now: number): readonly Fact[] {
   const times = timesIn(task.schedule.timezone, now);
   const { counters } = task;
   const failures = counters.failures === 0 ? '' : `, ${counters.failures} failed`;
-  const last =
-    task.last_run_at === null ? null : `${task.last_run_status ?? 'running'}, ${times.about(task.last_run_at)}`;
+  const last = task.last_run_at === null ? null : `${task.last_outcome ?? 'running'}, ${times.about(task.last_run_at)}`;
   return [
     ['state', stateCell(task, now)],
     ['schedule', `${scheduleWords(task.schedule, now)} (${task.schedule.timezone})`],
@@ -132,6 +131,6 @@ export function standing(task: Task, now: number): readonly Fact[] {
   return [['next', task.next_run_at === null ? 'none' : times.full(task.next_run_at)]];
 }
 
-export function warningText(warnings: readonly { readonly message: string }[]): string | null {
-  return warnings.length === 0 ? null : warnings.map(({ message }) => `Note: ${message}`).join('\n');
+export function warningText(warnings: readonly string[]): string | null {
+  return warnings.length === 0 ? null : warnings.map((warning) => `Note: ${warning}`).join('\n');
 }

@@ -200,6 +200,15 @@ export async function status({ terminal }: LocalSession, here: Here, wish: Servi
   return { json, text, exitCode: json.is_running ? 0 : 1 };
 }
 
+/** Ends it and starts it anew, as after a change of the .env. */
+export async function restart(session: LocalSession, here: Here, wish: ServiceWish): Promise<Told> {
+  installedUnit(here, wish);
+  requireSystemd(here);
+  await systemctl(here, wish, ['restart', wish.name]);
+  await new Promise<void>((done) => void here.timer.after(settleMs, done));
+  return status(session, here, wish);
+}
+
 /** The file of the unit; refuses where there is none. */
 function installedUnit(here: Here, wish: ServiceWish): string {
   const file = unitFile(here, wish);

@@ -1,7 +1,7 @@
 import type { RouteConfig } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { errorAnswer, type AnswerStatus, type Operation } from '../../api/operation.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
+import { type ErrorCode, missing } from '../../domain/errors.ts';
 import { codesOfFields, statusOf } from '../errors.ts';
 
 /** An operation as the document tells it: what it takes, what it answers, with which headers, and how it may refuse. */
@@ -109,11 +109,15 @@ function codesOf(operation: Operation): ErrorCode[] {
     'internal',
     ...(open === true ? [] : (['unauthorized', 'rate_limited', 'store_unavailable', 'stopping'] as const)),
     ...fields.flatMap((name) => codesOfNames.get(name) ?? []),
-    ...(params === undefined ? [] : (['not_found'] as const)),
+    ...(params === undefined ? [] : namesIn(params).map(codeOfMissing)),
     ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),
     ...(idempotent === undefined ? [] : (['idempotency_mismatch', 'request_in_progress'] as const)),
     ...refuses,
   ];
+}
+
+function codeOfMissing(param: string): ErrorCode {
+  return missing(param.replace(/_id$/, '')).code;
 }
 
 /** The codes of fields, with those that only the domain refuses. */

@@ -8,27 +8,31 @@ import { AppError } from '../../domain/errors.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
 import type { Asked, Handlers, HttpRooms } from '../serving.ts';
-import { instantOf, threadOf, wireRun, wireTask, wireTaskRun } from './wire.ts';
+import { instantOf, statesOf, threadOf, wireRun, wireStanding, wireTask, wireTaskRun } from './wire.ts';
 
 /** Runs that were and runs that come, the reasons, and the feeds that tell of them. */
 export const runHandlers = {
   listRuns: async ({ query }, { runs }) => {
-    const { status = null, task_id: taskId = null, source = null, subject = null, tag: tags, q: text = null } = query;
+    const { subject = null, tag: tags, q: text = null } = query;
     const { limit, cursor = null } = query;
     const stretch = { from: instantOf(query.from), to: instantOf(query.to) };
     const thread = threadOf(query.thread_key);
-    const page = await runs.list({ status, taskId, thread, source, subject, tags, text, ...stretch, limit, cursor });
+    const page = await runs.list({
+      states: statesOf(query),
+      ...originOf(query),
+      thread,
+      subject,
+      tags,
+      text,
+      ...stretch,
+      limit,
+      cursor,
+    });
     return { runs: page.items.map(wireRun), next_cursor: page.next };
   },
   getRunResult: async ({ params }, { runs }) => {
-    const { id, status, output, error, finishedAt } = await runs.result(params.run_id);
-    return {
-      run_id: id,
-      status: status === 'succeeded' || status === 'failed' ? status : 'cancelled',
-      output,
-      error_message: error,
-      ...wire({ finishedAt }),
-    };
+    const { id, output, finishedAt, ...run } = await runs.result(params.run_id);
+    return { run_id: id, output, ...wireStanding(run), ...wire({ finishedAt }) };
   },
   listTaskRuns: async ({ params, query: { status = null, limit, cursor = null } }, { tasks }) => {
     const page = await tasks.listRuns({ taskId: params.task_id, status, limit, cursor });
@@ -45,14 +49,15 @@ export const runHandlers = {
   retryRun: (asked, rooms) => repeated('retry', asked, rooms),
   replayRun: (asked, rooms) => repeated('replay', asked, rooms),
   postMessage: async ({ body, idempotencyKey, traceId }, { messages }) => {
-    const { thread_key: threadKey, text, source, user_key: userKey, delivery_mode: mode } = body;
+    const { thread_key: threadKey, text, source, user_key: userKey, sound, delivery_mode: mode, images = [] } = body;
+    if (images.length > 0) throw new AppError('images_unavailable', 'Images are not taken yet: send the text alone.');
     return wireRun(
       await messages.post({
         threadKey,
         text,
         source,
         userKey,
-        mode,
+        mode: sound ?? (mode === 'followUp' || mode === 'steer' ? 'normal' : mode),
         idempotencyKey: idempotencyKey?.key ?? null,
         traceId,
       }),
@@ -81,6 +86,13 @@ export const runHandlers = {
     downtimes: (await truth.listDowntimes(limit)).map(wireDowntime),
   }),
 } satisfies Partial<Handlers>;
+
+/** A source that names a task stands for its id, by which its runs are found; one beside the id of another finds nothing. */
+function originOf(query: PartsOf<'listRuns'>['read']['query']) {
+  const { source = null, task_id: taskId = null } = query;
+  const ofTask = source?.startsWith('task:') === true ? source.slice('task:'.length) : null;
+  return ofTask === null || (taskId ?? ofTask) !== ofTask ? { source, taskId } : { source: null, taskId: ofTask };
+}
 
 async function repeated(
   kind: 'retry' | 'replay',

@@ -17,6 +17,7 @@ import {
   wireSchedule,
   wireTask,
   wireVersion,
+  wireWarnings,
 } from './wire.ts';
 
 /** Tasks as they are defined, when they run, and the rights under which they do. */
@@ -26,7 +27,7 @@ export const taskHandlers = {
     const input = inputOf({ ...body, policies });
     const by = { actor, idempotencyKey, traceId };
     const made = await tasks.create({ threadKey: params.thread_key, input, onExisting, ...by });
-    const told = { task: wireTask(made.task), warnings: made.warnings };
+    const told = { task: wireTask(made.task), ...wireWarnings(made.warnings) };
     return new Answer(made.created ? 201 : 200, told);
   },
   listTasks: async ({ query }, { tasks }) => taskPage(await tasks.list(listed(threadOf(query.thread_key), query))),
@@ -44,7 +45,7 @@ export const taskHandlers = {
     const { schedule, ...rest } = asked.body;
     const patch = schedule === undefined ? rest : { ...rest, schedule: present(schedule) };
     const { task, warnings, changes, entryId } = await rooms.tasks.edit(targetOf(asked, rooms), patch);
-    return { task: wireTask(task), warnings, changes: wireChanges(changes), entry_id: entryId };
+    return { task: wireTask(task), ...wireWarnings(warnings), changes: wireChanges(changes), entry_id: entryId };
   },
   previewSchedule: async ({ body }, { preview }) => {
     const { next, description, minGapMs, warnings, schedule, asked } = preview(previewRequest(body));
@@ -52,7 +53,7 @@ export const taskHandlers = {
       next: next.map(iso),
       description,
       min_gap_seconds: minGapMs === null ? null : minGapMs / 1000,
-      warnings,
+      ...wireWarnings(warnings),
       schedule: wireSchedule(schedule),
       ...(asked === null ? {} : { text: asked.text, policies: { ...asked.policies }, timezone: schedule.timezone }),
     };

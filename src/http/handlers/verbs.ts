@@ -45,7 +45,11 @@ export const verbHandlers = {
   pauseThread: (asked, rooms) =>
     rooms.bulk.pause(chosenBy(asked.params), byOf(asked, rooms), instantOf(asked.body?.until)),
   resumeThread: (asked, rooms) => rooms.bulk.resume(chosenBy(asked.params), byOf(asked, rooms)),
-  cancelThread: (asked, rooms) => rooms.runs.cancelThread(asked.params.thread_key, byOf(asked, rooms)),
+  cancelThread: async (asked, rooms) => {
+    const { thread_key: key } = asked.params;
+    const { cancelled: runs, left } = await rooms.runs.cancelThread(key, byOf(asked, rooms));
+    return { thread_key: key, cancelled: runs > 0, runs, left };
+  },
 
   pauseTasks: (asked, rooms) =>
     rooms.bulk.pause(

@@ -1,14 +1,17 @@
 import type { PartsOf } from '../../api/operations.ts';
+import { runStates } from '../../api/runs.ts';
 import { wire } from '../../api/wire.ts';
 import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.ts';
 import type { GrantView, TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
 import type { Once } from '../../app/use-cases/kept-answers.ts';
+import { deliveryCode } from '../../domain/delivery.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
+import { liveStatuses, type RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { executionThread, type Task } from '../../domain/task.ts';
-import { parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
+import { isDeliverable, parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { HttpRooms } from '../serving.ts';
 
 type WireTask = PartsOf<'getTask'>['answer']['task'];
@@ -16,12 +19,13 @@ type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
 
 export function wireTask(task: Task): WireTask {
   const { number, version, title, instructions, action, state, subject, pausedReason, nextAt: nextRunAt } = task;
-  const { resumeAt, lastRunAt, lastRunStatus } = task;
-  const [createdAt, updatedAt] = [task.created.at, task.updated.at];
+  const { resumeAt, lastRunAt, lastRunStatus: lastOutcome } = task;
   const execution = executionThread(task);
   return {
     ...wire({ number, version, title, instructions, action, state, subject, pausedReason, nextRunAt, resumeAt }),
-    ...wire({ createdAt, updatedAt, lastRunAt, lastRunStatus }),
+    ...wire({ lastRunAt, lastOutcome }),
+    ...wireStamps(task),
+    last_run_status: lastOutcome === 'cancelled' ? 'failed' : lastOutcome,
     task_id: task.id,
     schedule: wireSchedule(task.schedule),
     enabled: state === 'active',
@@ -37,6 +41,22 @@ export function wireTask(task: Task): WireTask {
   };
 }
 
+/** When each of these was done for the last time, and by whom. */
+function wireStamps({ created, updated, paused, resumed, deleted }: Task) {
+  return wire({
+    createdAt: created.at,
+    createdBy: created.by,
+    updatedAt: updated.at,
+    updatedBy: updated.by,
+    pausedAt: paused?.at ?? null,
+    pausedBy: paused?.by ?? null,
+    resumedAt: resumed?.at ?? null,
+    resumedBy: resumed?.by ?? null,
+    deletedAt: deleted?.at ?? null,
+    deletedBy: deleted?.by ?? null,
+  });
+}
+
 const noSchedule = { once_at: null, cron: null, rrule: null, interval: null, start_at: null, from: null };
 
 export function wireSchedule(schedule: Schedule): WireTask['schedule'] {
@@ -46,8 +66,22 @@ export function wireSchedule(schedule: Schedule): WireTask['schedule'] {
 function wireTarget({ home, topicId }: Task): WireTask['delivery_target'] {
   return {
     provider: home.provider,
-    route: { chat_id: home.address, ...(topicId === null ? {} : { message_thread_id: topicId }) },
+    route: {
+      chat_id: home.address,
+      ...(topicId === null ? {} : { message_thread_id: topicId }),
+      ...(isDeliverable(home)
+        ? { chatId: Number(home.address), ...(topicId === null ? {} : { messageThreadId: topicId }) }
+        : { threadKey: threadKeyOf(home) }),
+    },
     metadata: home.topic === null ? {} : { creator_message_thread_id: home.topic },
+  };
+}
+
+/** The sentences alone, and beside them the same with their codes. */
+export function wireWarnings(warnings: readonly { readonly code: string; readonly message: string }[]) {
+  return {
+    warnings: warnings.map(({ message }) => message),
+    warning_details: warnings.map(({ code, message }) => ({ code, message })),
   };
 }
 
@@ -66,7 +100,15 @@ export function wireTaskRun(run: TaskRun): WireTaskRun {
   };
 }
 
-export function wireRun({ id, occurrenceId, thread, error, traceId, ...run }: RunView): PartsOf<'getRun'>['answer'] {
+export function wireRun({
+  id,
+  occurrenceId,
+  thread,
+  status,
+  error,
+  traceId,
+  ...run
+}: RunView): PartsOf<'getRun'>['answer'] {
   const trace = traceId ?? id;
   return {
     ...wire(run),
@@ -74,12 +116,31 @@ export function wireRun({ id, occurrenceId, thread, error, traceId, ...run }: Ru
     task_run_id: occurrenceId,
     thread_key: thread === null ? null : threadKeyOf(thread),
     output: run.output === null ? null : { ...run.output },
-    error_message: error,
-    error: error === null ? null : { message: error },
+    ...wireStanding({ status, error }),
     trace_id: trace,
     attempts: run.attempts.map(wireAttempt),
     deliveries: run.deliveries.map((one) => wireDelivery(one, trace)),
   };
+}
+
+/** How a run stands: in the three words of jagc, and beside them in ours. */
+export function wireStanding({ status: state, error }: Pick<RunView, 'status' | 'error'>) {
+  return { status: statusOf(state), state, error_message: error, error: error === null ? null : { message: error } };
+}
+
+function statusOf(state: RunStatus): PartsOf<'getRun'>['answer']['status'] {
+  if (liveStatuses.includes(state)) return 'running';
+  return state === 'succeeded' ? 'succeeded' : 'failed';
+}
+
+/** The states that a query names by its coarse word, its finer one, or both. */
+export function statesOf({ status, state }: PartsOf<'listRuns'>['read']['query']): readonly RunStatus[] | null {
+  if (status === undefined && state === undefined) return null;
+  return runStates.filter((one) => {
+    const coarse = statusOf(one);
+    const finer = coarse === 'running' ? [one, 'live'] : [one];
+    return (status === undefined || [coarse, ...finer].includes(status)) && finer.includes(state ?? one);
+  });
 }
 
 function wireAttempt({ error, ...attempt }: Attempt): WireTaskRun['attempts'][number] {
@@ -93,6 +154,7 @@ function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['
     delivery_id: delivery.id,
     thread_key: threadKeyOf(delivery.thread),
     chat_id: delivery.platformChatId,
+    error_code: deliveryCode(delivery),
     error_message: delivery.error,
     trace_id: traceId,
   };

@@ -109,7 +109,12 @@ function endColumns(end: PartEnd, now: number) {
         fence,
       };
     case 'failed':
-      return { error: end.error, evidence: foundOut(end), readyAt: null };
+      return {
+        error: end.error,
+        cause: sql`coalesce(${text(end.cause ?? null)}, cause)`,
+        evidence: foundOut(end),
+        readyAt: null,
+      };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { RunQuery, RunView, Page } from '../../app/ports/runs.ts';
-import { liveStatuses, type MessageInput } from '../../domain/run.ts';
+import { liveStatuses, type MessageInput, type RunStatus } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, tagged } from '../engine/queries.ts';
@@ -48,7 +48,8 @@ function* withParts(found: readonly Viewed[]): Script<RunView[]> {
     const message = run.taskId === null ? ((input?.['message'] as Partial<MessageInput> | undefined) ?? null) : null;
     const topic = run.taskId === null ? (message?.topic ?? null) : homeTopic;
     const thread = provider === null || address === null ? null : { provider, address, topic };
-    return { ...run, thread, userKey: message?.userKey ?? null, ...parts(run.id) };
+    const from = run.taskId === null ? run.source : `task:${run.taskId}`;
+    return { ...run, source: from, thread, userKey: message?.userKey ?? null, ...parts(run.id) };
   });
 }
 
@@ -66,12 +67,9 @@ export function* listRuns(query: RunQuery): Script<Page<RunView>> {
 function* look(query: RunQuery): Script<Looked> {
   if (query.taskId !== null) return yield* lookAtSlots(query, query.taskId);
   const below = query.cursor === null ? null : idIn(query.cursor);
-  const live = query.status !== null && isLive(query.status) ? yield* liveRuns(below) : null;
+  const isLive = query.states?.every((state) => liveStatuses.includes(state)) ?? false;
+  const live = isLive ? yield* liveRuns(below) : null;
   return live === null ? yield* lookAtAll(query, below) : yield* lookAtNamed(query, live);
-}
-
-function isLive(status: string): boolean {
-  return status === 'live' || liveStatuses.some((live) => live === status);
 }
 
 const slotMark = 'at:';
@@ -170,7 +168,7 @@ function* lookAtNamed(query: RunQuery, ids: readonly string[]): Script<Looked> {
 
 function conditionsOf(query: RunQuery): readonly Sql[] {
   const conditions = [
-    statusIs(query.status),
+    query.states === null ? undefined : isIn(query.states),
     query.thread === null ? undefined : inThread(query.thread),
     query.source === null ? undefined : sql`r.source = ${query.source}`,
     query.subject === null ? undefined : sql`t.subject = ${query.subject}`,
@@ -182,9 +180,8 @@ function conditionsOf(query: RunQuery): readonly Sql[] {
   return conditions.filter((condition) => condition !== undefined);
 }
 
-function statusIs(status: RunQuery['status']): Sql | undefined {
-  if (status === null) return undefined;
-  return status === 'live' ? raw(`r.status in ('queued', 'running', 'backoff', 'waiting')`) : sql`r.status = ${status}`;
+function isIn(states: readonly RunStatus[]): Sql {
+  return states.length === 0 ? raw('1 = 0') : raw(`r.status in (${states.map((state) => `'${state}'`).join(', ')})`);
 }
 
 /** A base thread stands for its whole chat; a topic for what was asked for in it, and for what is shown there. */

@@ -1,5 +1,5 @@
 import type { AuditRow, ChangeRequest, TaskScene } from '../../app/ports/tasks.ts';
-import { AppError } from '../../domain/errors.ts';
+import { missing } from '../../domain/errors.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, pick } from '../engine/fields.ts';
 import { limit, raw, sql } from '../engine/sql.ts';
@@ -21,7 +21,7 @@ const liveFields = pick(columns.runs, 'id', 'status', 'occurrenceId');
 export function* sceneOf({ taskId, at, look }: Pick<ChangeRequest, 'taskId' | 'at' | 'look'>): Script<TaskScene> {
   const task = yield* taskById(taskId);
   const due: DueRow | undefined = yield* one(select(dueFields)`from ${dueSource} where t.id = ${taskId}`);
-  if (due === undefined) throw notFound();
+  if (due === undefined) throw missing('task');
   yield* countReserved([due]);
   const live = yield* all(
     select(liveFields)`from (${liveOf(raw('id, status, occurrence_id'), sql`task_id = ${taskId}`)}) live`,
@@ -110,10 +110,6 @@ function grantOf(due: DueRow): TaskScene['grant'] {
 
 export function* taskById(taskId: string): Script<TaskScene['task']> {
   const found = yield* one(select(taskFields)`from ${taskSource} where t.id = ${taskId}`);
-  if (found === undefined) throw notFound();
+  if (found === undefined) throw missing('task');
   return found;
-}
-
-function notFound(): AppError {
-  return new AppError('not_found', 'There is no such task.');
 }

@@ -188,6 +188,7 @@ describe('refusals', () => {
     expect((await parts(p, taskId)).at(-1)).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('too old') as string,
+      cause: 'max_age',
     });
     expect(p.chat.shown).toHaveLength(1);
   });

@@ -248,6 +248,6 @@ describe('a row that cannot be read', () => {
     p.database.prepare(`update tasks set cron = 'x' where id = ?`).run(broken.id);
     await p.time.advance(5 * minute);
     await p.rooms.tasks.delete({ taskId: broken.id, actor });
-    await expect(p.rooms.tasks.get(broken.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.tasks.get(broken.id)).rejects.toMatchObject({ code: 'task_not_found' });
   });
 });

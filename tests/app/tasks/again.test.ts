@@ -222,8 +222,8 @@ describe.each(kindsOfRepeat)('every %s', (kind) => {
     await again(p, kind, runId);
     p.database.exec(`update occurrences set status = 'succeeded' where source in ('retry', 'replay')`);
     await p.rooms.tasks.delete(target(task));
-    for (const id of ['never-was', runId])
-      await expect(again(p, kind, id), id).rejects.toMatchObject({ code: 'not_found' });
+    await expect(again(p, kind, 'never-was')).rejects.toMatchObject({ code: 'run_not_found' });
+    await expect(again(p, kind, runId)).rejects.toMatchObject({ code: 'task_not_found' });
   });
 
   it('of a run without a task is refused', async () => {

@@ -106,7 +106,7 @@ describe('cancelling a run', () => {
 
   it('that never was is not found', async () => {
     const p = await aPipeline();
-    await expect(p.rooms.tasks.cancelRun('never-was', actor)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.tasks.cancelRun('never-was', actor)).rejects.toMatchObject({ code: 'run_not_found' });
   });
 
   it('tells of itself by its task, so that whoever follows the task hears of it', async () => {

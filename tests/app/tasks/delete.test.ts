@@ -51,7 +51,7 @@ describe('deleting', () => {
       '300 snooze cancelled deleted',
     ]);
     await p.pass(minute);
-    await expect(p.rooms.tasks.get(task.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.tasks.get(task.id)).rejects.toMatchObject({ code: 'task_not_found' });
     const calls = p.chat.calls.length;
     await p.pass(4 * hour);
     expect(await story(p, task)).toHaveLength(5);

@@ -229,7 +229,7 @@ describe('the versions of a task', () => {
   it('are unknown for a deleted task', async () => {
     const { p, task } = await withTask({ schedule: hourly });
     await p.rooms.tasks.delete(target(task));
-    await expect(p.rooms.tasks.versions(task.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.tasks.versions(task.id)).rejects.toMatchObject({ code: 'task_not_found' });
   });
 });
 

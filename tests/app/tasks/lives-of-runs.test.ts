@@ -62,7 +62,7 @@ is for all that wait, and is final | missed ask | ~140, settle, ~120, settle, an
 with none is final | missed ask | ~140, settle, answer none, answer latest !nothing_to_answer | 60 catch_up skipped declined, 120 catch_up skipped declined
 runs the slot that has completed a once-task | once 2, missed ask | ~140, settle, answer all, settle | 120 catch_up succeeded, state completed
 comes too late after a pause | missed ask | ~140, settle, pause, answer all !nothing_to_answer, settle | 60 catch_up skipped paused, 120 catch_up skipped paused
-comes too late after a deletion | missed ask | ~140, settle, delete, answer all !not_found, settle | 60 catch_up cancelled deleted, 120 catch_up cancelled deleted
+comes too late after a deletion | missed ask | ~140, settle, delete, answer all !task_not_found, settle | 60 catch_up cancelled deleted, 120 catch_up cancelled deleted
 is waited for after an edit as well | missed ask | ~140, settle, title New, answer all, settle | 60 catch_up succeeded, 120 catch_up succeeded, title New
 comes too late after a day | missed ask | ~140, settle, once 100, +1440, answer all !nothing_to_answer |
 `,

@@ -26,23 +26,23 @@ type Outcome = TaskState | 'same' | AppError['code'];
 
 /** What becomes of a task in each state: the state it is in then, `same` where nothing happens, or the refusal. */
 const outcomes: Readonly<Record<keyof typeof verbs, Readonly<Record<TaskState, Outcome>>>> = {
-  pause: { active: 'paused', paused: 'paused', completed: 'same', deleted: 'not_found' },
-  resume: { active: 'same', paused: 'active', completed: 'schedule_exhausted', deleted: 'not_found' },
-  skip: { active: 'active', paused: 'nothing_to_skip', completed: 'nothing_to_skip', deleted: 'not_found' },
-  unskip: { active: 'same', paused: 'same', completed: 'same', deleted: 'not_found' },
-  snooze: { active: 'active', paused: 'paused', completed: 'completed', deleted: 'not_found' },
-  cancel: { active: 'same', paused: 'same', completed: 'same', deleted: 'not_found' },
+  pause: { active: 'paused', paused: 'paused', completed: 'same', deleted: 'task_not_found' },
+  resume: { active: 'same', paused: 'active', completed: 'schedule_exhausted', deleted: 'task_not_found' },
+  skip: { active: 'active', paused: 'nothing_to_skip', completed: 'nothing_to_skip', deleted: 'task_not_found' },
+  unskip: { active: 'same', paused: 'same', completed: 'same', deleted: 'task_not_found' },
+  snooze: { active: 'active', paused: 'paused', completed: 'completed', deleted: 'task_not_found' },
+  cancel: { active: 'same', paused: 'same', completed: 'same', deleted: 'task_not_found' },
   answer: {
     active: 'nothing_to_answer',
     paused: 'nothing_to_answer',
     completed: 'nothing_to_answer',
-    deleted: 'not_found',
+    deleted: 'task_not_found',
   },
   undo: { active: 'nothing_to_undo', paused: 'active', completed: 'nothing_to_undo', deleted: 'active' },
   restore: { active: 'same', paused: 'same', completed: 'same', deleted: 'active' },
-  delete: { active: 'deleted', paused: 'deleted', completed: 'deleted', deleted: 'not_found' },
-  edit: { active: 'active', paused: 'paused', completed: 'completed', deleted: 'not_found' },
-  'run-now': { active: 'active', paused: 'paused', completed: 'completed', deleted: 'not_found' },
+  delete: { active: 'deleted', paused: 'deleted', completed: 'deleted', deleted: 'task_not_found' },
+  edit: { active: 'active', paused: 'paused', completed: 'completed', deleted: 'task_not_found' },
+  'run-now': { active: 'active', paused: 'paused', completed: 'completed', deleted: 'task_not_found' },
 };
 
 async function putInto(p: Pipeline, task: { readonly id: string }, state: TaskState): Promise<void> {

@@ -228,10 +228,10 @@ describe('undoing', () => {
     const entry = entryOf(await p.rooms.tasks.edit(target(other), { title: 'New' }));
     for (const id of [entry, 'x', '', '99999'])
       await expect(undo(p, task, id), id).rejects.toMatchObject({ code: 'nothing_to_undo' });
-    await expect(undo(p, { id: 'none' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(undo(p, { id: 'none' })).rejects.toMatchObject({ code: 'task_not_found' });
     // For a task that is gone nothing exists but its way back.
     await p.rooms.tasks.delete(target(other));
-    await expect(undo(p, other, entry)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(undo(p, other, entry)).rejects.toMatchObject({ code: 'task_not_found' });
   });
 
   it('finds its entry among many others', async () => {

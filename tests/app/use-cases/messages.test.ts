@@ -72,8 +72,13 @@ describe('a message', () => {
       [topic, 'The kettle is on.'],
     ]);
     expect((await p.store.readRun(lost.id))?.deliveries).toMatchObject([
-      { status: 'failed', error: 'message thread not found', thread: { topic: 77 } },
+      { status: 'failed', error: 'message thread not found', cause: 'topic_gone', thread: { topic: 77 } },
     ]);
+
+    p.chat.failSends('misrouted');
+    const astray = await post(p, { threadKey: `${group}:topic:${topic}`, text: 'And I?' });
+    await p.settle();
+    expect((await p.store.readRun(astray.id))?.deliveries).toMatchObject([{ status: 'failed', cause: 'misrouted' }]);
   });
 
   it('is cut into parts that come in order, and so do the messages of a thread', async () => {

@@ -6,7 +6,7 @@ import { aChat, actor, aPipeline, group, ingest, minute, type Pipeline } from '.
 const by = { actor: 'api:token:default', traceId: 'trace-1' } as const;
 
 const everything: RunQuery = {
-  status: null,
+  states: null,
   taskId: null,
   thread: null,
   source: null,
@@ -36,9 +36,9 @@ describe('how a run ended', () => {
 
     await expect(p.rooms.runs.result(id)).rejects.toMatchObject({
       code: 'not_finished',
-      details: { run_id: id, status: 'queued' },
+      details: { run_id: id, status: 'running', state: 'queued' },
     });
-    await expect(p.rooms.runs.result('none')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.runs.result('none')).rejects.toMatchObject({ code: 'run_not_found' });
   });
 
   it.each([

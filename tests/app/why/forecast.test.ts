@@ -30,7 +30,7 @@ describe('what is coming', () => {
     expect(await coming(p, await p.create({ schedule: hourly, policies: { until: '2026-11-18T10:00Z' } }))).toEqual([
       1,
     ]);
-    await expect(p.rooms.truth.upcoming('none', 3)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(p.rooms.truth.upcoming('none', 3)).rejects.toMatchObject({ code: 'task_not_found' });
   });
 
   it('leaves out what was skipped in advance, which uses up no run', async () => {

@@ -114,7 +114,7 @@ export function changeTests(open: OpenWorld): void {
   test('a task that does not exist cannot be changed', async () => {
     const world = await open();
 
-    await expect(change(world, { id: 'none' }, () => ({}))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(change(world, { id: 'none' }, () => ({}))).rejects.toMatchObject({ code: 'task_not_found' });
   });
 
   test('slots that are due are claimed before the change, in one go', async () => {

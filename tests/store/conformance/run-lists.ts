@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { RunQuery } from '../../../src/app/ports/runs.ts';
-import { threadLane, type RunStatus } from '../../../src/domain/run.ts';
+import { liveStatuses, threadLane, type RunStatus } from '../../../src/domain/run.ts';
 import { aTask, claimAll, hour, minute, nine, runInput } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aChat, threadOf, withTask } from '../scenes.ts';
 
 const everything: RunQuery = {
-  status: null,
+  states: null,
   taskId: null,
   thread: null,
   source: null,
@@ -85,6 +85,8 @@ export function runListTests(open: OpenWorld): void {
 
     expect(items.map(({ id }) => id)).toEqual([message, ofCat, ofWater]);
     expect(items).toEqual(await Promise.all(items.map(({ id }) => world.store.readRun(id))));
+    const tasks = items.slice(1).map(({ taskId }) => `task:${taskId}`);
+    expect(items.map(({ source }) => source)).toEqual(['api', ...tasks]);
     expect(items.map(({ thread }) => thread)).toEqual([threadOf('-100', 7), threadOf('-100', 7), group]);
   });
 
@@ -94,7 +96,7 @@ export function runListTests(open: OpenWorld): void {
 
     expect(await allOf(world, { limit: 1 })).toEqual({ ids: [message, ofCat, ofWater], pages: 3 });
     expect(await allOf(world, { limit: 3 })).toMatchObject({ ids: [message, ofCat, ofWater] });
-    expect(await allOf(world, { limit: 1, status: 'live' })).toMatchObject({ ids: [message, ofCat, ofWater] });
+    expect(await allOf(world, { limit: 1, states: liveStatuses })).toMatchObject({ ids: [message, ofCat, ofWater] });
   });
 
   test.each([
@@ -126,12 +128,13 @@ export function runListTests(open: OpenWorld): void {
     const { ofWater, ofCat, message } = await aPlace(world);
     await endAs(world, ofWater, { status: 'failed', error: 'the garden is closed' });
 
-    expect((await pageOf(world, { status: 'failed' })).ids).toEqual([ofWater]);
-    expect((await pageOf(world, { status: 'live' })).ids).toEqual([message, ofCat]);
-    expect((await pageOf(world, { status: 'queued' })).ids).toEqual([message, ofCat]);
-    expect((await pageOf(world, { status: 'running' })).ids).toEqual([]);
+    expect((await pageOf(world, { states: ['failed'] })).ids).toEqual([ofWater]);
+    expect((await pageOf(world, { states: liveStatuses })).ids).toEqual([message, ofCat]);
+    expect((await pageOf(world, { states: ['queued'] })).ids).toEqual([message, ofCat]);
+    for (const states of [['running'], []] as const) expect((await pageOf(world, { states })).ids).toEqual([]);
+    expect((await pageOf(world, { states: ['failed', 'cancelled'] })).ids).toEqual([ofWater]);
     expect((await pageOf(world, { text: 'Garden' })).ids).toEqual([ofWater]);
-    expect((await pageOf(world, { status: 'live', tags: ['home'] })).ids).toEqual([ofCat]);
+    expect((await pageOf(world, { states: liveStatuses, tags: ['home'] })).ids).toEqual([ofCat]);
   });
 
   test('a chat is found by an address that it had before', async () => {
@@ -195,10 +198,10 @@ export function longRunListTests(open: OpenWorld): void {
   test('a look is bounded: what stands far back is found by going on, and pages in between may be empty', async () => {
     const world = await open();
     const { failed } = await aLongHistory(world);
-    const first = await pageOf(world, { status: 'failed' });
+    const first = await pageOf(world, { states: ['failed'] });
 
     expect(first).toMatchObject({ ids: [], next: expect.any(String) as string });
-    const all = await allOf(world, { status: 'failed' });
+    const all = await allOf(world, { states: ['failed'] });
     expect(all.ids).toEqual([failed]);
     expect(all.pages).toBe(3);
   });
@@ -207,11 +210,11 @@ export function longRunListTests(open: OpenWorld): void {
     const world = await open();
     const { live, chatId } = await aLongHistory(world);
 
-    expect(await pageOf(world, { status: 'live' })).toEqual({ ids: [live], next: null });
-    expect(await pageOf(world, { status: 'queued', text: 'waits' })).toEqual({ ids: [live], next: null });
-    expect(await pageOf(world, { status: 'waiting' })).toEqual({ ids: [], next: null });
+    expect(await pageOf(world, { states: liveStatuses })).toEqual({ ids: [live], next: null });
+    expect(await pageOf(world, { states: ['queued'], text: 'waits' })).toEqual({ ids: [live], next: null });
+    expect(await pageOf(world, { states: ['waiting'] })).toEqual({ ids: [], next: null });
     await world.query(`update runs set status = 'queued' where chat_id = ?t and status = 'succeeded'`, chatId);
-    expect((await allOf(world, { status: 'live', limit: 200 })).ids).toHaveLength(many + 1);
+    expect((await allOf(world, { states: liveStatuses, limit: 200 })).ids).toHaveLength(many + 1);
   });
 
   test('the runs of one task are found in one look, however many others there are', async () => {

@@ -11,7 +11,7 @@ export type AtEnd = (end: () => Promise<void> | void) => void;
 /** An empty folder for one test. */
 export function aFolder(atEnd: AtEnd = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-test-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }));
   return folder;
 }
 

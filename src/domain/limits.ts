@@ -305,6 +305,8 @@ export const usageCountedMax = 10_000;
 export const usageDefaultMs = 30 * day;
 /** One update of Telegram; a message with all its entities and a keyboard is a tenth of this. */
 export const updateBytesMax = 1_048_576;
+/** One answer of Telegram: a hundred updates are smaller, and what is larger is not read to its end. */
+export const answerBytesMax = 16 * updateBytesMax;
 
 /** Children that evaluate what people write. One person has all but one of them, so that others need not wait for that person. */
 export const poolSize = 2;

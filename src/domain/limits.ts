@@ -312,6 +312,8 @@ export const answerBytesMax = 16 * updateBytesMax;
 export const poolSize = 2;
 /** A start takes a tenth of a second, and much longer on a machine that has other things to do; but a message has ten seconds. */
 export const poolStartMaxMs = 8 * second;
+/** Work that found no free child by then is tried again later: a message that waited on would run into its ten seconds. */
+export const poolWaitMaxMs = 4 * second;
 /** Children that died are replaced at most so often, whatever takes them down. */
 export const poolRestartMs = second;
 /** After a start that failed nothing is asked for so long. */

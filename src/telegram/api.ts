@@ -143,7 +143,15 @@ const sends = [
 ] as const;
 const edits = ['editMessageText', 'editMessageCaption', 'editMessageReplyMarkup'] as const;
 const number = z.int();
-const sent = z.object({ message_id: number, chat: z.object({ id: number }), message_thread_id: number.optional() });
+/** A message without a number is one that one person alone sees, and has a number of that kind. */
+const sent = z
+  .object({
+    message_id: number.nonnegative(),
+    chat: z.object({ id: number }),
+    message_thread_id: number.optional(),
+    ephemeral_message_id: number.positive().optional(),
+  })
+  .refine(({ message_id: id, ephemeral_message_id: alone }) => id > 0 || alone !== undefined);
 const edited = z.union([z.literal(true), sent]);
 
 /** As far as results are read; the updates of a list are looked at one by one where they are taken in. */

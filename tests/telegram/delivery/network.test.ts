@@ -205,14 +205,20 @@ describe('an answer', () => {
 
 const sent = { message_id: 1, chat: { id: 1 } };
 
-it.each([null, [[]], 'no', {}, { ok: false }, { ok: false, error_code: '400', description: 5 }, { ok: true }])(
-  'an answer of %j is none, and is told in words',
-  async (body) => {
-    const { root } = await answering(json(body));
-    const error = 'Telegram answered sendMessage with something else than its result';
-    expect(await ask(lineTo(root))).toEqual({ is: 'lost', error });
-  },
-);
+it.each([
+  { ok: true, result: { ...sent, message_id: 0 } },
+  null,
+  [[]],
+  'no',
+  {},
+  { ok: false },
+  { ok: false, error_code: '400', description: 5 },
+  { ok: true },
+])('an answer of %j is none, and is told in words', async (body) => {
+  const { root } = await answering(json(body));
+  const error = 'Telegram answered sendMessage with something else than its result';
+  expect(await ask(lineTo(root))).toEqual({ is: 'lost', error });
+});
 
 it('does not read an answer without end', async () => {
   const { root } = await answering(json({ ok: true, result: { ...sent, text: 'x'.repeat(answerBytesMax) } }));

@@ -331,6 +331,8 @@ export const templateRenderMs = 200;
 export const templateMaxMs = second;
 /** So often a template may run into the second time before its task is paused: a machine that stood still is not its fault. */
 export const templateStrikesMax = 3;
+/** After this the share of a person is as it was before a template that used up its time. */
+export const poolTurnMs = templateRenderMs / poolShareRate;
 /** Text that a template makes, before it is cut into messages: four times what may be written, and 16 messages. */
 export const renderedLengthMax = 65_536;
 /** Characters and items that filters and ranges of one template touch. */

@@ -122,7 +122,9 @@ function createQueue(shares: Shares, stopwatch: Stopwatch) {
           if (jobs.length > 0) waiting.set(owner, jobs);
           return job;
         }
-        for (const job of jobs) job.end({ is: 'spent', afterMs });
+        // One after the other: all at once they would use up ten tries in vain.
+        for (const [index, job] of jobs.entries())
+          job.end({ is: 'spent', afterMs: afterMs + index * Math.min(afterMs, limits.poolTurnMs) });
       }
       return undefined;
     },

@@ -220,6 +220,13 @@ it.each([
   expect(await ask(lineTo(root))).toEqual({ is: 'lost', error });
 });
 
+it('takes no base thread for a topic that was made', async () => {
+  const { root } = await answering(json({ ok: true, result: { message_thread_id: 1 } }));
+  const { api } = lineTo(root);
+  const made = await api.ask((raw, signal) => raw.createForumTopic({ chat_id: 1, name: 'x' }, signal));
+  expect(made).toMatchObject({ is: 'lost' });
+});
+
 it('does not read an answer without end', async () => {
   const { root } = await answering(json({ ok: true, result: { ...sent, text: 'x'.repeat(answerBytesMax) } }));
   expect(await ask(lineTo(root))).toMatchObject({ is: 'lost', error: expect.stringContaining('over limit') as string });

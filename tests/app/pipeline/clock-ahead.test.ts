@@ -185,6 +185,18 @@ describe('a clock that was a year ahead', () => {
   });
 });
 
+it('an outage under an earlier schedule still tells of every slot that is past when the clock is set back into it', async () => {
+  const p = await aPipeline();
+  const minutely = { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } as const;
+  const { id } = await p.create({ schedule: minutely, policies: { missed: 'skip' } });
+  await p.time.advance(10 * hour);
+  await p.settle();
+  await p.rooms.tasks.edit({ taskId: id, actor }, { schedule: hourly });
+  await setClock(p, -4.5 * hour);
+  const [gap] = p.database.prepare('select * from gaps').all() as { to_at: number; count: number }[];
+  expect(gap).toMatchObject({ to_at: start + 5.5 * hour, count: 330 });
+});
+
 describe('owners', () => {
   it('are told in words by how much, and what becomes of their tasks', () => {
     const { text } = texts.notice.clockSetBack('1 hour', 'Wed 18 Nov 09:00 (UTC)', 2);

@@ -88,9 +88,12 @@ function turnedBack(task: Overtaken, { byMs }: SetBack, now: number): TurnedBack
   const policy = policyFor(task);
   const earlier = task.madeAhead ? begunEarlier(task, byMs, now) : task.schedule;
   const schedule = nextSlot(earlier, now, policy) === null ? task.schedule : earlier;
+  const nextAt = nextOf(task, schedule, now);
+  const isOver = task.state === 'completed' && nextAt === null;
+  if (isOver) return { taskId: task.id, nextAt, begins: null, gaps: [], isOver };
   const gaps = task.gaps.map((gap) => pastOf(gap, task, now));
   const begins = schedule === task.schedule ? null : beginningOf(schedule);
-  return { taskId: task.id, nextAt: nextOf(task, schedule, now), begins, gaps };
+  return { taskId: task.id, nextAt, begins, gaps, isOver };
 }
 
 /** As much of an outage as is past. The slots of an earlier schedule are known by their number alone, and lie about evenly. */

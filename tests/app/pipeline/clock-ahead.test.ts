@@ -126,6 +126,16 @@ describe('a clock that was an hour ahead and is put right', () => {
     expect(await slotsOf(p, ran.id)).toEqual(['30 succeeded']);
   });
 
+  it('leaves told what was missed of a task that has used up its runs, because nothing of it comes again', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: quarterly, policies: { missed: 'once', max_runs: 1 } });
+    await setClock(p, hour + 2 * minute);
+    await setClock(p, -hour);
+    await live(p, hour);
+    expect((await p.rooms.tasks.get(id)).state).toBe('completed');
+    expect(await slotsOf(p, id)).toEqual(['15 missed', '30 missed', '45 missed', '60 succeeded']);
+  });
+
   it('leaves to what has run its instant, and goes on with an interval from now', async () => {
     const p = await aPipeline();
     await setClock(p, hour + 2 * minute);

@@ -20,6 +20,10 @@ export const scopeLengthMax = 64;
 export const tagsMax = 10;
 export const tagLengthMax = 40;
 export const threadKeyLengthMax = 256;
+
+/** Telegram promises 52 significant bits for the id of a chat and 31 for that of a topic; a larger number would be rounded to another. */
+export const chatIdMax = 2 ** 52 - 1;
+export const topicIdMax = 2 ** 31 - 1;
 export const idempotencyKeyLengthMax = 200;
 /** Long enough for a stack of causes, short enough for a list. */
 export const errorMessageLengthMax = 1000;

@@ -32,6 +32,8 @@ export const errorMessageLengthMax = 1000;
 export const requestBytesMax = 262_144;
 /** Connections of clients, as a share of the files that the process may have open: the others are for the database and Telegram. */
 export const connectionsShareMax = 0.5;
+/** Requests of one connection that have no answer yet. Each answer that is not fetched stays in memory, and hardly any client sends ahead. */
+export const sentAheadMax = 16;
 export const pageDefault = 50;
 export const pageMax = 200;
 /** A message of more than about 25 parts is a document, and would keep its chat busy for more than a minute. */

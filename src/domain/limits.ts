@@ -20,6 +20,10 @@ export const scopeLengthMax = 64;
 export const tagsMax = 10;
 export const tagLengthMax = 40;
 export const threadKeyLengthMax = 256;
+
+/** Telegram promises 52 significant bits for the id of a chat and 31 for that of a topic; a larger number would be rounded to another. */
+export const chatIdMax = 2 ** 52 - 1;
+export const topicIdMax = 2 ** 31 - 1;
 export const idempotencyKeyLengthMax = 200;
 /** Long enough for a stack of causes, short enough for a list. */
 export const errorMessageLengthMax = 1000;
@@ -28,6 +32,8 @@ export const errorMessageLengthMax = 1000;
 export const requestBytesMax = 262_144;
 /** Connections of clients, as a share of the files that the process may have open: the others are for the database and Telegram. */
 export const connectionsShareMax = 0.5;
+/** Requests of one connection that have no answer yet. Each answer that is not fetched stays in memory, and hardly any client sends ahead. */
+export const sentAheadMax = 16;
 export const pageDefault = 50;
 export const pageMax = 200;
 /** A message of more than about 25 parts is a document, and would keep its chat busy for more than a minute. */

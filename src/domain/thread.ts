@@ -1,5 +1,5 @@
 import { AppError } from './errors.ts';
-import { threadKeyLengthMax } from './limits.ts';
+import { chatIdMax, threadKeyLengthMax, topicIdMax } from './limits.ts';
 
 /**
  * A place where results are shown. Telegram threads are delivered; a thread of any other provider is kept in history
@@ -19,8 +19,8 @@ export function parseThreadKey(key: string): Thread {
   const refused = (message: string) => new AppError('invalid_thread_key', message, { details: { thread_key: key } });
   if (key.length > threadKeyLengthMax) throw refused(`A thread key has at most ${threadKeyLengthMax} characters.`);
   const chat = telegram.exec(key);
-  if (chat?.[1] !== undefined) {
-    const topic = chat[2] === undefined ? null : Number(chat[2]);
+  const topic = chat?.[2] === undefined ? null : Number(chat[2]);
+  if (chat?.[1] !== undefined && Math.abs(Number(chat[1])) <= chatIdMax && (topic ?? 1) <= topicIdMax) {
     return telegramThread(chat[1], topic === 1 ? null : topic);
   }
   // In capitals too it means Telegram, and must not pass as the name of another provider.

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { AppError } from '../domain/errors.ts';
-import { connectionsShareMax, requestBytesMax, stopGraceMs } from '../domain/limits.ts';
+import { connectionsShareMax, requestBytesMax, sentAheadMax, stopGraceMs } from '../domain/limits.ts';
 import { faultOf } from './errors.ts';
 
 /** Is told of the connection as well, which a request by itself knows nothing of. */
@@ -67,9 +67,23 @@ export async function serveHttp(serving: Serving): Promise<Listening> {
   });
   server.maxConnections = connectionsMax();
   const inFlight = new Set<ServerResponse>();
+  const unanswered = new WeakMap<Socket, number>();
+  const count = (socket: Socket, change: 1 | -1) => {
+    const waiting = (unanswered.get(socket) ?? 0) + change;
+    unanswered.set(socket, waiting);
+    return waiting;
+  };
   server.on('request', (incoming, outgoing) => {
+    const { socket } = incoming;
+    if (count(socket, 1) > sentAheadMax) {
+      socket.destroy();
+      return;
+    }
     inFlight.add(outgoing);
-    outgoing.once('close', () => inFlight.delete(outgoing));
+    outgoing.once('close', () => {
+      inFlight.delete(outgoing);
+      count(socket, -1);
+    });
     if (takeOver?.(incoming, outgoing) !== true) void listener(incoming, outgoing);
   });
   // A client that asks first whether its body is welcome hears that it is too large before it sends it.

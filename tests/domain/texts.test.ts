@@ -29,6 +29,8 @@ describe('thread keys', () => {
     'telegram:chat:1:topic:-2',
     'telegram:chat:1 ',
     'telegram:user:1',
+    'telegram:chat:-9999999999999999',
+    'telegram:chat:1:topic:9999999999',
     'TELEGRAM:@durov',
     'Telegram:chat:-5',
     ':x',

@@ -1,7 +1,7 @@
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { ada, aBot, minute, stopBots, type Bot } from './bot.ts';
 import { aTask, threadOf } from './deliveries.ts';
 
@@ -12,6 +12,12 @@ const fileOf = ({ server }: Bot): string => server.dataFile ?? '';
 function savedOf(bot: Bot): string {
   const name = readdirSync(dirname(fileOf(bot))).find((one) => one.startsWith(`${basename(fileOf(bot))}.saved-`));
   return join(dirname(fileOf(bot)), name ?? 'none');
+}
+
+const lostWords = 'deleted or replaced under the server';
+
+function told(bot: Bot, words: string): string[] {
+  return bot.texts(ada).filter((text) => text.includes(words));
 }
 
 function titlesIn(file: string): unknown[] {
@@ -32,6 +38,7 @@ it.each([
       renameSync(`${file}.new`, file);
     },
   ],
+  ['without its log, which is deleted', (file: string) => rmSync(`${file}-wal`)],
 ])(
   'a database file that is %s under the server is saved, told to the owner once, and saved again at the stop',
   async (_how, lose) => {
@@ -44,8 +51,7 @@ it.each([
     lose(fileOf(bot));
     await bot.drift(5 * minute);
     expect(await ready()).toBe(503);
-    const told = bot.texts(ada).filter((text) => text.includes('deleted or replaced under the server'));
-    expect(told).toEqual([expect.stringContaining(savedOf(bot))]);
+    await vi.waitFor(() => expect(told(bot, lostWords)).toEqual([expect.stringContaining(savedOf(bot))]));
     expect(titlesIn(savedOf(bot))).toEqual(['Before']);
     await aTask(bot, { text: 'Later', thread: threadOf(ada), cron: '0 9 * * *' });
     const saved = savedOf(bot);
@@ -53,3 +59,32 @@ it.each([
     expect(titlesIn(saved)).toEqual(['Before', 'Later']);
   },
 );
+
+it('a database file that is lost once more is saved once more, and told again', async () => {
+  const bot = await aBot();
+  await bot.say('ada', ada, '/help');
+  await bot.drift(2 * minute);
+  const [file, away] = [fileOf(bot), `${fileOf(bot)}.away`];
+  let losses = 0;
+  for (const text of ['Before', 'Between']) {
+    await aTask(bot, { text, thread: threadOf(ada), cron: '0 9 * * *' });
+    renameSync(file, away);
+    losses += 1;
+    await bot.drift(2 * minute);
+    await vi.waitFor(() => expect(told(bot, lostWords)).toHaveLength(losses));
+    expect(titlesIn(savedOf(bot))).toContain(text);
+    renameSync(away, file);
+    await bot.drift(2 * minute);
+    await vi.waitFor(() => expect(told(bot, 'can be used again')).toHaveLength(losses));
+  }
+});
+
+it('a database file that is cut short under the server is told to the owner', async () => {
+  const bot = await aBot();
+  await bot.say('ada', ada, '/help');
+  await aTask(bot, { text: 'Before', thread: threadOf(ada), cron: '0 9 * * *' });
+  await bot.drift(2 * minute);
+  truncateSync(fileOf(bot), 0);
+  await bot.drift(2 * minute);
+  await vi.waitFor(() => expect(told(bot, 'was cut short under the server')).toHaveLength(1));
+});

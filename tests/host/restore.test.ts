@@ -236,6 +236,32 @@ describe('restore is refused', () => {
       'the trigger spy is not of Cronogram',
     ],
     [
+      'a copy whose index lets twins in',
+      (file: string) =>
+        void new Database(file)
+          .exec('drop index chats_address; create index chats_address on chats (provider, address)')
+          .close(),
+      'the index chats_address is not of Cronogram',
+    ],
+    [
+      'a copy with a trigger that is called like a table',
+      (file: string) =>
+        void new Database(file)
+          .exec('create trigger schema_migrations after insert on tasks begin delete from runs; end')
+          .close(),
+      'the trigger schema_migrations is not of Cronogram',
+    ],
+    [
+      'a copy that lacks a step in between',
+      (file: string) => void new Database(file).exec("delete from schema_migrations where name like '0002%'").close(),
+      'the steps before 0003_living are not all there',
+    ],
+    [
+      'a pipe in the place of its log',
+      (file: string) => void execFileSync('mkfifo', [`${file}-wal`]),
+      '-wal is not a regular file',
+    ],
+    [
       'a pipe',
       (file: string) => {
         rmSync(file);

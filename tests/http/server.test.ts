@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { requestBytesMax } from '../../src/domain/limits.ts';
+import { requestBytesMax, sentAheadMax } from '../../src/domain/limits.ts';
 import { serveHttp } from '../../src/http/server.ts';
 import { bearer, createPath, creation, task, told, type Asked } from './door.ts';
 import { aServer, raw } from './socket.ts';
@@ -107,6 +107,22 @@ describe('the server', () => {
     const { port, asked, log } = await aServer({}, { patience: { ...patience, lookMs: 5 } });
     expect(await raw(port, text)).toMatch(/^HTTP\/1\.1 408 /);
     expect([asked, log.lines.filter(({ event }) => event === 'http_fault')]).toEqual([[], []]);
+  });
+
+  it('cuts a client off that sends ahead without end, before its answers fill the memory', async () => {
+    let answered = 0;
+    const app = {
+      fetch: () => {
+        answered += 1;
+        return new Response('x');
+      },
+    };
+    const { port } = await aServer({}, { app });
+    await raw(port, 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1000));
+    expect(answered).toBe(sentAheadMax);
+    const one = 'GET / HTTP/1.1\r\nhost: x\r\n';
+    const told = await raw(port, `${`${one}\r\n`.repeat(sentAheadMax - 1)}${one}connection: close\r\n\r\n`);
+    expect(told.match(/ 200 OK/g)).toHaveLength(sentAheadMax);
   });
 
   it('leaves the globals of the process alone', async () => {

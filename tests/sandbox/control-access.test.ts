@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
@@ -41,9 +42,21 @@ describe('who is answered', () => {
 
   test('nobody behind a proxy, which is a peer of this computer itself', async () => {
     const { ask } = await servePages();
-    for (const name of ['x-forwarded-for', 'X-Forwarded-Proto', 'forwarded', 'via', 'x-real-ip', 'cf-connecting-ip']) {
+    const told = ['x-forwarded-for', 'X-Forwarded-Proto', 'forwarded', 'via', 'x-real-ip', 'cf-connecting-ip'];
+    const others = ['forwarded-for', 'client-ip', 'x-cluster-client-ip', 'x-original-host', 'x-envoy-external-address'];
+    const more = ['x-azure-clientip', 'fly-client-ip', 'x-remote-addr', 'cf-ray', 'cdn-loop', 'tailscale-user-login'];
+    for (const name of [...told, ...others, ...more]) {
       expect([name, (await ask('GET', '', { headers: { [name]: '203.0.113.7' } })).status]).toEqual([name, 403]);
     }
+  });
+
+  test('nobody behind a proxy that tells nothing of its client, and speaks HTTP/1.0', async () => {
+    const { port } = await servePages();
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(bytes.toString()).toContain('403');
   });
 
   test('no page of another site, even one of this computer', async () => {

@@ -123,7 +123,8 @@ function queryOf(incoming: IncomingMessage): unknown {
 
 const localPeer = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
 /** Headers by which proxies tell for whom they ask: the peer is the proxy then, and says nothing about the client. */
-const forwarding = /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|x-client-ip|cf-connecting-ip|true-client-ip)$/;
+const forwarding =
+  /forwarded|^via$|(?:client|real|remote|connecting|user|proxyuser)[-_]?(?:ip|addr)$|^(?:x-original|x-envoy|cf|cdn|proxy|tailscale)-/;
 const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 /**
@@ -135,7 +136,8 @@ export function foreignness(incoming: IncomingMessage): string | null {
   if (!localPeer.test(incoming.socket.remoteAddress ?? '')) {
     return 'The sandbox answers only on the computer on which it runs. Open it there, or forward its port with ssh -L.';
   }
-  if (Object.keys(incoming.headers).some((name) => forwarding.test(name))) {
+  // A proxy that tells nothing of its client and calls us by our own name, as nginx does unless it is told otherwise, speaks HTTP/1.0.
+  if (incoming.httpVersion === '1.0' || Object.keys(incoming.headers).some((name) => forwarding.test(name))) {
     return 'The sandbox does not answer through a proxy. Open it on the computer on which it runs, or forward its port with ssh -L.';
   }
   if (host === undefined || !localHost.test(host)) {

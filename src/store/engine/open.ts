@@ -100,8 +100,7 @@ function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, wa
       },
     },
     close: async () => {
-      await watch.close();
-      await made.close();
+      await watch.close().finally(() => made.close());
     },
   };
 }

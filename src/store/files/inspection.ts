@@ -117,22 +117,25 @@ function inspect(connection: Database.Database, known: readonly Migration[]): In
   };
 }
 
-/** The schema that the steps make, against the one that is there; of steps in another order nothing is known. */
+/** The schema that the steps make, against the one that is there; of what a newer version makes nothing is known. */
 function schemaDifference(
   connection: Database.Database,
   known: readonly Migration[],
   applied: readonly string[],
 ): Extract<Inspection, { is: 'damaged' | 'foreign' }> | null {
+  if (stepsOf(known, applied).newer.length > 0) return null;
   const steps = known.slice(0, applied.length);
-  if (steps.some(({ name }, index) => name !== applied[index]) || applied.length > known.length) return null;
+  const odd = applied.find((name, index) => name !== steps[index]?.name);
+  if (odd !== undefined) return { is: 'damaged', reason: `the steps before ${odd} are not all there` };
   const [expected, found] = [shapeOfSteps(steps), shapeOf(connection)];
-  const missing = [...expected].find((one) => !found.has(one));
+  const missing = [...expected.keys()].find((one) => !found.has(one));
   if (missing !== undefined) return { is: 'damaged', reason: `the ${missing} is missing` };
-  const foreign = [...found].find((one) => !expected.has(one));
+  const other = [...found].filter(([one, text]) => expected.get(one) !== text).map(([one]) => one);
+  const foreign = other.find((one) => !expected.has(one)) ?? other[0];
   return foreign === undefined ? null : { is: 'foreign', reason: `the ${foreign} is not of Cronogram` };
 }
 
-function shapeOfSteps(steps: readonly Migration[]): ReadonlySet<string> {
+function shapeOfSteps(steps: readonly Migration[]): ReadonlyMap<string, string> {
   const model = new Database(':memory:');
   try {
     for (const { statements } of steps) for (const statement of statements) model.exec(statement);
@@ -142,12 +145,15 @@ function shapeOfSteps(steps: readonly Migration[]): ReadonlySet<string> {
   }
 }
 
-const shapeText = `select type || ' ' || name from sqlite_master where name not like 'sqlite\\_%' escape '\\' and name <> 'schema_migrations'
-  union all select 'column ' || c.name || ' of ' || m.name from sqlite_master m, pragma_table_info(m.name) c
+/** Columns by themselves, so that a difference is named; constraints, indexes and triggers by the text that made them. */
+const shapeText = `select type || ' ' || name, sql from sqlite_master
+    where name not like 'sqlite\\_%' escape '\\' and not (type = 'table' and name = 'schema_migrations')
+  union all select 'column ' || c.name || ' of ' || m.name, '' from sqlite_master m, pragma_table_info(m.name) c
     where m.type = 'table' and m.name not like 'sqlite\\_%' escape '\\' and m.name <> 'schema_migrations'`;
 
-function shapeOf(connection: Database.Database): ReadonlySet<string> {
-  return new Set(connection.prepare(shapeText).pluck().all() as string[]);
+function shapeOf(connection: Database.Database): ReadonlyMap<string, string> {
+  const rows = connection.prepare(shapeText).raw().all() as [string, string][];
+  return new Map(rows.map(([name, text]) => [name, text.replaceAll(/["`\s]/g, '')]));
 }
 
 const countTasks = `select count(*) from tasks where state <> 'deleted'`;

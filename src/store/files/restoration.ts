@@ -84,7 +84,11 @@ function removeAll(file: string): void {
 function requireOther(file: string, copy: string): void {
   if (!existsSync(copy))
     throw new AppError('not_found', `There is no file ${copy}. "restore --list" shows the copies.`);
-  if (!statSync(copy).isFile()) throw refusal(`${copy} is not a regular file. "restore --list" shows the copies.`);
+  // The log of a copy is read like the copy itself, and to open a pipe is to wait for whoever writes into it.
+  for (const part of ['', '-journal', '-wal'].map((rest) => `${copy}${rest}`)) {
+    if (statSync(part, { throwIfNoEntry: false })?.isFile() === false)
+      throw refusal(`${part} is not a regular file. "restore --list" shows the copies.`);
+  }
   const isSame = existsSync(file) && realpathSync(file) === realpathSync(copy);
   if (isSame || resolve(file) === resolve(copy))
     throw refusal(`${copy} is the database itself. Name a copy of it; "restore --list" shows them.`);

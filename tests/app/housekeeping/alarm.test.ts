@@ -7,9 +7,10 @@ import { manualTime, memoryLog, minute } from '../../support/fakes.ts';
 function anAlarm() {
   const [time, log] = [manualTime(1_800_000_000_000), memoryLog()];
   const said: string[] = [];
-  const state = { fault: null as string | null, isReachable: true };
+  const state = { fault: null as string | null, answer: null as Promise<void> | null, isReachable: true };
   const store = {
     ping: async () => {
+      if (state.answer !== null) await state.answer;
       if (state.fault !== null) throw new AppError('store_unavailable', state.fault);
     },
     listOwners: async () =>
@@ -66,4 +67,26 @@ it('tells of each trouble, when it can be told, and of none that passes at once'
   state.fault = full;
   await pass(2);
   expect(said).toHaveLength(6);
+});
+
+it('tells the reason as well, when a database that did not answer gives one', async () => {
+  const { state, said, log, pass } = anAlarm();
+  await pass(1);
+  let answer = () => {};
+  state.answer = new Promise((resolve) => {
+    answer = resolve;
+  });
+  await pass(5);
+  expect(said).toEqual(
+    [1, 2].map((owner) => expect.stringContaining(`${owner}: I cannot do my work: My database does not`) as string),
+  );
+  state.fault = full;
+  answer();
+  await pass(5);
+  expect(said.slice(2)).toEqual([1, 2].map(() => expect.stringContaining('the disk is full') as string));
+  expect(log.lines.filter(({ event }) => event === 'database_unusable')).toHaveLength(2);
+  state.answer = null;
+  state.fault = null;
+  await pass(5);
+  expect(said.slice(4)).toHaveLength(2);
 });

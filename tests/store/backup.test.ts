@@ -274,4 +274,16 @@ describe('a file with a damaged page', () => {
     expect(await opened.backups?.check()).toBeNull();
     await opened.store.ping(start);
   });
+
+  it('is told from the first script on that meets it', async () => {
+    const { file, database } = await aFile();
+    database.close();
+    const whole = readFileSync(file);
+    writeFileSync(file, Buffer.from(whole).fill(7, Math.floor(whole.length / 2)), { flag: 'r+' });
+    const holder = { pid: process.pid, host: 'here', since: start };
+    const opened = await openStore({ url: `file:${file}`, holder, onLost: () => {}, timer: systemTimer });
+    onTestFinished(() => opened.close());
+    await expect(opened.store.writeNote('x', 'y', start)).rejects.toThrow(/is damaged/);
+    await expect(opened.store.ping(start)).rejects.toThrow(/is damaged .* cronogram restore latest/);
+  });
 });

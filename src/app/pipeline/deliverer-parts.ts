@@ -1,3 +1,4 @@
+import { errorText } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import {
@@ -58,8 +59,8 @@ async function safely(serving: Serving, does: (serving: Serving) => Promise<Part
     return await does(serving);
   } catch (thrown) {
     // The transport translates what Telegram does, so this is a fault of ours; whether the part left is not known.
-    const error = String(thrown);
-    log.error('delivery_threw', { delivery_id: part.id, error });
+    const error = 'a fault on our side: the log tells which';
+    log.error('delivery_threw', { delivery_id: part.id, error: errorText(thrown) });
     if (part.status === 'sending') return lost(serving, error);
     if (part.status === 'unknown') return lookLater(serving, error);
     return putOff(part, { error, afterMs: limits.partPauseMaxMs });

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import type { Backups } from '../../app/ports/outside.ts';
 import type { Store } from '../../app/ports/store.ts';
-import { AppError, isAway } from '../../domain/errors.ts';
+import { AppError, errorText, isAway } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
 import { watchFile, type FileWatch } from '../files/file-watch.ts';
 import type { Engine, Script } from './engine.ts';
@@ -11,7 +11,7 @@ import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock, type Sessio
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
 import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
-import { createStore, translate } from './store.ts';
+import { codeOf, createStore, translate } from './store.ts';
 
 export interface Opened {
   readonly store: Store;
@@ -66,11 +66,8 @@ async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
       connection.close();
       throw error;
     });
-    return watched(
-      opened(sqliteEngine(connection, turn), migrated, lock),
-      file,
-      watchFile(file, connection, holder.since),
-    );
+    const watch = watchFile(file, connection, holder.since);
+    return watched(opened(tellingOfDamage(sqliteEngine(connection, turn), watch), migrated, lock), file, watch);
   } catch (error) {
     await lock.release();
     throw error;
@@ -93,9 +90,7 @@ function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, wa
       make: (now) => whileWell(() => backups.make(now)),
       check: async () => {
         const found = await backups.check();
-        watch.noteDamage(
-          found === null ? null : `The database file is damaged (${found.replaceAll(/\s+/g, ' ')}). ${restoreAdvice}`,
-        );
+        watch.noteDamage(found === null ? null : damageOf(found));
         return found;
       },
     },
@@ -105,7 +100,27 @@ function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, wa
   };
 }
 
-const restoreAdvice = 'Stop the server, then run: cronogram restore latest';
+function damageOf(found: string): string {
+  return `The database file is damaged (${found.replaceAll(/\s+/g, ' ')}). Stop the server, then run: cronogram restore latest`;
+}
+
+/** A page that cannot be read is known from the first script that meets it, and not only from the check of the night. */
+function tellingOfDamage(engine: Engine, watch: FileWatch): Engine {
+  const noting = async <T>(does: () => Promise<T>): Promise<T> => {
+    try {
+      return await does();
+    } catch (error) {
+      if (/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))) watch.noteDamage(damageOf(errorText(error)));
+      throw error;
+    }
+  };
+  return {
+    ...engine,
+    read: (script) => noting(() => engine.read(script)),
+    transact: (script) => noting(() => engine.transact(script)),
+    transactLightly: (script) => noting(() => engine.transactLightly(script)),
+  };
+}
 
 async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pace }: Opening): Promise<Opened> {
   const pool = postgresPool(url);

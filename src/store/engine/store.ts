@@ -173,7 +173,7 @@ function isOurs(error: unknown, code: string): boolean {
 }
 
 /** The driver's own code, however its error was wrapped on the way; empty where there is none. */
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code = (at as { code?: unknown }).code;
     if (typeof code === 'string') return code;

@@ -154,6 +154,21 @@ describe('a clock that was an hour ahead and is put right', () => {
     expect(slots.map((slot) => (slot - begins) % (7 * minute))).toEqual([0, 0, 0]);
   });
 
+  it('names no slot that has run as the next one when a task is edited or sent anew', async () => {
+    const p = await aPipeline();
+    const atHalfPast = { kind: 'cron', cron: '30 * * * *', timezone: 'UTC' } as const;
+    const twin = (policies: object) =>
+      p.create({ title: 'twin', subject: 'one', schedule: atHalfPast, policies }, { onExisting: 'upsert' });
+    const edited = await p.create({ schedule: atHalfPast });
+    const sent = await twin({});
+    await setClock(p, 31 * minute);
+    await setClock(p, -31 * minute);
+    const policies = { start_at: new Date(start + minute).toISOString() };
+    await p.rooms.tasks.edit({ taskId: edited.id, actor }, { policies });
+    await twin(policies);
+    for (const { id } of [edited, sent]) expect(await nextOf(p, id)).toBe(90 * minute);
+  });
+
   it('makes nothing wait for longer that was asked for by it', async () => {
     const p = await aPipeline();
     const [paused, snoozed] = [await p.create({ schedule: hourly }), await p.create({ schedule: hourly })];

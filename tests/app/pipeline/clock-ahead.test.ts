@@ -169,6 +169,20 @@ describe('a clock that was an hour ahead and is put right', () => {
     for (const { id } of [edited, sent]) expect(await nextOf(p, id)).toBe(90 * minute);
   });
 
+  it('is put right once, also when the process ends right after it has noticed', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly });
+    await p.rooms.downtimes.open();
+    await setClock(p, hour);
+    await p.rooms.downtimes.close();
+    await p.rooms.tasks.pause({ taskId: id, actor }, p.time.now() + 3 * hour + second);
+    await setClock(p, -hour);
+    const next = p.restart();
+    await next.rooms.downtimes.open();
+    await look(next);
+    expect((await next.rooms.tasks.get(id)).resumeAt).toBe(start + 3 * hour + second);
+  });
+
   it('makes nothing wait for longer that was asked for by it', async () => {
     const p = await aPipeline();
     const [paused, snoozed] = [await p.create({ schedule: hourly }), await p.create({ schedule: hourly })];

@@ -280,11 +280,13 @@ const removesTopic: Effect = (place, { route }) => {
   return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 } };
 };
 
-async function look(place: Place, { deliveryId }: Outgoing, { resentAs, besides }: Look): Promise<Evidence> {
+async function look(place: Place, { deliveryId, route }: Outgoing, { resentAs, besides }: Look): Promise<Evidence> {
   if (place.isBlind()) {
     if (place.chance.is(0.3)) throw new Error('a fault in the look');
     return { is: 'undecided', evidence: 'looked' };
   }
+  // At the old address of a chat nothing can be looked for.
+  if (place.whereIs(route.address) !== route.address) return { is: 'undecided', evidence: 'moved' };
   const shown = place.messages.filter(
     (message) => message.deliveryId === deliveryId && message.messageId !== (besides ?? resentAs)?.messageId,
   );

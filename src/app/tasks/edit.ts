@@ -89,13 +89,21 @@ export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): 
  * nothing would be left to run. Slots of another schedule are other slots; what is lost is told, and not guessed at.
  */
 function keptSkips(
-  { task, skipped }: TaskScene,
+  scene: TaskScene,
   { merged, policy, now }: Pick<Turning, 'merged' | 'policy' | 'now'>,
 ): ReadonlySet<number> {
+  const { task, skipped } = scene;
+  const ran = takenBesideSkips(scene);
   const zoned = { ...merged.schedule, timezone: task.schedule.timezone };
-  if (isUnreadable(task) || !sameSchedule(zoned, task.schedule)) return new Set();
-  const kept = new Set(skipped.filter((slot) => nextSlot(merged.schedule, slot - 1, policy) === slot));
-  return nextOpenSlot({ ...merged, minGapMs: task.minGapMs }, now, kept) === null ? new Set() : kept;
+  if (isUnreadable(task) || !sameSchedule(zoned, task.schedule)) return ran;
+  const kept = skipped.filter((slot) => nextSlot(merged.schedule, slot - 1, policy) === slot);
+  const all = new Set([...ran, ...kept]);
+  return nextOpenSlot({ ...merged, minGapMs: task.minGapMs }, now, all) === null ? ran : all;
+}
+
+/** Slots to come that have run already, by a clock that was ahead: their rows stay under any timing. */
+function takenBesideSkips({ taken, skipped }: TaskScene): ReadonlySet<number> {
+  return new Set([...taken].filter((slot) => !skipped.includes(slot)));
 }
 
 function lostSkips(count: number): readonly Warning[] {
@@ -304,8 +312,8 @@ export function replaceDefinition(
   const fresh = checked.definition;
   const schedule = newSchedule(task.schedule, input, now);
   const retimed = timingChanged(task, { ...fresh, schedule }) || task.policies.max_runs !== fresh.policies.max_runs;
-  const nextAt = nextSlot(schedule, now, checked.policy);
-  const moves = retimed && nextAt !== null;
+  const nextAt = nextOpenSlot({ ...fresh, schedule, minGapMs: checked.minGapMs }, now, takenBesideSkips(scene));
+  if (retimed && nextAt === null) throw exhausted();
   const changes = changesOf(task, { ...fresh, schedule, context: context ?? task.context });
   if (isMoot(task, changes)) return { ...noChange, claims: claimed.claims };
   return {
@@ -317,11 +325,11 @@ export function replaceDefinition(
       minGapMs: checked.minGapMs,
       ...(context === undefined ? {} : { context }),
       ...(isUnreadable(task) ? { context: context ?? task.context, pausedReason: 'manual' } : {}),
-      ...(moves ? { boundedRuns: 0 } : {}),
-      ...(moves && task.state !== 'paused' ? { state: 'active', nextAt } : {}),
+      ...(retimed ? { boundedRuns: 0 } : {}),
+      ...(retimed && task.state !== 'paused' ? { state: 'active', nextAt } : {}),
     },
     stamp: 'updated',
-    unskip: moves ? scene.skipped : [],
+    unskip: retimed ? scene.skipped : [],
     scopes: scopesFor(task, fresh),
     audit: { verb: 'upsert', before: sideOf(changes, 'before'), after: sideOf(changes, 'after') },
   };

@@ -6,11 +6,9 @@ import { limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, insert, one, select, update, updateReturning } from '../engine/statements.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { readNote, writeNote } from '../upkeep/notes.ts';
+import { aliveAt, markAlive } from '../upkeep/notes.ts';
 import { setBack } from '../upkeep/set-backs.ts';
 import { tellEvents } from './journal.ts';
-
-const aliveNote = 'alive_at';
 
 /** The times in which nobody was there. */
 export const downtimeStore = {
@@ -23,30 +21,25 @@ export const downtimeStore = {
   listDowntimes,
 };
 
-function markAlive(now: number): Script<void> {
-  return writeNote(aliveNote, String(now), now);
-}
-
 const { downtimes } = columns;
 const openFields = { id: downtimes.id, from: downtimes.fromAt, to: downtimes.toAt };
 const isOpen = raw('report is null');
 
 /** One transaction: a start that is killed right after it has given its own sign of life, and the next one counts from there. */
 function* openDowntime(id: string, now: number): Script<Opened> {
-  const note = yield* readNote(aliveNote);
-  const aliveAt = note === null ? null : Number(note);
+  const last = yield* aliveAt();
   yield* markAlive(now);
-  if (aliveAt === null || !Number.isSafeInteger(aliveAt)) return { is: 'first' };
-  if (aliveAt > now + clockStepMs) {
+  if (last === null || !Number.isSafeInteger(last)) return { is: 'first' };
+  if (last > now + clockStepMs) {
     // By at least so much: nobody knows for how long nobody was there.
-    yield* setBack({ id, byMs: now - aliveAt, twice: { from: now, to: aliveAt + signOfLifeMs } });
-    return { is: 'clockBack', aliveAt };
+    yield* setBack({ id, byMs: now - last, twice: { from: now, to: last + signOfLifeMs } });
+    return { is: 'clockBack', aliveAt: last };
   }
-  if (aliveAt > now) return { is: 'first' };
+  if (last > now) return { is: 'first' };
   const [extended] = yield* updateReturning('downtimes', { toAt: now }, isOpen, openFields);
   if (extended !== undefined) return { is: 'opened', downtime: extended };
-  yield* insert('downtimes', { id, fromAt: aliveAt, toAt: now });
-  return { is: 'opened', downtime: { id, from: aliveAt, to: now } };
+  yield* insert('downtimes', { id, fromAt: last, toAt: now });
+  return { is: 'opened', downtime: { id, from: last, to: now } };
 }
 
 function* lastDowntime(): Script<OpenDowntime | null> {

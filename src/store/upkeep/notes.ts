@@ -21,6 +21,18 @@ export function* writeNote(key: string, value: string, now: number): Script<void
   );
 }
 
+/** The last sign of life of a process, as the clock on the wall told it then. */
+const aliveNote = 'alive_at';
+
+export function* aliveAt(): Script<number | null> {
+  const note = yield* readNote(aliveNote);
+  return note === null ? null : Number(note);
+}
+
+export function markAlive(now: number): Script<void> {
+  return writeNote(aliveNote, String(now), now);
+}
+
 function* ping(now: number): Script<void> {
   yield* writeNote('ping', String(now), now);
 }

@@ -11,7 +11,7 @@ import { writeQuarantines } from '../runs/claims.ts';
 import { keepVersion } from '../tasks/changes.ts';
 import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 import { taskById } from '../tasks/scene.ts';
-import { readNote, writeNote } from './notes.ts';
+import { aliveAt, markAlive, readNote, writeNote } from './notes.ts';
 
 /** A clock that was set back: what was counted with the old one, and what it had passed over too early. */
 export const setBackStore = { setBack, turnBack, endSetBack };
@@ -22,6 +22,8 @@ export function* setBack({ id, byMs, twice }: NoticedSetBack): Script<void> {
   const open = yield* openSetBack();
   if (open?.id === id) return;
   yield* noteTwice(twice);
+  // A process that dies before its next sign of life leaves none for the next start to notice the same one by.
+  if (((yield* aliveAt()) ?? 0) > twice.from) yield* markAlive(twice.from);
   yield* shiftPauses(byMs);
   yield* shiftWishes(byMs, twice.from);
   // One that comes while tasks are still planned for another makes one with it.

@@ -154,6 +154,35 @@ describe('a clock that was an hour ahead and is put right', () => {
     expect(slots.map((slot) => (slot - begins) % (7 * minute))).toEqual([0, 0, 0]);
   });
 
+  it('names no slot that has run as the next one when a task is edited or sent anew', async () => {
+    const p = await aPipeline();
+    const atHalfPast = { kind: 'cron', cron: '30 * * * *', timezone: 'UTC' } as const;
+    const twin = (policies: object) =>
+      p.create({ title: 'twin', subject: 'one', schedule: atHalfPast, policies }, { onExisting: 'upsert' });
+    const edited = await p.create({ schedule: atHalfPast });
+    const sent = await twin({});
+    await setClock(p, 31 * minute);
+    await setClock(p, -31 * minute);
+    const policies = { start_at: new Date(start + minute).toISOString() };
+    await p.rooms.tasks.edit({ taskId: edited.id, actor }, { policies });
+    await twin(policies);
+    for (const { id } of [edited, sent]) expect(await nextOf(p, id)).toBe(90 * minute);
+  });
+
+  it('is put right once, also when the process ends right after it has noticed', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: hourly });
+    await p.rooms.downtimes.open();
+    await setClock(p, hour);
+    await p.rooms.downtimes.close();
+    await p.rooms.tasks.pause({ taskId: id, actor }, p.time.now() + 3 * hour + second);
+    await setClock(p, -hour);
+    const next = p.restart();
+    await next.rooms.downtimes.open();
+    await look(next);
+    expect((await next.rooms.tasks.get(id)).resumeAt).toBe(start + 3 * hour + second);
+  });
+
   it('makes nothing wait for longer that was asked for by it', async () => {
     const p = await aPipeline();
     const [paused, snoozed] = [await p.create({ schedule: hourly }), await p.create({ schedule: hourly })];

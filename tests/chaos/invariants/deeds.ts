@@ -29,8 +29,10 @@ function nothingWhileOff(account: Lived): Breach[] {
     for (const [index, turn] of turns.entries()) {
       if (turn.state !== 'deleted' && turn.state !== 'paused') continue;
       const end = turns[index + 1];
+      // The beginning of a schedule may be moved along with the clock right before.
+      const over = turns.slice(index + 1).find(({ state }) => state !== turn.state);
       const during = (account.runsOf.get(taskId) ?? []).filter(
-        (run) => run.id > turn.mark && run.id <= (end?.mark ?? '~') && !belongsTo(end, run),
+        (run) => run.id > turn.mark && run.id <= (end?.mark ?? '~') && !belongsTo(over, run),
       );
       wrong.push(...during.filter((run) => turn.state === 'deleted' || isBounded(run, account)));
     }

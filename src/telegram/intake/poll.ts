@@ -4,7 +4,7 @@ import type { Backoff, Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
-interface PollDeps extends Pick<TelegramInDeps, 'clock' | 'stopwatch' | 'api' | 'log'> {
+interface PollDeps extends Pick<TelegramInDeps, 'stopwatch' | 'api' | 'log'> {
   readonly backoff: Backoff;
   readonly pauses: Pauses;
   /** Resolves when there is room for more, with how much. */
@@ -26,10 +26,10 @@ const faultPauseMs = 5000;
 const offsetKeptMs = 6 * 86_400_000;
 
 /** Long polling: each batch is stored, and handed on, before the next one is asked for. */
-export function createPoll({ api, clock, stopwatch, log, backoff, pauses, untilFree, take }: PollDeps) {
+export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, take }: PollDeps) {
   const stopped = new AbortController();
   let running: Promise<void> | null = null;
-  let lastOkAt: number | null = null;
+  let answeredAt: number | null = null;
   // At the start too everything is asked for that was not confirmed; what was stored before is known by its number.
   let last: { readonly id: number; readonly at: number } | null = null;
   let overdue = 0;
@@ -57,7 +57,7 @@ export function createPoll({ api, clock, stopwatch, log, backoff, pauses, untilF
       else if (answer.value.length > 0)
         return pauses.pause(backoff.failed({ is: 'lost', error: 'the updates have no numbers' }));
       backoff.succeeded();
-      lastOkAt = clock.now();
+      answeredAt = stopwatch.elapsed();
       return;
     }
     // Updates that came over the webhook and were not taken stay, and are polled.
@@ -89,8 +89,8 @@ export function createPoll({ api, clock, stopwatch, log, backoff, pauses, untilF
       stopped.abort();
       await running;
     },
-    /** When Telegram last answered, on the wall clock. */
-    lastOkAt: () => lastOkAt,
+    /** How long ago Telegram last answered; 0 before its first answer. */
+    silentMs: () => (answeredAt === null ? 0 : stopwatch.elapsed() - answeredAt),
     /** How long nothing has moved on: an answer, a failure, or a try to store what came. */
     stillMs: () => (running === null ? 0 : stopwatch.elapsed() - turnedAt),
   };

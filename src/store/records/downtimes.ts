@@ -38,7 +38,7 @@ function* openDowntime(id: string, now: number): Script<Opened> {
   yield* markAlive(now);
   if (aliveAt === null || !Number.isSafeInteger(aliveAt)) return { is: 'first' };
   if (aliveAt > now + clockStepMs) {
-    // By at least so much: nobody knows for how long nobody was there.
+    // The clock was set back by at least so much: how long no process was there cannot be told.
     yield* setBack({ id, byMs: now - aliveAt, twice: { from: now, to: aliveAt + signOfLifeMs } });
     return { is: 'clockBack', aliveAt };
   }

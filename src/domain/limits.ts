@@ -309,6 +309,8 @@ export const usageCountedMax = 10_000;
 export const usageDefaultMs = 30 * day;
 /** One update of Telegram; a message with all its entities and a keyboard is a tenth of this. */
 export const updateBytesMax = 1_048_576;
+/** One answer of Telegram: a hundred updates are smaller, and what is larger is not read to its end. */
+export const answerBytesMax = 16 * updateBytesMax;
 
 /** Children that evaluate what people write. One person has all but one of them, so that others need not wait for that person. */
 export const poolSize = 2;
@@ -316,6 +318,8 @@ export const poolSize = 2;
 export const poolHeapMb = 64;
 /** A start takes a tenth of a second, and much longer on a machine that has other things to do; but a message has ten seconds. */
 export const poolStartMaxMs = 8 * second;
+/** Work that found no free child by then is tried again later: a message that waited on would run into its ten seconds. */
+export const poolWaitMaxMs = 4 * second;
 /** Children that died are replaced at most so often, whatever takes them down. */
 export const poolRestartMs = second;
 /** After a start that failed nothing is asked for so long. */
@@ -333,6 +337,8 @@ export const templateRenderMs = 200;
 export const templateMaxMs = second;
 /** So often a template may run into the second time before its task is paused: a machine that stood still is not its fault. */
 export const templateStrikesMax = 3;
+/** After this the share of a person is as it was before a template that used up its time. */
+export const poolTurnMs = templateRenderMs / poolShareRate;
 /** Text that a template makes, before it is cut into messages: four times what may be written, and 16 messages. */
 export const renderedLengthMax = 65_536;
 /** Characters and items that filters and ranges of one template touch. */

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { createSecrets } from '../app/operations/secrets.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Budget, Stopwatch, Timer } from '../app/ports/outside.ts';
+import { answerBytesMax } from '../domain/limits.ts';
 import { type Answered, faultIn, notConnected } from './errors.ts';
 
 /** The signal of a package that the client library declares; it stands for the signal of Node, which is typed apart. */
@@ -61,7 +62,7 @@ export function createTelegramApi(deps: TelegramApiDeps): TelegramApi {
   const apiRoot = deps.apiRoot.replace(/\/+$/, '');
   const secrets = createSecrets([token]);
   const agent = agentFor(apiRoot, timer);
-  const client = { apiRoot, baseFetchConfig: { compress: true, agent } };
+  const client = { apiRoot, baseFetchConfig: { compress: true, agent, size: answerBytesMax } };
   const api = new Api(token, client);
   api.config.use(checked);
   if (deps.measure !== undefined) api.config.use(measured(deps.measure));
@@ -142,24 +143,41 @@ const sends = [
 ] as const;
 const edits = ['editMessageText', 'editMessageCaption', 'editMessageReplyMarkup'] as const;
 const number = z.int();
-const sent = z.object({ message_id: number, chat: z.object({ id: number }), message_thread_id: number.optional() });
+/** A message without a number is one that one person alone sees, and has a number of that kind. */
+const sent = z
+  .object({
+    message_id: number.nonnegative(),
+    chat: z.object({ id: number }),
+    message_thread_id: number.optional(),
+    ephemeral_message_id: number.positive().optional(),
+  })
+  .refine(({ message_id: id, ephemeral_message_id: alone }) => id > 0 || alone !== undefined);
 const edited = z.union([z.literal(true), sent]);
 
 /** As far as results are read; the updates of a list are looked at one by one where they are taken in. */
 const results: Readonly<Partial<Record<keyof RawApi, z.ZodType>>> = {
   getMe: z.object({ id: number, username: z.string() }),
-  getUpdates: z.array(z.unknown()),
+  // More than may be asked for at once is no answer.
+  getUpdates: z.array(z.unknown()).max(100),
   getChat: z.object({ id: number }),
   getChatMember: z.object({ status: z.string(), user: z.object({ id: number }) }),
-  createForumTopic: z.object({ message_thread_id: number.positive() }),
+  // The first is the base thread of every forum.
+  createForumTopic: z.object({ message_thread_id: number.min(2) }),
   ...Object.fromEntries(sends.map((method) => [method, sent])),
   ...Object.fromEntries(edits.map((method) => [method, edited])),
 };
 
+/** A proxy in between may answer with any JSON. */
+const told = z.union([
+  z.object({ ok: z.literal(true) }),
+  z.object({ ok: z.literal(false), error_code: z.number(), description: z.string() }),
+]);
+
 /** An answer that is none to the question counts as no answer: what was asked may have been done. */
 const checked: Transformer = async (prev, ...call) => {
   const answer = await prev(...call);
-  const fits = !answer.ok || (results[call[0]]?.safeParse(answer.result).success ?? true);
+  const isTold = told.safeParse(answer).success;
+  const fits = isTold && (!answer.ok || (results[call[0]]?.safeParse(answer.result).success ?? true));
   if (!fits) throw new Error(`Telegram answered ${call[0]} with something else than its result`);
   return answer;
 };
@@ -184,9 +202,7 @@ function measured({ meter, stopwatch }: NonNullable<TelegramApiDeps['measure']>)
   };
 }
 
-function resultOf(code: unknown): string {
+function resultOf(code: number): string {
   if (code === 429) return 'rate_limited';
-  // A page of a proxy that happens to be JSON has no code.
-  if (typeof code !== 'number') return 'none';
   return code >= 500 ? 'troubled' : 'refused';
 }

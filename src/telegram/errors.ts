@@ -20,22 +20,19 @@ export function faultIn(thrown: unknown, token: string): CallFault {
 }
 
 function unscrubbed(thrown: unknown): CallFault {
-  if (thrown instanceof GrammyError && isAnswer(thrown)) return byTelegram(thrown);
+  if (thrown instanceof GrammyError) return byTelegram(thrown);
   if (thrown instanceof HttpError) return byNetwork(thrown.error);
   // All other errors come after the call was made, so that it may have left.
   return { is: 'lost', error: textOf(thrown) };
 }
 
-/** A page of a proxy that happens to be JSON becomes an error of the client library too, but without a code. */
-function isAnswer({ error_code: code, description }: { error_code: unknown; description: unknown }): boolean {
-  return typeof code === 'number' && typeof description === 'string';
-}
-
-/** A proxy in between may write anything there; what makes no sense was not said. */
-const told = z.object({
-  retry_after: z.number().min(0).max(retryAfterMaxSeconds).optional().catch(undefined),
-  migrate_to_chat_id: z.int().negative().optional().catch(undefined),
-});
+/** A proxy in between may write anything there; what makes no sense was not said. Telegram asks for whole seconds, at least one. */
+const told = z
+  .object({
+    retry_after: z.number().min(1).max(retryAfterMaxSeconds).optional().catch(undefined),
+    migrate_to_chat_id: z.int().negative().optional().catch(undefined),
+  })
+  .catch({});
 
 function byTelegram({ error_code: code, description: error, parameters }: GrammyError): CallFault {
   const { retry_after: seconds, migrate_to_chat_id: movedTo } = told.parse(parameters);

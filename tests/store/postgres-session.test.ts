@@ -163,16 +163,19 @@ test('a store can be closed while its database is away', async () => {
   expect(told).toEqual(['away']);
 });
 
-test('a pooler that lends connections for a transaction is refused with the remedy, and keeps no lock', async () => {
-  const { openPooled, openDirectly, ask } = await aPlace();
-  const { opened } = await openPooled('transaction');
-  await expect(opened).rejects.toMatchObject({
-    code: 'store_unavailable',
-    message: expect.stringMatching(remedy) as string,
-  });
-  expect(await ask(`select from pg_locks where locktype = 'advisory' and pid in ${scheduler}`)).toEqual([]);
-  expect(await writes(await openDirectly(4712))).toBe('written');
-});
+test.each(['transaction', 'statement'] as const)(
+  'a pooler that lends connections for a %s is refused with the remedy, and keeps no lock',
+  async (mode) => {
+    const { openPooled, openDirectly, ask } = await aPlace();
+    const { opened } = await openPooled(mode);
+    await expect(opened).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(remedy) as string,
+    });
+    expect(await ask(`select from pg_locks where locktype = 'advisory' and pid in ${scheduler}`)).toEqual([]);
+    expect(await writes(await openDirectly(4712))).toBe('written');
+  },
+);
 
 test('a pooler that lends connections for a session is as good as none', async () => {
   const { openPooled, openDirectly, told } = await aPlace();

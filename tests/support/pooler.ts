@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** The modes of pgbouncer: its server connections are lent to a client until it leaves, or for one transaction at a time. */
-export type PoolMode = 'session' | 'transaction';
+/** The modes of pgbouncer: its server connections are lent to a client until it leaves, or for one transaction or statement at a time. */
+export type PoolMode = 'session' | 'transaction' | 'statement';
 
 /** A connection to the server, past its greeting. */
 interface Far {
@@ -17,6 +17,17 @@ interface Near {
 }
 
 const [terminate, readyForQuery, idle] = ['X', 'Z', 'I'].map((sign) => sign.charCodeAt(0));
+
+function message(type: string, body: string): Buffer {
+  const head = Buffer.alloc(5, type);
+  head.writeInt32BE(4 + Buffer.byteLength(body), 1);
+  return Buffer.concat([head, Buffer.from(body)]);
+}
+
+const noTransactions = Buffer.concat([
+  message('E', 'SERROR\0C08P01\0Mtransaction blocks not allowed in statement pooling mode\0\0'),
+  message('Z', 'I'),
+]);
 
 /** A pooler in front of a Postgres server. Each client greets the server itself, and its connection goes into the pool. */
 export async function openPooler(databaseUrl: string, mode: PoolMode) {
@@ -41,10 +52,12 @@ export async function openPooler(databaseUrl: string, mode: PoolMode) {
     far.near?.socket.write(bytes);
     // The state of the transaction ends what the server says.
     const isDone = bytes.at(-6) === readyForQuery && bytes.at(-1) === idle;
-    if (isDone && now === 'transaction' && far.near !== null) giveBack(far);
+    if (isDone && now !== 'session' && far.near !== null) giveBack(far);
   };
   const fromClient = (near: Near) => (bytes: Buffer) => {
     if (bytes[0] === terminate) return;
+    // As pgbouncer answers there: an error with its code, and that it is ready.
+    if (now === 'statement' && bytes.includes('begin')) return void near.socket.write(noTransactions);
     near.far ??= free.pop() ?? null;
     if (near.far === null) return void near.waiting.push(bytes);
     near.far.near = near;

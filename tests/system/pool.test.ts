@@ -127,6 +127,18 @@ describe('the pool', () => {
     expect([await died, await lost]).toEqual([{ is: 'died' }, { is: 'lost' }]);
   });
 
+  it('tells work that has waited for too long to come again, before its message runs out of time', async () => {
+    const { pool, time, children } = manualPool();
+    const all = Array.from({ length: 20 }, () => pool.run(template('ada')));
+    for (let turn = 0; turn < 20; turn += 1) {
+      await time.advance(900);
+      children[0]?.reply(answer());
+      await time.advance(0);
+    }
+    const told = (await Promise.all(all)).map(({ is }) => is);
+    expect(told).toEqual([...Array.from({ length: 5 }, () => 'done'), ...Array.from({ length: 15 }, () => 'away')]);
+  });
+
   it('leaves a place to others, however much one person asks for, and lets people take turns', async () => {
     const { pool, time, children } = manualPool();
     for (let turn = 0; turn < 50; turn += 1) void pool.run(template('mallory', 'slow'));
@@ -152,7 +164,9 @@ describe('the pool', () => {
     await time.advance(0);
     children[0]?.reply(reply);
     const spent = { is: 'spent', afterMs };
-    expect(await Promise.all(works)).toEqual([came, spent, spent]);
+    // One comes after the other, in the time in which the share of one template is given back.
+    const next = { is: 'spent', afterMs: afterMs + Math.min(afterMs, limits.poolTurnMs) };
+    expect(await Promise.all(works)).toEqual([came, spent, next]);
     expect(await pool.run(template('mallory'))).toEqual(spent);
     const other = pool.run(template('ada'));
     await time.advance(1000);

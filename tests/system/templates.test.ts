@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as limits from '../../src/domain/limits.ts';
 import { systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import type { TemplateAnswer } from '../../src/system/pool/child.ts';
@@ -59,6 +59,16 @@ describe('a template', () => {
     ],
   ])('has %s', async (_name, text, error) => {
     expect(await madeOf(text, { a: {} })).toEqual({ is: 'giveUp', error: expect.stringMatching(error) as string });
+  });
+
+  it('is not blamed for time that the machine spent on others', async () => {
+    const real = performance.now.bind(performance);
+    let stoodStillMs = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() + (stoodStillMs += stills.shift() ?? 0));
+    const stills = [0, 500];
+    onTestFinished(() => clock.mockRestore());
+    expect(await madeOf('{% for i in (1..3) %}{{ i }}{% endfor %}')).toEqual({ is: 'done', text: '123' });
+    expect(stills).toEqual([]);
   });
 
   it('holds as much as a result may', async () => {

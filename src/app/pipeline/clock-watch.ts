@@ -1,7 +1,7 @@
-import { gapBeforePause, openFrom } from '../../domain/due.ts';
+import { openFrom } from '../../domain/due.ts';
 import { AppError } from '../../domain/errors.ts';
 import { clockStepMs, clockToldMs } from '../../domain/limits.ts';
-import { isDelay, nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
+import { isDelay, nextSlot, slotsThrough, type Schedule } from '../../domain/schedule/schedule.ts';
 import { iso, MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { World } from '../ports/outside.ts';
 import type { Overtaken, SetBack, TurnedBack, UpkeepStore } from '../ports/upkeep.ts';
@@ -88,12 +88,25 @@ function turnedBack(task: Overtaken, { byMs }: SetBack, now: number): TurnedBack
   const policy = policyFor(task);
   const earlier = task.madeAhead ? begunEarlier(task, byMs, now) : task.schedule;
   const schedule = nextSlot(earlier, now, policy) === null ? task.schedule : earlier;
-  const gaps = task.gaps.map((gap) => {
-    const past = gapBeforePause({ schedule: task.schedule, policy, nextAt: gap.fromAt }, now);
-    return { ...gap, toAt: past?.toAt ?? now, count: Math.min(gap.count, past?.count ?? gap.count) };
-  });
+  const nextAt = nextOf(task, schedule, now);
+  const isOver = task.state === 'completed' && nextAt === null;
+  if (isOver) return { taskId: task.id, nextAt, begins: null, gaps: [], isOver };
+  const gaps = task.gaps.map((gap) => pastOf(gap, task, now));
   const begins = schedule === task.schedule ? null : beginningOf(schedule);
-  return { taskId: task.id, nextAt: nextOf(task, schedule, now), begins, gaps };
+  return { taskId: task.id, nextAt, begins, gaps, isOver };
+}
+
+/** As much of an outage as is past. The slots of an earlier schedule are known by their number alone, and lie about evenly. */
+function pastOf(gap: Overtaken['gaps'][number], task: Overtaken, now: number): Overtaken['gaps'][number] {
+  const { fromAt, toAt, count } = gap;
+  const bounds = policyFor(task);
+  const { slots } = slotsThrough(task.schedule, fromAt, { through: toAt, limit: count + 1, bounds });
+  const isOfNow = slots[0] === fromAt && slots.at(-1) === toAt && slots.length === count;
+  if (!isOfNow) {
+    return { ...gap, toAt: now, count: 1 + Math.floor(((count - 1) * (now - fromAt)) / (toAt - fromAt)) };
+  }
+  const past = slots.filter((slot) => slot <= now);
+  return { ...gap, toAt: past.at(-1) ?? now, count: past.length };
 }
 
 /**

@@ -1,4 +1,6 @@
-import { answersInRowMax } from '../../domain/limits.ts';
+import { answersInRowMax, topicHealEveryMs } from '../../domain/limits.ts';
+import { createRecent } from '../operations/recent.ts';
+import type { ChatStore } from '../ports/chats.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
@@ -21,7 +23,10 @@ export interface Deliverer {
 }
 
 interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'bell'> {
-  readonly store: PartDeps['store'] & OutboxStore & Pick<HousekeepingStore, 'letPartsGo'>;
+  readonly store: PartDeps['store'] &
+    OutboxStore &
+    Pick<ChatStore, 'retryBlocked'> &
+    Pick<HousekeepingStore, 'letPartsGo'>;
   readonly pacer: Pacer;
   readonly batchMax: number;
   /** Chats that may be served at the same time. */
@@ -102,6 +107,32 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   };
 }
 
+interface Ended {
+  readonly chatId: string;
+  readonly end: PartEnd;
+}
+
+/** Chats whose parts were let go lately; one that is forgotten may be let go once more. */
+const letGoMax = 1000;
+
+/**
+ * Parts that Telegram led astray wait for their next look. Where another one lands in its topic meanwhile they may go at once:
+ * once an hour in each chat, because it may be one topic alone that leads astray.
+ */
+function createAstray({ store, clock, stopwatch }: DelivererDeps) {
+  const waiting = new Set<string>();
+  const letGo = createRecent<true>(letGoMax, { ms: topicHealEveryMs, now: () => stopwatch.elapsed() });
+  return async (batch: readonly Ended[]): Promise<void> => {
+    for (const { chatId, end } of batch) {
+      if (end.status === 'blocked' && end.cause === 'topic_astray' && !letGo.has(chatId)) waiting.add(chatId);
+      if (end.status !== 'delivered' || end.ids.threadId === null || !waiting.has(chatId)) continue;
+      await store.retryBlocked({ chatId, taskId: null, inDoubt: false }, clock.now());
+      waiting.delete(chatId);
+      letGo.put(chatId, true);
+    }
+  };
+}
+
 function createSignal() {
   let give = () => {};
   const given = new Promise<void>((resolve) => (give = resolve));
@@ -113,8 +144,10 @@ function createPartsInHand(deps: DelivererDeps) {
   const { store, bell, pacer, clock, log } = deps;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
 
-  const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(deps, deps.batchMax, {
+  const letAstrayGo = createAstray(deps);
+  const ends = createCollector<Ended>(deps, deps.batchMax, {
     write: async (batch) => {
+      await letAstrayGo(batch);
       await store.endParts(
         batch.map(({ end }) => end),
         clock.now(),

@@ -130,7 +130,7 @@ export interface Overtaken extends DueTask {
   readonly state: TaskState;
   /** It was made or edited by the clock that was ahead. */
   readonly madeAhead: boolean;
-  /** Something that never ran, because the clock was ahead, was taken back, so that it can come when its time comes. */
+  /** Something never ran, because the clock was ahead, and can come when its time comes. */
   readonly isTakenBack: boolean;
   /** Slots of an outage that lie partly in the future again. */
   readonly gaps: readonly Outage[];
@@ -146,6 +146,8 @@ export interface TurnedBack {
   readonly begins: { readonly onceAt: number } | { readonly startAt: number } | null;
   /** As much of them as is past. */
   readonly gaps: readonly Outage[];
+  /** It stays at its end: nothing of it comes again, so it keeps the records of what was passed over. */
+  readonly isOver: boolean;
 }
 
 export interface NoticedSetBack {

@@ -302,7 +302,9 @@ export async function refusePooler(client: pg.Client, url: string, answerMs: num
   try {
     for (let round = 0; round < poolerRounds; round += 1) {
       const before = await pidOf(client);
-      await beside.client.query('begin');
+      await beside.client.query('begin').catch((error: unknown) => {
+        throw (error as { code?: unknown }).code === noTransactions ? pooled() : error;
+      });
       if ((await pidOf(beside.client)) === before || (await pidOf(client)) !== before) throw pooled();
       await beside.client.query('rollback');
     }
@@ -313,6 +315,8 @@ export async function refusePooler(client: pg.Client, url: string, answerMs: num
 
 /** A pooler that lends in turns shows itself after some. */
 const poolerRounds = 3;
+/** The code with which one that lends for a single statement refuses transactions. */
+const noTransactions = '08P01';
 
 async function pidOf(client: pg.Client): Promise<number | undefined> {
   return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
@@ -321,7 +325,7 @@ async function pidOf(client: pg.Client): Promise<number | undefined> {
 function pooled(): AppError {
   return new AppError(
     'store_unavailable',
-    'DATABASE_URL leads to a pooler that lends a connection for one transaction at a time, and the right to schedule hangs on a ' +
+    'DATABASE_URL leads to a pooler that lends a connection for one transaction or statement at a time, and the right to schedule hangs on a ' +
       'connection that stays. Give the address of the Postgres server itself, or of a pooler whose pool_mode is session.',
   );
 }

@@ -119,15 +119,16 @@ function* turnBack(
       order by t.id ${limited(limit)} ${forUpdateOf('t')}`,
   );
   const ids = page.map(({ due }) => due.id);
-  const ahead = yield* takeBack(ids, now);
+  const ahead = yield* lookAhead(ids, now);
   const found = page.map((row) => overtaken(row, ahead, now));
   const decided = plan(found, back);
   yield* writeQuarantines(decided.filter(isQuarantine), now);
-  const moved = yield* writeTurns(
-    decided.filter((one): one is TurnedBack => !isQuarantine(one)),
-    { found, now },
-  );
-  yield* lookPast(ahead.slots);
+  const turns = decided.filter((one): one is TurnedBack => !isQuarantine(one));
+  const over = new Set(turns.filter(({ isOver }) => isOver).map(({ taskId }) => taskId));
+  const gone = ahead.untouched.filter(({ taskId }) => !over.has(taskId));
+  yield* takeBack(gone, { ids: ids.filter((id) => !over.has(id)), now });
+  const moved = yield* writeTurns(turns, { found, now });
+  yield* lookPast(slotsOf(without(ahead.rows, gone)));
   const after = page.length < limit ? null : (ids.at(-1) ?? null);
   const whole: SetBack = { ...back, after, moved: back.moved + moved };
   yield* writeNote(note, JSON.stringify(whole), now);
@@ -138,16 +139,24 @@ function isQuarantine(decision: object): decision is Quarantine {
   return 'quarantine' in decision;
 }
 
+interface AheadRow {
+  readonly id: string;
+  readonly taskId: string;
+  readonly slotAt: number;
+}
+
 /** The records of slots to come of some tasks. */
 interface Ahead {
+  readonly rows: readonly AheadRow[];
+  /** Those that no run and no person has touched: they come again, when their time comes, and the others keep their rows. */
+  readonly untouched: readonly AheadRow[];
   readonly slots: ReadonlyMap<string, readonly number[]>;
   readonly gaps: readonly (Overtaken['gaps'][number] & { readonly taskId: string })[];
-  /** Tasks from which something was taken back. */
+  /** Tasks from which something can be taken back. */
   readonly takenBack: ReadonlySet<string>;
 }
 
-/** Slots that no run and no person has touched come again, when their time comes; the others keep their rows. */
-function* takeBack(ids: readonly string[], now: number): Script<Ahead> {
+function* lookAhead(ids: readonly string[], now: number): Script<Ahead> {
   const { occurrences, gaps } = columns;
   const ofThese = sql`task_id in ${list(ids)}`;
   const rows = yield* all(
@@ -163,24 +172,40 @@ function* takeBack(ids: readonly string[], now: number): Script<Ahead> {
       deedId === null &&
       reason !== 'skip',
   );
-  const gone = new Set(untouched.map(({ id }) => id));
-  for (let from = 0; from < untouched.length; from += rowsAtOnce) {
-    const some = untouched.slice(from, from + rowsAtOnce).map(({ id }) => id);
-    yield* run(sql`delete from occurrences where id in ${list(some)}`);
-  }
   const long = yield* all(
     select(pick(gaps, 'taskId', 'fromAt', 'toAt', 'count'))`from gaps where ${ofThese} and to_at > ${now}`,
   );
-  yield* run(sql`delete from gaps where ${ofThese} and from_at > ${now}`);
-  const slots = new Map<string, number[]>();
-  for (const { id, taskId, slotAt } of rows) {
-    if (!gone.has(id)) slots.set(taskId, [...(slots.get(taskId) ?? []), slotAt]);
-  }
   return {
-    slots,
+    rows,
+    untouched,
+    slots: slotsOf(without(rows, untouched)),
     gaps: long.filter(({ fromAt }) => fromAt <= now),
     takenBack: new Set([...untouched, ...long].map(({ taskId }) => taskId)),
   };
+}
+
+function without(rows: readonly AheadRow[], gone: readonly AheadRow[]): AheadRow[] {
+  const ids = new Set(gone.map(({ id }) => id));
+  return rows.filter(({ id }) => !ids.has(id));
+}
+
+function slotsOf(rows: readonly AheadRow[]): ReadonlyMap<string, readonly number[]> {
+  const slots = new Map<string, number[]>();
+  for (const { taskId, slotAt } of rows) slots.set(taskId, [...(slots.get(taskId) ?? []), slotAt]);
+  return slots;
+}
+
+interface TakingBack {
+  readonly ids: readonly string[];
+  readonly now: number;
+}
+
+function* takeBack(rows: readonly AheadRow[], { ids, now }: TakingBack): Script<void> {
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const some = rows.slice(from, from + rowsAtOnce).map(({ id }) => id);
+    yield* run(sql`delete from occurrences where id in ${list(some)}`);
+  }
+  yield* run(sql`delete from gaps where task_id in ${list(ids)} and from_at > ${now}`);
 }
 
 const rowsAtOnce = 1000;

@@ -21,7 +21,8 @@ export interface Work<K extends Kind> {
 
 /**
  * `died`: the work took its child down. `late`: it took too long. `lost`: somebody else ended the child. `spent`: its owner
- * has used up what one person may use, until then. `away`: no child can be started, or the pool is closed.
+ * has used up what one person may use, until then. `away`: no child can be started, or none was free in time, or the pool is
+ * closed.
  */
 export type Worked<T> =
   | { readonly is: 'done'; readonly answer: T }
@@ -37,13 +38,14 @@ export interface Pool {
 }
 
 interface Job extends Work<Kind> {
+  readonly askedAt: number;
   readonly end: (worked: Worked<unknown>) => void;
 }
 
 export function createPool(deps: PoolDeps): Pool {
   const { stopwatch, timer } = deps;
   const shares = createShares(stopwatch);
-  const queue = createQueue(shares);
+  const queue = createQueue(shares, stopwatch);
   const starts: Starts = { lastAt: Number.NEGATIVE_INFINITY, awayUntil: Number.NEGATIVE_INFINITY };
   const places = Array.from({ length: limits.poolSize }, () => createPlace({ ...deps, shares, starts }));
   let callOffWake: (() => void) | null = null;
@@ -79,7 +81,7 @@ export function createPool(deps: PoolDeps): Pool {
         // The program answers each kind with what belongs to it.
         const end = (worked: Worked<unknown>) => resolve(worked as Worked<Kinds[K]['answer']>);
         if (isClosed) return end({ is: 'away' });
-        queue.add({ ...asked, end });
+        queue.add({ ...asked, askedAt: stopwatch.elapsed(), end });
         pump();
       }),
     close: () => {
@@ -92,8 +94,14 @@ export function createPool(deps: PoolDeps): Pool {
 }
 
 /** Jobs that wait. Their owners take turns. */
-function createQueue(shares: Shares) {
+function createQueue(shares: Shares, stopwatch: Stopwatch) {
   const waiting = new Map<string | null, Job[]>();
+  /** Those that have not waited for too long; the others are told so. */
+  const inTime = (jobs: readonly Job[]): Job[] => {
+    const since = stopwatch.elapsed() - limits.poolWaitMaxMs;
+    for (const job of jobs) if (job.askedAt < since) job.end({ is: 'away' });
+    return jobs.filter(({ askedAt }) => askedAt >= since);
+  };
   return {
     isEmpty: () => waiting.size === 0,
     add: (job: Job): void => {
@@ -103,16 +111,20 @@ function createQueue(shares: Shares) {
     },
     /** The next job of somebody who has not all the places but one; whoever has nothing left of their share is told so. */
     take: (placesOf: (owner: string | null) => number): Job | undefined => {
-      for (const [owner, jobs] of waiting) {
+      for (const [owner, all] of waiting) {
         if (placesOf(owner) >= limits.poolSize - 1) continue;
         waiting.delete(owner);
+        const jobs = inTime(all);
+        if (jobs.length === 0) continue;
         const afterMs = shares.waitOf(owner);
         if (afterMs === 0) {
           const job = jobs.shift();
           if (jobs.length > 0) waiting.set(owner, jobs);
           return job;
         }
-        for (const job of jobs) job.end({ is: 'spent', afterMs });
+        // One after the other: all at once they would use up ten tries in vain.
+        for (const [index, job] of jobs.entries())
+          job.end({ is: 'spent', afterMs: afterMs + index * Math.min(afterMs, limits.poolTurnMs) });
       }
       return undefined;
     },

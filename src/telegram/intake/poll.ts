@@ -19,6 +19,8 @@ const pollSeconds = 30;
 const pollWaitMs = 45_000;
 const batchMax = 100;
 const faultPauseMs = 5000;
+/** Telegram holds the question until there is news, so an answer at once that brings none is not Telegram's own. */
+const noNewsPauseMs = 1000;
 /**
  * After a week without updates Telegram counts on from any number, perhaps a lower one, and an offset above it would
  * confirm updates that were never seen. Everything is asked for then: repeats are harmless.
@@ -38,6 +40,18 @@ export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, ta
     turnedAt = stopwatch.elapsed();
   };
 
+  const taken = async (updates: readonly unknown[], beganAt: number) => {
+    overdue = 0;
+    await take(updates, turned);
+    const newest = newestOf(updates);
+    // Nothing of it has a number by which it could be confirmed, so the same would come again at once.
+    if (newest === null && updates.length > 0)
+      return pauses.pause(backoff.failed({ is: 'lost', error: 'the updates have no numbers' }));
+    backoff.succeeded();
+    answeredAt = stopwatch.elapsed();
+    if (newest !== null && newest !== last?.id) last = { id: newest, at: stopwatch.elapsed() };
+    else if (stopwatch.elapsed() - beganAt < noNewsPauseMs) await pauses.pause(noNewsPauseMs);
+  };
   const turn = async () => {
     const limit = Math.min(await untilFree(), batchMax);
     turned();
@@ -48,18 +62,7 @@ export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, ta
     const asked = { ...offset, limit, timeout: isOutage ? 0 : pollSeconds, allowed_updates: updatesWanted };
     const answer = await api.ask((raw, signal) => raw.getUpdates(asked, signal), pollWaitMs, stopped.signal);
     if (stopped.signal.aborted) return;
-    if (answer.is === 'ok') {
-      overdue = 0;
-      await take(answer.value, turned);
-      const ids = answer.value.map(updateIdOf).filter((id) => id !== null);
-      if (ids.length > 0) last = { id: Math.max(...ids), at: stopwatch.elapsed() };
-      // Nothing of it has a number by which it could be confirmed, so the same would come again at once.
-      else if (answer.value.length > 0)
-        return pauses.pause(backoff.failed({ is: 'lost', error: 'the updates have no numbers' }));
-      backoff.succeeded();
-      answeredAt = stopwatch.elapsed();
-      return;
-    }
+    if (answer.is === 'ok') return taken(answer.value, began);
     // Updates that came over the webhook and were not taken stay, and are polled.
     if (troubleOf(answer) === 'webhook') {
       await api.ask((raw, signal) => raw.deleteWebhook({ drop_pending_updates: false }, signal));
@@ -94,4 +97,10 @@ export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, ta
     /** How long nothing has moved on: an answer, a failure, or a try to store what came. */
     stillMs: () => (running === null ? 0 : stopwatch.elapsed() - turnedAt),
   };
+}
+
+/** The highest number of them by which they can be confirmed; null where none has one. */
+function newestOf(updates: readonly unknown[]): number | null {
+  const ids = updates.map(updateIdOf).filter((id) => id !== null);
+  return ids.length === 0 ? null : Math.max(...ids);
 }

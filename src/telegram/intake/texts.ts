@@ -72,9 +72,12 @@ export function wordingOf({ message, edited_message: edited }: Update, bot: stri
   return spoken === undefined ? null : readWording(spoken, bot);
 }
 
+/** Servers of the Bot API before 7.0 tell of a forwarded message by its date. */
+const othersMarks = ['forward_origin', 'forward_date', 'via_bot', 'sender_business_bot'];
+
 /** Words of somebody else, in a message of the one who sent it: forwarded, or made by another bot. */
-export function isOfAnother(message: Pick<Message, 'forward_origin' | 'via_bot'> | undefined): boolean {
-  return message?.forward_origin !== undefined || message?.via_bot !== undefined;
+export function isOfAnother(message: Message | undefined): boolean {
+  return message !== undefined && othersMarks.some((mark) => mark in message);
 }
 
 /** A file that came without words. */

@@ -12,7 +12,7 @@ export interface Webhook {
    * is no update, 404 where no webhook is wanted, 503 while it cannot be taken; Telegram brings it again then. The
    * names of headers are in lower case.
    */
-  handle(headers: Readonly<Record<string, string | undefined>>, body: string): Promise<number>;
+  readonly handle: (headers: Readonly<Record<string, string | undefined>>, body: string) => Promise<number>;
 }
 
 interface WebhookDeps extends Pick<World, 'digest' | 'log'> {

@@ -126,6 +126,16 @@ describe('a clock that was an hour ahead and is put right', () => {
     expect(await slotsOf(p, ran.id)).toEqual(['30 succeeded']);
   });
 
+  it('leaves told what was missed of a task that has used up its runs, because nothing of it comes again', async () => {
+    const p = await aPipeline();
+    const { id } = await p.create({ schedule: quarterly, policies: { missed: 'once', max_runs: 1 } });
+    await setClock(p, hour + 2 * minute);
+    await setClock(p, -hour);
+    await live(p, hour);
+    expect((await p.rooms.tasks.get(id)).state).toBe('completed');
+    expect(await slotsOf(p, id)).toEqual(['15 missed', '30 missed', '45 missed', '60 succeeded']);
+  });
+
   it('leaves to what has run its instant, and goes on with an interval from now', async () => {
     const p = await aPipeline();
     await setClock(p, hour + 2 * minute);
@@ -183,6 +193,18 @@ describe('a clock that was a year ahead', () => {
     expect((await slotsOf(p, id)).slice(0, 2)).toEqual(['30 succeeded', '45 succeeded']);
     expect(gaps()).toHaveLength(1);
   });
+});
+
+it('an outage under an earlier schedule still tells of every slot that is past when the clock is set back into it', async () => {
+  const p = await aPipeline();
+  const minutely = { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } as const;
+  const { id } = await p.create({ schedule: minutely, policies: { missed: 'skip' } });
+  await p.time.advance(10 * hour);
+  await p.settle();
+  await p.rooms.tasks.edit({ taskId: id, actor }, { schedule: hourly });
+  await setClock(p, -4.5 * hour);
+  const [gap] = p.database.prepare('select * from gaps').all() as { to_at: number; count: number }[];
+  expect(gap).toMatchObject({ to_at: start + 5.5 * hour, count: 330 });
 });
 
 describe('owners', () => {

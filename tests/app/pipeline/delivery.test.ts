@@ -210,6 +210,33 @@ describe('the right place', () => {
     expect(p.chat.topics).toHaveLength(2);
   });
 
+  it('what Telegram led astray goes again as soon as another result lands in its topic, once an hour', async () => {
+    const { p, id: taskId } = await withTask({ schedule: hourly });
+    /** Its status, and how often it was taken back. */
+    const fate = async () => [
+      (await parts(p, taskId))[0]?.status,
+      p.chat.calls.filter((call) => call.startsWith('remove')).length,
+    ];
+    const other = async (title: string) => {
+      await p.create({
+        title,
+        schedule: { kind: 'once', once_at: new Date(p.time.now() + minute).toISOString(), timezone: 'UTC' },
+      });
+    };
+    p.chat.failSends('misrouted', 'misrouted');
+    await p.pass(hour);
+    expect(await fate()).toEqual(['blocked', 2]);
+    await other('first');
+    p.chat.failSends('ok', 'misrouted');
+    await p.pass(minute);
+    expect(await fate()).toEqual(['blocked', 3]);
+    await other('second');
+    await p.pass(minute);
+    expect(await fate()).toEqual(['blocked', 3]);
+    await p.pass(10 * minute);
+    expect(await fate()).toEqual(['delivered', 3]);
+  });
+
   it('a database cannot hold a delivered part without the id of its message', async () => {
     const { p } = await withTopic();
     expect(() => p.database.exec(`update deliveries set message_id = null`)).toThrow(/deliveries_proof/);

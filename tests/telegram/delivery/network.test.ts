@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import { createServer as createNetServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { answerBytesMax } from '../../../src/domain/limits.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
 import { manualTime, type ManualTime } from '../../support/fakes.ts';
 import { sandboxStart, sandboxToken } from '../../support/sandbox.ts';
@@ -167,6 +168,14 @@ describe('an answer', () => {
       { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 35 } },
       { is: 'wait', ms: 35_000 },
     ],
+    [
+      { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 0 } },
+      { is: 'wait', ms: 5000 },
+    ],
+    [
+      { ok: false, error_code: 429, description: 'Too Many Requests', parameters: 'later' },
+      { is: 'wait', ms: 5000 },
+    ],
     [{ ok: false, error_code: 500, description: 'Internal Server Error' }, { is: 'unreached' }],
     [
       { ok: false, error_code: 401, description: 'Unauthorized' },
@@ -195,6 +204,33 @@ describe('an answer', () => {
 });
 
 const sent = { message_id: 1, chat: { id: 1 } };
+
+it.each([
+  { ok: true, result: { ...sent, message_id: 0 } },
+  null,
+  [[]],
+  'no',
+  {},
+  { ok: false },
+  { ok: false, error_code: '400', description: 5 },
+  { ok: true },
+])('an answer of %j is none, and is told in words', async (body) => {
+  const { root } = await answering(json(body));
+  const error = 'Telegram answered sendMessage with something else than its result';
+  expect(await ask(lineTo(root))).toEqual({ is: 'lost', error });
+});
+
+it('takes no base thread for a topic that was made', async () => {
+  const { root } = await answering(json({ ok: true, result: { message_thread_id: 1 } }));
+  const { api } = lineTo(root);
+  const made = await api.ask((raw, signal) => raw.createForumTopic({ chat_id: 1, name: 'x' }, signal));
+  expect(made).toMatchObject({ is: 'lost' });
+});
+
+it('does not read an answer without end', async () => {
+  const { root } = await answering(json({ ok: true, result: { ...sent, text: 'x'.repeat(answerBytesMax) } }));
+  expect(await ask(lineTo(root))).toMatchObject({ is: 'lost', error: expect.stringContaining('over limit') as string });
+});
 
 describe('connections', () => {
   it('stay open between calls', async () => {

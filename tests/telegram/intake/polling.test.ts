@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import type { Fault } from '../../../src/sandbox/world/world.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
 import { manualTime } from '../../support/fakes.ts';
-import { aSandbox, sandboxStart, sandboxToken } from '../../support/sandbox.ts';
+import { aSandbox, sandboxStart, sandboxToken, type ServedWorld } from '../../support/sandbox.ts';
 import { aDoorway, lab, until, untilLater, type Doorway, aSettledDoorway } from './doorway.ts';
 import { messageUpdate } from './updates.ts';
 
@@ -209,18 +209,10 @@ it('puts bad items of a batch aside with their texts, once each, and goes on wit
   const bad = [null, { update_id: 'seven' }, 'what', { update_id: 6, message: { text: 7 } }];
   const batches = [bad.slice(0, 3), bad.slice(0, 3), [...bad, messageUpdate({ id: 7 }), null]];
   const offsets: (number | undefined)[] = [];
-  const real = createTelegramApi({ ...served, timer: manualTime(sandboxStart) });
-  const odd: RawApi['getUpdates'] = async (asked, signal) => {
+  const api = oddApi(served, (real) => async (asked, signal) => {
     offsets.push(asked?.offset);
-    return (batches.shift() as Update[] | undefined) ?? real.raw.getUpdates({ ...asked, offset: 0 }, signal);
-  };
-  const raw = new Proxy(real.raw, {
-    get: (all, name): unknown => (name === 'getUpdates' ? odd : Reflect.get(all, name)),
+    return (batches.shift() as Update[] | undefined) ?? real.getUpdates({ ...asked, offset: 0 }, signal);
   });
-  const api = {
-    ...real,
-    ask: (call, ...rest) => real.ask((_raw, signal) => call(raw, signal), ...rest),
-  } as TelegramApi;
   const doorway = await aDoorway({ served, needs: { api } });
   await untilLater(doorway.time, () => doorway.saids.length === 1 && offsets.length > 3);
   const kept = await doorway.query('select payload, status from inbox order by received_at');
@@ -234,7 +226,36 @@ it('puts bad items of a batch aside with their texts, once each, and goes on wit
   expect(offsets.slice(0, 4)).toEqual([undefined, undefined, undefined, 8]);
   expect(troubles(doorway)).toHaveLength(1);
   await served.close();
-  real.close();
+  api.close();
+});
+
+/** An API whose getUpdates is another one. */
+function oddApi(served: ServedWorld, odd: (real: RawApi) => RawApi['getUpdates']): TelegramApi {
+  const real = createTelegramApi({ ...served, timer: manualTime(sandboxStart) });
+  const raw = new Proxy(real.raw, {
+    get: (all, name): unknown => (name === 'getUpdates' ? odd(real.raw) : Reflect.get(all, name)),
+  });
+  return { ...real, ask: (call, ...rest) => real.ask((_raw, signal) => call(raw, signal), ...rest) };
+}
+
+it.each([
+  ['nothing', []],
+  ['the same update', [{ update_id: 7 }]],
+])('does not ask again and again without a pause where it is told %s at once', async (_, updates) => {
+  const served = await aSandbox();
+  let asked = 0;
+  const api = oddApi(served, () => async () => {
+    asked += 1;
+    return updates;
+  });
+  const doorway = await aDoorway({ served, needs: { api } });
+  await until(() => asked > 0);
+  await doorway.time.advance(20_000);
+  expect(asked).toBeGreaterThan(2);
+  expect(asked).toBeLessThan(23);
+  expect(troubles(doorway)).toEqual([]);
+  await served.close();
+  api.close();
 });
 
 it('counts how long polling stands still, and goes on after a fault of its own', async () => {

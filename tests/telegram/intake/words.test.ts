@@ -271,6 +271,8 @@ it('counts what was said while a draft was open, however late it is handled, and
 
 it.each([
   ['forwarded', { forward_origin: { type: 'hidden_user', sender_user_name: 'X', date: 1 } }],
+  ['forwarded over an older server', { forward_sender_name: 'X', forward_date: 1 }],
+  ['said by a bot in the name of a business', { sender_business_bot: { id: 99, is_bot: true, first_name: 'Another' } }],
   ['made by another bot', { via_bot: { id: 99, is_bot: true, first_name: 'Another' } }],
 ])('takes what was %s as a text, and never as an order', async (_how, more) => {
   const world = await open();

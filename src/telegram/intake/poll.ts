@@ -57,9 +57,7 @@ export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, ta
     turned();
     const began = stopwatch.elapsed();
     const offset = last === null || began - last.at > offsetKeptMs ? {} : { offset: last.id + 1 };
-    // After an outage the first answer must come at once: until then the product is not ready.
-    const isOutage = backoff.trouble() === 'away' || backoff.trouble() === 'busy';
-    const asked = { ...offset, limit, timeout: isOutage ? 0 : pollSeconds, allowed_updates: updatesWanted };
+    const asked = { ...offset, limit, timeout: secondsHeld(backoff), allowed_updates: updatesWanted };
     const answer = await api.ask((raw, signal) => raw.getUpdates(asked, signal), pollWaitMs, stopped.signal);
     if (stopped.signal.aborted) return;
     if (answer.is === 'ok') return taken(answer.value, began);
@@ -97,6 +95,11 @@ export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, ta
     /** How long nothing has moved on: an answer, a failure, or a try to store what came. */
     stillMs: () => (running === null ? 0 : stopwatch.elapsed() - turnedAt),
   };
+}
+
+/** After an outage the first answer must come at once: until then the product is not ready. */
+function secondsHeld(backoff: Backoff): number {
+  return backoff.trouble() === 'away' || backoff.trouble() === 'busy' ? 0 : pollSeconds;
 }
 
 /** The highest number of them by which they can be confirmed; null where none has one. */

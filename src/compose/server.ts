@@ -146,7 +146,6 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     streams,
     apiRate: config.API_RATE,
     measures: { meter, page: (ready) => metricsPage(measured, ready) },
-
     intakeStillMs: () => telegramIn.health().stillMs,
     watched: [{ name: 'telegram', health: telegramIn.health }],
   });

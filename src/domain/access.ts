@@ -103,6 +103,12 @@ export function isActor(text: string): text is Actor {
   return shapes.test(text);
 }
 
+/** The id under which Telegram knows a person; null for what is no person of Telegram. */
+export function userIdOf(actor: string): number | null {
+  const id = /^telegram:user:(\d+)$/.exec(actor)?.[1];
+  return id === undefined ? null : Number(id);
+}
+
 export function isPerson(actor: Actor): boolean {
   return actor.startsWith('telegram:user:');
 }

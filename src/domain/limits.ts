@@ -1,4 +1,4 @@
-/** Every bound of the product in one place, each with its reason. Units stand last in the name. */
+/** Bounds that people notice or that several files share, each with its reason; what bounds one file alone stands there. Units stand last in the name. */
 
 const second = 1000;
 const minute = 60 * second;
@@ -143,6 +143,8 @@ export const topicHealEveryMs = 60 * minute;
 export const guidanceExpiryMs = day;
 /** A look for evidence waits for its chat until a full minute of calls has passed; past that it comes back later. */
 export const budgetWaitMaxMs = minute;
+/** Refusals of strangers in any second, by words and by toasts: a crowd of them costs no more than that of what people wait for. */
+export const refusalsPerSecond = 5;
 /** A toast, a reaction or a question about a person is not made any more after this: Telegram forgets a callback by then. */
 export const asideWaitMaxMs = 10 * second;
 
@@ -318,6 +320,8 @@ export const answerBytesMax = 16 * updateBytesMax;
 
 /** Children that evaluate what people write. One person has all but one of them, so that others need not wait for that person. */
 export const poolSize = 2;
+/** The heap of a child: many times what a template or a schedule takes, and little beside that of the server. */
+export const poolHeapMb = 64;
 /** A start takes a tenth of a second, and much longer on a machine that has other things to do; but a message has ten seconds. */
 export const poolStartMaxMs = 8 * second;
 /** Work that found no free child by then is tried again later: a message that waited on would run into its ten seconds. */

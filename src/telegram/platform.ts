@@ -1,7 +1,7 @@
 import type { Platform } from '../app/ports/outside.ts';
+import { userIdOf } from '../domain/access.ts';
 import { messagePartLengthMax } from '../domain/limits.ts';
 import type { AsideApi } from './api.ts';
-import { userIdOf } from './intake/owners.ts';
 import { memberStatusOf } from './intake/payload.ts';
 
 /** Refusals that say that the person is not there, and was perhaps never. */

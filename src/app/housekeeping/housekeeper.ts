@@ -1,5 +1,6 @@
 import { errorText } from '../../domain/errors.ts';
 import {
+  backoffMs,
   choreBackoffMaxMs,
   choreBackoffMs,
   choreBreathMs,
@@ -84,7 +85,7 @@ function place(chore: Chore, { log, clock, stopwatch, bell }: HousekeeperDeps, n
 
   const failed = (error: unknown) => {
     failures += 1;
-    rest(Math.min(choreBackoffMs * 2 ** Math.min(failures - 1, 10), choreBackoffMaxMs));
+    rest(backoffMs(failures, choreBackoffMs, choreBackoffMaxMs));
     const reason = errorText(error);
     log.error('chore_failed', { chore: name, error: reason, failures });
   };

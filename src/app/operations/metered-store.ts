@@ -129,7 +129,7 @@ function runMethods(store: Store, { meter, clock }: MeteredDeps): RunMethods {
       return started;
     },
     finishRuns: tap(store.finishRuns.bind(store), ({ written, autoPaused }, ends) => {
-      // Which of a batch came too late is not told; one that was alone is known.
+      // A batch does not tell which of its ends came too late; one that was alone is known.
       if (written > 0) for (const end of ends) countEnd(meter, end);
       if (written < ends.length) meter.count('late_results_total', {}, ends.length - written);
       if (autoPaused.length > 0) meter.count('task_auto_pauses_total', {}, autoPaused.length);

@@ -2,7 +2,7 @@ import { openFrom } from '../../domain/due.ts';
 import { AppError } from '../../domain/errors.ts';
 import { clockStepMs, clockToldMs } from '../../domain/limits.ts';
 import { isDelay, nextSlot, slotsThrough, type Schedule } from '../../domain/schedule/schedule.ts';
-import { iso } from '../../domain/schedule/time/calendar.ts';
+import { iso, MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { World } from '../ports/outside.ts';
 import type { Overtaken, SetBack, TurnedBack, UpkeepStore } from '../ports/upkeep.ts';
 import { tellOwnersOnce, type TellOwnersDeps } from '../use-cases/reachable-chats.ts';
@@ -36,7 +36,7 @@ export function createClockWatch(deps: ClockWatchDeps) {
     const stepMs = Math.round(nowWall - wall - (nowElapsed - elapsed));
     if (Math.abs(stepMs) > clockStepMs) log.warn('clock_was_set', { step_ms: stepMs });
     if (stepMs < -clockStepMs) {
-      // At which moment since the last look it was set, nobody knows.
+      // The moment at which it was set lies anywhere since the last look.
       const sinceMs = Math.ceil(nowElapsed - elapsed);
       noticed ??= ids.next();
       await store.setBack({ id: noticed, byMs: stepMs, twice: { from: nowWall - sinceMs, to: wall + sinceMs } });
@@ -114,7 +114,7 @@ function pastOf(gap: Overtaken['gaps'][number], task: Overtaken, now: number): O
  * minutes". Slots that have run keep their rows, so their instants must stay slots of the schedule.
  */
 function begunEarlier({ schedule, skipped }: Overtaken, byMs: number, now: number): Schedule {
-  const isMeasured = (instant: number) => instant > now && instant % minuteMs !== 0;
+  const isMeasured = (instant: number) => instant > now && instant % MINUTE_MS !== 0;
   if (schedule.kind === 'once' && isMeasured(schedule.onceAt) && skipped.length === 0) {
     return { ...schedule, onceAt: Math.max(schedule.onceAt + byMs, now + 1) };
   }
@@ -125,8 +125,6 @@ function begunEarlier({ schedule, skipped }: Overtaken, byMs: number, now: numbe
   }
   return schedule;
 }
-
-const minuteMs = 60_000;
 
 function beginningOf(schedule: Schedule): TurnedBack['begins'] {
   if (schedule.kind === 'once') return { onceAt: schedule.onceAt };

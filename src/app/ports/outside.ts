@@ -122,7 +122,7 @@ export type CallFault = { readonly error: string } &
     | { readonly is: 'moved'; readonly address: string }
     /** A person must mend it. */
     | { readonly is: 'blocked'; readonly cause: BlockedCause }
-    /** The topic is gone: it is made again, once, and the part sent there. */
+    /** The topic is gone: it is made again, once an hour at most, and the part sent there. */
     | { readonly is: 'topicGone' }
     /** There is nothing left to show, or the message to change is gone. */
     | { readonly is: 'moot' }

@@ -47,7 +47,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): 
   const { task } = scene;
   refuseUnreadable(task, patch);
   const merged = mergePatch(task, patch, now);
-  // What is in force was parsed when it was given.
+  // A text that is in force was parsed when it was given.
   const isSame = patch.instructions === undefined && patch.action === undefined;
   checkContent(isSame ? { ...rules, parsed: new Set([task.instructions]) } : rules, merged);
   checkLabels(merged.subject, merged.tags);

@@ -1,3 +1,4 @@
+import { userIdOf } from '../../domain/access.ts';
 import type { Shown, View, Word } from '../../domain/shown.ts';
 import { noticeTo, type Chat, type ChatStore, type NewMessage } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
@@ -59,7 +60,7 @@ export async function tellOwnersOnce(
   shown: View,
 ): Promise<void> {
   for (const { id } of await store.listOwners()) {
-    const [, address = ''] = /^telegram:user:(\d+)$/.exec(id) ?? [];
+    const address = String(userIdOf(id) ?? '');
     const chat = await store.findChat(address);
     if (chat === null || chat.state === 'gone') continue;
     const message = noticeTo({ provider: 'telegram', address, topic: null }, { id: ids.next(), shown });

@@ -57,7 +57,7 @@ function isFine({ minGapMs: gap }: Ruling): boolean {
 function rulingsOf({ task, versions }: TruthRows): Ruling[] {
   const kept = versions.length > 0 ? versions : [{ version: task.version, at: task.updated.at, definition: task }];
   const known = held(kept).filter(({ first, last }) => first <= last);
-  // Which version was in force before the oldest that is kept, nobody knows.
+  // The version before the oldest that is kept is not known.
   const before = known.slice(0, 1).map(({ one, first }) => ({
     one: { ...one, version: null },
     first: Number.NEGATIVE_INFINITY,

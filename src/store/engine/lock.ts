@@ -44,10 +44,10 @@ export function lockFile(file: string, holder: Holder): Lock {
   } catch (error) {
     throw refused(file, connection, error);
   }
-  taken.add(connection);
+  lockConnections.add(connection);
   return {
     release: async () => {
-      taken.delete(connection);
+      lockConnections.delete(connection);
       connection.exec('rollback');
       connection.close();
     },
@@ -55,7 +55,7 @@ export function lockFile(file: string, holder: Holder): Lock {
 }
 
 /** A connection that nobody refers to is closed when memory is tidied, and the lock would be gone without a word. */
-const taken = new Set<Database.Database>();
+const lockConnections = new Set<Database.Database>();
 
 function refused(file: string, connection: Database.Database, error: unknown): unknown {
   if ((error as { code?: unknown }).code !== 'SQLITE_BUSY') {
@@ -220,7 +220,7 @@ async function takeLock({ url, holder, pace }: Taking, before: Backend | null): 
     ]);
     const backend = await holderOf(client);
     if (rows[0]?.held !== true) await endOwn(client, backend, before);
-    // Whatever a connection of the past was asked for is committed by now, or never.
+    // Statements of a connection of the past are committed by now, or never.
     await client.query(`select pg_terminate_backend(pid, ${pace.answer}) from (${locked(connectionLockKey)}) as l`);
     if (backend === null) throw pooled();
     return { ...connected, backend };
@@ -282,7 +282,7 @@ const locked = (key: number) => `select pid from pg_locks
   where locktype = 'advisory' and granted and ((classid::bigint << 32) | objid::bigint) = ${key}
     and database = (select oid from pg_database where datname = current_database())`;
 
-/** By whom the lock is held. */
+/** The connection that holds the lock. */
 export const holderText = `select application_name as name, pid, backend_start as since, pg_backend_pid() as mine
   from pg_stat_activity where pid in (${locked(schedulerLockKey)})`;
 

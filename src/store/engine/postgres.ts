@@ -86,7 +86,7 @@ async function read<T>(connections: Connections, script: () => Script<T>): Promi
     broken = false;
     return found;
   } finally {
-    // Whatever failed, a connection that may still be waiting for an answer is lent to nobody.
+    // A connection that may still be waiting for an answer is not lent again.
     client.release(broken);
   }
 }

@@ -60,7 +60,7 @@ export function inspectFile(file: string, known = readMigrations('sqlite')): Ins
   }
 }
 
-/** Whatever is no database is not opened: a log that lies beside it would be taken for its own, and removed. */
+/** Files that are no databases are not opened: a log that lies beside it would be taken for its own, and removed. */
 export function looksLikeDatabase(file: string): boolean {
   const head = headOf(file);
   return head.is === 'read' && head.text === magic;

@@ -98,7 +98,7 @@ function refusal(message: string, cause?: unknown): AppError {
   return new AppError('store_unavailable', message, { cause });
 }
 
-/** Whatever the copy brings along in a log of its own goes in; the copy itself is only read. */
+/** The log that lies beside the copy goes in as well; the copy itself is only read. */
 function stage(copy: string, staged: string): DatabaseFacts {
   requireRoom(copy, dirname(staged));
   removeAll(staged);

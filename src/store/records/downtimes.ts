@@ -31,7 +31,7 @@ function* openDowntime(id: string, now: number): Script<Opened> {
   yield* markAlive(now);
   if (last === null || !Number.isSafeInteger(last)) return { is: 'first' };
   if (last > now + clockStepMs) {
-    // By at least so much: nobody knows for how long nobody was there.
+    // The clock was set back by at least so much: how long no process was there cannot be told.
     yield* setBack({ id, byMs: now - last, twice: { from: now, to: last + signOfLifeMs } });
     return { is: 'clockBack', aliveAt: last };
   }

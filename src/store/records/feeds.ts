@@ -73,7 +73,7 @@ function lostCursor(): AppError {
   );
 }
 
-/** Whatever commits after this moment comes after this cursor. */
+/** Events that are committed after this moment come after this cursor. */
 function* newest(dialect: Dialect): Script<string> {
   const { where, newest: order } = settled[dialect];
   const last = yield* one(

@@ -2,6 +2,7 @@ import type { DueTask, Quarantine, Unreadable } from '../../app/ports/pipeline.t
 import type { NoticedSetBack, Overtaken, SetBack, TurnedBack, UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Twice } from '../../app/ports/why.ts';
 import { askExpiryMs } from '../../domain/limits.ts';
+import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { forUpdateOf, limit as limited, list, sql, type Sql } from '../engine/sql.ts';
@@ -65,23 +66,23 @@ function* shiftPauses(byMs: number): Script<void> {
   yield* run(sql`update acks set nag_at = nag_at + ${byMs} where status = 'open' and nag_at is not null`);
   yield* run(sql`update tasks set topic_asked_at = topic_asked_at + ${byMs} where topic_state = 'creating'`);
   yield* run(sql`update kv set expires_at = expires_at + ${byMs} where scope = 'hold'`);
-  // Or what was said about somebody with the old clock would be believed until the old hour comes again.
+  // An answer about a member that came with the old clock would be believed until the old hour comes again.
   yield* run(sql`update members set checked_at = checked_at + ${byMs}`);
 }
 
 /**
- * What people asked for while the clock was ahead. An instant on the full minute was named by somebody and means the clock on
+ * Wishes from the time in which the clock was ahead move along. An instant on the full minute was named by somebody and means the clock on
  * the wall; any other was measured from a now that was ahead, as in "for two hours".
  */
 function* shiftWishes(byMs: number, now: number): Script<void> {
   yield* run(
     sql`update tasks set resume_at = resume_at + ${byMs}
-      where state = 'paused' and resume_at is not null and paused_at > ${now} and resume_at % ${minuteMs} <> 0`,
+      where state = 'paused' and resume_at is not null and paused_at > ${now} and resume_at % ${MINUTE_MS} <> 0`,
   );
   yield* run(
     sql`update occurrences set slot_at = slot_at + ${byMs}
       where status = 'pending' and source = 'snooze' and slot_at > ${now} and created_at > ${now}
-        and slot_at % ${minuteMs} <> 0 and not exists (select 1 from occurrences e
+        and slot_at % ${MINUTE_MS} <> 0 and not exists (select 1 from occurrences e
           where e.task_id = occurrences.task_id and e.slot_at = occurrences.slot_at + ${byMs})`,
   );
   yield* run(
@@ -95,8 +96,6 @@ function* shiftWishes(byMs: number, now: number): Script<void> {
   );
   yield* run(sql`update downtimes set to_at = ${now} where to_at > ${now} and from_at <= ${now}`);
 }
-
-const minuteMs = 60_000;
 
 function* openSetBack(): Script<SetBack | null> {
   const written = yield* readNote(note);

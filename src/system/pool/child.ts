@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { libraries, type Opinion, type SlotQuestion } from '../../app/ports/second-opinion.ts';
+import { poolHeapMb } from '../../domain/limits.ts';
 
 /** Everything that children evaluate, by kind: what is asked, and what is answered. Both travel as JSON. */
 export interface Kinds {
@@ -51,8 +52,6 @@ export interface Child {
 /** Stands beside this file, in the sources, where Node takes the types away by itself, and in what is built from them. */
 const entry = fileURLToPath(import.meta.url).replace(/child(\.[jt]s)$/, 'program$1');
 
-const heapMb = 64;
-
 /** The folders that the program may read: our code, and its libraries as they are looked up and as they really are. */
 function readRights(): readonly string[] {
   const require = createRequire(import.meta.url);
@@ -72,7 +71,7 @@ function readRights(): readonly string[] {
 export function startChild(): Child {
   const child = fork(entry, [], {
     execArgv: [
-      `--max-old-space-size=${heapMb}`,
+      `--max-old-space-size=${poolHeapMb}`,
       '--permission',
       ...readRights().map((folder) => `--allow-fs-read=${folder}`),
     ],

@@ -1,4 +1,5 @@
 import { Liquid, TokenizationError, toValue, type Emitter } from 'liquidjs';
+import { errorText } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import type { TemplateAnswer, TemplateAsk } from '../pool/child.ts';
 
@@ -70,7 +71,7 @@ function evaluateOnce({ text, variables }: TemplateAsk): TemplateAnswer {
     const template = engine.parse(text);
     return { text: variables === null ? '' : String(engine.renderSync(template, variables)) };
   } catch (error) {
-    const [fault = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+    const [fault = ''] = errorText(error).split('\n', 1);
     return { fault, ...(error instanceof TokenizationError ? { line: error.token.begin } : {}) };
   }
 }

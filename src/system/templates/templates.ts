@@ -1,3 +1,4 @@
+import { createRecent } from '../../app/operations/recent.ts';
 import type { Rendered, Templates } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
@@ -10,7 +11,7 @@ const strikesKept = 100;
 /** Templates are parsed and rendered in children of the pool. */
 export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<TemplateAnswer>>): Templates {
   const { timeZone: zone } = Intl.DateTimeFormat().resolvedOptions();
-  const strikes = new Map<string, number>();
+  const strikes = createRecent<number>(strikesKept);
   const evaluate = async (text: string, owner: string, variables: Readonly<Record<string, unknown>> | null) => {
     const ask = { text, zone, variables };
     return run({ kind: 'template', ask, owner, maxMs: limits.templateMaxMs });
@@ -19,11 +20,9 @@ export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<
   /** Ended children are no proof against a text, but so many of them in a row are. */
   const afterEnd = (text: string): Rendered => {
     const count = (strikes.get(text) ?? 0) + 1;
-    strikes.delete(text);
+    strikes.drop(text);
     if (count >= limits.templateStrikesMax) return harmful('ran into its time limit again and again');
-    strikes.set(text, count);
-    const [oldest] = strikes.keys();
-    if (strikes.size > strikesKept && oldest !== undefined) strikes.delete(oldest);
+    strikes.put(text, count);
     return later(
       'the template took too long, or the process that rendered it was ended from outside',
       limits.poolRestartMs,
@@ -33,7 +32,7 @@ export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<
   const renderedBy = (text: string, worked: Worked<TemplateAnswer>): Rendered => {
     switch (worked.is) {
       case 'done':
-        strikes.delete(text);
+        strikes.drop(text);
         if ('fault' in worked.answer) return { is: 'giveUp', error: faultOf(worked.answer.fault).message };
         return { is: 'done', text: worked.answer.text };
       case 'died':

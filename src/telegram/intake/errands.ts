@@ -1,10 +1,9 @@
+import { refusalsPerSecond } from '../../domain/limits.ts';
 import type { Reaction } from '../chat/context.ts';
 import type { TelegramInDeps } from './deps.ts';
 
 /** A callback that is as old as this has ended its waiting on the screen anyway. */
 const pressOldMs = 15_000;
-/** Refusals of any second, by words and by toasts: a crowd of strangers costs no more than that of what people wait for. */
-const refusalsPerSecond = 5;
 
 export interface Toast {
   readonly text: string;

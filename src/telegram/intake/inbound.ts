@@ -2,6 +2,7 @@ import type { UserFromGetMe } from 'grammy/types';
 import { waitAtMost } from '../../app/pipeline/workers.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
+import { backoffMs } from '../../domain/limits.ts';
 import { createAdmission, createRefusals } from './admission.ts';
 import { createBackoff, createPauses, retrying, untilAnswered, type Backoff } from './backoff.ts';
 import { createChecklists, createSetUps } from './checklists.ts';
@@ -30,7 +31,7 @@ export interface TelegramIn {
   readonly health: () => InHealth;
   /** True while the bot has no owner, and the code that was shown makes one. */
   readonly isClaimable: () => boolean;
-  readonly webhook: Pick<Webhook, 'handle'>;
+  readonly webhook: Webhook;
 }
 
 export interface InHealth {
@@ -38,7 +39,6 @@ export interface InHealth {
   /** How long polling has not moved on, neither by an answer nor by a failure; 0 where nothing is polled. */
   readonly stillMs: number;
   readonly error: string | null;
-  readonly lastOkAt: number | null;
 }
 
 export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
@@ -85,9 +85,9 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
       await waitAtMost(timer, graceMs, rest());
     },
     idle: async () => connected?.worker.idle(),
-    health: () => healthOf(deps, backoff, webhook, connected),
+    health: () => healthOf(backoff, connected),
     isClaimable: () => claim.isOpen(),
-    webhook: { handle: (headers, body) => webhook.handle(headers, body) },
+    webhook,
   };
 }
 
@@ -152,30 +152,21 @@ async function keep(
   }
 }
 
-const storeRetryMs = 1000;
-
 /** Does it until it is done; null when everything stops before that. */
 function insist<T>({ pauses, log }: Pick<Shared, 'pauses' | 'log'>, event: string, work: () => Promise<T>) {
   return retrying(pauses, work, (error, failures) => {
     if (failures === 1) log.error(event, { error: errorText(error) });
-    return storeRetryMs;
+    return backoffMs(failures);
   });
 }
 
 /** Silence of Telegram that is no fault yet: two polls and the pause after a failure fit in. */
 const silentMaxMs = 120_000;
 
-function healthOf(
-  { clock, settings }: TelegramInDeps,
-  backoff: Backoff,
-  webhook: Webhook,
-  connected: Connected | null,
-): InHealth {
-  const isPolling = settings.webhook === null;
-  const lastOkAt = isPolling ? (connected?.poll.lastOkAt() ?? null) : webhook.lastOkAt();
-  const told = { lastOkAt, stillMs: connected?.poll.stillMs() ?? 0 };
+function healthOf(backoff: Backoff, connected: Connected | null): InHealth {
+  const stillMs = connected?.poll.stillMs() ?? 0;
   const error = backoff.error();
-  if (error !== null || connected === null) return { ok: false, error: error ?? 'not connected yet', ...told };
-  const isSilent = isPolling && lastOkAt !== null && Math.abs(clock.now() - lastOkAt) > silentMaxMs;
-  return { ok: !isSilent, error: isSilent ? 'Telegram has not answered for two minutes.' : null, ...told };
+  if (error !== null || connected === null) return { ok: false, error: error ?? 'not connected yet', stillMs };
+  const isSilent = connected.poll.silentMs() > silentMaxMs;
+  return { ok: !isSilent, error: isSilent ? 'Telegram has not answered for two minutes.' : null, stillMs };
 }

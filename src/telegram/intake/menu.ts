@@ -1,11 +1,11 @@
 import type { World } from '../../app/ports/outside.ts';
+import { userIdOf } from '../../domain/access.ts';
 import { errorText } from '../../domain/errors.ts';
 import type { AsideApi } from '../api.ts';
 import type { Command } from '../chat/context.ts';
 import { isTokenRefused } from '../errors.ts';
 import { retrying, type Pauses } from './backoff.ts';
 import type { InStore } from './deps.ts';
-import { userIdOf } from './owners.ts';
 
 interface MenuDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
   readonly aside: AsideApi;

@@ -71,12 +71,6 @@ export function actorOf(userId: number): Actor {
   return `telegram:user:${userId}`;
 }
 
-/** Null for what is no person of Telegram. */
-export function userIdOf(actor: string): number | null {
-  const id = /^telegram:user:(\d+)$/.exec(actor)?.[1];
-  return id === undefined ? null : Number(id);
-}
-
 /** Wrong codes after which nobody can claim the bot until the server is started again. */
 const triesMax = 5;
 

@@ -4,7 +4,7 @@ import type { Backoff, Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { updateIdOf, updatesWanted } from './payload.ts';
 
-interface PollDeps extends Pick<TelegramInDeps, 'clock' | 'stopwatch' | 'api' | 'log'> {
+interface PollDeps extends Pick<TelegramInDeps, 'stopwatch' | 'api' | 'log'> {
   readonly backoff: Backoff;
   readonly pauses: Pauses;
   /** Resolves when there is room for more, with how much. */
@@ -28,10 +28,10 @@ const noNewsPauseMs = 1000;
 const offsetKeptMs = 6 * 86_400_000;
 
 /** Long polling: each batch is stored, and handed on, before the next one is asked for. */
-export function createPoll({ api, clock, stopwatch, log, backoff, pauses, untilFree, take }: PollDeps) {
+export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, take }: PollDeps) {
   const stopped = new AbortController();
   let running: Promise<void> | null = null;
-  let lastOkAt: number | null = null;
+  let answeredAt: number | null = null;
   // At the start too everything is asked for that was not confirmed; what was stored before is known by its number.
   let last: { readonly id: number; readonly at: number } | null = null;
   let overdue = 0;
@@ -48,7 +48,7 @@ export function createPoll({ api, clock, stopwatch, log, backoff, pauses, untilF
     if (newest === null && updates.length > 0)
       return pauses.pause(backoff.failed({ is: 'lost', error: 'the updates have no numbers' }));
     backoff.succeeded();
-    lastOkAt = clock.now();
+    answeredAt = stopwatch.elapsed();
     if (newest !== null && newest !== last?.id) last = { id: newest, at: stopwatch.elapsed() };
     else if (stopwatch.elapsed() - beganAt < noNewsPauseMs) await pauses.pause(noNewsPauseMs);
   };
@@ -57,9 +57,7 @@ export function createPoll({ api, clock, stopwatch, log, backoff, pauses, untilF
     turned();
     const began = stopwatch.elapsed();
     const offset = last === null || began - last.at > offsetKeptMs ? {} : { offset: last.id + 1 };
-    // After an outage the first answer must come at once: until then the product is not ready.
-    const isOutage = backoff.trouble() === 'away' || backoff.trouble() === 'busy';
-    const asked = { ...offset, limit, timeout: isOutage ? 0 : pollSeconds, allowed_updates: updatesWanted };
+    const asked = { ...offset, limit, timeout: secondsHeld(backoff), allowed_updates: updatesWanted };
     const answer = await api.ask((raw, signal) => raw.getUpdates(asked, signal), pollWaitMs, stopped.signal);
     if (stopped.signal.aborted) return;
     if (answer.is === 'ok') return taken(answer.value, began);
@@ -92,11 +90,16 @@ export function createPoll({ api, clock, stopwatch, log, backoff, pauses, untilF
       stopped.abort();
       await running;
     },
-    /** When Telegram last answered, on the wall clock. */
-    lastOkAt: () => lastOkAt,
+    /** How long ago Telegram last answered; 0 before its first answer. */
+    silentMs: () => (answeredAt === null ? 0 : stopwatch.elapsed() - answeredAt),
     /** How long nothing has moved on: an answer, a failure, or a try to store what came. */
     stillMs: () => (running === null ? 0 : stopwatch.elapsed() - turnedAt),
   };
+}
+
+/** After an outage the first answer must come at once: until then the product is not ready. */
+function secondsHeld(backoff: Backoff): number {
+  return backoff.trouble() === 'away' || backoff.trouble() === 'busy' ? 0 : pollSeconds;
 }
 
 /** The highest number of them by which they can be confirmed; null where none has one. */

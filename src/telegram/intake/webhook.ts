@@ -12,11 +12,10 @@ export interface Webhook {
    * is no update, 404 where no webhook is wanted, 503 while it cannot be taken; Telegram brings it again then. The
    * names of headers are in lower case.
    */
-  handle(headers: Readonly<Record<string, string | undefined>>, body: string): Promise<number>;
-  readonly lastOkAt: () => number | null;
+  readonly handle: (headers: Readonly<Record<string, string | undefined>>, body: string) => Promise<number>;
 }
 
-interface WebhookDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
+interface WebhookDeps extends Pick<World, 'digest' | 'log'> {
   readonly webhook: InSettings['webhook'];
   /** Stores it and rings the worker. False while nobody knows who the bot is; it throws when the store is away. */
   readonly take: (update: unknown) => Promise<boolean>;
@@ -24,12 +23,10 @@ interface WebhookDeps extends Pick<World, 'clock' | 'digest' | 'log'> {
 
 const secretHeader = 'x-telegram-bot-api-secret-token';
 
-export function createWebhook({ clock, digest, log, webhook, take }: WebhookDeps): Webhook {
+export function createWebhook({ digest, log, webhook, take }: WebhookDeps): Webhook {
   const hashOf = (text: string) => Buffer.from(digest.of(text));
   const secret = webhook === null ? null : hashOf(webhook.secret);
-  let lastOkAt: number | null = null;
   return {
-    lastOkAt: () => lastOkAt,
     handle: async (headers, body) => {
       if (secret === null) return 404;
       if (!timingSafeEqual(hashOf(headers[secretHeader] ?? ''), secret)) return 401;
@@ -41,7 +38,6 @@ export function createWebhook({ clock, digest, log, webhook, take }: WebhookDeps
         log.warn('webhook_update_refused', { error: errorText(error) });
         return 503;
       }
-      lastOkAt = clock.now();
       return 200;
     },
   };

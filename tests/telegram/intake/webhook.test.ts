@@ -34,7 +34,6 @@ it('takes an update from whoever knows the secret, and from nobody else', async 
   expect(await handle(known, body)).toBe(200);
   await doorway.inbound.idle();
   expect(doorway.saids).toHaveLength(1);
-  expect(doorway.inbound.health().lastOkAt).not.toBeNull();
 });
 
 it('has stored the update when it answers', async () => {

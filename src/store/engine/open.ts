@@ -95,7 +95,11 @@ function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, wa
       },
     },
     close: async () => {
-      await watch.close().finally(() => made.close());
+      try {
+        await watch.close();
+      } finally {
+        await made.close();
+      }
     },
   };
 }

@@ -70,7 +70,9 @@ function periodOf({ turns, resumedAt, overdueAt, end }: Stretch, around: Around)
   const latest = (walls: readonly Pick<Wall, 'at'>[]) => walls.reduce((most, { at }) => Math.max(most, at), edge.at);
   const from = resumedAt === null ? first.at : resumedAt - 1;
   // The end of a pause moves along with the clock.
-  const paused = resumedAt === null ? undefined : around.turns.findLast(({ auditId }) => auditId < first.auditId);
+  const paused = around.turns.findLast(
+    ({ auditId, stateBefore }) => resumedAt !== null && auditId < first.auditId && stateBefore !== 'paused',
+  );
   const since = journal.walls.filter(({ auditId }) => auditId >= (paused ?? first).auditId);
   // Slots are computed again from an earlier now when the rules of time change while the clock is behind.
   const earliest = journal.setBack ? since.reduce((least, { at }) => Math.min(least, at), from) : from;

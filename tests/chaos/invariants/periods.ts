@@ -70,7 +70,9 @@ function periodOf({ turns, resumedAt, overdueAt, end }: Stretch, around: Around)
   const latest = (walls: readonly Pick<Wall, 'at'>[]) => walls.reduce((most, { at }) => Math.max(most, at), edge.at);
   const from = resumedAt === null ? first.at : resumedAt - 1;
   // The end of a pause moves along with the clock.
-  const paused = resumedAt === null ? undefined : around.turns.findLast(({ auditId }) => auditId < first.auditId);
+  const paused = around.turns.findLast(
+    ({ auditId, stateBefore }) => resumedAt !== null && auditId < first.auditId && stateBefore !== 'paused',
+  );
   const since = journal.walls.filter(({ auditId }) => auditId >= (paused ?? first).auditId);
   // Slots are computed again from an earlier now when the rules of time change while the clock is behind.
   const earliest = journal.setBack ? since.reduce((least, { at }) => Math.min(least, at), from) : from;
@@ -93,14 +95,17 @@ function lastOfAll(turn: Turn, end: Turn | undefined, { task, account, turns }: 
   const most = turn.policies.max_runs;
   if (most === undefined) return Infinity;
   const since = turns.findLast((one) => countsAnew(one) && one.auditId <= turn.auditId)?.mark ?? '';
-  const bounded = (account.runsOf.get(task.id) ?? []).filter(
-    (run) => run.id > since && (end === undefined || run.id <= end.mark) && isBounded(run, account),
-  );
+  const isOfThese = ({ id }: { readonly id: string }) => id > since && (end === undefined || id <= end.mark);
+  const bounded = (account.runsOf.get(task.id) ?? []).filter((run) => isOfThese(run) && isBounded(run, account));
   if (bounded.length < most) return Infinity;
   const slots = bounded.map((run) => account.occurrences.get(run.occurrence_id ?? '')?.slot_at ?? 0);
   const lastSlot = slots.reduce((last, slot) => Math.max(last, slot), 0);
-  // Where the clock went back, the run that was admitted last need not be the one with the latest slot.
-  return account.world.journal.setBack ? Math.min(lastSlot, bounded.at(-1)?.created_at ?? 0) : lastSlot;
+  if (!account.world.journal.setBack) return lastSlot;
+  // Where the clock went back, the run that was admitted last need not be the one with the latest slot, and a slot that found
+  // all of them used up may lie before both.
+  const own = account.occurrencesOf.get(task.id) ?? [];
+  const refused = own.filter((one) => one.reason === 'max_runs' && isOfThese(one)).map(({ slot_at }) => slot_at);
+  return Math.min(lastSlot, bounded.at(-1)?.created_at ?? 0, ...refused);
 }
 
 /**

@@ -40,16 +40,20 @@ const soundTokenLength = 16;
 /** A loop that has not turned for this long will not turn again by itself. */
 const livenessMs = 10 * 60_000;
 
+/** The server is ready when it does what people wait for; a chore that failed is no reason to send them away. */
+export function readinessOf(
+  { world, store, loops }: Pick<ApiDeps, 'world' | 'store' | 'loops'>,
+  watched: readonly Watched[],
+): () => Promise<Ready> {
+  return createReadiness({ ...world, store }, [...loops.filter(({ name }) => name !== 'housekeeper'), ...watched]);
+}
+
 /** The API as an app that can be asked without a network. */
 export function createApi(config: Config, deps: ApiDeps) {
   const { world, rooms, store, loops, version, phase, streams, measures, apiRate = 0, intakeStillMs = () => 0 } = deps;
   const { token, tokenFile } = tokenOf(config);
   if (token.length < soundTokenLength) world.log.warn('api_token_is_short', { sound_length: soundTokenLength });
-  // The server is ready when it does what people wait for; a chore that failed is no reason to send them away.
-  const whole = createReadiness({ ...world, store }, [
-    ...loops.filter(({ name }) => name !== 'housekeeper'),
-    ...deps.watched,
-  ]);
+  const whole = readinessOf(deps, deps.watched);
   const ready = async () => readyIn(phase, await whole());
   const { QUOTA_PER_CHAT: chat, QUOTA_PER_USER: user, RETENTION_DAYS: retentionDays } = config;
   const idle = { runner: () => rooms.runner.idle(), deliverer: () => rooms.deliverer.idle() };

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createReadiness } from '../app/operations/readiness.ts';
 import { createStatus } from '../app/operations/status.ts';
 import type { Store } from '../app/ports/store.ts';
 import { previewOf } from '../app/tasks/preview.ts';
@@ -12,6 +11,7 @@ import { createChat } from '../telegram/chat/chat.ts';
 import { commands, nearCommand } from '../telegram/chat/commands.ts';
 import { createTelegramIn, type TelegramIn as Inbound } from '../telegram/intake/inbound.ts';
 import { createPlatform } from '../telegram/platform.ts';
+import { readinessOf } from './api.ts';
 import type { Rooms, World } from './assembly.ts';
 import type { Wire } from './telegram-or-sandbox.ts';
 
@@ -33,10 +33,10 @@ interface TelegramInDeps {
 
 /** The way in for what people say, with the answers to it. */
 export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
-  const { config, world, printClaim, version, wire, rooms, store, loops } = deps;
+  const { config, world, printClaim, version, wire, rooms, store } = deps;
   // The status asks Telegram for its health when it is asked itself: by then the way in is there.
   const telegram = { name: 'telegram', health: (): ReturnType<Inbound['health']> => inbound.health() };
-  const ready = createReadiness({ ...world, store }, [...loops, telegram]);
+  const ready = readinessOf(deps, [telegram]);
   const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
   const aside = asideApi(wire.api, rooms.budget);
   const inbound: Inbound = createTelegramIn({

@@ -77,8 +77,8 @@ function harmful(what: string): Rendered {
 function faultOf(fault: string, line?: number): AppError {
   return new AppError(
     'invalid_template',
-    `The text looks like a template and cannot be read as one: ${fault}. Mend it, or set action.plain to true to send it as plain text.`,
-    { details: { field: 'instructions', ...(line === undefined ? {} : { line }) } },
+    `The text looks like a template and cannot be read as one: ${fault}. Change it, or set action.plain to true to send it as plain text.`,
+    { details: { field: 'instructions', fault, ...(line === undefined ? {} : { line }) } },
   );
 }
 

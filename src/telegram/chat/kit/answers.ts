@@ -88,7 +88,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   invalid_thread_key: 'ours',
   invalid_schedule: 'itself',
   invalid_policy: 'itself',
-  invalid_template: ({ message }) => texts.making.badTemplate(templateFault(message)),
+  invalid_template: (error) => texts.making.badTemplate(templateFault(error)),
   invalid_action: 'itself',
   invalid_cursor: () => texts.chat.oldButton,
   unauthorized: 'ours',
@@ -132,8 +132,9 @@ export function sentenceOf(error: unknown): string | null {
 }
 
 /** The fault and its place, without the advice to those who write to the API. */
-export function templateFault(message: string): string {
-  return /: ([\s\S]+?)\. Mend it,/.exec(message)?.[1] ?? message;
+export function templateFault({ message, details }: AppError): string {
+  const fault = details?.['fault'];
+  return typeof fault === 'string' ? fault : message;
 }
 
 /** Ends a handler: words that say why nothing is done, or an answer in the place of its own. */

@@ -120,7 +120,7 @@ async function notCreated(
   const { making } = texts;
   const isTemplate = fault.code === 'invalid_template';
   const words = isTemplate
-    ? making.templateFault(templateFault(fault.message))
+    ? making.templateFault(templateFault(fault))
     : making.refused(sentenceOf(fault) ?? fault.message);
   return redrawn(ctx, await proposalDrawn(ctx, { draftId, step, fault: words, offersPlain: isTemplate }));
 }

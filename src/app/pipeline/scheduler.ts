@@ -21,7 +21,7 @@ import type {
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { isolate, takeUp } from './quarantine.ts';
 import { policyFor, requestOf } from './run-requests.ts';
-import { planSlots, type SlotPlanDeps } from './slot-plans.ts';
+import { planSlots, slotFromNow, type SlotPlanDeps } from './slot-plans.ts';
 
 /**
  * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it
@@ -171,13 +171,8 @@ function isMove(decision: Replan | Quarantine): boolean {
 
 /** A slot that is due already stays: it was promised under the old rules and is about to run. */
 function replanOf(task: DueTask, now: number): Replan {
-  const policy = policyFor(task);
-  const keep = task.nextAt <= now || task.schedule.kind === 'once' || isDelay(task.schedule);
-  return {
-    taskId: task.id,
-    expectNextAt: task.nextAt,
-    nextAt: keep ? task.nextAt : openFrom({ ...task, policy }, nextSlot(task.schedule, now, policy)),
-  };
+  const { id: taskId, nextAt: expectNextAt } = task;
+  return { taskId, expectNextAt, nextAt: expectNextAt <= now ? expectNextAt : slotFromNow(task, now) };
 }
 
 interface ClockWatchDeps extends Pick<World, 'clock' | 'stopwatch' | 'log'> {

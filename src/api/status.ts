@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation, instant, instantSent, noBody, strict } from './operation.ts';
 
-/** How things stand, what was used, and a push for those who do not want to wait. */
+/** Status, usage, and the tick for clients that do not want to wait. */
 
 const count = z.int();
 const tag = 'operations';

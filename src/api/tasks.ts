@@ -231,7 +231,7 @@ export const taskOperations = {
     params: taskParams,
     body: patchBody,
     answer: editedTask,
-    refuses: ['schedule_exhausted'],
+    refuses: ['schedule_exhausted', 'quota_exceeded'],
   }),
   listGrants: operation('get', grantPath, {
     tag: grantTag,

@@ -67,7 +67,7 @@ function gone(policies: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.keys(policies).map((name) => [name, null]));
 }
 
-/** As the server would keep it, so that another way of writing the same is no difference. */
+/** The schedule as the server would keep it, so that another way of writing the same is no difference. */
 function readable(schedule: Definition['schedule'], now: number): Schedule | Definition['schedule'] {
   const { kind, timezone, ...fields } = schedule;
   try {

@@ -24,6 +24,7 @@ import type {
   Platform,
   LoopName,
   Stopwatch,
+  Templates,
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
@@ -51,7 +52,7 @@ import type { Task } from '../domain/task.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog } from '../system/log.ts';
-import { createTemplates } from '../system/templates.ts';
+import { createTemplates } from '../system/templates/templates.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -75,6 +76,8 @@ export interface Outside {
   readonly transport: (budget: Budget) => Transport;
   /** Answers questions about people; absent where there is no Telegram. */
   readonly platform?: (budget: Budget) => Platform;
+  /** Absent where no template is evaluated. */
+  readonly templates?: Templates;
   /** Called when a task has another title. */
   readonly renamed?: (budget: Budget) => (task: Task) => void;
   /** Absent where the database is not a file of ours. */
@@ -126,20 +129,19 @@ export type RoomSettings = Pick<
 
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
-  const { store } = outside;
+  const { store, secondOpinion = null, templates = noTemplates } = outside;
   const { clock, ids, timer } = world;
   const [bell, bootId] = [createBell(), ids.next()];
   const batchMax = settings.BATCH_SIZE * endsPerClaim;
   const runs = createRunService({ store, ids, digest: sha256, clock, bell });
-  const actions = actionsOf(settings, store, timer);
+  const actions = actionsOf(settings, { store, timer, templates });
   const shared = { ...world, store, bell, bootId, batchMax };
-  const { secondOpinion = null } = outside;
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, digest: sha256, ...secondOpinion });
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
   const renamed = outside.renamed?.(pacer);
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), runs, renamed, retimed });
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, renamed, retimed });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
@@ -185,11 +187,15 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
 }
 
-function actionsOf(settings: RoomSettings, store: Store, timer: Timer): Actions {
+function actionsOf(
+  settings: RoomSettings,
+  { store, timer, templates }: { readonly store: Store; readonly timer: Timer; readonly templates: Templates },
+): Actions {
   const digest = digestAction((query) => readDigest({ store }, query));
   const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
-  return createActions([messageAction(createTemplates()), digest, ...echo]);
+  return createActions([messageAction(templates), digest, ...echo]);
 }
+const noTemplates = createTemplates(async () => ({ is: 'away' }));
 
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {

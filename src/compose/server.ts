@@ -5,7 +5,7 @@ import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/r
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules, createClockWatch } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
-import type { Timer, Backups, LoopName } from '../app/ports/outside.ts';
+import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/store.ts';
 import type { Config } from '../config/config.ts';
@@ -19,7 +19,9 @@ import type { TravelTime } from '../system/clock.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
-import { createSecondOpinion } from '../system/second-opinion/process.ts';
+import { createPool } from '../system/pool/pool.ts';
+import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
+import { createTemplates } from '../system/templates/templates.ts';
 import { asideApi } from '../telegram/api.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/intake/menu.ts';
@@ -48,6 +50,8 @@ interface Starting {
   /** Is told the secrets that are made or read in the course of the start. */
   readonly secrets?: Pick<Secrets, 'add'>;
   readonly version: string;
+  /** Where children of the pool are not to evaluate them. */
+  readonly templates?: Templates;
   readonly zoneRules: string;
   /** The right to schedule was lost; the process must end. */
   readonly onLost: (error: Error) => void;
@@ -55,7 +59,7 @@ interface Starting {
   readonly printClaim: (code: string) => void;
 }
 
-/** Database, then the rules of time, then the door, and the scheduler last: no slot is taken up before it can be served. */
+/** Database, then the rules of time, then the HTTP server, and the scheduler last: no slot is taken up before it can be served. */
 export async function startServer(starting: Starting): Promise<Server> {
   const { config, onLost } = starting;
   const time = isSandboxed(config) ? timeOf(starting.world) : null;
@@ -96,7 +100,7 @@ interface Building extends Starting {
   readonly realTimer: Timer;
 }
 
-/** The parts of the server, each after those on which it depends. Nothing of it runs yet. */
+/** The parts of the server, each after those on which it depends. No loop turns yet, and nobody is served. */
 type App = Awaited<ReturnType<typeof build>>;
 
 async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {
@@ -104,11 +108,12 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const patient = { ...world, timer: realTimer };
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
-  const opinion = config.SECOND_OPINION ? createSecondOpinion(patient) : null;
+  const pool = createPool(patient);
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
-    secondOpinion: opinion === null ? null : { opinion, meter },
+    templates: starting.templates ?? createTemplates(pool.run),
+    secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
     platform: (budget) => createPlatform(asideApi(wire.api, budget)),
     renamed: (budget) => topicNames({ aside: asideApi(wire.api, budget), log }),
     transport: (budget) =>
@@ -147,7 +152,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     watched: [{ name: 'telegram', health: telegramIn.health }],
   });
   const heartbeat = openHeartbeat(config, { ...patient, meter, ready: api.ready });
-  return { ...made, phase, opinion, telegramIn, travel, pages, streams, api, heartbeat, opened };
+  return { ...made, phase, pool, telegramIn, travel, pages, streams, api, heartbeat, opened };
 }
 
 async function start(app: App, { secrets }: Starting): Promise<Server> {
@@ -186,17 +191,17 @@ function firstWords(claim: string | null): string[] {
  * Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next
  * start. The port closes last: until then clients are told that the server stops.
  */
-async function stop({ phase, heartbeat, opinion, ...app }: App, listening: Listening): Promise<void> {
+async function stop({ phase, heartbeat, pool, ...app }: App, listening: Listening): Promise<void> {
   const { loops, rooms, telegramIn, wire, pages, opened } = app;
   phase.stop();
   heartbeat?.stop();
-  opinion?.close();
   // Streams of the pages would hold up the stop.
   pages?.close();
   const incoming = Promise.all([listening.drain(), telegramIn.stop(stopGraceMs)]);
   await phase.waitFor('requests and updates', incoming);
   for (const loop of [...loops].reverse()) await phase.waitFor(`a step of the ${loop.name}`, loop.stop());
   await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
+  pool.close();
   await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));
   await phase.waitFor('connections', listening.close());
   await phase.waitFor('connections to Telegram', wire.close());

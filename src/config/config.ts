@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import { slips } from '../domain/when/spelling.ts';
+import { editDistance } from '../domain/when/spelling.ts';
 import { whole, duration, retentionDays, flag, numbers, webAddress, zone } from './fields.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
@@ -306,7 +306,7 @@ export function strayVariables(environment: Environment = process.env): readonly
 /** One slip in a short name, two in a long one. A different word in a name of several is another name. */
 function nearestTo(variable: string, known: readonly string[]): string | null {
   const [best] = known
-    .map((name) => ({ name, distance: slips(variable, name) }))
+    .map((name) => ({ name, distance: editDistance(variable, name) }))
     .filter(({ name, distance }) => distance <= (name.length >= 12 ? 2 : 1))
     .toSorted((a, b) => a.distance - b.distance);
   return best?.name ?? null;

@@ -12,7 +12,7 @@ import { quietUntil, type Quiet } from './quiet.ts';
  *   superseded -> open (the snooze that had answered it was taken back)
  *   done -> open | given_up | superseded (it was said by mistake), or no row at all where none was asked for
  *
- * Who says Done first counts; every other move is guarded by the status that it leaves.
+ * The first Done counts; every other move is guarded by the status that it leaves.
  */
 export type AckStatus = 'open' | 'done' | 'given_up' | 'superseded' | 'dropped';
 

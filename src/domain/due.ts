@@ -63,7 +63,7 @@ export function planDue(due: Due, now: number): DuePlan {
   const grace = due.policy.graceMs;
   const first = grace === null ? -1 : slots.findIndex((slot) => now - slot <= grace);
   if (first >= 0) return planLongGrace(due, { slots, next, now }, first);
-  return next !== null && next <= now ? planPage(due, slots, next) : planSlots(due, { slots, next, now });
+  return next !== null && next <= now ? planPage(due, slots, next) : planWindow(due, { slots, next, now });
 }
 
 /** The slot, or the first one after it that nobody has skipped. */
@@ -92,7 +92,7 @@ function planPage({ policy }: Due, slots: readonly number[], next: number): DueP
 /** A grace that was chosen long may hold for many slots: they run in several steps, so that no step grows without end. */
 function planLongGrace(due: Due, { slots, next, now }: Window, first: number): DuePlan {
   const end = first + limits.onTimePerStepMax;
-  return planSlots(due, { slots: slots.slice(0, end), next: slots[end] ?? next, now });
+  return planWindow(due, { slots: slots.slice(0, end), next: slots[end] ?? next, now });
 }
 
 function droppedReason({ missed }: Policy): Reason {
@@ -105,7 +105,7 @@ function planAfterCompletion(due: Due, now: number): DuePlan {
   const next = nextSlot(due.schedule, now, due.policy);
   if (due.live > 0 || due.waiting > 0) return nothingUntil(next);
   const isSkipped = due.skipped?.includes(due.nextAt) === true;
-  return planSlots(due, { slots: isSkipped ? [] : [due.nextAt], next, now });
+  return planWindow(due, { slots: isSkipped ? [] : [due.nextAt], next, now });
 }
 
 function nothingUntil(nextAt: number | null): DuePlan {
@@ -118,7 +118,7 @@ interface Window {
   readonly now: number;
 }
 
-function planSlots(due: Due, window: Window): DuePlan {
+function planWindow(due: Due, window: Window): DuePlan {
   const { slots, next, now } = window;
   const newest = slots.at(-1);
   if (newest === undefined) return nothingUntil(next);

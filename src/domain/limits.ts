@@ -305,3 +305,34 @@ export const usageCountedMax = 10_000;
 export const usageDefaultMs = 30 * day;
 /** One update of Telegram; a message with all its entities and a keyboard is a tenth of this. */
 export const updateBytesMax = 1_048_576;
+
+/** Children that evaluate what people write. One person has all but one of them, so that others need not wait for that person. */
+export const poolSize = 2;
+/** A start takes a tenth of a second, and much longer on a machine that has other things to do; but a message has ten seconds. */
+export const poolStartMaxMs = 8 * second;
+/** Children that died are replaced at most so often, whatever takes them down. */
+export const poolRestartMs = second;
+/** After a start that failed nothing is asked for so long. */
+export const poolAwayMs = 5 * second;
+/** A child that nobody asks gives its memory back after this. */
+export const poolIdleMs = 30 * second;
+/** Time of the processor that the work of one person may take at once: thousands of usual templates. */
+export const poolShareMs = second;
+/** Of each second that passes, so much is given back. */
+export const poolShareRate = 0.25;
+/** The end of a child counts as so much time: the next work of its owner waits for a quarter of a minute. */
+export const poolEndCostMs = 5 * second;
+/** A template takes a tenth of a millisecond. The library ends loops after the first time, the pool ends the child after the second. */
+export const templateRenderMs = 200;
+export const templateMaxMs = second;
+/** So often a template may run into the second time before its task is paused: a machine that stood still is not its fault. */
+export const templateStrikesMax = 3;
+/** Text that a template makes, before it is cut into messages: four times what may be written, and 16 messages. */
+export const renderedLengthMax = 65_536;
+/** Characters and items that filters and ranges of one template touch. */
+export const templateMemoryMax = 1_000_000;
+/** Nodes that are rendered, each turn of a loop anew, and how deep they stand in each other. */
+export const templateStepsMax = 100_000;
+export const templateDepthMax = 50;
+/** The second opinion is a hint, for which nobody waits long: enough for every schedule that people write. */
+export const slotOpinionMaxMs = 250;

@@ -1,5 +1,5 @@
 import type { Actor } from './access.ts';
-import { retryPauseMaxMs } from './limits.ts';
+import { backoffMs, retryAttemptsMax, retryCapDefaultMs, retryPauseMaxMs } from './limits.ts';
 import { type Policies, retryDelayMs, type Retry } from './policy.ts';
 import type { Bounds, Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
@@ -113,7 +113,7 @@ export interface NewRun extends RunRequest {
 /** The way in which an attempt came to its end. */
 export type AttemptOutcome =
   | { readonly is: 'done' }
-  | { readonly is: 'retry'; readonly error: string; readonly afterMs?: number | undefined }
+  | { readonly is: 'retry'; readonly error: string; readonly afterMs?: number | undefined; readonly isFree?: true }
   | { readonly is: 'giveUp'; readonly error: string }
   | { readonly is: 'timedOut' }
   | { readonly is: 'cancelled' };
@@ -158,12 +158,13 @@ export function conclude(outcome: AttemptOutcome, scene: AttemptScene): Conclusi
 
 function again(
   attempt: 'failed' | 'timed_out',
-  { error, afterMs = 0 }: { readonly error: string; readonly afterMs?: number | undefined },
-  scene: AttemptScene,
+  { error, afterMs = 0, isFree }: Omit<Extract<AttemptOutcome, { is: 'retry' }>, 'is'>,
+  { used, retry, now, chance }: AttemptScene,
 ): Conclusion {
-  if (scene.used >= scene.retry.attempts) return { attempt, run: 'failed', readyAt: null, error };
+  // The obstacle was not of the task's making, so its policy does not count the attempt; but it may stand there for good.
+  if (used >= (isFree ? retryAttemptsMax : retry.attempts)) return { attempt, run: 'failed', readyAt: null, error };
   // The called side may ask for a pause, but for no longer one than a policy may.
   const asked = Math.min(afterMs, retryPauseMaxMs);
-  const pause = Math.max(asked, retryDelayMs(scene.retry, scene.used, scene.chance));
-  return { attempt, run: 'backoff', readyAt: scene.now + pause, error };
+  const pause = isFree ? backoffMs(used, asked, retryCapDefaultMs) : Math.max(asked, retryDelayMs(retry, used, chance));
+  return { attempt, run: 'backoff', readyAt: now + pause, error };
 }

@@ -8,6 +8,8 @@ import { serveHttp } from '../../src/http/server.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { systemTimer } from '../../src/system/clock.ts';
+import { createPool } from '../../src/system/pool/pool.ts';
+import { createTemplates } from '../../src/system/templates/templates.ts';
 import { token } from './load.ts';
 import { nullTransport, settings } from './world.ts';
 
@@ -23,7 +25,8 @@ async function serveProduct(file: string): Promise<number> {
   if ('faults' in read) throw new Error(JSON.stringify(read.faults));
   const store = createStore(sqliteEngine(openSqlite(file), () => systemTimer.yield()));
   const world = systemWorld('info');
-  const rooms = composeRooms(settings, world, { store, transport: () => nullTransport() });
+  const templates = createTemplates(createPool(world).run);
+  const rooms = composeRooms(settings, world, { store, transport: () => nullTransport(), templates });
   const loops = createLoops(settings, { world, rooms, store });
   const { app } = createApi(read.config, { world, rooms, store, loops, version: '0', watched: [] });
   const listening = await serveHttp({ app, host: read.config.HTTP_HOST, port: read.config.HTTP_PORT });

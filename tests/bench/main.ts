@@ -8,6 +8,7 @@ import { table, type Figure } from './report.ts';
 import { benchRetention } from './retention.ts';
 import { benchSchedule } from './schedule.ts';
 import { benchSpace, benchStart } from './start.ts';
+import { benchTemplates } from './templates.ts';
 import { benchWhy } from './why.ts';
 import { benchWords } from './words.ts';
 
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   retention: benchRetention,
   api: benchApi,
   cli: benchCli,
+  templates: benchTemplates,
 };
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

@@ -14,7 +14,7 @@ import { systemClock, systemStopwatch, systemTimer } from '../../src/system/cloc
 import { createIds } from '../../src/system/ids.ts';
 
 const silent = () => undefined;
-const silentLog: Log = { debug: silent, info: silent, warn: silent, error: console.error };
+export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: console.error };
 
 /** A chat that answers at once: what is measured is everything but the platform. */
 export function nullTransport(onSend: () => void = silent): Transport {

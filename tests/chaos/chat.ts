@@ -2,6 +2,7 @@ import type { Evidence, Look, Outgoing, Sent, SentIds, TopicMade, Transport } fr
 import type { Thread } from '../../src/domain/thread.ts';
 import type { Chance } from '../support/chance.ts';
 import { textOf, type ManualTime } from '../support/fakes.ts';
+import { openSiege, type Siege } from './siege.ts';
 
 /**
  * The world outside: chats with their topics and messages. It outlives every process, and what is on its way to it when a
@@ -16,6 +17,8 @@ export interface Chat {
   readonly calls: readonly Call[];
   /** How often things go wrong, from 0 to 1. */
   weather(rate: number): void;
+  /** A fault that meets every call. */
+  readonly siege: Siege<LastingFault>;
   /** Until it is mended, the chat refuses everything for a reason that a person must mend. */
   block(chatId: string): void;
   mend(): void;
@@ -45,6 +48,7 @@ export interface Topic {
   chatId: string;
   readonly name: string;
   readonly order: number;
+  readonly madeAt: number;
   deleted: boolean;
   closed: boolean;
 }
@@ -87,6 +91,25 @@ const topicFaults = [
   { fault: 'throws', weight: 1 },
 ] as const;
 
+type SendFault = (typeof sendFaults)[number]['fault'];
+type TopicFault = (typeof topicFaults)[number]['fault'] | 'rateLimited';
+
+/** Faults that go on, by what becomes of a send and of a new topic; no look finds anything while they do, but for `astray`. */
+const lastingFaults = {
+  /** Out of reach, in trouble of its own, or a token that is refused. */
+  away: ['notSent', 'notMade'],
+  flooded: ['rateLimited', 'rateLimited'],
+  /** A gateway answers with pages of its own. */
+  cut: ['dropped', 'dropped'],
+  /** What is asked for is done, and every answer is lost or cannot be read. */
+  unheard: ['lost', 'lost'],
+  astray: ['misrouted', null],
+  broken: ['throwsLate', 'throws'],
+} as const;
+
+export type LastingFault = keyof typeof lastingFaults;
+export const allLastingFaults = Object.keys(lastingFaults) as LastingFault[];
+
 /** The state of the chats, and how calls go in it; see `Chat`. */
 class Place {
   readonly messages: Message[] = [];
@@ -98,19 +121,34 @@ class Place {
   readonly moved = new Map<string, string>();
   readonly inFlight = new Map<string, number>();
   rate = 0;
+  readonly siege: Siege<LastingFault>;
   lastId = 1000;
   readonly needs: Needs;
 
   constructor(needs: Needs) {
     this.needs = needs;
+    this.siege = openSiege(() => needs.time.elapsed());
   }
 
   get chance(): Chance {
     return this.needs.chance;
   }
 
-  fails(): boolean {
-    return this.chance.is(this.rate);
+  sendFault(): SendFault | null {
+    const lasting = this.siege.fault;
+    if (lasting !== null) return lastingFaults[lasting][0];
+    return this.chance.is(this.rate) ? this.chance.weigh(sendFaults).fault : null;
+  }
+
+  topicFault(): TopicFault | null {
+    const lasting = this.siege.fault;
+    if (lasting !== null) return lastingFaults[lasting][1];
+    return this.chance.is(this.rate) ? this.chance.weigh(topicFaults).fault : null;
+  }
+
+  isBlind(): boolean {
+    const lasting = this.siege.fault;
+    return lasting === null ? this.chance.is(this.rate) : lasting !== 'astray';
   }
 
   /** Notes the call, and its answer when it comes. */
@@ -178,7 +216,7 @@ type Effect = (place: Place, part: Outgoing, fault: string | null) => Sent;
 
 async function send(place: Place, part: Outgoing, { call, effect }: { call: Call; effect: Effect }): Promise<Sent> {
   const [there, back] = place.latency();
-  const fault = place.fails() ? place.chance.weigh(sendFaults).fault : null;
+  const fault = place.sendFault();
   if (fault === 'notSent') return { is: 'unreached', error: 'connection refused' };
   place.inFlight.set(part.deliveryId, (place.inFlight.get(part.deliveryId) ?? 0) + 1);
   await place.wait(there);
@@ -243,7 +281,7 @@ const removesTopic: Effect = (place, { route }) => {
 };
 
 async function look(place: Place, { deliveryId }: Outgoing, { resentAs, besides }: Look): Promise<Evidence> {
-  if (place.fails()) {
+  if (place.isBlind()) {
     if (place.chance.is(0.3)) throw new Error('a fault in the look');
     return { is: 'undecided', evidence: 'looked' };
   }
@@ -263,7 +301,7 @@ async function look(place: Place, { deliveryId }: Outgoing, { resentAs, besides 
 
 async function createTopic(place: Place, route: Thread, name: string): Promise<TopicMade> {
   const [there, back] = place.latency();
-  const fault = place.fails() ? place.chance.weigh(topicFaults).fault : null;
+  const fault = place.topicFault();
   await place.wait(there);
   const made = makeTopic(place, route, { name, fault });
   await place.wait(back);
@@ -271,20 +309,25 @@ async function createTopic(place: Place, route: Thread, name: string): Promise<T
   return made;
 }
 
-function makeTopic(place: Place, route: Thread, { name, fault }: { name: string; fault: string | null }): TopicMade {
+function makeTopic(
+  place: Place,
+  route: Thread,
+  { name, fault }: { name: string; fault: TopicFault | null },
+): TopicMade {
   if (fault === 'notMade') return { is: 'unreached', error: 'connection refused' };
   if (fault === 'blocked') place.blocked.set(place.whereIs(route.address), 'no_topic_right');
   const refusal = place.refusal(route.address);
   if (refusal !== null) return refusal;
+  if (fault === 'rateLimited') return { is: 'wait', error: 'Too Many Requests', ms: 7000 };
   if (fault === 'dropped') return { is: 'lost', error: 'socket hang up' };
   place.lastId += 1;
-  const order = place.calls.length;
-  place.topics.push({ id: place.lastId, chatId: route.address, name, order, deleted: false, closed: false });
+  const [order, madeAt] = [place.calls.length, place.needs.time.now()];
+  place.topics.push({ id: place.lastId, chatId: route.address, name, order, madeAt, deleted: false, closed: false });
   return fault === 'lost' ? { is: 'lost', error: 'socket hang up' } : { is: 'made', topicId: place.lastId };
 }
 
 function findTopic(place: Place, route: Thread, name: string): number | null {
-  if (place.fails()) return null;
+  if (place.isBlind()) return null;
   const alive = place.topics.filter(
     (topic) => !topic.deleted && topic.chatId === place.whereIs(route.address) && topic.name === name,
   );
@@ -337,6 +380,7 @@ export function openChat(needs: Needs): Chat {
     weather: (rate) => {
       place.rate = rate;
     },
+    siege: place.siege,
     block: (chatId) => {
       place.blocked.set(chatId, 'no_write_right');
     },

@@ -2,6 +2,7 @@ import type { Timer, Transport } from '../../src/app/ports/outside.ts';
 import type { Ask, Engine, Script } from '../../src/store/engine/engine.ts';
 import { written } from '../../src/store/engine/sql.ts';
 import type { Chance } from '../support/chance.ts';
+import type { Siege } from './siege.ts';
 
 /**
  * What may befall one process: its store fails it, and it dies between any two steps. A dead process touches nothing any
@@ -111,28 +112,33 @@ const storeFaults = [
   { code: 'SQLITE_IOERR_FSYNC', message: 'disk I/O error' },
 ] as const;
 
-function storeFault(chance: Chance): Error {
-  const { code, message } = chance.pick(storeFaults);
-  return Object.assign(new Error(message), { code });
-}
+export type StoreFault = (typeof storeFaults)[number];
+
+const thrown = ({ code, message }: StoreFault): Error => Object.assign(new Error(message), { code });
+
+/** Trouble that goes on: nothing works, or nothing can be written. */
+export const lastingTrouble: readonly StoreFault[] = storeFaults.slice(0, 2);
 
 interface Watching {
   readonly fate: State;
   readonly chance: Chance;
+  readonly siege: Siege<StoreFault>;
 }
 
 /** An engine that fails as the fate of its process says. */
-export function faultyEngine(engine: Engine, { fate, chance }: Watching): Engine {
+export function faultyEngine(engine: Engine, { fate, chance, siege }: Watching): Engine {
   return {
     ...engine,
+    read: (script) => engine.read(() => besieged(script(), { fate, siege })),
+    transactLightly: (script) => engine.transactLightly(() => besieged(script(), { fate, siege })),
     transact: async <T>(script: () => Script<T>): Promise<T> => {
       if (fate.dead) return never();
       const fault = fate.draw();
       const failsAt = fault === 'throws' ? chance.between(1, 12) : 0;
-      const played: Played = { fate, chance, failsAt, endsAttempts: false };
+      const played: Played = { fate, chance, siege, failsAt, endsAttempts: false };
       let result: T;
       try {
-        result = await engine.transact(() => watched(script(), played));
+        result = await engine.transact(() => watched(besieged(script(), played), played));
       } catch (error) {
         if (error instanceof Death) return never();
         throw error;
@@ -140,11 +146,26 @@ export function faultyEngine(engine: Engine, { fate, chance }: Watching): Engine
       if (fate.strikes('after a commit')) return never();
       if (fault === 'answer lost' || (played.endsAttempts && fate.losesEnd())) {
         fate.dealt.lost += 1;
-        throw storeFault(chance);
+        throw thrown(chance.pick(storeFaults));
       }
       return result;
     },
   };
+}
+
+/** A full disk can be read; what is locked or away answers nothing. */
+function* besieged<T>(script: Script<T>, { fate, siege }: Pick<Watching, 'fate' | 'siege'>): Script<T> {
+  let step = script.next();
+  while (step.done !== true) {
+    const { fault } = siege;
+    const isWrite = step.value.does === 'insert' || step.value.does === 'update';
+    if (fault !== null && (isWrite || fault.code !== 'SQLITE_FULL')) {
+      fate.dealt.thrown += 1;
+      throw thrown(fault);
+    }
+    step = script.next(yield step.value);
+  }
+  return step.value;
 }
 
 /** Only the end of an attempt says how long it took. */
@@ -163,7 +184,7 @@ function* watched<T>(script: Script<T>, played: Played): Script<T> {
   const { fate, chance, failsAt } = played;
   const fail = () => {
     fate.dealt.thrown += 1;
-    return storeFault(chance);
+    return thrown(chance.pick(storeFaults));
   };
   let statements = 0;
   let step = script.next();

@@ -8,7 +8,8 @@ import { createStore } from '../../src/store/engine/store.ts';
 import type { Chance } from '../support/chance.ts';
 import { memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 import type { Chat } from './chat.ts';
-import { fateOf, faultyEngine, mortalTimer, mortalTransport, type Fate } from './faults.ts';
+import { fateOf, faultyEngine, mortalTimer, mortalTransport, type Fate, type StoreFault } from './faults.ts';
+import type { Siege } from './siege.ts';
 
 /** One process: from its start on the database to its death. Nothing of it survives but rows, and what it has sent. */
 export interface Life {
@@ -33,13 +34,14 @@ export interface Outside {
   readonly chat: Chat;
   readonly ids: Ids;
   readonly chance: Chance;
+  readonly siege: Siege<StoreFault>;
   readonly settings: RoomSettings;
 }
 
-export function beginLife({ database, time, chat, ids, chance, settings }: Outside): Life {
+export function beginLife({ database, time, chat, ids, chance, siege, settings }: Outside): Life {
   const fate = fateOf(chance);
   const log = memoryLog();
-  const store = createStore(faultyEngine(sqliteEngine(database), { fate, chance }));
+  const store = createStore(faultyEngine(sqliteEngine(database), { fate, chance, siege }));
   const timer = mortalTimer(time, fate);
   const transport = mortalTransport(chat.transport, fate);
   const given: string[] = [];

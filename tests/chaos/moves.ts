@@ -5,8 +5,9 @@ import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ScheduleInput } from '../../src/domain/schedule/schedule.ts';
 import { scheduleOf, type Row } from '../invariants/rows.ts';
 import { hour, minute, second } from '../support/fakes.ts';
+import { allLastingFaults } from './chat.ts';
 import { someAction, somePolicies, someSchedule, someText } from './definitions.ts';
-import { dooms } from './faults.ts';
+import { dooms, lastingTrouble } from './faults.ts';
 import {
   actor,
   approve,
@@ -344,6 +345,19 @@ function weather(world: World): Promise<string> {
   return Promise.resolve(String(rate));
 }
 
+/** A fault that goes on for minutes, with everything that happens meanwhile. */
+function suffer({ chance, chat, siege }: World): Promise<string> {
+  const ms = chance.between(1, chance.pick([5, 30, 150])) * minute;
+  if (chance.is(0.35)) {
+    const fault = chance.pick(lastingTrouble);
+    siege.lay(fault, ms);
+    return Promise.resolve(`${fault.message} for ${ms} ms`);
+  }
+  const fault = chance.pick(allLastingFaults);
+  chat.siege.lay(fault, ms);
+  return Promise.resolve(`${fault} for ${ms} ms`);
+}
+
 function mend(world: World): Promise<string> {
   world.chat.mend();
   return Promise.resolve('');
@@ -389,6 +403,7 @@ export const moves: readonly Move[] = [
   { name: 'trouble with the store', weight: 4, play: trouble },
   { name: 'lose the answers to ends', weight: 2, play: loseEnds },
   { name: 'weather', weight: 3, play: weather },
+  { name: 'suffer', weight: 1.5, play: suffer },
   { name: 'mend', weight: 2, play: mend },
   { name: 'delete a topic', weight: 1, play: deleteTopic },
   { name: 'move a chat', weight: 0.3, play: moveChat },

@@ -58,6 +58,8 @@ async function rise(world: World, after?: string): Promise<void> {
       journal.tell(`the process is dead; the next one comes after ${down} ms`);
       await time.advance(down);
     }
+    // A process that cannot open its database ends, and is started until it can.
+    await time.advance(world.siege.leftMs);
     // Other rules of time are computed with anew, and nothing may come of that.
     if (chance.is(0.3)) journal.zoneRules += 1;
     await world.begin(`2026-${journal.zoneRules}`);
@@ -71,6 +73,8 @@ async function calmEnd(world: World): Promise<number> {
   journal.tell('all is calm');
   world.life().fate.calm();
   chat.weather(0);
+  chat.siege.lift();
+  world.siege.lift();
   chat.mend();
   if (chance.is(0.3)) {
     world.life().fate.kill();

@@ -9,8 +9,10 @@ import { chanceOf, type Chance } from '../support/chance.ts';
 import { manualTime, type ManualTime } from '../support/fakes.ts';
 import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { openChat, type Chat } from './chat.ts';
+import type { StoreFault } from './faults.ts';
 import { openJournal, type Journal } from './journal.ts';
 import { beginLife, type Life } from './life.ts';
+import { openSiege, type Siege } from './siege.ts';
 
 /** What came of something that was asked of the living process. */
 export type Outcome<T> =
@@ -26,6 +28,8 @@ export interface World {
   readonly database: Database;
   readonly time: ManualTime;
   readonly chat: Chat;
+  /** Trouble of the database that goes on. */
+  readonly siege: Siege<StoreFault>;
   readonly journal: Journal;
   readonly chance: Chance;
   readonly settings: RoomSettings;
@@ -56,6 +60,7 @@ export interface Lived extends Account {
 }
 
 const roundsMax = 3000;
+const lookInTroubleMs = 60_000;
 /** A stretch of living wakes up so many times at most; what is left of it passes in one piece. */
 const wakesMax = 40;
 
@@ -77,7 +82,8 @@ export async function openWorld(seed: number, start: number): Promise<World> {
   const chat = openChat({ time, chance: chanceOf(seed, 'chat'), tell: (line) => journal.tell(line) });
   const settings = settingsFrom(chance);
   const faults = chanceOf(seed, 'faults');
-  const outside = { database, time, chat, ids, chance: faults, settings };
+  const siege = openSiege<StoreFault>(() => time.elapsed());
+  const outside = { database, time, chat, ids, chance: faults, siege, settings };
   let life: Life | null = null;
   const wrong: string[] = [];
 
@@ -90,6 +96,7 @@ export async function openWorld(seed: number, start: number): Promise<World> {
     database,
     time,
     chat,
+    siege,
     journal,
     chance,
     settings,
@@ -188,11 +195,12 @@ async function settle(world: World, frozenAt?: number): Promise<boolean> {
       const done = await during(world, step);
       await time.advance(0);
       if (done.is === 'died') return false;
-      busy ||= done.is !== 'answered' || done.value > 0;
+      // Where the database goes on failing, a later time is waited for.
+      busy ||= done.is === 'answered' ? done.value > 0 : world.siege.fault === null;
     }
     idle = !busy;
   }
-  if (frozenAt === undefined) world.observe(true);
+  if (frozenAt === undefined) world.observe(world.siege.fault === null);
   return true;
 }
 
@@ -209,7 +217,8 @@ async function untilNext(world: World, withSlots: boolean): Promise<number | nul
   ];
   for (const nextAt of asked) {
     const told = await during(world, nextAt);
-    if (told.is === 'away') instants.push(now + 500);
+    // While the database goes on failing, a few looks tell as much as many.
+    if (told.is === 'away') instants.push(now + (world.siege.fault === null ? 500 : lookInTroubleMs));
     if (told.is === 'answered' && told.value !== null) instants.push(Math.max(told.value, now + 1));
   }
   const timer = time.untilTimer();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { lab, stopBots } from '../e2e/bot.ts';
-import { aPlace } from './place.ts';
+import { aPlace, aPlaceAfter } from './place.ts';
 import { widest } from './terminal.ts';
 
 afterEach(stopBots);
@@ -36,8 +36,7 @@ describe('the tasks of a thread', () => {
 
 describe('grants', () => {
   it('are listed, given and revoked', async () => {
-    const { well } = await aPlace();
-    await well(`${daily} Hello`);
+    const { well } = await aPlaceAfter(`${daily} Hello`);
     const [first] = (await well('grant list --task 1 --json')).json['grants'] as { readonly grant_id: string }[];
     const made = await well('grant create 1 --expires "2027-01-31 00:00" --scope action:message --json');
     const { grant_id: second } = made.json['grant'] as { readonly grant_id: string };
@@ -53,8 +52,7 @@ describe('a stretch of time', () => {
   it.each(['2026-11-01', '"2026-11-01 09:00"', '2026-11-01T09:00', '2026-11-01T09:00:00Z', '24h', 'P2D'])(
     'begins in the past: --from %s',
     async (from) => {
-      const { well } = await aPlace();
-      await well(`${daily} Hello`);
+      const { well } = await aPlaceAfter(`${daily} Hello`);
       await well('task run 1 --wait');
       expect((await well(`run list --from ${from} --json`)).json['runs']).toHaveLength(1);
       expect((await well(`usage --from ${from}`)).out).toMatch(/runs +1,/);
@@ -63,8 +61,7 @@ describe('a stretch of time', () => {
   );
 
   it('ends where it is said, and what is no moment is answered with how to write one', async () => {
-    const { well, type } = await aPlace();
-    await well(`${daily} Hello`);
+    const { well, type } = await aPlaceAfter(`${daily} Hello`);
     await well('task run 1 --wait');
     expect((await well('run list --to 2h --json')).json['runs']).toEqual([]);
     expect((await well('run list --to 2026-11-18 --json')).json['runs']).toEqual([]);
@@ -89,8 +86,9 @@ describe('how the server stands', () => {
     'grant list',
     'run list',
   ])('is told by %s, in 80 columns and as JSON', async (verb) => {
-    const { well } = await aPlace();
-    await well(`${daily} "A title that is so long that it would not fit any table at all, whatever it did"`);
+    const { well } = await aPlaceAfter(
+      `${daily} "A title that is so long that it would not fit any table at all, whatever it did"`,
+    );
     await well('task run 1 --wait');
     const told = await well(verb);
     expect(told.out).not.toBe('');
@@ -99,8 +97,7 @@ describe('how the server stands', () => {
   });
 
   it('is clean where nothing is wrong', async () => {
-    const { well } = await aPlace();
-    await well(`${daily} Hello`);
+    const { well } = await aPlaceAfter(`${daily} Hello`);
     expect((await well('audit --run')).out).toMatch(/^Everything is in order\.\n\d+ rows? looked at\.\n$/);
     expect((await well('reconcile --fix')).out).toBe('Everything is in order.\n');
     expect((await well('audit --task 1')).out).toContain('create');
@@ -109,8 +106,7 @@ describe('how the server stands', () => {
 
 describe('events', () => {
   it('are told from where they were left', async () => {
-    const { well } = await aPlace();
-    await well(`${daily} Hello`);
+    const { well } = await aPlaceAfter(`${daily} Hello`);
     const all = await well('events --json');
     expect(all.json['events']).toMatchObject([{ kind: 'task.create' }]);
     expect((await well(`events --after ${String(all.json['next_cursor'])}`)).out).toBe('No events.\n');

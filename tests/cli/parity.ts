@@ -7,249 +7,61 @@ export type Names = string | { readonly none: string };
 /** One thing that a person can do: by which names on each way. */
 export type Row = { readonly verb: string } & Readonly<Record<Way, Names>>;
 
-const oneTask = 'in the chat a list is shown, and one task by its card';
-const forPrograms = 'people see it in the chat as it happens; programs ask for it';
-const ofChat = 'it is about the chat in which it is said';
-const dialogue = 'it belongs to a dialogue in the chat';
-const ofHost = 'it works on this computer, without a server';
-const commandIsEnough = 'a word is enough';
-const noBulk = 'a chat has /pause all and /resume all for its own tasks; tags and subjects are for programs';
+/** Verb, command, button, operation, verb of the CLI. A dash stands before the reason why there is none, and `"` repeats it. */
+const table = `
+create a task | new | create, make, makeonce, plain | createTask | task create
+change a task | edit | edit, editwhat, field, fieldset, retime, hours, kept | updateTask | task update
+switch a task on or off | - /pause and /resume say it in the chat | - Pause and Resume say it in the chat | updateTask | task enable, task disable
+list tasks | tasks | list, which | listTasks, listThreadTasks | task list
+look at a task | task | task | getTask | task get
+tell what a task was told to do | - in the chat /undo takes the latest change back | - in the chat a list is shown, and one task by its card | listTaskVersions | task versions
+run a task now | run | run | runTaskNow | task run
+call off what runs | cancel | - a word is enough | cancelTask, cancelRun | task cancel, run cancel
+pause a task | pause | pause, pauseto | pauseTask | task pause
+resume a task | resume | resume | resumeTask | task resume
+pause all of a tag or a subject | - a chat has /pause all and /resume all for its own tasks; tags and subjects are for programs | " | pauseTasks, resumeTasks, cancelTasks | task pause, task resume, task cancel
+pause all of a thread | pause, resume, cancel | - a word is enough | pauseThread, resumeThread, cancelThread | thread pause, thread resume, thread cancel
+remove all of a thread | purge | purge | purgeThread | thread purge
+skip the next run | skip | skip | skipTask | task skip
+take a skip back | skip, undo | undo | unskipTask | task unskip
+run once more later | snooze | snooze, later, pick | snoozeTask | task snooze
+undo a change | undo | undo | undoTask | task undo
+delete a task | delete | delete | deleteTask | task delete
+restore a task | undo | restore | restoreTask | task restore
+answer for missed slots | - the question has buttons | missed | answerTask | task answer
+tell what has run | history | history, result, error, lasterror | listTaskRuns | task history
+tell why | why | why | whyTask | task why
+tell what is coming | next | agenda | listNextRuns | task next
+give a task a chat | - a task that was made in a chat has one | " | attachTask | task attach
+do a run again | - the message about the run has the button | retry | retryRun, replayRun | run retry, run replay
+look at runs | - people see it in the chat as it happens; programs ask for it | " | listRuns, getRun, getRunResult | run list, run get, run result
+wait for a run | - people see it in the chat as it happens; programs ask for it | " | getRun | run wait, task run
+try a schedule out | new | wizard | previewSchedule | schedule preview, task create
+put a text into a thread | - whoever is in the chat writes there | " | postMessage | message send
+look at grants and change them | - tasks in a chat get theirs from the membership | " | listGrants, createGrant, revokeGrant | grant list, grant create, grant revoke
+tell how the server stands | status | - a word is enough | getStatus | status
+tell what was used | usage | - a word is enough | getUsage | usage
+tell who did what, and look for what must never be | - it is for the operator; /status tells owners of findings | - it is for the operator | listAudit, runAudit, reconcile, listDowntimes | audit, reconcile, downtimes
+tell what happens | - people see it in the chat as it happens; programs ask for it | " | listEvents | events
+take up what is due | - the server does it by itself | " | tick | tick
+tell whether the server is well | status | - a word is enough | isLive, isHealthy, isReady, getVersion, getDescription | health, version
+carry tasks to a file and back | - a file of all tasks is for the operator | " | listTasks, createTask, updateTask | export, import
+play in the sandbox | - it plays the people who say them | - it plays the people who press them | - the sandbox has an API of its own, which no real server has | sandbox say, sandbox press, sandbox jump
+get help | help, start | - a word is enough | getDescription | help, completion, complete
+look after this computer | - it works on this computer, without a server | " | " | start, init, doctor, backup, restore, service install, service status, service uninstall
+say that something is done | - the message has the button | done, notdone, seen | - only whoever got it can say so | "
+decide about what waits in a chat | - the question has the buttons | deliver, discard, unblock, arrived, resend | - only whoever sees the chat knows the answer | "
+set a chat up | settings, tz, digest, topic, allow | setup, set, test, zone, zones, zoneyes, digest, topicdelete, keep, allow | - it is about the chat in which it is said | "
+leave a dialogue | cancel | cancel | - it belongs to a dialogue in the chat | "
+`;
 
-export const rows: readonly Row[] = [
-  {
-    verb: 'create a task',
-    command: 'new',
-    button: 'create, make, makeonce, plain',
-    operation: 'createTask',
-    cli: 'task create',
-  },
-  {
-    verb: 'change a task',
-    command: 'edit',
-    button: 'edit, editwhat, field, fieldset, retime, hours, kept',
-    operation: 'updateTask',
-    cli: 'task update',
-  },
-  {
-    verb: 'switch a task on or off',
-    command: { none: '/pause and /resume say it in the chat' },
-    button: { none: 'Pause and Resume say it in the chat' },
-    operation: 'updateTask',
-    cli: 'task enable, task disable',
-  },
-  {
-    verb: 'list tasks',
-    command: 'tasks',
-    button: 'list, which',
-    operation: 'listTasks, listThreadTasks',
-    cli: 'task list',
-  },
-  { verb: 'look at a task', command: 'task', button: 'task', operation: 'getTask', cli: 'task get' },
-  {
-    verb: 'tell what a task was told to do',
-    command: { none: 'in the chat /undo takes the latest change back' },
-    button: { none: oneTask },
-    operation: 'listTaskVersions',
-    cli: 'task versions',
-  },
-  { verb: 'run a task now', command: 'run', button: 'run', operation: 'runTaskNow', cli: 'task run' },
-  {
-    verb: 'call off what runs',
-    command: 'cancel',
-    button: { none: commandIsEnough },
-    operation: 'cancelTask, cancelRun',
-    cli: 'task cancel, run cancel',
-  },
-  { verb: 'pause a task', command: 'pause', button: 'pause, pauseto', operation: 'pauseTask', cli: 'task pause' },
-  { verb: 'resume a task', command: 'resume', button: 'resume', operation: 'resumeTask', cli: 'task resume' },
-  {
-    verb: 'pause all of a tag or a subject',
-    command: { none: noBulk },
-    button: { none: noBulk },
-    operation: 'pauseTasks, resumeTasks, cancelTasks',
-    cli: 'task pause, task resume, task cancel',
-  },
-  {
-    verb: 'pause all of a thread',
-    command: 'pause, resume, cancel',
-    button: { none: commandIsEnough },
-    operation: 'pauseThread, resumeThread, cancelThread',
-    cli: 'thread pause, thread resume, thread cancel',
-  },
-  { verb: 'remove all of a thread', command: 'purge', button: 'purge', operation: 'purgeThread', cli: 'thread purge' },
-  { verb: 'skip the next run', command: 'skip', button: 'skip', operation: 'skipTask', cli: 'task skip' },
-  { verb: 'take a skip back', command: 'skip, undo', button: 'undo', operation: 'unskipTask', cli: 'task unskip' },
-  {
-    verb: 'run once more later',
-    command: 'snooze',
-    button: 'snooze, later, pick',
-    operation: 'snoozeTask',
-    cli: 'task snooze',
-  },
-  { verb: 'undo a change', command: 'undo', button: 'undo', operation: 'undoTask', cli: 'task undo' },
-  { verb: 'delete a task', command: 'delete', button: 'delete', operation: 'deleteTask', cli: 'task delete' },
-  { verb: 'restore a task', command: 'undo', button: 'restore', operation: 'restoreTask', cli: 'task restore' },
-  {
-    verb: 'answer for missed slots',
-    command: { none: 'the question has buttons' },
-    button: 'missed',
-    operation: 'answerTask',
-    cli: 'task answer',
-  },
-  {
-    verb: 'tell what has run',
-    command: 'history',
-    button: 'history, result, error, lasterror',
-    operation: 'listTaskRuns',
-    cli: 'task history',
-  },
-  { verb: 'tell why', command: 'why', button: 'why', operation: 'whyTask', cli: 'task why' },
-  { verb: 'tell what is coming', command: 'next', button: 'agenda', operation: 'listNextRuns', cli: 'task next' },
-  {
-    verb: 'give a task a chat',
-    command: { none: 'a task that was made in a chat has one' },
-    button: { none: 'a task that was made in a chat has one' },
-    operation: 'attachTask',
-    cli: 'task attach',
-  },
-  {
-    verb: 'do a run again',
-    command: { none: 'the message about the run has the button' },
-    button: 'retry',
-    operation: 'retryRun, replayRun',
-    cli: 'run retry, run replay',
-  },
-  {
-    verb: 'look at runs',
-    command: { none: forPrograms },
-    button: { none: forPrograms },
-    operation: 'listRuns, getRun, getRunResult',
-    cli: 'run list, run get, run result',
-  },
-  {
-    verb: 'wait for a run',
-    command: { none: forPrograms },
-    button: { none: forPrograms },
-    operation: 'getRun',
-    cli: 'run wait, task run',
-  },
-  {
-    verb: 'try a schedule out',
-    command: 'new',
-    button: 'wizard',
-    operation: 'previewSchedule',
-    cli: 'schedule preview, task create',
-  },
-  {
-    verb: 'put a text into a thread',
-    command: { none: 'whoever is in the chat writes there' },
-    button: { none: 'whoever is in the chat writes there' },
-    operation: 'postMessage',
-    cli: 'message send',
-  },
-  {
-    verb: 'look at grants and change them',
-    command: { none: 'tasks in a chat get theirs from the membership' },
-    button: { none: 'tasks in a chat get theirs from the membership' },
-    operation: 'listGrants, createGrant, revokeGrant',
-    cli: 'grant list, grant create, grant revoke',
-  },
-  {
-    verb: 'tell how the server stands',
-    command: 'status',
-    button: { none: commandIsEnough },
-    operation: 'getStatus',
-    cli: 'status',
-  },
-  {
-    verb: 'tell what was used',
-    command: 'usage',
-    button: { none: commandIsEnough },
-    operation: 'getUsage',
-    cli: 'usage',
-  },
-  {
-    verb: 'tell who did what, and look for what must never be',
-    command: { none: 'it is for the operator; /status tells owners of findings' },
-    button: { none: 'it is for the operator' },
-    operation: 'listAudit, runAudit, reconcile, listDowntimes',
-    cli: 'audit, reconcile, downtimes',
-  },
-  {
-    verb: 'tell what happens',
-    command: { none: forPrograms },
-    button: { none: forPrograms },
-    operation: 'listEvents',
-    cli: 'events',
-  },
-  {
-    verb: 'take up what is due',
-    command: { none: 'the server does it by itself' },
-    button: { none: 'the server does it by itself' },
-    operation: 'tick',
-    cli: 'tick',
-  },
-  {
-    verb: 'tell whether the server is well',
-    command: 'status',
-    button: { none: commandIsEnough },
-    operation: 'isLive, isHealthy, isReady, getVersion, getDescription',
-    cli: 'health, version',
-  },
-  {
-    verb: 'carry tasks to a file and back',
-    command: { none: 'a file of all tasks is for the operator' },
-    button: { none: 'a file of all tasks is for the operator' },
-    operation: 'listTasks, createTask, updateTask',
-    cli: 'export, import',
-  },
-  {
-    verb: 'play in the sandbox',
-    command: { none: 'it plays the people who say them' },
-    button: { none: 'it plays the people who press them' },
-    operation: { none: 'the sandbox has an API of its own, which no real server has' },
-    cli: 'sandbox say, sandbox press, sandbox jump',
-  },
-  {
-    verb: 'get help',
-    command: 'help, start',
-    button: { none: commandIsEnough },
-    operation: 'getDescription',
-    cli: 'help, completion, complete',
-  },
-  {
-    verb: 'look after this computer',
-    command: { none: ofHost },
-    button: { none: ofHost },
-    operation: { none: ofHost },
-    cli: 'start, init, doctor, backup, restore, service install, service status, service uninstall',
-  },
-  {
-    verb: 'say that something is done',
-    command: { none: 'the message has the button' },
-    button: 'done, notdone, seen',
-    operation: { none: 'only whoever got it can say so' },
-    cli: { none: 'only whoever got it can say so' },
-  },
-  {
-    verb: 'decide about what waits in a chat',
-    command: { none: 'the question has the buttons' },
-    button: 'deliver, discard, unblock, arrived, resend',
-    operation: { none: 'only whoever sees the chat knows the answer' },
-    cli: { none: 'only whoever sees the chat knows the answer' },
-  },
-  {
-    verb: 'set a chat up',
-    command: 'settings, tz, digest, topic, allow',
-    button: 'setup, set, test, zone, zones, zoneyes, digest, topicdelete, keep, allow',
-    operation: { none: ofChat },
-    cli: { none: ofChat },
-  },
-  {
-    verb: 'leave a dialogue',
-    command: 'cancel',
-    button: 'cancel',
-    operation: { none: dialogue },
-    cli: { none: dialogue },
-  },
-];
+export const rows: readonly Row[] = table.trim().split('\n').map(rowOf);
+
+function rowOf(line: string): Row {
+  const [verb = '', ...cells] = line.split(' | ');
+  const told: Names[] = [];
+  for (const cell of cells)
+    told.push(cell === '"' ? (told.at(-1) ?? '') : cell.startsWith('- ') ? { none: cell.slice(2) } : cell);
+  const [command = '', button = '', operation = '', cli = ''] = told;
+  return { verb, command, button, operation, cli };
+}

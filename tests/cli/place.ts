@@ -16,6 +16,13 @@ export async function aPlace(env: Readonly<Record<string, string>> = {}): Promis
   return placeAt(bot);
 }
 
+/** A server to which a line was typed that ended with 0. */
+export async function aPlaceAfter(words: string): Promise<Place> {
+  const place = await aPlace();
+  await place.well(words);
+  return place;
+}
+
 export function placeAt(bot: Bot): Place {
   const type = (words: string, seat: Seat = {}) =>
     typed(split(words), {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { lab, stopBots } from '../e2e/bot.ts';
-import { aPlace, type Place } from './place.ts';
+import { aPlace, type Place, aPlaceAfter } from './place.ts';
 
 afterEach(stopBots);
 
@@ -16,8 +16,7 @@ async function inTheLab(): Promise<Place & { readonly thread: string }> {
 
 describe('a run that is waited for', () => {
   it('is told with what it said, where nothing is delivered', async () => {
-    const { well } = await aPlace();
-    await well(`${daily} Hello`);
+    const { well } = await aPlaceAfter(`${daily} Hello`);
     const said = await well('task run 1 --wait');
     expect(said.out).toMatch(/^#1 Hello succeeded in .+\.\n/);
     expect(said.out).toContain('Nothing is delivered to cli:default: it is kept in the history.\nHello\n');

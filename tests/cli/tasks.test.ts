@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { stopBots } from '../e2e/bot.ts';
-import { aPlace } from './place.ts';
+import { aPlace, aPlaceAfter } from './place.ts';
 import { widest } from './terminal.ts';
 
 afterEach(stopBots);
@@ -20,8 +20,7 @@ const taskIn = ({ json }: { json: Record<string, unknown> }) => json['task'] as 
 
 describe('a task on the command line', () => {
   it('is told of in words, whatever is done to it', async () => {
-    const { well } = await aPlace();
-    await well('task create --cron "0 9 * * 1-5" --timezone Europe/Madrid "Stand up"');
+    const { well } = await aPlaceAfter('task create --cron "0 9 * * 1-5" --timezone Europe/Madrid "Stand up"');
     expect((await well('task update 1 --when "every day at 8:30"')).out).toContain(
       'every weekday at 09:00 (Europe/Madrid) -> every day at 08:30',
     );
@@ -139,8 +138,7 @@ describe('a task on the command line', () => {
   });
 
   it('is named by its number in the thread that is named, and in no other', async () => {
-    const { well, type } = await aPlace();
-    await well('task create --cron "0 9 * * *" --timezone UTC Here');
+    const { well, type } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone UTC Here');
     await well('task create --cron "0 9 * * *" --timezone UTC There --thread-key cli:other');
     expect((await well('task get 1')).out).toContain('#1 Here');
     expect((await well('task get 1 --thread-key cli:other')).out).toContain('#1 There');
@@ -152,8 +150,9 @@ describe('a task on the command line', () => {
   });
 
   it('is changed only in what is named, and says what that was', async () => {
-    const { well } = await aPlace();
-    await well('task create --cron "0 9 * * *" --timezone Europe/Madrid --tag a --subject s --policy grace=1m Hello');
+    const { well } = await aPlaceAfter(
+      'task create --cron "0 9 * * *" --timezone Europe/Madrid --tag a --subject s --policy grace=1m Hello',
+    );
     const moved = taskIn(await well('task update 1 --cron "30 8 * * *" --json'));
     expect(moved.schedule).toMatchObject({ cron: '30 8 * * *', timezone: 'Europe/Madrid' });
     const cleared = taskIn(await well('task update 1 --clear-tags --clear-subject --policy grace= --disable --json'));
@@ -163,8 +162,7 @@ describe('a task on the command line', () => {
   });
 
   it('is skipped, snoozed, answered for, undone and asked about', async () => {
-    const { well, type } = await aPlace();
-    await well('task create --cron "0 9 * * *" --timezone UTC Hello');
+    const { well, type } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone UTC Hello');
     expect((await well('task skip 1 --count 2')).out).toMatch(/next +Sat 21 Nov 09:00/);
     expect((await well('task unskip 1')).out).toMatch(/next +Thu 19 Nov 09:00/);
     expect((await well('task snooze 1 10m')).out).toBe('Snoozed #1 Hello for 10m.\n');
@@ -209,8 +207,7 @@ describe('a list of tasks', () => {
   });
 
   it('has colours for somebody who looks, and none with NO_COLOR or in a pipe', async () => {
-    const { well } = await aPlace();
-    await well('task create --when "every day at 9" --timezone UTC Hello');
+    const { well } = await aPlaceAfter('task create --when "every day at 9" --timezone UTC Hello');
     expect((await well('task list', { hasColours: true })).out).toContain('\u001B[');
     expect((await well('task list', { hasColours: true, environment: { NO_COLOR: '1' } })).out).not.toContain('\u001B');
     expect((await well('task list')).out).not.toContain('\u001B');
@@ -238,8 +235,7 @@ describe('a list of tasks', () => {
   });
 
   it('is narrowed by its flags', async () => {
-    const { well } = await aPlace();
-    await well('task create --cron "0 9 * * *" --timezone UTC --tag a --subject s One');
+    const { well } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone UTC --tag a --subject s One');
     await well('task create --cron "0 9 * * *" --timezone UTC --thread-key cli:other Two');
     const titles = async (flags: string) =>
       ((await well(`task list ${flags} --json`)).json['tasks'] as WireTask[]).map(({ title }) => title);

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import type { Call } from '../../src/sandbox/world/world.ts';
-import { lab, minute, type Bot } from './bot.ts';
+import { lab, minute, type Bot, aBot } from './bot.ts';
 
 /** Calls on the wire and the rows behind them, which tests of the delivery look at beside what people see. */
 
@@ -89,6 +89,12 @@ export async function aTask(bot: Bot, { title, text = 'ping', thread = threadOf(
 /** Has an approved chat: somebody whom the bot knows has spoken there. */
 export async function opened(bot: Bot, chat: number, as = 'ada'): Promise<void> {
   await bot.say(as, chat, chat > 0 ? '/start' : '/allow');
+}
+
+export async function aBotIn(chat: number, ...given: Parameters<typeof aBot>): Promise<Bot> {
+  const bot = await aBot(...given);
+  await opened(bot, chat);
+  return bot;
 }
 
 export async function runNow(bot: Bot, taskId: string): Promise<void> {

@@ -1,7 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FaultKind } from '../../src/sandbox/world/world.ts';
-import { aBot, ada, ben, lab, minute, plain, second, stopBots, type Bot } from './bot.ts';
-import { aTask, callsSince, mark, opened, ownFloods, rowsOf, saidIn, threadOf, topicNamed } from './deliveries.ts';
+import { ada, ben, lab, minute, plain, second, stopBots, type Bot } from './bot.ts';
+import {
+  aTask,
+  callsSince,
+  mark,
+  opened,
+  ownFloods,
+  rowsOf,
+  saidIn,
+  threadOf,
+  topicNamed,
+  aBotIn,
+} from './deliveries.ts';
 
 afterEach(stopBots);
 
@@ -43,8 +54,7 @@ const steps = [
 
 describe.each(steps)('%s in chat %i', (method, chat) => {
   it.each(kinds)('that meets "%s" leads to one topic with one result and one pinned card', async (kind) => {
-    const bot = await aBot();
-    await opened(bot, chat);
+    const bot = await aBotIn(chat);
     await aTask(bot, { text: 'ping', thread: threadOf(chat), cron: '1 9 * * *' });
     await bot.pass(50 * second);
     bot.world.fault({ kind, method, chat, count: 1 });
@@ -63,8 +73,7 @@ describe.each(steps)('%s in chat %i', (method, chat) => {
 });
 
 it('gives two tasks of the same name a topic each, when the answers to both creations are lost', async () => {
-  const bot = await aBot();
-  await opened(bot, lab);
+  const bot = await aBotIn(lab);
   bot.world.fault({ kind: 'reset_after', method: 'createForumTopic', count: 2 });
   for (const text of ['left', 'right']) await aTask(bot, { title: 'twin', text, cron: '1 9 * * *' });
   await bot.pass(5 * minute);
@@ -77,8 +86,7 @@ it('gives two tasks of the same name a topic each, when the answers to both crea
 
 it('finds a topic of which it hears only after it has asked, and makes no second one', async () => {
   for (const isPressed of [false, true]) {
-    const bot = await aBot();
-    await opened(bot, lab);
+    const bot = await aBotIn(lab);
     await aTask(bot, { text: 'ping', cron: '1 9 * * *' });
     await bot.pass(50 * second);
     bot.world.fault({ kind: 'reset_after', method: 'createForumTopic', count: 1 });
@@ -97,8 +105,7 @@ it('finds a topic of which it hears only after it has asked, and makes no second
 });
 
 it('asks about each topic of which nobody knows whether it was made, and each answer has that one made', async () => {
-  const bot = await aBot();
-  await opened(bot, lab);
+  const bot = await aBotIn(lab);
   bot.world.fault({ kind: 'reset_before', method: 'createForumTopic', count: 2 });
   for (const text of ['one', 'two', 'three']) await aTask(bot, { text, cron: '1 9 * * *' });
   await bot.pass(30 * minute);
@@ -115,8 +122,7 @@ it('asks about each topic of which nobody knows whether it was made, and each an
 
 describe('the change of a card', () => {
   it.each(kinds)('that meets "%s" is shown in the end', async (kind) => {
-    const bot = await aBot();
-    await opened(bot, lab);
+    const bot = await aBotIn(lab);
     const taskId = await aTask(bot, { text: 'ping', cron: '1 9 * * *' });
     await bot.pass(90 * second);
     const before = mark(bot);
@@ -134,8 +140,7 @@ describe('a result whose send got no answer', () => {
   const settledBy = (bot: Bot) => rowsOf(bot, 'result').map(({ status, sends }) => ({ status, sends }));
 
   it('is found by evidence where it arrived, and is not sent again', async () => {
-    const bot = await aBot();
-    await opened(bot, lab);
+    const bot = await aBotIn(lab);
     await aTask(bot, { text: 'ping', cron: '1,2 9 * * *' });
     await bot.pass(90 * second);
     bot.world.fault({ kind: 'reset_after', method: 'sendMessage', count: 1 });
@@ -152,8 +157,7 @@ describe('a result whose send got no answer', () => {
   });
 
   it('is sent once more where it did not arrive, and the row says why', async () => {
-    const bot = await aBot();
-    await opened(bot, lab);
+    const bot = await aBotIn(lab);
     await aTask(bot, { text: 'ping', cron: '1,2 9 * * *' });
     await bot.pass(90 * second);
     bot.world.fault({ kind: 'reset_before', method: 'sendMessage', count: 1 });
@@ -167,8 +171,7 @@ describe('a result whose send got no answer', () => {
   });
 
   it('stays single when Telegram processes it after half a minute, when it was sent again', async () => {
-    const bot = await aBot();
-    await opened(bot, lab);
+    const bot = await aBotIn(lab);
     await aTask(bot, { text: 'ping', cron: '1,2 9 * * *' });
     await bot.pass(90 * second);
     bot.world.fault({ kind: 'late', method: 'sendMessage', count: 1, delayMs: 30_000 });
@@ -178,8 +181,7 @@ describe('a result whose send got no answer', () => {
   });
 
   it('keeps its place before the next result of its topic', async () => {
-    const bot = await aBot();
-    await opened(bot, lab);
+    const bot = await aBotIn(lab);
     await aTask(bot, { text: 'run {{ run.scheduled_for }}', title: 'ping', cron: '* * * * *' });
     await bot.pass(80 * second);
     bot.world.fault({ kind: 'reset_before', method: 'sendMessage', count: 3 });
@@ -191,8 +193,7 @@ describe('a result whose send got no answer', () => {
   });
 
   it('is asked about where the task says so, and each answer is taken', async () => {
-    const bot = await aBot();
-    await opened(bot, lab);
+    const bot = await aBotIn(lab);
     await aTask(bot, { text: 'ping', cron: '1,2,8 9 * * *', more: { policies: { unknown: 'ask' } } });
     await bot.pass(90 * second);
     bot.world.fault({ kind: 'reset_before', method: 'sendMessage', count: 1 });
@@ -220,8 +221,7 @@ describe('a result whose send got no answer', () => {
 });
 
 it('asks in a private chat where too many messages could be the lost one, and never guesses', async () => {
-  const bot = await aBot({ TELEGRAM_CHATS: String(ben) });
-  await opened(bot, ada);
+  const bot = await aBotIn(ada, { TELEGRAM_CHATS: String(ben) });
   await opened(bot, ben, 'ben');
   await aTask(bot, { text: 'ping', thread: threadOf(ada), cron: '1,2 9 * * *' });
   await bot.pass(90 * second);

@@ -14,6 +14,7 @@ import {
   threadOf,
   topicNamed,
   unhurried,
+  aBotIn,
 } from './deliveries.ts';
 
 afterEach(stopBots);
@@ -27,8 +28,7 @@ const firstRun = ['createForumTopic', 'sendMessage', 'sendMessage', 'pinChatMess
 
 describe.each(places)('in %s', (_name, chat) => {
   it('does topic, result, card and pin in that order, and then exactly one call for each result', async () => {
-    const bot = await aBot();
-    await opened(bot, chat);
+    const bot = await aBotIn(chat);
     await aTask(bot, { text: 'ping', thread: threadOf(chat) });
     const before = mark(bot);
     await bot.pass(minute + 20 * second);
@@ -51,8 +51,7 @@ describe.each(places)('in %s', (_name, chat) => {
 });
 
 it('brings what the API starts by hand to the topic of the task, also for a task that was made in a topic', async () => {
-  const bot = await aBot();
-  await opened(bot, lab);
+  const bot = await aBotIn(lab);
   const place = bot.world.createTopic(lab, 'ada', 'Planning');
   const taskId = await aTask(bot, { text: 'hand', thread: `${threadOf(lab)}:topic:${place}`, cron: '0 0 1 1 *' });
   await runNow(bot, taskId);
@@ -66,8 +65,7 @@ it('brings what the API starts by hand to the topic of the task, also for a task
 });
 
 it('gives five tasks that are due at once a topic each, each result in its own, and makes no 429', async () => {
-  const bot = await aBot();
-  await opened(bot, lab);
+  const bot = await aBotIn(lab);
   const names = ['one', 'two', 'three', 'four', 'five'];
   for (const text of names) await aTask(bot, { text, cron: '1 9 * * *' });
   await bot.pass(3 * minute);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { aBot, ada, ben, hour, lab, minute, plain, second, stopBots, type Bot } from './bot.ts';
+import { ada, ben, hour, lab, minute, plain, second, stopBots, type Bot } from './bot.ts';
 import {
   aTask,
   callsSince,
@@ -13,14 +13,14 @@ import {
   threadOf,
   topicNamed,
   unhurried,
+  aBotIn,
 } from './deliveries.ts';
 import { aTalkingBot, made } from './dialogue.ts';
 
 afterEach(stopBots);
 
 async function running(chat: number, as = 'ada') {
-  const bot = await aBot({ ...unhurried, TELEGRAM_CHATS: String(ben) });
-  await opened(bot, ada);
+  const bot = await aBotIn(ada, { ...unhurried, TELEGRAM_CHATS: String(ben) });
   if (chat !== ada) await opened(bot, chat, as);
   await aTask(bot, { text: 'ping', thread: threadOf(chat) });
   await bot.pass(minute + 20 * second);
@@ -135,8 +135,7 @@ describe('a plain group', () => {
 describe('a chat that the bot never met', () => {
   it('has its tasks paused, and the owner is told once', async () => {
     const chat = -1009999999999;
-    const bot = await aBot(unhurried);
-    await opened(bot, ada);
+    const bot = await aBotIn(ada, unhurried);
     await aTask(bot, { text: 'ping', thread: threadOf(chat) });
     await bot.pass(30 * minute);
     expect(stateOf(bot)[0]).toMatchObject({ state: 'paused', paused_reason: 'chat_gone' });
@@ -147,8 +146,7 @@ describe('a chat that the bot never met', () => {
 });
 
 it('shows a result of several parts that was cut off by a kick from where it stopped', async () => {
-  const bot = await aBot();
-  await opened(bot, ada);
+  const bot = await aBotIn(ada);
   await opened(bot, lab);
   const text = ['A', 'B', 'C'].map((letter) => `${letter} `.repeat(1900).trim()).join('\n\n');
   await aTask(bot, { title: 'long', text, cron: '1 9 * * *' });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { aBot, ada, hour, lab, minute, second, stopBots, type Bot } from './bot.ts';
-import { aTask, opened, saidIn, select, threadOf, topicNamed, unhurried } from './deliveries.ts';
+import { aTask, opened, saidIn, select, threadOf, topicNamed, unhurried, aBotIn } from './deliveries.ts';
 
 afterEach(stopBots);
 
@@ -16,8 +16,7 @@ function buttonsOf(bot: Bot, chat: number, words: RegExp) {
 }
 
 async function failing(more: Readonly<Record<string, unknown>> = {}, cron = '* * * * *') {
-  const bot = await aBot(echoing);
-  await opened(bot, lab);
+  const bot = await aBotIn(lab, echoing);
   const taskId = await aTask(bot, { title: 'job', text: 'done', cron, more: { action: broken, ...more } });
   return { bot, taskId };
 }
@@ -46,8 +45,7 @@ describe('a task that fails', () => {
 
 describe('a result that is not a message', () => {
   it('can be run again, once for a double press', async () => {
-    const bot = await aBot(echoing);
-    await opened(bot, lab);
+    const bot = await aBotIn(lab, echoing);
     await aTask(bot, { title: 'job', text: 'done', cron: '1 9 * * *', more: { action: { kind: 'echo' } } });
     await bot.pass(80 * second);
     const [result] = buttonsOf(bot, lab, /^done$/);

@@ -13,6 +13,7 @@ import {
   threadOf,
   topicNamed,
   unhurried,
+  aBotIn,
 } from './deliveries.ts';
 
 afterEach(stopBots);
@@ -79,8 +80,7 @@ it('holds all chats when several are told to wait within a second', async () => 
 });
 
 it('lets no time pass by a first result that waits in hand, also where no other chat can be served meanwhile', async () => {
-  const bot = await aBot({ DELIVERY_CONCURRENCY: '1' });
-  await opened(bot, ada);
+  const bot = await aBotIn(ada, { DELIVERY_CONCURRENCY: '1' });
   await aTask(bot, { thread: threadOf(ada), cron: '0 10 * * *' });
   const after = mark(bot);
   await bot.pass(day);
@@ -90,8 +90,7 @@ it('lets no time pass by a first result that waits in hand, also where no other 
 
 describe('a great backlog of one group', () => {
   async function withBacklog() {
-    const bot = await aBot();
-    await opened(bot, lab);
+    const bot = await aBotIn(lab);
     await opened(bot, ada);
     const names = ['red', 'green', 'blue'];
     for (const title of names) {

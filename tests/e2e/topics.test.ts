@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { aBot, ada, lab, minute, noRights, second, stopBots, type Bot } from './bot.ts';
+import { ada, lab, minute, noRights, second, stopBots, type Bot } from './bot.ts';
 import {
   aTask,
   callsSince,
@@ -13,6 +13,7 @@ import {
   threadOf,
   topicNamed,
   unhurried,
+  aBotIn,
 } from './deliveries.ts';
 import { ask, aTalkingBot, madeWithTopic } from './dialogue.ts';
 
@@ -24,8 +25,7 @@ const places = [
 ] as const;
 
 async function withTopic(chat: number, text = 'ping') {
-  const bot = await aBot(unhurried);
-  await opened(bot, chat);
+  const bot = await aBotIn(chat, unhurried);
   await aTask(bot, { text, thread: threadOf(chat) });
   await bot.pass(minute + 20 * second);
   return { bot, topic: topicNamed(bot, chat, text) };
@@ -64,8 +64,7 @@ describe.each(places)('a topic that a person deleted, in %s', (_name, chat) => {
 });
 
 it('makes a topic again that was deleted between the parts of a long result, and shows the rest there', async () => {
-  const bot = await aBot();
-  await opened(bot, lab);
+  const bot = await aBotIn(lab);
   const text = ['A', 'B', 'C'].map((letter) => `${letter} `.repeat(1800).trim()).join('\n\n');
   await aTask(bot, { title: 'long', text, cron: '1 9 * * *' });
   const stop = bot.world.watch(({ kind }) => {
@@ -115,8 +114,7 @@ describe.each(places)('topics that are switched off in %s', (_name, chat) => {
 
 describe('a group in which the bot may not manage topics', () => {
   it('hears once what to mend; Retry looks at once, and results then arrive in order', async () => {
-    const bot = await aBot(unhurried);
-    await opened(bot, noRights);
+    const bot = await aBotIn(noRights, unhurried);
     await aTask(bot, { text: 'ping', thread: threadOf(noRights) });
     await bot.pass(3 * minute + 20 * second);
     const waits = told(bot, noRights, /A result waits/);
@@ -156,8 +154,7 @@ describe('a group in which the bot may not manage topics', () => {
 
 describe('what a person must mend', () => {
   it('is told in the topic in which the task was asked for, and any word there has it looked at again', async () => {
-    const bot = await aBot(unhurried);
-    await opened(bot, lab);
+    const bot = await aBotIn(lab, unhurried);
     const planning = bot.world.createTopic(lab, 'ada', 'Planning');
     bot.world.setBotRights(lab, { can_manage_topics: false });
     await aTask(bot, { text: 'ping', thread: `${threadOf(lab)}:topic:${planning}`, cron: '1,2 9 * * *' });
@@ -188,8 +185,7 @@ describe('what a person must mend', () => {
   });
 
   it('is no right to pin: the card stays unpinned, and the chat hears of it once for all its tasks', async () => {
-    const bot = await aBot(unhurried);
-    await opened(bot, lab);
+    const bot = await aBotIn(lab, unhurried);
     bot.world.setBotRights(lab, { can_pin_messages: false });
     for (const text of ['one', 'two', 'three']) await aTask(bot, { text, cron: '* * * * *' });
     await bot.pass(3 * minute + 20 * second);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../support/ports.ts';
 import { aBot, ada, lab, minute, second, stopBots, type Bot } from './bot.ts';
-import { aTask, driftUntil, opened, saidIn, select, topicNamed, unhurried } from './deliveries.ts';
+import { aTask, driftUntil, opened, saidIn, select, topicNamed, unhurried, aBotIn } from './deliveries.ts';
 
 afterEach(stopBots);
 
@@ -11,8 +11,7 @@ describe('while Telegram tells no updates', () => {
   it.each(['reset_before', 'hang', 'answer_lost'] as const)(
     'because getUpdates meets "%s", tasks go on, and every word is answered once afterwards',
     async (kind) => {
-      const bot = await aBot(unhurried);
-      await opened(bot, lab);
+      const bot = await aBotIn(lab, unhurried);
       await opened(bot, ada);
       await aTask(bot, { text: 'ping' });
       bot.world.fault({ kind, method: 'getUpdates', count: 3 });
@@ -30,8 +29,7 @@ describe('while Telegram tells no updates', () => {
   );
 
   it('because another process polls with the same token, tasks go on, and it polls again when that one has gone', async () => {
-    const bot = await aBot(unhurried);
-    await opened(bot, lab);
+    const bot = await aBotIn(lab, unhurried);
     await opened(bot, ada);
     await aTask(bot, { text: 'ping' });
     const root = callsRoot(bot);
@@ -65,8 +63,7 @@ it('answers no update twice when the process ends between taking and answering i
 });
 
 it('answers a press whose answer is lost on the way, with one effect', async () => {
-  const bot = await aBot(unhurried);
-  await opened(bot, ada);
+  const bot = await aBotIn(ada, unhurried);
   const [preview] = await bot.say('ada', ada, '/new in 2 hours tea');
   if (preview === undefined) throw new Error('no preview');
   bot.world.fault({ kind: 'reset_before', method: 'answerCallbackQuery', count: 1 });
@@ -80,8 +77,7 @@ describe('an answer to a person whose send got no answer', () => {
   it.each(['reset_before', 'reset_after', 'hang', 'late'] as const)(
     'because of "%s" is there once in the end',
     async (kind) => {
-      const bot = await aBot();
-      await opened(bot, lab);
+      const bot = await aBotIn(lab);
       await bot.pass(minute);
       bot.world.fault({ kind, method: 'sendMessage', count: 1 });
       // One that everybody sees; what one person alone sees is simply said again.

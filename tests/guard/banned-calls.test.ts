@@ -38,7 +38,7 @@ const bans: readonly Ban[] = [
     rooms: [system],
   },
   { what: 'console', pattern: /(?<![.\w$])console\s*(?:\?\.|\.|\[)/g, rooms: [system] },
-  { what: 'process.env', pattern: /\bprocess\s*\.\s*env\b/g, rooms: ['src/config/'] },
+  { what: 'process.env', pattern: /\bprocess\s*\.\s*env\b/g, rooms: ['src/config/', 'src/system/pool/program.ts'] },
   { what: 'process taken apart', pattern: /\bprocess\s*(?:\?\.|\[)|=\s*process\b(?!\s*\.)/g, rooms: [] },
   {
     what: 'the life of the process',

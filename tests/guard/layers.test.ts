@@ -41,6 +41,10 @@ const sound: readonly SourceFile[] = [
     text: "import { Cron } from 'croner'; import 'luxon'; import 'rrule';",
   },
   {
+    path: 'src/system/templates/liquid.ts',
+    text: "import 'liquidjs';",
+  },
+  {
     path: 'src/compose/server.ts',
     text: "import '../config/config.ts'; import '../store/store.ts'; import '../http/server.ts';",
   },
@@ -50,7 +54,7 @@ const sound: readonly SourceFile[] = [
 
 describe('a tree in memory', () => {
   it('is sound without a planted fault', () => {
-    expect(checkLayers(sound)).toEqual({ edges: 17, faults: [] });
+    expect(checkLayers(sound)).toEqual({ edges: 18, faults: [] });
   });
 
   it.each([
@@ -63,12 +67,24 @@ describe('a tree in memory', () => {
     ],
     ['domain imports node', 'src/domain/x.ts', "import { join } from 'node:path';", 'domain imports no package'],
     ['domain imports a library', 'src/domain/x.ts', "import { Cron } from 'croner';", 'domain imports no package'],
-    ['an outer room calculates with a library', 'src/http/x.ts', "import 'luxon';", 'only the second opinion'],
+    [
+      'an outer room calculates with a library',
+      'src/http/x.ts',
+      "import 'luxon';",
+      'only src/system/second-opinion/ imports it',
+    ],
     [
       'the server loads the second opinion',
       'src/compose/server.ts',
       "import '../system/second-opinion/program.ts';",
-      'main.ts -> src/compose/server.ts -> src/system/second-opinion/program.ts: loads the second opinion',
+      'main.ts -> src/compose/server.ts -> src/system/second-opinion/program.ts: loads into this process',
+    ],
+    ['a template is rendered here', 'src/http/x.ts', "import 'liquidjs';", 'only src/system/templates/ imports it'],
+    [
+      'the server loads the library of templates',
+      'src/compose/server.ts',
+      "import '../system/templates/liquid.ts';",
+      'src/system/templates/liquid.ts: loads into this process',
     ],
     ['app imports a package', 'src/app/x.ts', "import { z } from 'zod';", 'app imports no package'],
     ['app imports node', 'src/app/x.ts', "export { join } from 'node:path';", 'app imports no package'],

@@ -21,9 +21,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli.ts': ['runtime.ts', 'compose'],
 };
 
-/** Libraries that calculate schedules once more, in a process of their own. */
-const secondOpinions = new Set(['croner', 'luxon', 'rrule']);
-const secondOpinionRoom = 'src/system/second-opinion/';
+/** Libraries for children of the pool alone, and where they are used: they may hang, and grow without end. */
+const rooms = { opinions: 'src/system/second-opinion/', templates: 'src/system/templates/' };
+const evaluating: Readonly<Record<string, string>> = {
+  croner: rooms.opinions,
+  luxon: rooms.opinions,
+  rrule: rooms.opinions,
+  liquidjs: rooms.templates,
+};
 
 export interface LayerReport {
   readonly edges: number;
@@ -38,7 +43,7 @@ export function checkLayers(files: readonly SourceFile[]): LayerReport {
     ...files.filter((file) => roomOf(file.path) === null).map((file) => `${file.path}: belongs to no room`),
     ...imports.flatMap((each) => faultOf(each, paths)),
     ...cycles(graph).map((path) => `${path.join(' -> ')}: imports in a circle`),
-    ...opinionsReached(files, imports),
+    ...evaluatorsReached(files, imports),
   ];
   return { edges: imports.length, faults };
 }
@@ -65,8 +70,8 @@ function packageFault(from: string, { file, specifier }: Import): readonly strin
   // Both name our own files in a way that hides which room is meant.
   if (/^(?:#|cronogram(?:\/|$))/.test(specifier)) return ['rooms are named by relative paths'];
   if (from === 'app' || from === 'domain') return [`${from} imports no package`];
-  if (secondOpinions.has(specifier) && !file.startsWith(secondOpinionRoom))
-    return ['only the second opinion imports it'];
+  const room = evaluating[specifier];
+  if (room !== undefined && !file.startsWith(room)) return [`only ${room} imports it`];
   return [];
 }
 
@@ -100,14 +105,14 @@ function unseen(seen: Set<string>, path: string): boolean {
   return isNew;
 }
 
-/** The second opinion may hang, and grow without end: no other process than its own loads it. */
-function opinionsReached(files: readonly SourceFile[], imports: readonly Import[]): readonly string[] {
+/** No process but a child of the pool loads what may hang, or grow without end. */
+function evaluatorsReached(files: readonly SourceFile[], imports: readonly Import[]): readonly string[] {
   const graph = graphOf(imports);
-  const users = new Set(imports.filter(({ specifier }) => secondOpinions.has(specifier)).map(({ file }) => file));
+  const users = new Set(imports.filter(({ specifier }) => specifier in evaluating).map(({ file }) => file));
   const entries = files.map(({ path }) => path).filter((path) => /^src\/[^/]+\.ts$/.test(path));
   return entries.flatMap((entry) => {
     const found = chain(graph, entry, (path) => users.has(path));
-    return found === null ? [] : [`${found.join(' -> ')}: loads the second opinion into this process`];
+    return found === null ? [] : [`${found.join(' -> ')}: loads into this process what belongs into the pool`];
   });
 }
 

@@ -14,6 +14,30 @@ export function readRows(databaseUrl: string): Promise<Rows> {
   return databaseUrl.startsWith('file:') ? Promise.resolve(readFile(databaseUrl.slice(5))) : readPostgres(databaseUrl);
 }
 
+/**
+ * The rows of some tasks of a database file that is too large to be read at once; with the words that belong to no task
+ * where `withWords` says so.
+ */
+export function readRowsOf(databaseUrl: string, ids: readonly string[], { withWords }: { withWords: boolean }): Rows {
+  const connection = new Database(databaseUrl.slice(5), { readonly: true });
+  const among = `in (select value from json_each(?))`;
+  const ofTask = `task_id ${among}${withWords ? ' or task_id is null' : ''}`;
+  const where: Readonly<Partial<Record<Name, string>>> = {
+    tasks: `where id ${among}`,
+    attempts: `where run_id in (select id from runs where ${ofTask})`,
+  };
+  try {
+    const read = names.map((name) => {
+      if (name === 'chats') return [name, connection.prepare('select * from chats').all()] as const;
+      const statement = connection.prepare(`select * from ${name} ${where[name] ?? `where ${ofTask}`}`);
+      return [name, statement.all(JSON.stringify(ids))] as const;
+    });
+    return Object.fromEntries(read) as unknown as Rows;
+  } finally {
+    connection.close();
+  }
+}
+
 function readFile(file: string): Rows {
   const connection = new Database(file, { readonly: true });
   try {

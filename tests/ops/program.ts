@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { AtEnd } from '../support/place.ts';
 import { compiledOnce, sourceFlags } from '../support/sources.ts';
@@ -84,4 +84,13 @@ function parsed(line: string): Readonly<Record<string, unknown>>[] {
   } catch {
     return [];
   }
+}
+
+/** The ids of the children of a server's pool. */
+export function childrenOf(pid: number): readonly number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
+  return lines
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
+    .filter(([, , parent, args]) => Number(parent) === pid && args?.includes('pool/program') === true)
+    .map(([, child]) => Number(child));
 }

@@ -17,6 +17,8 @@ const native = [
   'tests/ops/start.test.ts',
   'tests/system/crash.test.ts',
   'tests/system/second-opinion',
+  'tests/system/pool.test.ts',
+  'tests/system/templates.test.ts',
 ];
 
 function passesOn(version: string, folder: string): boolean {

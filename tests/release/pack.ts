@@ -12,7 +12,16 @@ import { check, deliver, tellChecks } from './checks.ts';
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const allowed = /^(?:dist\/|drizzle\/|docs\/|(?:README|LICENSE|CHANGELOG)(?:\.md)?$|\.env\.example$|package\.json$)/;
-const needed = ['dist/main.js', 'dist/cli.js', 'README.md', 'LICENSE', 'CHANGELOG.md', '.env.example', 'package.json'];
+const needed = [
+  'dist/main.js',
+  'dist/cli.js',
+  'dist/system/pool/program.js',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  '.env.example',
+  'package.json',
+];
 const needless = /\.(?:ts|map)$|^dist\/bench\//;
 const installMaxMs = 300_000;
 const startMaxMs = 30_000;

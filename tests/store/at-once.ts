@@ -4,7 +4,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { Script } from '../../src/store/engine/engine.ts';
 import { minute, nine } from '../support/builders.ts';
 import { manualTime } from '../support/fakes.ts';
-import type { World } from '../support/store-worlds.ts';
+import type { OpenWorld, World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
 import { engineOn, type Engine } from './conformance/verbs.ts';
 
@@ -37,6 +37,17 @@ export function processes(world: World, own: Partial<RoomSettings> = {}): readon
   const time = manualTime(nine - 30 * minute);
   const beside = numbers(3).map(() => engineOn(world, world.another(), time, own));
   return [engineOn(world, world.store, time, own), ...beside];
+}
+
+export async function opened(open: OpenWorld, own: Partial<RoomSettings> = {}) {
+  const world = await open();
+  const engines = processes(world, own);
+  return { world, engines, first: engines[0] };
+}
+
+export async function withTask(open: OpenWorld, input: Parameters<Engine['create']>[0] = {}) {
+  const made = await opened(open);
+  return { ...made, task: await made.first.create(input) };
 }
 
 /** Deeds over all processes at once: what they were given, and the codes of the refusals. */

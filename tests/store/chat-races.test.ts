@@ -3,7 +3,7 @@ import { noChange } from '../../src/app/ports/tasks.ts';
 import { aTask, nine } from '../support/builders.ts';
 import { worldsOf, type OpenWorld } from '../support/store-worlds.ts';
 import { atOnce, codes, numbers, won } from './at-once.ts';
-import { aChat, aMessage, outbox, owner, threadOf } from './scenes.ts';
+import { aChat, aMessage, outbox, owner, threadOf, withTask } from './scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
 
@@ -62,8 +62,7 @@ function chatRaceTests(open: OpenWorld): void {
   });
 
   test('a chat that moves while tasks are made under both of its addresses is one chat with numbers of its own', async () => {
-    const world = await open();
-    const first = await aTask(world);
+    const { world, task: first } = await withTask(open);
     const results = await atOnce(world, 24, async (store, index) => {
       if (index % 6 === 3) return store.moveChat(group, supergroup, nine);
       const home = threadOf(index % 2 === 0 ? group : supergroup);

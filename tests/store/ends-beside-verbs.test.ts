@@ -4,11 +4,11 @@ import type { Script } from '../../src/store/engine/engine.ts';
 import { finishRuns } from '../../src/store/runs/ends.ts';
 import { cancelLive } from '../../src/store/runs/thread-runs.ts';
 import { changeLocked } from '../../src/store/tasks/changes.ts';
-import { ample, aRunningTask, aTask, bootId, claimAll, endOf, failureOf, nine, startAll } from '../support/builders.ts';
+import { ample, aTask, bootId, claimAll, endOf, failureOf, nine, startAll } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
 import { numbers, untilSomebodyWaits } from './at-once.ts';
-import { removed } from './scenes.ts';
+import { removed, withRunningTask } from './scenes.ts';
 
 /** Runs a script, and counts how often the engine had to begin it: once, unless the database broke it off. */
 function counted(world: World) {
@@ -25,8 +25,7 @@ describe('on Postgres', () => {
   const open = worldsOf('postgres');
 
   test('the end of a run waits for a verb on its task without holding the run that the verb calls off', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     const { begun, run } = counted(world);
     let ending: Promise<unknown> = Promise.resolve();
     await run('verb', function* (): Script<void> {

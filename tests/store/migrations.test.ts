@@ -159,44 +159,22 @@ async function postgresShapes(client: Client): Promise<Shapes> {
 const typeClass = (type: string) => (/^(integer|bigint|bigserial)$/i.test(type) ? 'integer' : type.toLowerCase());
 
 const more: Migration = { name: '0001_more', statements: ['create table more (id text primary key)'] };
+const broken: Migration = { name: '0002_broken', statements: ['create table half (id text)', 'create nonsense'] };
 
-describe('on SQLite', () => {
+describe('a file', () => {
   const migrations = readMigrations('sqlite');
   const aFile = () => {
     const file = join(aFolder(), 'cronogram.db');
-    return { file, folder: join(file, '..'), connection: openSqlite(file) };
+    const connection = openSqlite(file);
+    onTestFinished(() => void connection.close());
+    return { file, folder: join(file, '..'), connection };
   };
   const tablesOf = (connection: Database.Database) => Object.keys(sqliteShapes(connection)).sort();
 
-  test('the migrations build exactly the declared tables', async () => {
-    const { connection } = aFile();
-    await migrateSqlite(connection, 0);
-
-    expect(lowered(sqliteShapes(connection))).toEqual(lowered(declaredShapes('sqlite')));
-    connection.close();
-  });
-
-  test('a second time there is nothing to do, and a new database needs no backup', async () => {
+  test('a new database needs no backup', async () => {
     const { connection, folder } = aFile();
-
-    expect(await migrateSqlite(connection, 0)).toEqual({ applied: migrations.map(({ name }) => name), backup: null });
-    expect(await migrateSqlite(connection, 1)).toEqual({ applied: [], backup: null });
-    expect(readdirSync(folder).filter((name) => name.endsWith('.backup'))).toEqual([]);
-    connection.close();
-  });
-
-  test('a database that was written by a newer version is refused with what to do, and is not touched', async () => {
-    const { connection } = aFile();
     await migrateSqlite(connection, 0);
-    connection.exec(`insert into schema_migrations values ('9999_future', 1); create table future (id text)`);
-    const before = connection.prepare('select * from sqlite_master').all();
-
-    await expect(migrateSqlite(connection, 2, [...migrations, more])).rejects.toMatchObject({
-      code: 'store_unavailable',
-      message: expect.stringMatching(/newer version.*9999_future.*[Rr]estore a backup/s) as string,
-    });
-    expect(connection.prepare('select * from sqlite_master').all()).toEqual(before);
-    connection.close();
+    expect(readdirSync(folder).filter((name) => name.endsWith('.backup'))).toEqual([]);
   });
 
   test('an existing database is copied before it is changed, and the copy is the old one', async () => {
@@ -212,7 +190,6 @@ describe('on SQLite', () => {
     expect(copy.prepare('select value from kv').pluck().all()).toEqual(['old']);
     expect(statSync(backup ?? '').mode & 0o077).toBe(0);
     copy.close();
-    connection.close();
   });
 
   test('half a copy, left by a process that was killed, is no copy', async () => {
@@ -225,47 +202,29 @@ describe('on SQLite', () => {
     expect(tablesOf(copy)).toContain('tasks');
     expect(existsSync(`${backup}.partial`)).toBe(false);
     copy.close();
-    connection.close();
   });
 
   test('a copy from an earlier try is kept, because it is the older truth', async () => {
     const { connection, file } = aFile();
     await migrateSqlite(connection, 0);
-    const broken = { name: more.name, statements: ['create table more (id text primary key)', 'create nonsense'] };
-    await expect(migrateSqlite(connection, 1, [...migrations, broken])).rejects.toThrow(/nonsense/);
+    const half = { name: more.name, statements: [...more.statements, 'create nonsense'] };
+    await expect(migrateSqlite(connection, 1, [...migrations, half])).rejects.toThrow(/nonsense/);
     connection.exec(`insert into kv (scope, key, value, updated_at) values ('s', 'k', 'later', 0)`);
     await migrateSqlite(connection, 2, [...migrations, more]);
 
     const copy = new Database(`${file}.before-0001_more.backup`, { readonly: true });
     expect(copy.prepare('select value from kv').pluck().all()).toEqual([]);
     copy.close();
-    connection.close();
   });
 
-  test('what was kept under keys is still told after the upgrade', async () => {
-    const { connection } = aFile();
-    await migrateSqlite(connection, 0, beforeKeys(migrations));
-    connection.exec(keptRows);
-    await migrateSqlite(connection, 1);
-    expectKept(connection.prepare(kept).all() as Record<string, unknown>[]);
-    connection.close();
-  });
-
-  test('a statement that fails leaves the old schema, whole', async () => {
-    const { connection, folder } = aFile();
-    const broken = { name: '0001_broken', statements: ['create table half (id text)', 'create nonsense'] };
+  test('a statement that fails on a new database leaves nothing, and on an old one the copy', async () => {
+    const { connection, file } = aFile();
     await expect(migrateSqlite(connection, 0, [...migrations, broken])).rejects.toThrow(/nonsense/);
     expect(tablesOf(connection)).toEqual([]);
 
     await migrateSqlite(connection, 0);
-    const before = tablesOf(connection);
     await expect(migrateSqlite(connection, 0, [...migrations, more, broken])).rejects.toThrow(/nonsense/);
-    expect(tablesOf(connection)).toEqual(before);
-    expect(connection.prepare('select name from schema_migrations').pluck().all()).toEqual(
-      migrations.map(({ name }) => name),
-    );
-    expect(existsSync(join(folder, 'cronogram.db.before-0001_more.backup'))).toBe(true);
-    connection.close();
+    expect(existsSync(`${file}.before-0001_more.backup`)).toBe(true);
   });
 });
 
@@ -310,66 +269,90 @@ function lowered(shapes: Shapes): Shapes {
   );
 }
 
-describe('on Postgres', () => {
-  const migrations = readMigrations('postgres');
-  let connections: Connections | undefined;
-  afterAll(() => connections?.end());
-  /** The database is empty at the start of each test. */
-  const connect = async () => {
-    connections ??= postgresPool((await freshPostgres()).url);
-    const client = await connections.connect();
-    onTestFinished(() => client.release());
-    await client.query('drop schema public cascade', []);
-    await client.query('create schema public', []);
-    return client;
+/** A new database, and what both engines are asked about it. */
+interface Place {
+  readonly migrate: (now: number, migrations?: Migration[]) => ReturnType<typeof migrateSqlite>;
+  readonly rows: (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+  readonly does: (text: string) => Promise<unknown>;
+  readonly shapes: () => Promise<Shapes>;
+}
+
+async function onSqlite(): Promise<Place> {
+  const connection = openSqlite(join(aFolder(), 'cronogram.db'));
+  onTestFinished(() => void connection.close());
+  return {
+    migrate: (now, migrations) => migrateSqlite(connection, now, migrations),
+    rows: async (text) => connection.prepare<[], Record<string, unknown>>(text).all(),
+    does: async (text) => connection.exec(text),
+    shapes: async () => sqliteShapes(connection),
   };
-  const applied = async (client: Client) =>
-    (await client.query('select name from schema_migrations order by name', [])).rows;
+}
+
+let connections: Connections | undefined;
+afterAll(() => connections?.end());
+
+async function onPostgres(): Promise<Place> {
+  connections ??= postgresPool((await freshPostgres()).url);
+  const client = await connections.connect();
+  onTestFinished(() => client.release());
+  const ask = (text: string) => client.query(text, []);
+  await ask('drop schema public cascade');
+  await ask('create schema public');
+  return {
+    migrate: (now, migrations) => migratePostgres(client, now, migrations),
+    rows: async (text) => (await ask(text)).rows as Record<string, unknown>[],
+    does: ask,
+    shapes: () => postgresShapes(client),
+  };
+}
+
+describe.each([
+  ['sqlite', onSqlite],
+  ['postgres', onPostgres],
+] as const)('on %s', (dialect, open) => {
+  const migrations = readMigrations(dialect);
+  const names = migrations.map(({ name }) => name);
 
   test('the migrations build exactly the declared tables', async () => {
-    const client = await connect();
-    await migratePostgres(client, 0);
-
-    expect(lowered(await postgresShapes(client))).toEqual(lowered(declaredShapes('postgres')));
+    const { migrate, shapes } = await open();
+    await migrate(0);
+    expect(lowered(await shapes())).toEqual(lowered(declaredShapes(dialect)));
   });
 
   test('a second time there is nothing to do', async () => {
-    const client = await connect();
-
-    expect(await migratePostgres(client, 0)).toEqual({ applied: migrations.map(({ name }) => name), backup: null });
-    expect(await migratePostgres(client, 1)).toEqual({ applied: [], backup: null });
+    const { migrate } = await open();
+    expect(await migrate(0)).toEqual({ applied: names, backup: null });
+    expect(await migrate(1)).toEqual({ applied: [], backup: null });
   });
 
   test('a database that was written by a newer version is refused with what to do, and is not touched', async () => {
-    const client = await connect();
-    await migratePostgres(client, 0);
-    await client.query(`insert into schema_migrations values ('9999_future', 1)`, []);
-    const before = await postgresShapes(client);
-
-    await expect(migratePostgres(client, 2, [...migrations, more])).rejects.toMatchObject({
+    const { migrate, does, shapes } = await open();
+    await migrate(0);
+    await does(`insert into schema_migrations values ('9999_future', 1)`);
+    await does('create table future (id text)');
+    const before = await shapes();
+    await expect(migrate(2, [...migrations, more])).rejects.toMatchObject({
       code: 'store_unavailable',
       message: expect.stringMatching(/newer version.*9999_future.*[Rr]estore a backup/s) as string,
     });
-    expect(await postgresShapes(client)).toEqual(before);
+    expect(await shapes()).toEqual(before);
   });
 
   test('what was kept under keys is still told after the upgrade', async () => {
-    const client = await connect();
-    await migratePostgres(client, 0, beforeKeys(migrations));
-    await client.query(keptRows, []);
-    await migratePostgres(client, 1);
-    expectKept((await client.query(kept, [])).rows as Record<string, unknown>[]);
+    const { migrate, does, rows } = await open();
+    await migrate(0, beforeKeys(migrations));
+    await does(keptRows);
+    await migrate(1);
+    expectKept(await rows(kept));
   });
 
   test('a statement that fails leaves the old schema, whole', async () => {
-    const client = await connect();
-    await migratePostgres(client, 0);
-    const before = await postgresShapes(client);
-    const broken = { name: '0002_broken', statements: ['create table half (id text)', 'create nonsense'] };
-
-    await expect(migratePostgres(client, 1, [...migrations, more, broken])).rejects.toThrow(/nonsense/);
-    expect(await postgresShapes(client)).toEqual(before);
-    expect(await applied(client)).toEqual(migrations.map(({ name }) => ({ name })));
+    const { migrate, rows, shapes } = await open();
+    await migrate(0);
+    const before = await shapes();
+    await expect(migrate(1, [...migrations, more, broken])).rejects.toThrow(/nonsense/);
+    expect(await shapes()).toEqual(before);
+    expect(await rows('select name from schema_migrations order by name')).toEqual(names.map((name) => ({ name })));
   });
 });
 

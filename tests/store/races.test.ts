@@ -20,7 +20,7 @@ import { storeChild } from '../support/child.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
 import { atOnce, codes, numbers, untilSomebodyWaits, won } from './at-once.ts';
-import { aReadyTask, change, claimParts, delivered, removed, show } from './scenes.ts';
+import { aReadyTask, change, claimParts, delivered, removed, show, withTask } from './scenes.ts';
 
 async function seedTasks(world: World, count: number, facts: Partial<NewTask> = {}): Promise<Task[]> {
   const first = await aTask(world, facts);
@@ -154,8 +154,7 @@ function raceTests(open: OpenWorld): void {
   });
 
   test('40 runs by hand of an exclusive task: one is dispatched, the others are told that it runs', async () => {
-    const world = await open();
-    const task = await aTask(world, { nextAt: nine + hour });
+    const { world, task } = await withTask(open, { nextAt: nine + hour });
     const results = await atOnce(world, 40, (store) =>
       store.changeTask({ taskId: task.id, actor: 'system', at: nine, once: null, quota: ample }, ({ live }) => {
         if (live.length > 0) throw new AppError('run_in_progress', 'This task is running now.');
@@ -242,8 +241,7 @@ describe('on Postgres', () => {
   raceTests(open);
 
   test('a claim that has not seen a live run looks again instead of failing', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.store.addRun(world.make.taskRun(task, nine - hour));
     await world.query(`update runs set status = 'succeeded'`);
     const lives: number[] = [];

@@ -1,15 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
-import type { Engine } from '../../src/store/engine/engine.ts';
-import { migratePostgres } from '../../src/store/engine/migrate.ts';
-import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
-import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { createStore, translate } from '../../src/store/engine/store.ts';
+import { translate } from '../../src/store/engine/store.ts';
 import { countingIds, faultyTransport, manualTime, memoryLog } from '../support/fakes.ts';
-import { freshSqlite } from '../support/fresh-sqlite.ts';
 import { actor, group, minute, settings, start } from '../support/pipeline.ts';
-import { freshPostgres } from '../support/postgres.ts';
+import { worldsOf, type World } from '../support/store-worlds.ts';
 
 type Claiming = 'startRuns' | 'claimParts' | 'letRunsGo';
 
@@ -33,14 +28,14 @@ function losing(store: Store): Store & { loseNext(claim: Claiming): void } {
   };
 }
 
-async function aPlace(engine: Engine) {
-  const lossy = losing(createStore(engine));
+async function aPlace(world: World) {
+  const lossy = losing(world.store);
   const store: Store = lossy;
   const time = manualTime(start);
   const log = memoryLog();
   const chat = faultyTransport();
-  const world = { clock: time, stopwatch: time, timer: time, ids: countingIds('boot'), log };
-  const rooms = composeRooms(settings, world, { store, transport: (budget) => chat.within(budget) });
+  const here = { clock: time, stopwatch: time, timer: time, ids: countingIds('boot'), log };
+  const rooms = composeRooms(settings, here, { store, transport: (budget) => chat.within(budget) });
   const { task } = await rooms.tasks.create({
     threadKey: group,
     actor,
@@ -48,12 +43,10 @@ async function aPlace(engine: Engine) {
     input: { instructions: 'Stand up!', schedule: { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' } },
   });
   const step = async () => {
-    const now = time.now();
-    await rooms.scheduler.step(now, 100);
-    await rooms.runner.step(now, 100);
-    await turns();
-    await rooms.deliverer.step(now, 100);
-    await turns();
+    for (const room of ['scheduler', 'runner', 'deliverer'] as const) {
+      await rooms[room].step(time.now(), 100);
+      await turns();
+    }
   };
   // On a real server an answer takes longer than a turn of the loop, and the manual clock does not move meanwhile.
   const turns = async () => {
@@ -63,42 +56,33 @@ async function aPlace(engine: Engine) {
   const settle = async () => {
     for (let round = 0; round < 6; round += 1) await step();
   };
+  /** What loses the answer to its claim tells so, and the claim stands. */
+  const loses = async (claim: Claiming, room: 'runner' | 'deliverer') => {
+    lossy.loseNext(claim);
+    await expect(rooms[room].step(time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
+  };
+  /** The next slot is there, and its run is queued. */
+  const slot = async () => {
+    await time.advance(5 * minute);
+    await rooms.scheduler.step(time.now(), 100);
+  };
+  const work = async () => {
+    await rooms.runner.step(time.now(), 100);
+    await rooms.runner.idle();
+  };
   const history = async () =>
     (await store.listTaskRuns({ taskId: task.id, status: null, limit: 10, cursor: null })).items;
-  return { lossy, rooms, time, log, chat, settle, history };
+  return { rooms, time, log, chat, settle, history, loses, slot, work };
 }
 
-const opened: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close();
-});
-
-const engines = {
-  sqlite: async () => {
-    const database = await freshSqlite();
-    return sqliteEngine(database);
-  },
-  postgres: async () => {
-    const fresh = await freshPostgres();
-    opened.push(() => fresh.drop());
-    const connections = postgresPool(fresh.url);
-    opened.push(() => connections.end());
-    const client = await connections.connect();
-    await migratePostgres(client, start).finally(() => client.release());
-    return postgresEngine(connections);
-  },
-};
-
-describe.each(Object.entries(engines))('a claim whose answer was lost, on %s', (_name, anEngine) => {
+describe.each(['sqlite', 'postgres'] as const)('a claim whose answer was lost, on %s', (kind) => {
+  const open = worldsOf(kind);
   const letGo = (p: Awaited<ReturnType<typeof aPlace>>) => p.log.lines.filter(({ event }) => event === 'claims_let_go');
 
   it('leaves a run that nobody executes; the next step lets it go, and it is done once', async () => {
-    const p = await aPlace(await anEngine());
-    await p.time.advance(5 * minute);
-    await p.rooms.scheduler.step(p.time.now(), 100);
-    p.lossy.loseNext('startRuns');
-    await expect(p.rooms.runner.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
+    const p = await aPlace(await open());
+    await p.slot();
+    await p.loses('startRuns', 'runner');
     expect(await p.history()).toMatchObject([{ status: 'dispatched', attempts: [{ status: 'running' }] }]);
 
     await p.settle();
@@ -110,29 +94,23 @@ describe.each(Object.entries(engines))('a claim whose answer was lost, on %s', (
   });
 
   it('is let go also when it was committed only after its answer was given up', async () => {
-    const p = await aPlace(await anEngine());
-    await p.time.advance(5 * minute);
-    await p.rooms.scheduler.step(p.time.now(), 100);
-    p.lossy.loseNext('startRuns');
-    await expect(p.rooms.runner.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
-    p.lossy.loseNext('letRunsGo');
-    await expect(p.rooms.runner.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
+    const p = await aPlace(await open());
+    await p.slot();
+    await p.loses('startRuns', 'runner');
+    await p.loses('letRunsGo', 'runner');
     await p.time.advance(31_000);
     await p.settle();
     expect(await p.history()).toMatchObject([{ status: 'succeeded' }]);
   });
 
   it('leaves a part that nobody sends; the next step lets it go, and evidence settles it', async () => {
-    const p = await aPlace(await anEngine());
+    const p = await aPlace(await open());
     await p.time.advance(5 * minute);
     await p.settle();
-    await p.time.advance(5 * minute);
-    await p.rooms.scheduler.step(p.time.now(), 100);
-    await p.rooms.runner.step(p.time.now(), 100);
-    await p.rooms.runner.idle();
+    await p.slot();
+    await p.work();
     // The first run has made the topic, so this claim is the one that sends.
-    p.lossy.loseNext('claimParts');
-    await expect(p.rooms.deliverer.step(p.time.now(), 100)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await p.loses('claimParts', 'deliverer');
     expect((await p.history())[0]).toMatchObject({ deliveries: [{ status: 'sending' }] });
 
     await p.settle();
@@ -144,18 +122,14 @@ describe.each(Object.entries(engines))('a claim whose answer was lost, on %s', (
   });
 
   it('is told apart from work that goes on', async () => {
-    const p = await aPlace(await anEngine());
-    const open = p.chat.hold();
-    await p.time.advance(5 * minute);
-    const now = p.time.now();
-    await p.rooms.scheduler.step(now, 100);
-    await p.rooms.runner.step(now, 100);
-    await p.rooms.runner.idle();
-    await p.rooms.deliverer.step(now, 100);
-    p.lossy.loseNext('claimParts');
-    await expect(p.rooms.deliverer.step(now, 100)).rejects.toMatchObject({ code: 'store_unavailable' });
-    await p.rooms.deliverer.step(now, 100);
-    open();
+    const p = await aPlace(await open());
+    const goOn = p.chat.hold();
+    await p.slot();
+    await p.work();
+    await p.rooms.deliverer.step(p.time.now(), 100);
+    await p.loses('claimParts', 'deliverer');
+    await p.rooms.deliverer.step(p.time.now(), 100);
+    goOn();
     await p.settle();
     expect(await p.history()).toMatchObject([{ status: 'succeeded', deliveries: [{ status: 'delivered' }] }]);
     expect(letGo(p)).toEqual([]);

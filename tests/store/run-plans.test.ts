@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunQuery } from '../../src/app/ports/runs.ts';
-import { migrateSqlite } from '../../src/store/engine/migrate.ts';
-import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { aTask, claimAll, nine } from '../support/builders.ts';
-import { aFolder } from '../support/place.ts';
+import { freshSqlite, watched } from '../support/fresh-sqlite.ts';
 import { worldOver } from '../support/store-worlds.ts';
 
 const base = { provider: 'telegram', address: '-100', topic: null };
@@ -22,19 +20,12 @@ const queries: Readonly<Record<string, Partial<RunQuery>>> = {
 };
 
 test('no question about runs, and no look for what a thread has under way, reads a whole table or sorts one', async () => {
-  const connection = openSqlite(join(aFolder(), 'cronogram.db'));
+  const connection = await freshSqlite();
   onTestFinished(() => void connection.close());
-  await migrateSqlite(connection, 0);
   const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
   const task = await aTask(world);
   await claimAll(world, { now: nine, limit: 1 });
-  const statements = new Set<string>();
-  const prepare = connection.prepare.bind(connection);
-  const recording = (text: string) => {
-    statements.add(text);
-    return prepare(text);
-  };
-  connection.prepare = recording as typeof connection.prepare;
+  const { selects, planOf } = watched(connection);
 
   for (const query of Object.values(queries)) {
     const taskId = query.taskId === undefined ? null : task.id;
@@ -44,15 +35,11 @@ test('no question about runs, and no look for what a thread has under way, reads
   await world.store.liveRunsOf(base, 100);
   await world.store.liveRunsOf({ ...base, topic: 7 }, 100);
 
-  const used = [...statements].filter((text) => /^\s*select\b/i.test(text));
-  const details = used.flatMap((text) =>
-    prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
-      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => null))
-      .map(({ detail }) => detail),
-  );
   // The parts of a page are put in order for each of its runs, and the newest page of all runs is read from the end of their ids.
   const isPage = (detail: string) => /^SCAN r USING (?:COVERING )?INDEX sqlite_autoindex_runs_1/.test(detail);
-  const faults = details.filter((detail) => /^SCAN |TEMP B-TREE FOR ORDER BY/.test(detail) && !isPage(detail));
-  expect(used.length).toBeGreaterThan(10);
+  const faults = selects()
+    .flatMap(planOf)
+    .filter((detail) => /^SCAN |TEMP B-TREE FOR ORDER BY/.test(detail) && !isPage(detail));
+  expect(selects().length).toBeGreaterThan(10);
   expect(faults).toEqual([]);
 });

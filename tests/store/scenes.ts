@@ -6,8 +6,8 @@ import type { Once } from '../../src/app/use-cases/kept-answers.ts';
 import type { Actor } from '../../src/domain/access.ts';
 import type { Task } from '../../src/domain/task.ts';
 import type { Thread } from '../../src/domain/thread.ts';
-import { ample, aTask, bootId, endOf, minute, nine, startOne } from '../support/builders.ts';
-import type { World } from '../support/store-worlds.ts';
+import { ample, aRunningTask, aTask, bootId, endOf, minute, nine, startOne } from '../support/builders.ts';
+import type { OpenWorld, World } from '../support/store-worlds.ts';
 
 /** Scenes that several tests of the store begin with: chats, tasks with a topic, parts and their ends. */
 
@@ -48,6 +48,27 @@ export async function aReadyTask(world: World, facts: Partial<NewTask> = {}): Pr
   await world.store.endTopic({ taskId: task.id, state: 'ready', id: 77, cardId, remadeId: world.make.id(), at: nine });
   await world.query(`delete from deliveries where id = ?t`, cardId);
   return task;
+}
+
+interface Placed {
+  readonly world: World;
+  readonly task: Task;
+}
+
+/** An empty world with a task in it. */
+export async function withTask(open: OpenWorld, facts: Partial<NewTask> = {}): Promise<Placed> {
+  const world = await open();
+  return { world, task: await aTask(world, facts) };
+}
+
+export async function withReadyTask(open: OpenWorld, facts: Partial<NewTask> = {}): Promise<Placed> {
+  const world = await open();
+  return { world, task: await aReadyTask(world, facts) };
+}
+
+export async function withRunningTask(open: OpenWorld, facts: Partial<NewTask> = {}) {
+  const world = await open();
+  return { world, ...(await aRunningTask(world, facts)) };
 }
 
 /** A run of the task that has ended, with these parts to be shown. */

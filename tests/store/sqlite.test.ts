@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, fstatSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Task } from '../../src/domain/task.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
@@ -10,6 +9,7 @@ import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { translate } from '../../src/store/engine/store.ts';
 import { systemTimer } from '../../src/system/clock.ts';
 import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../support/builders.ts';
+import { watched } from '../support/fresh-sqlite.ts';
 import { aFolder } from '../support/place.ts';
 import { sourceFlags } from '../support/sources.ts';
 import { worldOver, type World } from '../support/store-worlds.ts';
@@ -18,22 +18,14 @@ import { aMessage, aReadyTask, change, claimParts, delivered, lost, show, slotsO
 const moduleOf = (name: string) => new URL(`../../src/store/engine/${name}.ts`, import.meta.url).href;
 
 /** What only the engine of one file has: a disk that fills up, a writer that waits, and plans that can be read. */
-async function aWorld(): Promise<
-  World & { readonly connection: Database.Database; readonly statements: ReadonlySet<string> }
-> {
+async function aWorld() {
   const file = join(aFolder(), 'cronogram.db');
   const connection = openSqlite(file);
   onTestFinished(() => void connection.close());
   await migrateSqlite(connection, 0);
-  const statements = new Set<string>();
-  const prepare = connection.prepare.bind(connection);
-  const recording = (text: string) => {
-    statements.add(text);
-    return prepare(text);
-  };
-  connection.prepare = recording as typeof connection.prepare;
+  const seen = watched(connection);
   const world = worldOver(sqliteEngine(connection), () => sqliteEngine(openSqlite(file)));
-  return { ...world, connection, statements };
+  return { ...world, connection, ...seen };
 }
 
 test('a full disk refuses the claim as a whole, and the same slots are claimed when there is room again', async () => {
@@ -181,7 +173,6 @@ test('letters beyond ASCII are found in whatever case', async () => {
 
 /** Calls every method that a loop calls, so that every hot statement has been prepared. */
 async function useEverything(world: World): Promise<void> {
-  const { store } = world;
   const once = { scope: 's', key: 'k', payloadHash: 'h', expiresAt: nine + hour };
   await aTask(world, { once, onExisting: 'upsert', subject: 's', nextAt: nine + 9 * hour });
   const { task, started } = await aRunningTask(world);
@@ -191,7 +182,7 @@ async function useEverything(world: World): Promise<void> {
     context: {},
     nextAt: nine + hour,
   };
-  await store.finishRuns([endOf(started, { ...full, status: 'failed', attemptStatus: 'failed' })]);
+  await world.store.finishRuns([endOf(started, { ...full, status: 'failed', attemptStatus: 'failed' })]);
   const waiting = world.make.occurrence({ slotAt: nine + minute });
   const late = world.make.occurrence({ slotAt: nine + 2 * minute, decideBy: nine });
   const gap = { id: 'gap', fromAt: 1, toAt: 2, count: 2, reason: 'late' as const };
@@ -201,41 +192,40 @@ async function useEverything(world: World): Promise<void> {
     gap,
     replaces: true,
   }));
-  await store.expireQuestions({ now: nine + hour, limit: 9 });
-  await store.admitWaiting({ now: nine, limit: 9 }, (found) =>
+  await world.store.expireQuestions({ now: nine + hour, limit: 9 });
+  await world.store.admitWaiting({ now: nine, limit: 9 }, (found) =>
     found.map(({ id }) => ({ occurrenceId: id, taskId: task.id, skip: 'overlap' })),
   );
-  await store.replanTasks(null, { now: nine, limit: 9 }, () => []);
+  await world.store.replanTasks(null, { now: nine, limit: 9 }, () => []);
   const ready = await aReadyTask(world, { nextAt: nine + 9 * hour });
   await world.query(`delete from runs where status = 'queued'`);
   await show(world, ready, [world.make.part()]);
   const parts = await claimParts(world, { after: 'a' });
-  await store.endParts(
+  await world.store.endParts(
     parts.map((part) => lost(part)),
     nine,
   );
   await change(world, task, { endWaiting: 'deleted' as const, cancelLive: true, stamp: 'updated' as const });
-  await store.nextDueAt(nine);
-  await store.nextRunAt('boot', nine);
-  await store.nextPartAt(nine);
-  await store.cancelRequested('boot');
+  await world.store.nextDueAt(nine);
+  await world.store.nextRunAt('boot', nine);
+  await world.store.nextPartAt(nine);
+  await world.store.cancelRequested('boot');
   await useConversation(world, ready);
   const items = await slotsOf(world, task);
-  await store.readTaskRun(items[0]?.id ?? '');
-  await store.readRun(started.run.id);
+  await world.store.readTaskRun(items[0]?.id ?? '');
+  await world.store.readRun(started.run.id);
 }
 
 /** Calls every method that an update, a send or a chore of the conversation calls. */
 async function useConversation(world: World, task: Task): Promise<void> {
-  const { store } = world;
   const { chatId } = task;
   const user = 'telegram:user:7';
-  await store.receiveUpdates([{ id: 1, payload: '{}', address: '-100', messageId: 9 }], nine);
-  await store.openUpdates(0, 9);
-  await store.beginUpdate(1);
+  await world.store.receiveUpdates([{ id: 1, payload: '{}', address: '-100', messageId: 9 }], nine);
+  await world.store.openUpdates(0, 9);
+  await world.store.beginUpdate(1);
   const draft = { id: 'd', chatId, userId: user, topic: null, step: 's', body: {}, expiresAt: nine + hour } as const;
   const message = aMessage(world);
-  await store.endUpdate({
+  await world.store.endUpdate({
     id: 1,
     status: 'done',
     error: null,
@@ -243,33 +233,33 @@ async function useConversation(world: World, task: Task): Promise<void> {
     draft: { is: 'put', draft },
     at: nine,
   });
-  await store.tellOnce('blocked:a', aMessage(world), nine);
-  await store.noteChat({ newId: 'c', address: '-100', title: 'x', kind: 'supergroup', at: nine });
-  await store.changeChat(chatId, { state: 'approved' }, nine);
-  await store.noteUser({ id: user, name: 'Ada' }, nine);
-  await store.readUser(user);
-  await store.noteMember({ chatId, userId: user, status: 'out', checkedAt: nine });
-  await store.noteMember({ chatId, userId: user, status: 'member', checkedAt: nine });
-  await store.staleMembers(nine, nine, 9);
-  await store.readDraft('d');
-  await store.openDraft(chatId, user, null, nine);
-  await store.taskByNumber(chatId, 1);
-  await store.taskByTopic(chatId, 77);
-  await store.chatTasks({ chatId, filter: 'all', ownerId: user, text: 'x', offset: 0, limit: 8 });
-  await store.lastMessageBefore('-100', nine);
-  await store.explainedAfter('-100', 1, 9);
-  await store.unknownParts('-100', '');
-  await store.orphanTopics('-100', 'x', nine);
-  await store.settleByHand('x', true, nine);
-  await store.retryBlocked({ chatId, taskId: task.id, inDoubt: false }, nine);
-  await store.writeHold(chatId, nine, nine);
-  await store.readHolds(nine);
-  await store.sentSince(nine);
-  await store.waitingResults(chatId, nine);
-  await store.endTopic({ taskId: task.id, state: 'none', lost: 1, at: 0 });
-  await store.beginTopic({ taskId: task.id, name: 'x' }, 'boot', nine);
-  await store.endTopic({ taskId: task.id, state: 'ready', id: 78, cardId: 'card', remadeId: 'remade', at: nine });
-  for (const part of await claimParts(world)) await store.endParts([delivered(part, 5, { pinId: 'pin' })], nine);
+  await world.store.tellOnce('blocked:a', aMessage(world), nine);
+  await world.store.noteChat({ newId: 'c', address: '-100', title: 'x', kind: 'supergroup', at: nine });
+  await world.store.changeChat(chatId, { state: 'approved' }, nine);
+  await world.store.noteUser({ id: user, name: 'Ada' }, nine);
+  await world.store.readUser(user);
+  await world.store.noteMember({ chatId, userId: user, status: 'out', checkedAt: nine });
+  await world.store.noteMember({ chatId, userId: user, status: 'member', checkedAt: nine });
+  await world.store.staleMembers(nine, nine, 9);
+  await world.store.readDraft('d');
+  await world.store.openDraft(chatId, user, null, nine);
+  await world.store.taskByNumber(chatId, 1);
+  await world.store.taskByTopic(chatId, 77);
+  await world.store.chatTasks({ chatId, filter: 'all', ownerId: user, text: 'x', offset: 0, limit: 8 });
+  await world.store.lastMessageBefore('-100', nine);
+  await world.store.explainedAfter('-100', 1, 9);
+  await world.store.unknownParts('-100', '');
+  await world.store.orphanTopics('-100', 'x', nine);
+  await world.store.settleByHand('x', true, nine);
+  await world.store.retryBlocked({ chatId, taskId: task.id, inDoubt: false }, nine);
+  await world.store.writeHold(chatId, nine, nine);
+  await world.store.readHolds(nine);
+  await world.store.sentSince(nine);
+  await world.store.waitingResults(chatId, nine);
+  await world.store.endTopic({ taskId: task.id, state: 'none', lost: 1, at: 0 });
+  await world.store.beginTopic({ taskId: task.id, name: 'x' }, 'boot', nine);
+  await world.store.endTopic({ taskId: task.id, state: 'ready', id: 78, cardId: 'card', remadeId: 'remade', at: nine });
+  for (const part of await claimParts(world)) await world.store.endParts([delivered(part, 5, { pinId: 'pin' })], nine);
 }
 
 test('no statement of a step reads a whole table: what is scanned is an index of open rows alone', async () => {
@@ -286,18 +276,15 @@ test('no statement of a step reads a whole table: what is scanned is an index of
       .pluck()
       .all(),
   );
-  const faults = used.flatMap((text) => {
-    const steps = world.connection
-      .prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
-      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => null));
-    return steps
-      .map(({ detail }) => detail)
+  const faults = used.flatMap((text) =>
+    world
+      .planOf(text)
       .filter(
         (detail) => detail.startsWith('SCAN ') && !/^SCAN (CONSTANT ROW|heads|explained|\d+ CONSTANT)/.test(detail),
       )
       .filter((detail) => !small.has(/USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? ''))
-      .map((detail) => `${detail}: ${text.replace(/\s+/g, ' ').slice(0, 160)}`);
-  });
+      .map((detail) => `${detail}: ${text.replace(/\s+/g, ' ').slice(0, 160)}`),
+  );
 
   expect(used.length).toBeGreaterThan(50);
   expect(faults).toEqual([]);
@@ -319,12 +306,5 @@ test('when the next part is due is found among the few that are open, however mu
     (text) => text.startsWith('select min(') && text.includes('from deliveries'),
   );
   expect(asked).toHaveLength(3);
-  const plans = asked.map((text) =>
-    world.connection
-      .prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
-      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => nine))
-      .map(({ detail }) => detail)
-      .join(),
-  );
-  for (const plan of plans) expect(plan).toMatch(/INDEX deliveries_(?:waiting|unknown)\b/);
+  for (const text of asked) expect(world.planOf(text).join()).toMatch(/INDEX deliveries_(?:waiting|unknown)\b/);
 });

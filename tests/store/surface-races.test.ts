@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hour, minute, nine } from '../support/builders.ts';
 import { worldsOf, type OpenWorld, type World } from '../support/store-worlds.ts';
-import { numbers, processes, together } from './at-once.ts';
+import { numbers, processes, together, opened } from './at-once.ts';
 import { actor, target, type Engine } from './conformance/verbs.ts';
 
 type Deed = (engine: Engine) => Promise<unknown>;
@@ -25,9 +25,7 @@ async function misfits(world: World): Promise<unknown[]> {
 
 function raceTests(open: OpenWorld): void {
   test('tasks that are moved to and fro while everything else is done to them stay whole', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const [first] = engines;
+    const { world, engines, first } = await opened(open);
     const title = (index: number) => ({ title: `T${index}`, subject: 's' });
     const tasks = await Promise.all(
       numbers(12).map((index) => first.create(title(index), { threadKey: chat(index % 3) })),
@@ -53,8 +51,7 @@ function raceTests(open: OpenWorld): void {
   });
 
   test('of 40 rights that are given at once one holds, and a right that is revoked meanwhile stays so', async () => {
-    const world = await open();
-    const engines = processes(world);
+    const { world, engines } = await opened(open);
     const task = await engines[0].create();
     const { codes } = await together(
       engines,
@@ -104,9 +101,7 @@ function raceTests(open: OpenWorld): void {
   });
 
   test('a chat that becomes another one while tasks come to it takes them along', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const [first] = engines;
+    const { world, engines, first } = await opened(open);
     const tasks = await Promise.all(numbers(20).map(() => first.create()));
     await first.create({}, { threadKey: chat(1) });
     await first.create({}, { threadKey: chat(2) });
@@ -124,8 +119,7 @@ function raceTests(open: OpenWorld): void {
   });
 
   test('one message of 40 requests with one key is one, and messages come in the order of their runs', async () => {
-    const world = await open();
-    const engines = processes(world);
+    const { world, engines } = await opened(open);
     const post = (text: string, idempotencyKey: string | null): Deed => {
       return ({ rooms }) =>
         rooms.messages.post({ threadKey: chat(1), text, source: 'api', mode: 'normal', idempotencyKey });

@@ -4,11 +4,11 @@ import { noChange } from '../../src/app/ports/tasks.ts';
 import type { Engine, Script } from '../../src/store/engine/engine.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { changeLocked } from '../../src/store/tasks/changes.ts';
-import { ample, aTask, bootId, claimAll, hour, minute, nine } from '../support/builders.ts';
+import { ample, bootId, claimAll, hour, minute, nine } from '../support/builders.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
 import { rows } from '../support/texts.ts';
 import { engineOn, target } from './conformance/verbs.ts';
-import { aReadyTask, nextPart, putOff, removed, show } from './scenes.ts';
+import { nextPart, putOff, removed, show, withTask, withReadyTask } from './scenes.ts';
 
 /** Something that goes on beside a transaction, and whether it has ended. */
 function beside(work: Promise<unknown>) {
@@ -64,8 +64,7 @@ describe('on Postgres', () => {
   });
 
   test('a part that comes back to the outbox while its task is deleted is not sent any more', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await show(world, task, [world.make.part()]);
     const back = putOff(await nextPart(world));
     let ending = beside(Promise.resolve());
@@ -97,8 +96,7 @@ describe('on Postgres', () => {
   }
 
   test('a run that may not start leaves its task to the verb that holds it, and ends the next time', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await claimAll(world, { now: nine, limit: 10 });
     const { begun, store } = countedStore(world);
     const end = { does: 'end', interrupted: false, status: 'failed', occurrence: 'failed', reason: null } as const;

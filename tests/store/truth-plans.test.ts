@@ -1,55 +1,43 @@
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrateSqlite } from '../../src/store/engine/migrate.ts';
-import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
+import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { aTask, claimAll, hour, minute, nine } from '../support/builders.ts';
-import { aFolder } from '../support/place.ts';
+import { freshSqlite, watched } from '../support/fresh-sqlite.ts';
 import { worldOver } from '../support/store-worlds.ts';
 
 test('no question about the past reads a whole table', async () => {
-  const connection = openSqlite(join(aFolder(), 'cronogram.db'));
+  const connection = await freshSqlite();
   onTestFinished(() => void connection.close());
-  await migrateSqlite(connection, 0);
   const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
   const task = await aTask(world);
   await claimAll(world, { now: nine, limit: 1 });
   await world.query(`update tasks set state = 'completed', next_at = null`);
-  const statements = new Set<string>();
-  const prepare = connection.prepare.bind(connection);
-  const recording = (text: string) => {
-    statements.add(text);
-    return prepare(text);
-  };
-  connection.prepare = recording as typeof connection.prepare;
+  const { selects, planOf } = watched(connection);
 
-  const { store } = world;
   const asked = { taskId: task.id, limit: 10 };
-  await store.readTruth({ ...asked, from: nine - hour, to: nine + hour });
-  await store.readTruth({ ...asked, from: nine + minute, to: nine + minute });
-  await store.readPlanned(task.id);
-  await store.readAudit({ ...asked, cursor: null });
-  await store.readAudit({ ...asked, taskId: null, cursor: null });
-  const { next } = await store.readEvents({ ...asked, after: null });
-  await store.readEvents({ ...asked, after: 'latest' });
-  await store.readEvents({ ...asked, after: next });
-  await store.readEvents({ ...asked, after: Buffer.from('event:0:99').toString('base64url') }).catch(() => undefined);
-  await store.openDowntime('d', nine);
-  await store.lastDowntime();
-  await store.isDecided(nine);
-  await store.costOf({ id: 'd', from: nine, to: nine + hour });
-  await store.listDowntimes(10);
+  await world.store.readTruth({ ...asked, from: nine - hour, to: nine + hour });
+  await world.store.readTruth({ ...asked, from: nine + minute, to: nine + minute });
+  await world.store.readPlanned(task.id);
+  await world.store.readAudit({ ...asked, cursor: null });
+  await world.store.readAudit({ ...asked, taskId: null, cursor: null });
+  const { next } = await world.store.readEvents({ ...asked, after: null });
+  await world.store.readEvents({ ...asked, after: 'latest' });
+  await world.store.readEvents({ ...asked, after: next });
+  await world.store
+    .readEvents({ ...asked, after: Buffer.from('event:0:99').toString('base64url') })
+    .catch(() => undefined);
+  await world.store.openDowntime('d', nine);
+  await world.store.lastDowntime();
+  await world.store.isDecided(nine);
+  await world.store.costOf({ id: 'd', from: nine, to: nine + hour });
+  await world.store.listDowntimes(10);
 
-  const used = [...statements].filter((text) => /^\s*select\b/i.test(text));
-  const scans = used.flatMap((text) =>
-    prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
-      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => null))
-      .map(({ detail }) => detail)
-      .filter((detail) => /^SCAN (?!latest|CONSTANT|cost|made|\(subquery)/.test(detail))
-      // A list in the order of its index stops at its limit; the index of open downtimes holds nothing else.
-      .filter((detail) => !detail.startsWith('SCAN downtimes USING INDEX'))
-      // Of set-backs a hundred are kept.
-      .filter((detail) => detail !== 'SCAN set_backs'),
-  );
-  expect(used.length).toBeGreaterThan(18);
+  const scans = selects()
+    .flatMap(planOf)
+    .filter((detail) => /^SCAN (?!latest|CONSTANT|cost|made|\(subquery)/.test(detail))
+    // A list in the order of its index stops at its limit; the index of open downtimes holds nothing else.
+    .filter((detail) => !detail.startsWith('SCAN downtimes USING INDEX'))
+    // Of set-backs a hundred are kept.
+    .filter((detail) => detail !== 'SCAN set_backs');
+  expect(selects().length).toBeGreaterThan(18);
   expect(scans).toEqual([]);
 });

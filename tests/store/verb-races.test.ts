@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hour, minute, nine } from '../support/builders.ts';
 import { worldsOf, type OpenWorld } from '../support/store-worlds.ts';
-import { numbers, processes, together } from './at-once.ts';
+import { numbers, processes, together, opened, withTask } from './at-once.ts';
 import { actor, deeds, failing, target, type Engine } from './conformance/verbs.ts';
 
 /** So many callers of one verb. */
@@ -20,9 +20,7 @@ const entries = (changes: readonly { readonly entryId: string | null }[]) =>
 
 function sameVerbTests(open: OpenWorld): void {
   test('40 skips of the slot that all of them saw skip that slot alone', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const task = await engines[0].create();
+    const { world, engines, task } = await withTask(open);
     const { won, codes } = await atOnce(engines, 40, ({ rooms }) =>
       rooms.tasks.skip(target(task), { count: 1, from: nine }),
     );
@@ -32,10 +30,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('40 retries of one run make one run, and all of them answer it', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const [first] = engines;
-    const task = await first.create({ action: failing, policies: { overlap: 'allow' } });
+    const { world, engines, first, task } = await withTask(open, { action: failing, policies: { overlap: 'allow' } });
     const runId = (await first.rooms.tasks.runNow(target(task))).taskRun.runId ?? '';
     await first.settle();
     const { won, codes } = await atOnce(engines, 40, ({ rooms }) => rooms.tasks.repeat('retry', runId, { actor }));
@@ -45,9 +40,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('40 snoozes to one instant are one snooze', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const task = await engines[0].create();
+    const { engines, task } = await withTask(open);
     const { won, codes } = await atOnce(engines, 40, ({ rooms }) =>
       rooms.tasks.snooze(target(task), nine + 10 * minute),
     );
@@ -55,9 +48,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('40 snoozes to different instants leave one that is open', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const task = await engines[0].create();
+    const { engines, task } = await withTask(open);
     const { codes } = await atOnce(engines, 40, ({ rooms }, index) =>
       rooms.tasks.snooze(target(task), nine + (index + 1) * minute + 1),
     );
@@ -66,9 +57,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('one entry undone by 40 at once is undone once', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const task = await engines[0].create({ title: 'One' });
+    const { world, engines, task } = await withTask(open, { title: 'One' });
     const { entryId } = await engines[0].rooms.tasks.edit(target(task), { title: 'Two' });
     const { won, codes } = await atOnce(engines, 40, ({ rooms }) => rooms.tasks.undo(target(task), entryId));
     expect([codes, entries(won)]).toEqual([[], 1]);
@@ -80,10 +69,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test.each(['pause', 'resume', 'delete', 'restore', 'cancel'] as const)('40 times %s at once is one', async (verb) => {
-    const world = await open();
-    const engines = processes(world);
-    const [first] = engines;
-    const task = await first.create();
+    const { world, engines, first, task } = await withTask(open);
     if (verb === 'resume') await first.rooms.tasks.pause(target(task), null);
     if (verb === 'restore') await first.rooms.tasks.delete(target(task));
     if (verb === 'cancel') await first.rooms.tasks.runNow(target(task));
@@ -96,10 +82,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('one answer of 40 different ones counts', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const [first] = engines;
-    const task = await first.create({ policies: { missed: 'ask' } });
+    const { world, engines, first, task } = await withTask(open, { policies: { missed: 'ask' } });
     await first.pass(50 * minute);
     const { won, codes } = await atOnce(engines, 40, ({ rooms }, index) =>
       rooms.tasks.answer(target(task), index % 2 === 0 ? 'all' : 'none'),
@@ -112,9 +95,7 @@ function sameVerbTests(open: OpenWorld): void {
   });
 
   test('40 versions at once are one for each change, in their order', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const task = await engines[0].create({ title: 'One' });
+    const { world, engines, task } = await withTask(open, { title: 'One' });
     const { codes } = await atOnce(engines, 40, ({ rooms }, index) =>
       rooms.tasks.edit(target(task), { title: `T${index}` }),
     );
@@ -126,9 +107,7 @@ function sameVerbTests(open: OpenWorld): void {
 
 function crossedVerbTests(open: OpenWorld): void {
   test('a pause that ends while a person resumes ends once', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const [first] = engines;
+    const { world, engines, first } = await opened(open);
     const tasks = await Promise.all(numbers(10).map(() => first.create()));
     for (const task of tasks) await first.rooms.tasks.pause(target(task), nine + 30 * minute);
     await first.time.advance(hour);
@@ -145,9 +124,7 @@ function crossedVerbTests(open: OpenWorld): void {
   });
 
   test('a snooze while its task is deleted is ended with it, or not found', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const [first] = engines;
+    const { world, engines, first } = await opened(open);
     const tasks = await Promise.all(numbers(20).map(() => first.create()));
     const { codes } = await atOnce(engines, 40, async ({ rooms }, index) => {
       const task = tasks[index % 20];
@@ -164,9 +141,7 @@ function crossedVerbTests(open: OpenWorld): void {
   });
 
   test('a run that is cancelled while it ends has one end, one event of it, and its occurrence agrees', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const [first] = engines;
+    const { world, engines, first } = await opened(open);
     const tasks = await Promise.all(numbers(20).map(() => first.create({ policies: { overlap: 'allow' } })));
     const runs = await Promise.all(tasks.map((task) => first.rooms.tasks.runNow(target(task))));
     const { codes } = await atOnce(engines, 44, async ({ rooms }, index) => {
@@ -186,9 +161,7 @@ function crossedVerbTests(open: OpenWorld): void {
   });
 
   test('slots that are skipped while they come due run, or are skipped, each once', async () => {
-    const world = await open();
-    const engines = processes(world);
-    const [first] = engines;
+    const { engines, first } = await opened(open);
     const tasks = await Promise.all(numbers(20).map(() => first.create()));
     await first.time.advance(30 * minute);
     const { codes } = await atOnce(engines, 40, async ({ rooms }, index) => {

@@ -8,11 +8,14 @@ import type {
   Sent,
   SentIds,
   Stopwatch,
+  Templates,
   Timer,
   TopicMade,
   Transport,
 } from '../../src/app/ports/outside.ts';
 import type { BlockedCause, Shown as Content } from '../../src/domain/shown.ts';
+import { evaluate } from '../../src/system/templates/liquid.ts';
+import { createTemplates } from '../../src/system/templates/templates.ts';
 
 export const second = 1000;
 export const minute = 60 * second;
@@ -81,6 +84,11 @@ export function manualTime(from: number, { isPatient = false } = {}): ManualTime
       return due === undefined ? null : due[1].at - mono;
     },
   };
+}
+
+/** Templates as the pool evaluates them, but at once and in this process: a clock by hand does not wait for children. */
+export function promptTemplates(): Templates {
+  return createTemplates(async ({ ask }) => ({ is: 'done', answer: evaluate(ask) }));
 }
 
 /** Ids that count up, and a chance that is always in the middle. */

@@ -28,3 +28,19 @@ export async function freshSqlite(): Promise<Database> {
 export async function freshSqliteFile(file: string): Promise<void> {
   writeFileSync(file, await migratedImage());
 }
+
+/** Remembers what a connection is asked from now on, and tells the plan of a statement, step by step. */
+export function watched(connection: Database) {
+  const statements = new Set<string>();
+  const prepare = connection.prepare.bind(connection);
+  const recording = (text: string) => {
+    statements.add(text);
+    return prepare(text);
+  };
+  connection.prepare = recording as typeof connection.prepare;
+  const planOf = (text: string): string[] =>
+    prepare<unknown[], { detail: string }>(`explain query plan ${text}`)
+      .all(...Array.from({ length: (text.match(/\?/g) ?? []).length }, () => null))
+      .map(({ detail }) => detail);
+  return { statements, planOf, selects: () => [...statements].filter((text) => /^\s*select\b/i.test(text)) };
+}

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { createRunService, type RunService } from '../../src/app/pipeline/run-requests.ts';
-import type { Budget } from '../../src/app/ports/outside.ts';
+import type { Budget, Templates } from '../../src/app/ports/outside.ts';
 import type { TaskRun } from '../../src/app/ports/runs.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import type { CreateRequest } from '../../src/app/tasks/create.ts';
@@ -20,6 +20,7 @@ import {
   manualTime,
   memoryLog,
   minute,
+  promptTemplates,
   start,
   type FaultyTransport,
   type ManualTime,
@@ -53,6 +54,7 @@ export interface PipelineOptions {
   readonly settings?: Partial<RoomSettings>;
   readonly now?: number;
   readonly secondOpinion?: NonNullable<Outside['secondOpinion']>;
+  readonly templates?: Templates;
 }
 
 /** Without a pace, so that what is due at an instant is done at that instant. */
@@ -83,6 +85,7 @@ export async function aPipeline(options: PipelineOptions = {}): Promise<Pipeline
     chat: faultyTransport(),
     settings: { ...settings, ...options.settings },
     secondOpinion: options.secondOpinion ?? null,
+    templates: options.templates ?? promptTemplates(),
   });
 }
 
@@ -91,16 +94,17 @@ interface Given {
   readonly chat: FaultyTransport;
   readonly settings: RoomSettings;
   readonly secondOpinion: NonNullable<Outside['secondOpinion']> | null;
+  readonly templates: Templates;
 }
 
 function pipelineOn(database: Database, given: Given): Pipeline {
-  const { time, chat, secondOpinion } = given;
+  const { time, chat, secondOpinion, templates } = given;
   const log = memoryLog();
   const store = createStore(sqliteEngine(database));
   const ids = countingIds(`p${String((pipelines += 1)).padStart(4, '0')}`);
   const world = { clock: time, stopwatch: time, timer: time, ids, log };
   const transport = (budget: Budget) => chat.within(budget);
-  const rooms = composeRooms(given.settings, world, { store, transport, secondOpinion });
+  const rooms = composeRooms(given.settings, world, { store, transport, secondOpinion, templates });
   const round = async () => {
     const scheduled = await rooms.scheduler.step(time.now(), 100);
     const ran = await rooms.runner.step(time.now(), 100);
@@ -151,12 +155,47 @@ function pipelineOn(database: Database, given: Given): Pipeline {
 /** All that stands in the chats, in its order; a view stands in brackets. */
 export const texts = ({ chat }: Pick<Pipeline, 'chat'>) => chat.shown.map(({ text }) => text);
 
+/** The next process, when it has done what the dead one left. */
+export async function restarted(p: Pipeline): Promise<Pipeline> {
+  const next = p.restart();
+  await next.settle();
+  return next;
+}
+
+/** A pipeline with one task. */
+export async function withTask(...given: Parameters<Pipeline['create']>) {
+  const p = await aPipeline();
+  const task = await p.create(...given);
+  return { p, task, id: task.id };
+}
+
+export async function afterAnHour(...given: Parameters<Pipeline['create']>) {
+  const made = await withTask(...given);
+  await made.p.pass(hour);
+  return made;
+}
+
 /** A task whose first result has come, so that its topic is there and what follows is about the message alone. */
 export async function withTopic(policies = {}) {
-  const p = await aPipeline();
-  const { id } = await p.create({ schedule: hourly, policies });
-  await p.pass(hour);
+  const { p, id } = await afterAnHour({ schedule: hourly, policies });
   return { p, id, topic: p.chat.topics[0]?.id ?? 0, messageId: p.chat.shown[0]?.messageId ?? 0 };
+}
+
+/** The sends of its second result fail so, one after the other. */
+export async function withFailedSends(faults: Parameters<FaultyTransport['failSends']>, policies = {}) {
+  const made = await withTopic(policies);
+  made.p.chat.failSends(...faults);
+  await made.p.pass(hour);
+  return made;
+}
+
+/** Its second result did not arrive, and no look finds that out. */
+export async function withTracelessSend(policies = {}) {
+  const made = await withTopic(policies);
+  made.p.chat.failSends('dropped');
+  made.p.chat.evidence('undecided', 'undecided', 'undecided');
+  await made.p.pass(hour);
+  return made;
 }
 
 let services = 0;

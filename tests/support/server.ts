@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { startServer, type Server } from '../../src/compose/server.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { countingIds, memoryLog, second, type ManualTime, type MemoryLog } from './fakes.ts';
+import { countingIds, memoryLog, promptTemplates, second, type ManualTime, type MemoryLog } from './fakes.ts';
 
 /** The token of the API of every server that starts here. */
 const apiToken = 'the-token-of-the-tests';
@@ -28,7 +28,7 @@ export async function serverIn({ folder, env, time }: Given): Promise<Started> {
     HTTP_PORT: '0',
     API_TOKEN: apiToken,
     TELEGRAM_OWNERS: '1001',
-    // A clock by hand does not wait for a process of its own.
+    // A clock by hand does not wait for another process.
     SECOND_OPINION: '0',
     ...env,
   });
@@ -39,6 +39,7 @@ export async function serverIn({ folder, env, time }: Given): Promise<Started> {
     config: read.config,
     world: { clock: time, stopwatch: time, timer: time, ids: countingIds(), log },
     version: '0.0.0',
+    templates: promptTemplates(),
     zoneRules: 'test',
     onLost: (error) => {
       throw error;

@@ -16,11 +16,18 @@ export interface ChatPlan extends StartOptions {
   readonly slots: number;
   readonly everySeconds: number;
   readonly faults: readonly Fault[];
+  /** Faults that meet every call for a while, one after the other. */
+  readonly spells?: readonly Spell[];
   readonly deletions: number;
   /** The server is killed when this share of the results is there. */
   readonly killedAt: number;
   /** How long what nobody knows the fate of is waited for; 0 leaves it open. */
   readonly settleMs: number;
+}
+
+interface Spell {
+  readonly fault: Fault;
+  readonly seconds: number;
 }
 
 export interface ChatResult {
@@ -45,6 +52,15 @@ export const badFaults: readonly Fault[] = ['send', 'createForumTopic', 'editMes
   },
 );
 
+/** Telegram in trouble for minutes: away, overrun, answering nonsense, and showing what is for topics outside of them. */
+export const badSpells = (forum: number): readonly Spell[] => [
+  { seconds: 40, fault: { kind: '500', method: '*', count: countMax } },
+  { seconds: 30, fault: { kind: '429', method: '*', count: countMax, retryAfter: 2 } },
+  { seconds: 30, fault: { kind: 'wrong_shape', method: '*', count: countMax } },
+  { seconds: 40, fault: { kind: 'misroute', method: 'send', chat: forum, count: countMax } },
+  { seconds: 30, fault: { kind: 'bad_gateway_html', method: '*', count: countMax } },
+];
+
 /** Those whose end is known within seconds. */
 export const quickFaults: readonly Fault[] = ['send', 'createForumTopic', 'editMessageText', 'pinChatMessage'].flatMap(
   (method) => {
@@ -59,7 +75,7 @@ export const quickFaults: readonly Fault[] = ['send', 'createForumTopic', 'editM
 
 const hands = 8;
 /** For a busy machine; the scenario goes on as soon as it can. */
-const patienceMs = 180_000;
+const patienceMs = 360_000;
 
 export async function badDay(plan: ChatPlan): Promise<ChatResult> {
   const { telegram } = plan;
@@ -69,6 +85,7 @@ export async function badDay(plan: ChatPlan): Promise<ChatResult> {
   for (const fault of plan.faults) telegram.world.fault(fault);
   const people = beThere(plan);
   const results = plan.tasks * plan.slots;
+  const spells = goThrough(plan);
   const isHalfDone = async () => (await delivered(plan)) >= results * plan.killedAt;
   const wasUnderWay = await becomes(isHalfDone, patienceMs);
   const killedAt = Date.now();
@@ -76,6 +93,7 @@ export async function badDay(plan: ChatPlan): Promise<ChatResult> {
   boot = start(plan);
   boots.push(boot);
   await readyUrl(boot);
+  await spells;
   const isDone = await becomes(async () => everySettled(await readRows(plan.databaseUrl), plan), patienceMs);
   await people.leave();
   telegram.world.clearFault();
@@ -96,6 +114,14 @@ export async function badDay(plan: ChatPlan): Promise<ChatResult> {
     ],
     figures: figuresOf(rows, seen, people.deeds),
   };
+}
+
+async function goThrough({ telegram, spells = [] }: ChatPlan): Promise<void> {
+  for (const { fault, seconds } of spells) {
+    const id = telegram.world.fault(fault);
+    await pause(seconds * 1000);
+    telegram.world.clearFault(id);
+  }
 }
 
 /** What Telegram was made to do is told in the log as it should be. */
@@ -157,7 +183,7 @@ function beThere({ telegram, random, deletions, everySeconds, slots }: ChatPlan)
   };
 }
 
-function pressRetry({ world }: Telegram, chat: number, pressed: Set<string>): number {
+export function pressRetry({ world }: Telegram, chat: number, pressed: Set<string>): number {
   let count = 0;
   for (const { messageId, buttons } of world.messages(chat, { thread: null })) {
     const key = `${chat}:${messageId}`;

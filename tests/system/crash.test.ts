@@ -39,7 +39,8 @@ describe('a server that is killed', () => {
 
   beforeAll(async () => {
     const databaseUrl = `file:${join(place.folder, 'crash.db')}`;
-    const size = { kills: 4, tasks: 24, lifeMaxMs: 900, settleMs: 1500 };
+    // The last life is long enough for a child to start and to render templates, whatever else the machine does.
+    const size = { kills: 4, tasks: 24, lifeMaxMs: 1500, settleMs: 6000 };
     const telegram = await aTelegram();
     result = await crash({ main, folder: place.folder, databaseUrl, telegram, seed, ...size });
   });

@@ -1,3 +1,4 @@
+import { topicHealEveryMs } from '../../src/domain/limits.ts';
 import type { Account } from '../invariants/account.ts';
 import { isOpen, isResult, isWord, textOf, toThread, type Part } from '../invariants/deliveries.ts';
 import { groupBy, repeated, tell, type Breach } from '../invariants/rows.ts';
@@ -66,12 +67,18 @@ function placesAreRight({ delivered, seen, tasks, address }: Scene): Breach[] {
     return name === undefined || name !== tasks.get(part.task_id ?? '')?.title;
   });
   const standing = seen.topics.filter(({ isDeleted, createdBy }) => !isDeleted && createdBy === 'bot');
+  const healed = groupBy(
+    [...tasks.values()].filter(({ topic_lost_at: at }) => at !== null),
+    ({ chat_id: chat, title }) => `${address.get(chat)} ${title}`,
+  );
+  const doubled = repeated(standing, ({ chatId, name }) => `${chatId} ${name}`).filter((own) => {
+    const [task] = healed.get(`${own[0]?.chatId} ${own[0]?.name}`) ?? [];
+    // A topic that led astray stands there still, and is made anew once an hour at most.
+    return task === undefined || own.length > 2 + ((task.topic_lost_at ?? 0) - task.created_at) / topicHealEveryMs;
+  });
   return [
     ...tell('a part landed in another place than asked for', misplaced),
-    ...tell(
-      'a task has two topics',
-      repeated(standing, ({ chatId, name }) => `${chatId} ${name}`),
-    ),
+    ...tell('a task has two topics', doubled),
   ];
 }
 

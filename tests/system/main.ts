@@ -4,7 +4,7 @@ import type { Breach } from '../invariants/rows.ts';
 import { chanceFrom } from '../support/chance.ts';
 import { createDatabase, startPostgres } from '../support/postgres-server.ts';
 import { pausedByCrashes } from './auto-pause.ts';
-import { badDay, badFaults } from './chat.ts';
+import { badDay, badFaults, badSpells } from './chat.ts';
 import { clockSteps } from './clock.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
@@ -13,12 +13,13 @@ import { hangingDatabase, hangingTelegram } from './hang.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { restarts } from './restart.ts';
 import { secondProcess } from './second-process.ts';
+import { soak } from './soak/soak.ts';
 import { stopUnderLoad } from './stop.ts';
 import { openTelegram, realPace } from './telegram.ts';
 
 /**
  * Drives real processes of the built server: kills them, stops them, sets their clocks, fills their disks, damages their
- * rows, and proves what is left. Takes about ten minutes; `--only` names the scenarios to run.
+ * rows, and proves what is left. Takes about twenty minutes; `--only` names the scenarios to run.
  */
 const { values: given } = parseArgs({
   options: {
@@ -26,6 +27,8 @@ const { values: given } = parseArgs({
     kills: { type: 'string', default: '50' },
     tasks: { type: 'string', default: '54' },
     only: { type: 'string' },
+    /** How long the soak takes at least. */
+    minutes: { type: 'string', default: '5' },
     /** The crash scenario alone, in full, on Postgres. */
     postgres: { type: 'boolean', default: false },
   },
@@ -61,7 +64,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     return { breaches, figures: skipped.map((what) => `SKIPPED ${what}`) };
   },
   corrupt: async (options) => ({ breaches: await corruptRows(fileIn(options, 'corrupt')), figures: [] }),
-  chat: async (options) => badDay({ ...fileIn(options, 'chat'), ...wholeDay, random: chanceFrom(seed) }),
+  chat: async (options) =>
+    badDay({
+      ...fileIn(options, 'chat'),
+      ...wholeDay,
+      spells: badSpells(options.telegram.forums[0] ?? 0),
+      random: chanceFrom(seed),
+    }),
   pace: async (options) => {
     const telegram = await openTelegram({ forums: 3, pace: realPace });
     try {
@@ -97,13 +106,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await postgres.stop();
     }
   },
+  soak: (options) => soak({ ...fileIn(options, 'soak'), minutes: Number(given.minutes) }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };
 
 const wholeDay = {
   tasks: 200,
   slots: 4,
-  everySeconds: 10,
+  everySeconds: 40,
   faults: badFaults,
   deletions: 12,
   killedAt: 0.5,

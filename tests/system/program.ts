@@ -20,7 +20,8 @@ export interface Boot {
   readonly errors: () => string;
   kill(): Promise<Exit>;
   stop(): Promise<Exit>;
-  send(message: object): Promise<void>;
+  /** Resolves with what the preloaded module answers. */
+  send(message: object): Promise<unknown>;
 }
 
 export interface Exit {
@@ -87,7 +88,9 @@ const endsWithItsParent = `data:text/javascript,${encodeURIComponent(`
   process.channel?.unref();
 `)}`;
 
-export function start({ main, folder, databaseUrl, telegram, settings, preload }: StartOptions): Boot {
+type Starting = Omit<StartOptions, 'telegram'> & { readonly telegram: Pick<Telegram, 'settings'> };
+
+export function start({ main, folder, databaseUrl, telegram, settings, preload }: Starting): Boot {
   const bootedAt = Date.now();
   const imports = [endsWithItsParent, ...(preload === undefined ? [] : [preload])].flatMap((module) => [
     '--import',
@@ -158,10 +161,9 @@ function readLine(line: string): LogLine {
   }
 }
 
-/** Resolves when the preloaded module has answered. */
-function ask(child: ChildProcess, message: object): Promise<void> {
+function ask(child: ChildProcess, message: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    child.once('message', () => resolve());
+    child.once('message', resolve);
     child.send(message, (error) => {
       if (error !== null) reject(error);
     });

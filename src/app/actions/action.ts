@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/access.ts';
 import { AppError, assert } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
@@ -10,6 +11,7 @@ export interface Job {
   /** The task, and our own id of its chat; null for a run that stands alone. */
   readonly taskId: string | null;
   readonly chatId: string | null;
+  readonly ownerId: Actor;
   readonly attempt: number;
   readonly startedAt: number;
   /** One key for all attempts of a slot; targets outside can tell a repeat by it. */
@@ -31,13 +33,21 @@ export type Outcome =
       readonly usage?: readonly { readonly kind: string; readonly quantity: number }[];
       readonly httpStatus?: number;
     }
-  | { readonly is: 'retry'; readonly error: string; readonly afterMs?: number; readonly httpStatus?: number }
-  | { readonly is: 'giveUp'; readonly error: string; readonly httpStatus?: number };
+  /** A free one uses up no attempt of the policy: it is not the task that stands in the way. */
+  | {
+      readonly is: 'retry';
+      readonly error: string;
+      readonly afterMs?: number;
+      readonly isFree?: true;
+      readonly httpStatus?: number;
+    }
+  /** A harmful one is not tried again by its schedule either: its task is paused. */
+  | { readonly is: 'giveUp'; readonly error: string; readonly isHarmful?: true; readonly httpStatus?: number };
 
 export interface Action {
   readonly kind: string;
-  /** Refuses settings and texts that cannot work, at creation. Throws `invalid_action` or `invalid_template`. */
-  check(spec: ActionSpec, instructions: string): void;
+  /** Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the template that is to be parsed as well. */
+  check(spec: ActionSpec, instructions: string): string | null;
   /** Whether doing it again does no harm, when nobody knows whether it was done. */
   repeatable(spec: ActionSpec): boolean;
   run(job: Job): Outcome | Promise<Outcome>;

@@ -19,8 +19,11 @@ const shownMax = 15;
 export function digestAction(read: ReadDigest): Action {
   return {
     kind: 'digest',
-    check: (spec) => refuseUnknown(spec, ['kind']),
-    // A digest reads and changes nothing.
+    check: (spec) => {
+      refuseUnknown(spec, ['kind']);
+      return null;
+    },
+    // It reads and does nothing.
     repeatable: () => true,
     run: (job) => digest(read, job),
   };

@@ -22,6 +22,7 @@ export function echoAction(timer: Timer): Action {
       if (typeof repeatable !== 'boolean') throw invalid('action.repeatable is true or false.');
       if (context !== undefined && (typeof context !== 'object' || context === null))
         throw invalid('action.context is an object.');
+      return null;
     },
     repeatable: (spec) => settings(spec).repeatable === true,
     run: (job) => echo(timer, job),

@@ -1,4 +1,4 @@
-import { AppError, errorText } from '../../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
@@ -10,7 +10,7 @@ import type { Action, Job, Outcome } from './action.ts';
  * Sends its instructions. They are a template only if they look like one and nobody said `plain`; so a text with a brace
  * in it is just a text.
  */
-export function messageAction(templates: Templates): Action {
+export function messageAction(templates: Pick<Templates, 'render'>): Action {
   return {
     kind: 'message',
     check: (spec, instructions) => {
@@ -18,32 +18,29 @@ export function messageAction(templates: Templates): Action {
       const plain = spec['plain'];
       if (plain !== undefined && typeof plain !== 'boolean') throw invalid('action.plain is true or false.');
       checkMedia(spec['media']);
-      if (isTemplate(spec, instructions)) templates.check(instructions);
+      return isTemplate(spec, instructions) ? instructions : null;
     },
     // Rendering has no effect outside; the sending is a delivery, which keeps its own truth.
     repeatable: () => true,
-    run: (job) => render(templates, job),
+    // A plain text is ready at once.
+    run: (job) => (isTemplate(job.input.action, job.input.instructions) ? rendered(templates, job) : shown(job)),
   };
 }
 
-function render(templates: Templates, { input, runId, attempt, startedAt }: Job): Outcome {
-  const { action, instructions } = input;
-  let text = instructions;
-  if (isTemplate(action, instructions)) {
-    try {
-      text = templates.render(instructions, variables(input, { runId, attempt, startedAt }));
-    } catch (error) {
-      return { is: 'giveUp', error: errorText(error) };
-    }
-  }
-  const media = mediaOf(action['media']);
+async function rendered(templates: Pick<Templates, 'render'>, job: Job): Promise<Outcome> {
+  const made = await templates.render(job.input.instructions, job.ownerId, variables(job));
+  return made.is === 'done' ? shown(job, made.text) : made;
+}
+
+function shown({ input, startedAt }: Job, text = input.instructions): Outcome {
+  const media = mediaOf(input.action['media']);
   const isEmpty = text.trim() === '';
   if (isEmpty && media === null) {
     return { is: 'giveUp', error: 'the text is empty: the template left nothing to send' };
   }
   const late = input.late ? lateLine(input, startedAt) : null;
-  const shown = late === null ? text : isEmpty ? late : `${text}\n\n${late}`;
-  return { is: 'done', text: shown, ...(media === null ? {} : { media }) };
+  const whole = late === null ? text : isEmpty ? late : `${text}\n\n${late}`;
+  return { is: 'done', text: whole, ...(media === null ? {} : { media }) };
 }
 
 /** Longer than any id that Telegram has given out. */
@@ -75,14 +72,14 @@ function lateLine({ slotAt, timezone }: RunInput, startedAt: number): string {
   return `Late: due ${wallText(slotAt ?? startedAt, timezone)}, ran ${wallText(startedAt, timezone)} (${timezone})`;
 }
 
-function variables(input: RunInput, run: { runId: string; attempt: number; startedAt: number }) {
+function variables({ input, runId, attempt, startedAt }: Job) {
   return {
     task: { number: input.number, title: input.title, timezone: input.timezone },
     run: {
-      id: run.runId,
-      attempt: run.attempt,
+      id: runId,
+      attempt,
       scheduled_for: input.slotAt === null ? null : new Date(input.slotAt).toISOString(),
-      started_at: new Date(run.startedAt).toISOString(),
+      started_at: new Date(startedAt).toISOString(),
       late: input.late,
     },
     context: input.context ?? {},

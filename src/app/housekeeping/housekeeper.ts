@@ -195,7 +195,7 @@ interface HousekeepingDeps extends HousekeeperDeps, Pick<World, 'timer' | 'ids'>
   readonly chores: readonly Chore[];
 }
 
-/** The room that keeps the house in order, with every chore that there is. */
+/** Housekeeping with every chore that there is, and the two that people can ask for: audit and reconcile. */
 export function createHousekeeping(deps: HousekeepingDeps) {
   const audit = createAudit(deps);
   const { backups, backupsKept: keep } = deps;

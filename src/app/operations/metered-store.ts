@@ -163,7 +163,7 @@ function countEnd(meter: Meter, { run, attempt, attemptStatus, status, durationM
   if (run.occurrenceId !== null) meter.count('occurrences_total', { status, reason: 'none' });
 }
 
-/** As many as a policy allows, and no series more. */
+/** The number of an attempt as a label: as many series as a policy allows attempts, and one for the rest. */
 function numberOf(attempt: number): string {
   return attempt > 10 ? '11+' : String(Math.max(attempt, 1));
 }
@@ -172,7 +172,7 @@ function numberOf(attempt: number): string {
 
 type Known = Pick<OutboxPart, 'kind' | 'createdAt'>;
 
-/** More parts than this are never in hand; what is left over was lost with its claim. */
+/** Parts that are remembered: more are never in hand, and one that is left over was lost with its claim. */
 const inHandMax = 20_000;
 
 function partMethods(store: OutboxStore, { meter }: MeteredDeps): Pick<OutboxStore, 'claimParts' | 'endParts'> {

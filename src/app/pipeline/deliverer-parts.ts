@@ -47,11 +47,11 @@ export interface Serving extends PartDeps {
 export async function servePart(serving: Serving): Promise<PartEnd> {
   const { part, clock } = serving;
   if (isTooOld(part, clock.now())) return failed(part, 'too old: not delivered within max_age');
-  if (part.status === 'unknown') return attempt(serving, settle);
-  return attempt(serving, part.topic !== null && part.topic.state !== 'ready' ? toTopic : call);
+  if (part.status === 'unknown') return safely(serving, settle);
+  return safely(serving, part.topic !== null && part.topic.state !== 'ready' ? toTopic : call);
 }
 
-async function attempt(serving: Serving, does: (serving: Serving) => Promise<PartEnd>): Promise<PartEnd> {
+async function safely(serving: Serving, does: (serving: Serving) => Promise<PartEnd>): Promise<PartEnd> {
   const { part, log } = serving;
   try {
     return await does(serving);
@@ -101,7 +101,7 @@ async function toTopic(serving: Serving): Promise<PartEnd> {
     topic: { ...part.topic, state: 'ready', id: ready.topicId },
   } as const;
   const next = { ...serving, part: sending };
-  if (await pacer.take(part.route.address)) return attempt(next, call);
+  if (await pacer.take(part.route.address)) return safely(next, call);
   return putOff(sending, { error: null, afterMs: 0 });
 }
 
@@ -234,7 +234,7 @@ async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
     return delivered(serving, part, await alone(serving, { ids, isAnswer: true, evidence: null }));
   }
   if (part.edits !== null || isOfTopic(part)) {
-    return failed(part, 'the platform answered for another message than the one that was asked for');
+    return failed(part, 'Telegram answered for another message than the one that was asked for');
   }
   const { error, evidence } = await takeBack(serving, ids);
   if (part.topic === null) return failed(part, error, evidence);

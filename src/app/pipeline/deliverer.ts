@@ -112,7 +112,6 @@ function createSignal() {
 function createPartsInHand(deps: DelivererDeps) {
   const { store, bell, pacer, clock, log } = deps;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
-  /** Parts whose topic was gone, until they have ended. */
 
   const ends = createCollector<{ readonly chatId: string; readonly end: PartEnd }>(deps, deps.batchMax, {
     write: async (batch) => {

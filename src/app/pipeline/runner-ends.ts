@@ -46,6 +46,7 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
     durationMs,
     httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
     error,
+    ...(typeof result === 'object' && result.is === 'giveUp' && result.isHarmful ? { isHarmful: true } : {}),
     ...confirmed(deps, run, ended),
     // Made after the parts of the result, so that they come after them.
     notices: noticesOf(deps.ids, run, { status: conclusion.run, error, attempts: number, finishedAt }),

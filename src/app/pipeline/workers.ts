@@ -1,6 +1,6 @@
 import type { Log, LoopName, Timer, World } from '../ports/outside.ts';
 
-/** What the runner and the deliverer have in common: work that goes on after the step that took it up. */
+/** Workers, which are the runner and the deliverer: their work goes on after the step that took it up. */
 
 /** A commit whose answer was not waited for any longer may come about a while after that. */
 const lateMs = 30_000;

@@ -255,8 +255,8 @@ export interface ChatStore {
    */
   chatGone(gone: ChatGone): Promise<number | null>;
   /**
-   * It can be reached again: the state from before; its tasks stay paused for a person to resume. Answers how many its
-   * absence has paused and nobody has resumed, or null, without writing anything, when it was not gone.
+   * A chat that can be reached again has the state from before; its tasks stay paused for a person to resume. Answers how
+   * many its absence has paused and nobody has resumed, or null, without writing anything, when it was not gone.
    */
   chatBack(back: ChatBack): Promise<number | null>;
   noteUser(user: Pick<User, 'id' | 'name'>, at: number): Promise<User>;

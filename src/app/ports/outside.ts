@@ -44,13 +44,19 @@ export interface Log {
   error(event: string, facts?: Facts): void;
 }
 
+/** Evaluates templates elsewhere, at the expense of the person who owns them. */
 export interface Templates {
-  /** Throws `invalid_template` with the place of the fault. */
-  check(text: string): void;
-  render(text: string, variables: Facts): string;
+  /** Parses it. Throws `invalid_template` with the place of the fault, or `quota_exceeded` when it cannot be done now. */
+  check(text: string, owner: Actor): Promise<void>;
+  render(text: string, owner: Actor, variables: Facts): Promise<Rendered>;
 }
 
 export type LoopName = 'scheduler' | 'runner' | 'deliverer' | 'acks' | 'housekeeper';
+export type Rendered =
+  | { readonly is: 'done'; readonly text: string }
+  | { readonly is: 'retry'; readonly error: string; readonly afterMs: number; readonly isFree: true }
+  /** `isHarmful` when to try it again would harm the work of others. */
+  | { readonly is: 'giveUp'; readonly error: string; readonly isHarmful?: true };
 
 /** Rings when a committed row is ready for a loop. Only a hint: a lost ring costs time, never work. */
 export interface Bell {
@@ -167,7 +173,7 @@ export interface Budget {
   aside<T>(call: () => Promise<T | CallFault>): Promise<T | CallFault>;
 }
 
-/** A chat platform such as Telegram. No fault of the platform or of the network throws. */
+/** Telegram as the pipeline sees it. No fault of Telegram or of the network throws. */
 export interface Transport {
   /** Sends a new message, or changes one of ours. */
   send(part: Outgoing): Promise<Sent>;

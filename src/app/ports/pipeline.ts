@@ -167,6 +167,8 @@ export interface RunEnd {
   readonly durationMs: number;
   readonly httpStatus: number | null;
   readonly error: string | null;
+  /** Its task is paused, because another run of it would harm the work of others again. */
+  readonly isHarmful?: true;
   readonly output: Facts | null;
   readonly deliveries: readonly NewDelivery[];
   /** The confirmation that its result needs. */
@@ -204,6 +206,7 @@ export interface NewApproval {
 export interface Finished {
   /** Ends that were written; the others had lost their claim. */
   readonly written: number;
+  /** Tasks that failed too often in a row, or whose run was harmful. */
   readonly autoPaused: readonly string[];
 }
 

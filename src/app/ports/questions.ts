@@ -35,6 +35,7 @@ export interface ResultShown {
 }
 
 export interface NotedDone extends Stamp {
+  /** False when somebody had said so before; then `by` and `at` tell who and when. */
   readonly isFirst: boolean;
   /** Null where it never arrived, or nothing is known of it any more. */
   readonly result: ResultShown | null;

@@ -39,9 +39,7 @@ export type Opinion =
     }
   | { readonly is: 'none'; readonly reason: NoOpinion };
 
-/** Never throws: a program that cannot answer has no opinion. */
+/** The program that computes slots once more. It never throws: one that cannot answer has no opinion. */
 export interface SecondOpinion {
   slotsOf(question: SlotQuestion): Promise<Opinion>;
-  /** Ends the program; open questions are answered with `away`. */
-  close(): void;
 }

@@ -129,7 +129,7 @@ export interface TaskChange {
   /** Answers open questions: the slots run after all, or they do not. */
   readonly answer: { readonly run: readonly string[]; readonly skip: readonly string[] } | null;
   readonly audit: { readonly verb: TaskVerb; readonly before: Facts | null; readonly after: Facts | null } | null;
-  /** More that the verb tells of its deed, kept as JSON with its key. */
+  /** Further facts that the verb tells of its deed, kept as JSON with its key. */
   readonly told: unknown;
 }
 
@@ -179,7 +179,7 @@ export interface Changed {
 }
 
 export interface ChangedAndTold extends Changed {
-  /** As the change says, or said when it was made under the same key. */
+  /** Facts that the change tells, or told when it was made under the same key. */
   readonly told: unknown;
 }
 

@@ -71,7 +71,7 @@ export interface SampleRequest {
 
 export interface AccountRequest {
   readonly taskId: string;
-  /** Nothing was done to the task since then. */
+  /** The task was not changed after this instant. */
   readonly untouchedSince: number;
   /** The slots after the one instant and up to the other. */
   readonly from: number;
@@ -198,7 +198,7 @@ export interface DowntimeStore {
 
 export type Opened =
   | { readonly is: 'opened'; readonly downtime: OpenDowntime }
-  /** No sign of an earlier life. */
+  /** The first start: there is no sign of an earlier life. */
   | { readonly is: 'first' }
   /** The last sign lies in the future: the clock was set back, and nobody knows for how long nobody was there. */
   | { readonly is: 'clockBack'; readonly aliveAt: number };

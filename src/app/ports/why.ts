@@ -109,7 +109,7 @@ export interface TruthRows {
    * made. Where the clock was set back between two of them, that is not the order of their instants.
    */
   readonly changes: readonly Change[];
-  /** Nothing changed the state of the task after those. */
+  /** True when no change of the task's state came after those. */
   readonly reachesNow: boolean;
   /** The last slot of a task that is completed now. */
   readonly lastSlotAt: number | null;

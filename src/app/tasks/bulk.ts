@@ -10,7 +10,7 @@ import type { Tasks, Target } from './tasks.ts';
 export type Chosen = Partial<Pick<TaskQuery, 'thread' | 'ownerId' | 'subject' | 'tag'>>;
 
 interface By extends Omit<Target, 'taskId'> {
-  /** Only counts what would be changed. */
+  /** True to count what would be changed, and to change nothing. */
   readonly isDry?: boolean;
 }
 

@@ -5,10 +5,18 @@ import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
 import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
-import type { World } from '../ports/outside.ts';
+import type { Templates, World } from '../ports/outside.ts';
 import type { Created, Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
-import { defineTask, firstSlot, inFields, type Rules, type TaskInput, type TaskInWords } from './definition.ts';
+import {
+  defineTask,
+  firstSlot,
+  inFields,
+  withTemplates,
+  type Rules,
+  type TaskInput,
+  type TaskInWords,
+} from './definition.ts';
 import { replaceDefinition } from './edit.ts';
 import { claimsFirst } from './verbs.ts';
 
@@ -27,7 +35,8 @@ export type Key = string | Once | null;
 
 export interface CreateDeps extends SlotPlanDeps, Pick<World, 'log' | 'clock' | 'digest' | 'bell' | 'timer'> {
   readonly store: TaskStore;
-  readonly rules: Rules;
+  readonly rules: Omit<Rules, 'parsed'>;
+  readonly templates: Pick<Templates, 'check'>;
   readonly quota: Quota;
   /** Told when a task has another title now; nobody waits for what becomes of that. */
   readonly renamed?: ((task: Task) => void) | undefined;
@@ -47,7 +56,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   if (made !== null) return made;
   // Read after that, because words such as "in 20 minutes" mean another time by the repeat.
   const fields = inFields(input, now);
-  const checked = defineTask(deps.rules, fields, now);
+  const checked = await withTemplates(deps, request.actor, async (rules) => defineTask(rules, fields, now));
   const { definition, policy } = checked;
   const result = await store.createTask(
     {

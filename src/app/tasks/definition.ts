@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
@@ -15,6 +16,7 @@ import {
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
 import { readAsked } from '../../domain/when/asked.ts';
+import type { Templates } from '../ports/outside.ts';
 
 /** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
 export interface TaskInput {
@@ -32,7 +34,7 @@ export interface TaskInput {
 export interface TaskInWords extends Omit<TaskInput, 'instructions' | 'schedule'> {
   readonly when: string;
   readonly timezone: string;
-  /** Else it is what stands behind the time. */
+  /** The text of the task; without it the words behind the time are taken. */
   readonly instructions?: string | undefined;
 }
 
@@ -61,12 +63,45 @@ export interface Checked {
 
 /** The rules need no executor of an action: a kind that is unknown, or whose check fails, is refused. */
 export interface ActionRules {
-  require(kind: string): { check(spec: ActionSpec, instructions: string): void };
+  require(kind: string): { check(spec: ActionSpec, instructions: string): string | null };
 }
 
 export interface Rules {
   readonly actions: ActionRules;
   readonly minIntervalMs: number;
+  /** Templates that were parsed, and are sound. */
+  readonly parsed: ReadonlySet<string>;
+}
+
+/** Ends a check that meets a template of which nobody knows whether it is sound. */
+class Unparsed extends AppError {
+  readonly text: string;
+
+  constructor(text: string) {
+    super('internal', 'a template was not parsed');
+    this.text = text;
+  }
+}
+
+/**
+ * Templates are parsed in another process, for which no transaction may wait: so work that meets one is broken off, and
+ * done again when that was parsed.
+ */
+export async function withTemplates<T>(
+  { rules, templates }: { readonly rules: Omit<Rules, 'parsed'>; readonly templates: Pick<Templates, 'check'> },
+  owner: Actor,
+  work: (rules: Rules) => Promise<T>,
+): Promise<T> {
+  const parsed = new Set<string>();
+  for (;;) {
+    try {
+      return await work({ ...rules, parsed });
+    } catch (error) {
+      if (!(error instanceof Unparsed)) throw error;
+      await templates.check(error.text, owner);
+      parsed.add(error.text);
+    }
+  }
 }
 
 /** Refusals of a new task come from here, before anything is written. */
@@ -88,7 +123,8 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
 export function checkContent(rules: Rules, content: Pick<Definition, 'title' | 'instructions' | 'action'>): void {
   checkTexts(content.title, content.instructions, { mayBeBlank: content.action['media'] !== undefined });
   checkSize('action', content.action, limits.actionBytesMax);
-  rules.actions.require(content.action.kind).check(content.action, content.instructions);
+  const template = rules.actions.require(content.action.kind).check(content.action, content.instructions);
+  if (template !== null && !rules.parsed.has(template)) throw new Unparsed(template);
 }
 
 type Timing = Pick<Definition, 'schedule' | 'policies' | 'action'>;

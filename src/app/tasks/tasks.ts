@@ -23,6 +23,7 @@ import { filled, noRun } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planRunNow, planSnooze } from './by-hand.ts';
 import { createTask, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
+import { withTemplates } from './definition.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import { planAttach, planGrant, planRevoke, refuseUndeliverable, type GrantChanged, type GrantWish } from './grants.ts';
 import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
@@ -166,11 +167,13 @@ export interface Edited extends Changed {
 }
 
 async function edit(deps: TasksDeps, target: Target, patch: TaskPatch): Promise<Edited> {
-  const changed = await changeTelling(deps, { target, verb: ['edit', patch] }, (scene) => {
-    refuseDeleted(scene.scene);
-    const edited = editTask(deps.rules, scene, patch);
-    return { ...edited.change, told: { warnings: edited.warnings, changes: edited.changes } };
-  });
+  const changed = await withTemplates(deps, target.actor, (rules) =>
+    changeTelling(deps, { target, verb: ['edit', patch] }, (scene) => {
+      refuseDeleted(scene.scene);
+      const edited = editTask(rules, scene, patch);
+      return { ...edited.change, told: { warnings: edited.warnings, changes: edited.changes } };
+    }),
+  );
   tellOutside(deps, changed, changed.told.changes);
   return { ...changed, ...changed.told };
 }
@@ -197,17 +200,19 @@ async function skip(deps: TasksDeps, target: Target, skipping: Skip): Promise<Sk
 
 export interface Undone extends Changed {
   readonly undone: AuditRow;
-  /** Nothing was left to take back: that was done before, or what was changed has come to its end. */
+  /** Why nothing was left to take back: that was done before, or what was changed has come to its end. Else null. */
   readonly moot: 'before' | 'over' | null;
 }
 
 async function undo(deps: TasksDeps, target: Target, entryId: string | null): Promise<Undone> {
-  const { rules, ids } = deps;
+  const { ids } = deps;
   const look = { recent: true } as const;
-  const changed = await changeTelling(deps, { target, verb: ['undo', entryId], look }, (scene) => {
-    const { change: back, entry, moot } = planUndo({ ...scene, rules, ids }, entryId);
-    return { ...back, told: { undone: entry, moot } };
-  });
+  const changed = await withTemplates(deps, target.actor, (rules) =>
+    changeTelling(deps, { target, verb: ['undo', entryId], look }, (scene) => {
+      const { change: back, entry, moot } = planUndo({ ...scene, rules, ids }, entryId);
+      return { ...back, told: { undone: entry, moot } };
+    }),
+  );
   tellOutside(deps, changed, changed.told.undone.before);
   return { ...changed, ...changed.told };
 }

@@ -14,18 +14,15 @@ import type {
 
 type AcksDeps = Pick<World, 'clock' | 'bell'> & { readonly store: Pick<AckStore, 'noteDone' | 'takeBackDone'> };
 
-/** A result that a person has confirmed. */
+/** A result that a person confirms, or does not confirm after all. */
 type DoneRequest = Omit<DoneNote, 'at'>;
-
-/** `isFirst` is false when somebody had said so before; then `by` and `at` tell who and when. */
-export type Done = NotedDone;
 
 /** Confirmations of results. */
 export type Acks = ReturnType<typeof createAcks>;
 
 export function createAcks({ store, clock, bell }: AcksDeps) {
   return {
-    done: async (request: DoneRequest): Promise<Done> => {
+    done: async (request: DoneRequest): Promise<NotedDone> => {
       const done = await store.noteDone({ ...request, at: clock.now() });
       bell.ring('deliverer');
       return done;

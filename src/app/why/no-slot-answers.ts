@@ -3,8 +3,8 @@ import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { GapRow } from '../ports/why.ts';
 import { point, stretchOf, type Answer, type Decision } from './answers.ts';
 import { answerSlot } from './slot-answers.ts';
-import type { Stretch } from './standing.ts';
 import { standingText, evidenceOf } from './stretch-answers.ts';
+import type { Stretch } from './stretches.ts';
 import { isAhead, lastAllowed, namedSlots, rulingAt, stretchAt, versionAt, type Timeline } from './timeline.ts';
 
 /** An instant that is no slot: the slots on either side of it are what the person who asks was looking for. */

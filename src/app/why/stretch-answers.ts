@@ -2,7 +2,7 @@ import type { Deed, GapRow } from '../ports/why.ts';
 import { point, stretchOf, type Answer, type Evidence } from './answers.ts';
 import { minuteOf, type Moments } from './moments.ts';
 import { caseOfGap, sentenceFor, actorText, errorText } from './sentences.ts';
-import type { Stretch } from './standing.ts';
+import type { Stretch } from './stretches.ts';
 import { versionAt, type Timeline } from './timeline.ts';
 
 /** The truth about slots that share one record, or have none. */
@@ -139,6 +139,7 @@ function doneText(
 
 function pauseText(reason: string): string {
   if (reason === 'auto:consecutive_failures') return ', as its runs had failed too often in a row';
+  if (reason === 'harmful_template') return ', as its template would harm the work of others';
   if (!reason.startsWith('unreadable')) return '';
   return `, as its row could not be read${errorText(reason.slice('unreadable: '.length))}`;
 }

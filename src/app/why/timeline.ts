@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { GapRow, InForce, TruthRows } from '../ports/why.ts';
 import type { Evidence } from './answers.ts';
 import { coarse, momentsIn, type Moments } from './moments.ts';
-import { held, stretchesOf, type Span, type Stretch } from './standing.ts';
+import { held, stretchesOf, type Span, type Stretch } from './stretches.ts';
 
 /** The version that was in force for the slots of a span. */
 export interface Ruling extends Span {
@@ -86,7 +86,7 @@ export function rulingAt({ rulings }: Timeline, instant: number): Ruling | null 
   return rulings.find(({ first, last }) => first <= instant && instant <= last) ?? null;
 }
 
-/** As evidence; nothing where no version that was in force is known. */
+/** The version in force at that instant, as evidence; empty where none is known. */
 export function versionAt(timeline: Timeline, instant: number): Pick<Evidence, 'version'> {
   const version = rulingAt(timeline, instant)?.version ?? null;
   return version === null ? {} : { version };

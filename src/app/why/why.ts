@@ -5,8 +5,8 @@ import { notFound } from '../tasks/verbs.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
 import { answerSlot } from './slot-answers.ts';
-import type { Span, Stretch } from './standing.ts';
 import { answerGap, answerStanding, answerStretch } from './stretch-answers.ts';
+import type { Span, Stretch } from './stretches.ts';
 import {
   gapAt,
   isAhead,
@@ -178,7 +178,7 @@ function entriesIn(timeline: Timeline, request: RangeRequest): Placed[] {
   ];
 }
 
-/** Nothing would have run in it. */
+/** A stretch so short that no slot fell into it. */
 function isBlink(timeline: Timeline, stretch: Stretch): boolean {
   return stretch.last - stretch.first < MINUTE_MS && namedSlots(timeline, stretch, 1).length === 0;
 }

@@ -26,9 +26,9 @@ function nearest(written: string, known: readonly string[]): string | null {
     (word) =>
       word.startsWith(written[0] ?? '') &&
       Math.abs(word.length - written.length) <= slipsMax(word) &&
-      slips(written, word) <= slipsMax(word),
+      editDistance(written, word) <= slipsMax(word),
   );
-  const [first] = near.sort((a, b) => slips(written, a) - slips(written, b));
+  const [first] = near.sort((a, b) => editDistance(written, a) - editDistance(written, b));
   return first ?? null;
 }
 
@@ -79,7 +79,7 @@ export function misspelt(cursor: Cursor, reads: (line: string) => string | null)
 }
 
 /** How many letters are missing, too many, wrong or in the place of their neighbours. */
-export function slips(written: string, meant: string): number {
+export function editDistance(written: string, meant: string): number {
   const rows: number[][] = [Array.from({ length: meant.length + 1 }, (_none, index) => index)];
   const cost = (at: number, to: number) => rows[at]?.[to] ?? 0;
   for (let at = 1; at <= written.length; at += 1) {

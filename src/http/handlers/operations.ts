@@ -3,7 +3,7 @@ import { checks, type Finding } from '../../domain/audit.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
 import { instantOf } from './wire.ts';
 
-/** How things stand, what was used, and housekeeping on demand. */
+/** Handlers for status, usage, and housekeeping on demand. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
     const { version, at, startedAt, ready, facts, audit } = await operations.status();

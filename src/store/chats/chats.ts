@@ -103,6 +103,6 @@ function* chatBack({ chatId, at, word }: ChatBack): Script<number | null> {
   );
   const said = word(back, paused.length);
   if (said !== null) yield* addMessages([said], at);
-  yield* refreshCards(paused.map(({ id: taskId }) => ({ taskId, at, key: `back:${taskId}`, door: null })));
+  yield* refreshCards(paused.map(({ id: taskId }) => ({ taskId, at, key: `back:${taskId}`, topic: null })));
   return paused.length;
 }

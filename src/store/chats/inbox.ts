@@ -5,14 +5,14 @@ import { limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, insert, insertAll, run, select, update, updateReturning } from '../engine/statements.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 
-/** Updates of the platform: stored before the next one is asked for, and done together with what they brought. */
+/** Updates of Telegram: stored before the next one is asked for, and done together with what they brought. */
 export const inboxStore = { receiveUpdates, openUpdates, beginUpdate, endUpdate };
 
-/** The platform keeps an update for a day; after two, the same number is another update. */
+/** Telegram keeps an update for a day; after two, the same number is another update. */
 const repeatMaxMs = 2 * 86_400_000;
 
 /**
- * After a silent week the platform may go on with smaller numbers, so the last one is noted and not looked for, and a
+ * After a silent week Telegram may go on with smaller numbers, so the last one is noted and not looked for, and a
  * number that was there before counts as new.
  */
 function* receiveUpdates(updates: readonly NewUpdate[], now: number): Script<number> {

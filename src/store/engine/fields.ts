@@ -51,7 +51,7 @@ export type Selectable = Fields | Together<unknown>;
 export type Answer<F> =
   F extends Field<infer T> ? T : F extends Together<infer T> ? T : { -readonly [K in keyof F]: Answer<F[K]> };
 
-/** As with a reader of a column: written down once, and not where it is asked for. */
+/** Fields that are read as one value. Like `mapped`, it is made once, outside of a function. */
 export function together<F extends Fields, T>(fields: F, make: (row: Answer<F>) => T): Together<T> {
   return { fields, make };
 }

@@ -170,7 +170,7 @@ function isOurs(error: unknown, code: string): boolean {
   return !(error instanceof Error && driverAway.test(error.message));
 }
 
-/** The query builder wraps the driver's error; the driver's own code is what tells. */
+/** The driver's own code, however its error was wrapped on the way; empty where there is none. */
 function codeOf(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code = (at as { code?: unknown }).code;

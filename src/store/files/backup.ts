@@ -211,7 +211,7 @@ const thread = `
     (does === 'copy' ? make(require(driver)) : check(require(driver), file));
     parentPort.postMessage('');
   } catch (error) {
-    // What the driver throws loses its words on the way between two threads.
+    // An error of the driver loses its words on the way between two threads, so the words alone are sent.
     parentPort.postMessage(String(error && error.message) || 'unknown');
   }
 `;

@@ -35,7 +35,7 @@ export type Inspection =
   /** A file of something else. */
   | { readonly is: 'foreign'; readonly reason: string }
   | { readonly is: 'damaged'; readonly reason: string }
-  /** It may be sound, but not for whoever asks. */
+  /** The file may be sound, but the user of this process must not read it. */
   | { readonly is: 'unreadable'; readonly reason: string };
 
 /** Enough for a commit of the server to pass. */

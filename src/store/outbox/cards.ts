@@ -11,7 +11,7 @@ import { insertPart } from './new-parts.ts';
 const cardExpiryMs = 60 * 60_000;
 
 /** Within a day a deletion can be taken back; a topic that could not be closed until then stays as it is. */
-const doorExpiryMs = 24 * 60 * 60_000;
+const topicExpiryMs = 24 * 60 * 60_000;
 
 /**
  * The card waits a moment for what comes at the same time and must not wait for it: the answer to whoever made the change,
@@ -24,7 +24,8 @@ export interface CardChange {
   readonly at: number;
   /** Names the change, so that its rows have ids of their own, and sorts after the changes before it. */
   readonly key: string;
-  readonly door: 'close' | 'open' | null;
+  /** The topic is closed or opened with the change. */
+  readonly topic: 'close' | 'open' | null;
   /** False where the card need not be drawn anew; it is with the next change. */
   readonly isDrawn?: boolean;
 }
@@ -45,17 +46,17 @@ export function* refreshCards(changes: readonly CardChange[]): Script<void> {
       and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
   );
   const places = new Map(placed.map((place) => [place.id, place]));
-  for (const { taskId, at, key, door, isDrawn = true } of changes) {
+  for (const { taskId, at, key, topic, isDrawn = true } of changes) {
     const place = places.get(taskId);
     if (place === undefined) continue;
     const { chatId, address } = place;
     const id = (what: string) => idAt(at, `${key}:${what}`);
     const readyAt = at + cardWaitMs;
-    // A door that is closed or opened says it, and costs a call; in a private chat there is no door, so the card must.
-    if (isDrawn && (door === null || isPrivate(address)))
+    // A topic that is closed or opened says it, and costs a call; in a private chat none can be closed, so the card must say it.
+    if (isDrawn && (topic === null || isPrivate(address)))
       yield* addCard({ id: id('card'), taskId, chatId, at, readyAt, expiresAt: at + cardExpiryMs });
-    if (door === null) continue;
-    yield* insertCardPart({ id: id(door), taskId, chatId, at, readyAt, expiresAt: at + doorExpiryMs, kind: door });
+    if (topic === null) continue;
+    yield* insertCardPart({ id: id(topic), taskId, chatId, at, readyAt, expiresAt: at + topicExpiryMs, kind: topic });
   }
 }
 

@@ -83,7 +83,7 @@ function* readHolds(now: number): Script<Hold[]> {
   return yield* all(select(holdFields)`from kv where scope = ${scope} and expires_at > ${now} order by key`);
 }
 
-/** Of two words of the platform the later end holds: a call that left before the first of them may answer after it. */
+/** Of two waits that Telegram asks for the later end holds: a call that left before the first of them may answer after it. */
 function* writeHold(chatId: string | null, until: number, now: number): Script<void> {
   yield* insert(
     'kv',

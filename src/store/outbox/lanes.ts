@@ -9,7 +9,7 @@ export function taskLane(taskId: string): string {
 }
 
 /**
- * The pinned card of a task, and the door of its topic. Both have a lane of their own, so that they yield to results, and
+ * The pinned card of a task, and the closing and opening of its topic. They have a lane of their own, so that they yield to results, and
  * so that the end of a task, which drops what is still to be sent of it, still closes its topic.
  */
 export function cardLane(taskId: string): string {

@@ -60,7 +60,7 @@ export const movedAway = 'the task has moved to another chat';
 
 /** Why a part can never go out; null when it can. No topic is made for the sake of its decoration. */
 export function faultOf(part: PartRow): string | null {
-  // What was in doubt when its task left the chat, and turns out not to have arrived: the topic of the task is elsewhere.
+  // A part that was in doubt when its task left the chat, and has not arrived: the topic of the task is elsewhere.
   const isLeftBehind = goesToTopic(part) && part.taskChatId !== part.chatId && part.status !== 'unknown';
   if (isLeftBehind) return decoration.has(part.kind) ? `moot: ${movedAway}` : movedAway;
   if (decoration.has(part.kind) && part.topicState !== 'ready') return 'moot: its topic is not there';

@@ -98,7 +98,7 @@ function objectIn(text: string | null): Readonly<Record<string, unknown>> {
   return readFacts(text) ?? {};
 }
 
-/** Only the person who is asked lets it go; the clock alone ends it, when the time for that is over. */
+/** A part that waits for approval: the person who is asked lets it go, or it ends when the time for that is over. */
 function* notApproved(part: PartRow, now: number): Script<null> {
   const { id, taskId, runId, expiresAt } = part;
   const isWaiting = sql`id = ${id} and status = 'blocked'`;

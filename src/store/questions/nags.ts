@@ -69,7 +69,7 @@ export function* settleNag(deliveryId: string | null, now: number): Script<boole
 }
 
 /**
- * Reminders that were with the platform while their reason went away: one that has come is removed now, and one that came
+ * Reminders that were on their way to Telegram while their reason went away: one that has come is removed now, and one that came
  * back is not sent again. The lock lets whoever closes the reason at this very moment find the reminder, or be found here.
  */
 export function* settleLateNags(deliveryIds: readonly string[], now: number): Script<void> {
@@ -248,7 +248,7 @@ function* readDue(ack: Columns): Script<DueRow> {
   };
 }
 
-/** A person who has seen it says more than the platform, which never confirmed it. */
+/** A person who has seen it says more than Telegram, which never confirmed it. */
 function arrivalOf({ status, error, createdAt, deliveredAt, heldUntil }: Part): Arrival {
   if (status === 'delivered') return { is: 'shown', at: deliveredAt ?? createdAt };
   if (status !== 'failed') return { is: 'waiting', until: heldUntil };

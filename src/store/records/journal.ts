@@ -67,7 +67,7 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
         taskId,
         at,
         key: id.padStart(16, '0'),
-        door: doorOf(entry),
+        topic: topicOf(entry),
         isDrawn: entry.hasCard !== false && !isRenamedBack(entry),
       });
   }
@@ -95,15 +95,15 @@ function isRenamedBack({ verb, after }: AuditEntry): boolean {
 }
 
 /** The topic of a task is closed with its deletion, and opened when that is taken back, by whatever verb. */
-function doorOf({ stateBefore, stateAfter }: AuditEntry): CardChange['door'] {
+function topicOf({ stateBefore, stateAfter }: AuditEntry): CardChange['topic'] {
   if ((stateBefore === 'deleted') === (stateAfter === 'deleted')) return null;
   return stateAfter === 'deleted' ? 'close' : 'open';
 }
 
-/** Nothing is left to run of these tasks. */
+/** Tells that these tasks are complete: nothing of them is left to run. */
 export function* tellComplete(taskIds: readonly string[], now: number): Script<void> {
   yield* tellEvents(taskIds.map((taskId) => ({ kind: 'task.complete', at: now, taskId, ref: null })));
-  yield* refreshCards(taskIds.map((taskId) => ({ taskId, at: now, key: `complete:${taskId}`, door: null })));
+  yield* refreshCards(taskIds.map((taskId) => ({ taskId, at: now, key: `complete:${taskId}`, topic: null })));
 }
 
 export interface NewEvent {

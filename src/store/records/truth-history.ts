@@ -48,7 +48,7 @@ const slackMs = 60_000;
 
 interface Found<R> {
   readonly found: readonly R[];
-  /** Nothing came after those. */
+  /** True when no row came after those. */
   readonly toNow: boolean;
 }
 

@@ -1,13 +1,13 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, pick } from '../engine/fields.ts';
-import { forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
+import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, hold, insertAll, select, update, updateAll } from '../engine/statements.ts';
 import { insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
-import { autoPause } from '../tasks/auto-pauses.ts';
+import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -38,7 +38,10 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
   const between = new Set(calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as));
-  const autoPaused = yield* countTasks(finals.filter((end) => !between.has(end)));
+  const autoPaused = [
+    ...(yield* countTasks(finals.filter((end) => !between.has(end)))),
+    ...(yield* pauseHarmful(finals)),
+  ];
   yield* moveFollowers(finals);
   yield* insertRunParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
   yield* openAcks(finals);
@@ -186,6 +189,13 @@ function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
     sorted.filter(([, tally]) => tally.streak > 0).map(([taskId]) => taskId),
     ends[0]?.finishedAt ?? 0,
   );
+}
+
+/** One run that harmed the work of others is enough. */
+function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
+  const harmful = ends.filter(({ isHarmful }) => isHarmful === true);
+  const taskIds = [...new Set(harmful.flatMap(({ run }) => run.taskId ?? []))].toSorted();
+  return yield* pauseTasks(taskIds, { reason: 'harmful_template', guard: allOf() }, ends[0]?.finishedAt ?? 0);
 }
 
 const emptyTally: Tally = {

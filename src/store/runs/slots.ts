@@ -73,7 +73,7 @@ export function* lookAhead(due: readonly DueRow[], from: number | null = null): 
   }
 }
 
-/** No clock will ever reach these, so nobody would notice that such a row lies; a text sorts behind every number. */
+/** Tasks whose next slot no clock reaches: such a row is wrong, and nothing else would show it. A text sorts behind every number. */
 function* neverDue(limit: number): Script<DueRow[]> {
   return yield* all(
     selectDue`from ${dueSource} where t.next_at > ${scheduleLimits.lastInstant}
@@ -132,7 +132,7 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
 function* tellSnoozesOver(found: readonly WaitingRow[], now: number): Script<void> {
   const over = found.filter(({ waiting }) => waiting.source === 'snooze');
   yield* refreshCards(
-    over.map(({ task, waiting }) => ({ taskId: task.id, at: now, key: `snoozed:${waiting.id}`, door: null })),
+    over.map(({ task, waiting }) => ({ taskId: task.id, at: now, key: `snoozed:${waiting.id}`, topic: null })),
   );
 }
 

@@ -121,7 +121,7 @@ export function idempotencyKeysTable(d: Dialect) {
   );
 }
 
-/** Updates of the platform, stored before the next offset is asked for. */
+/** Updates of Telegram, stored before the next offset is asked for. */
 export function inboxTable(d: Dialect) {
   const { text, int } = d;
   return d.table(

@@ -199,7 +199,7 @@ function deliveryColumns({ text, int }: Dialect) {
     silent: int('silent').notNull().default(0),
     /** The end of the quiet hours for which it waits, or has waited. */
     heldUntil: int('held_until'),
-    /** JSON: the one person who sees it, where the platform can do that. */
+    /** JSON: the one person who sees it, where Telegram can do that. */
     onlyFor: text('only_for'),
   };
 }
@@ -222,7 +222,7 @@ export function deliveriesTable(d: Dialect) {
       'deliveries_status',
       sql.raw(`status in ('pending', 'sending', 'delivered', 'unknown', 'blocked', 'failed')`),
     ),
-    // "Delivered" means delivered: no path can set it without the id that the platform returned.
+    // "Delivered" means delivered: no path can set it without the id that Telegram returned.
     d.check('deliveries_proof', sql.raw(`status <> 'delivered' or message_id is not null`)),
   ]);
 }

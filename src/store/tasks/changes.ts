@@ -208,7 +208,7 @@ function stampOf(stamp: NonNullable<TaskChange['stamp']>, { at, actor }: By) {
 interface Sides {
   readonly before: Task;
   readonly after: Task;
-  /** It has answered a reminder, which says so in its place: the card need not say so at once, and a call is saved. */
+  /** The change has answered a reminder, which says so in its place: the card may be drawn later, which saves a call. */
   readonly isAnswered: boolean;
 }
 

@@ -18,8 +18,8 @@ import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 
 /**
- * How an update is answered: grammY's Context is given who speaks where (`ChatContext`); the handler does its work through
- * the use cases and returns an `Answer`, which commits together with "the update is done". A handler that is run again for
+ * Handlers answer updates: grammY's Context is given who speaks where (`ChatContext`); a handler does its work through the
+ * use cases and returns an `Answer`, which commits together with "the update is done". A handler that is run again for
  * the same update must come to the same end, so everything it changes carries `key` as its Idempotency-Key.
  */
 export interface Place {

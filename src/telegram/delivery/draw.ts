@@ -12,7 +12,7 @@ import {
   type AskedFacts,
   type AskingView,
   type Of,
-  resultButtons,
+  resultRows,
   noticeRows,
 } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
@@ -119,7 +119,7 @@ function markOf({ version, counters }: Pick<Task, 'version' | 'counters'>): stri
 
 /** A result is the text alone, to the letter, below its file; it was cut into parts that fit long before. */
 export function resultDrawn({ text, occurrenceId, media }: Of<'result'>, task: ResultTask | null): Drawn {
-  const words = drawn(shortened(text, messagePartLengthMax), resultButtons(task, occurrenceId, 'r'));
+  const words = drawn(shortened(text, messagePartLengthMax), resultRows(task, occurrenceId, 'r'));
   return media === undefined ? words : { ...words, media };
 }
 

@@ -114,8 +114,8 @@ function withoutWhatIsRefused(
   }
   if (media === undefined) return null;
   log.warn('file_refused', { delivery_id: part.deliveryId, kind: media.kind, error });
-  const line = texts.out.fileGone(media.kind);
-  return { ...words, text: words.text === '' ? line : `${words.text}\n\n${line}` };
+  const gone = texts.out.fileGone(media.kind);
+  return { ...words, text: words.text === '' ? gone : `${words.text}\n\n${gone}` };
 }
 
 async function post(line: Line, part: Outgoing, drawn: Drawn): Promise<Sent> {

@@ -45,7 +45,7 @@ export function createAdmission(deps: AdmissionDeps) {
         } catch (error) {
           if (isAway(error)) throw error;
           // A fault of ours over one update keeps that one out, and no other.
-          deps.log.error('door_failed', { update_id: updateIdOf(update), error: errorText(error) });
+          deps.log.error('admission_failed', { update_id: updateIdOf(update), error: errorText(error) });
         }
       }
       return admitted;

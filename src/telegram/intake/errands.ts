@@ -53,7 +53,7 @@ export function createErrands({ aside, log, stopwatch }: Pick<TelegramInDeps, 'a
     if (answer.is !== 'ok') log.debug('word_not_sent', { kind: answer.is, error: answer.error });
   };
 
-  /** Not every chat allows reactions, and the message may be gone. */
+  /** A reaction may be refused: not every chat allows them, and the message may be gone. */
   const react = async (to: { chatId: number; messageId: number }, emoji: Reaction) => {
     const at = { chat_id: to.chatId, message_id: to.messageId };
     const answer = await aside.ask((raw, signal) =>

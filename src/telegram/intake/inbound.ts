@@ -162,7 +162,7 @@ function insist<T>({ pauses, log }: Pick<Shared, 'pauses' | 'log'>, event: strin
   });
 }
 
-/** Two polls and the pause after a failure fit in. */
+/** Silence of Telegram that is no fault yet: two polls and the pause after a failure fit in. */
 const silentMaxMs = 120_000;
 
 function healthOf(

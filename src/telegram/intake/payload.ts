@@ -145,7 +145,7 @@ export function titleOf(chat: Chat): string | null {
   return chat.title ?? (chat.first_name === undefined ? null : nameOf(chat));
 }
 
-/** As an administrator, as somebody inside, or not at all. */
+/** The status of a member as far as we tell it apart. */
 export function memberStatusOf(member: ChatMember): 'admin' | 'member' | 'out' {
   const { status } = member;
   if (status === 'creator' || status === 'administrator') return 'admin';

@@ -21,6 +21,7 @@ const job: Job = {
   runId: 'run-1',
   taskId: 'task-1',
   chatId: 'chat-1',
+  ownerId: 'telegram:user:1',
   attempt: 1,
   startedAt: start,
   outgoingKey: 'key',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClockWatch, followZoneRules } from '../../../src/app/pipeline/scheduler.ts';
-import { aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, start, withTask } from '../../support/pipeline.ts';
 
 describe('a clock that was set back', () => {
   it('does not lengthen the pause before a retry', async () => {
@@ -27,8 +27,7 @@ describe('a clock that was set back', () => {
   });
 
   it('tells a gap once that comes twice', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await withTask({
       schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' },
       policies: { missed: 'skip' },
     });

@@ -7,7 +7,7 @@ import type { Task } from '../../../src/domain/task.ts';
 import { sha256 } from '../../../src/system/ids.ts';
 import { tidy } from '../../support/chores.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 
 const daily = { kind: 'cron', cron: '0 12 * * *', timezone: 'UTC' } as const;
 
@@ -193,8 +193,7 @@ describe('a fault of our engine', () => {
   });
 
   it('is in the log alone where no owner has a private chat', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: daily });
+    const { p, task } = await withTask({ schedule: daily });
     const review = reviewOf(p, { engine: { nextSlot: () => null } });
     await lookAt(review, task);
     expect(review.words()).toEqual([]);
@@ -282,7 +281,6 @@ describe('the review', () => {
         asked.push(question);
         return new Promise<Opinion>(() => undefined);
       },
-      close: () => undefined,
     };
     const meter = { count: () => undefined, took: () => undefined };
     const p = await aPipeline({ secondOpinion: { opinion, meter } });
@@ -331,7 +329,7 @@ describe('the review', () => {
       return rightAbout(question);
     };
     const meter = { count: () => undefined, took: () => undefined };
-    const p = await aPipeline({ secondOpinion: { opinion: { slotsOf, close: () => undefined }, meter } });
+    const p = await aPipeline({ secondOpinion: { opinion: { slotsOf }, meter } });
     const task = await p.create({ schedule: daily });
     for (let turn = 0; turn < 2; turn += 1) {
       for (let step = 0; step < 20; step += 1) {

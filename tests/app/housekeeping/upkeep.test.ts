@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ScheduleInput } from '../../../src/domain/schedule/schedule.ts';
 import { tidy as tidied } from '../../support/chores.ts';
-import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import { said } from '../why/asking.ts';
 
 const tidy = ({ rooms, time }: Pipeline) => tidied(rooms.housekeeper, time);
@@ -111,8 +111,7 @@ describe('retention', () => {
   });
 
   it('forgets keys soon after they have expired', async () => {
-    const p = await aPipeline();
-    await p.create({}, { idempotencyKey: 'k' });
+    const { p } = await withTask({}, { idempotencyKey: 'k' });
     await tidy(p);
     expect(count(p, 'idempotency_keys')).toBe(1);
     await p.time.advance(25 * hour);
@@ -123,8 +122,7 @@ describe('retention', () => {
 
 describe('the audit', () => {
   it('of the night finds nothing in a place that is in order, and says what it looked at', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     await p.create({ schedule: { kind: 'rrule', rrule: 'FREQ=HOURLY', timezone: 'Europe/Madrid' } });
     await tidy(p);
     await days(p, 3);
@@ -134,8 +132,7 @@ describe('the audit', () => {
   });
 
   it('tells a finding in the log, as an event and in its report, and mends nothing', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     await p.pass(5 * minute);
     p.database.exec(`delete from attempts; delete from runs; update occurrences set status = 'dispatched'`);
     const { findings } = await p.rooms.audit.run();
@@ -160,8 +157,7 @@ describe('the audit', () => {
   });
 
   it('takes what lies in a gap for accounted, and leaves a task that was paused alone', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } });
     const other = await p.create();
     await p.pass(2 * day);
     await p.rooms.tasks.pause({ taskId: other.id, actor: 'system' }, null);
@@ -171,8 +167,7 @@ describe('the audit', () => {
   });
 
   it('does not call late what a busy scheduler is on its way to', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     await p.settle();
     await p.time.advance(hour);
     expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slot_overdue' }]);
@@ -181,8 +176,7 @@ describe('the audit', () => {
   });
 
   it('is made once for all who ask at the same time', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     const [first, second] = await Promise.all([p.rooms.audit.run(), p.rooms.audit.run()]);
     expect(first).toBe(second);
     expect(lines(p, 'audit')).toHaveLength(1);
@@ -210,8 +204,7 @@ describe('the audit', () => {
   });
 
   it('finds a slot that nothing stands for, at every instant of the day', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
     const now = start + 2 * day;
     fillSlots(p, { taskId: task.id, now, every: minute });
     expect((await p.rooms.audit.run()).findings).toEqual([]);
@@ -222,8 +215,7 @@ describe('the audit', () => {
   });
 
   it('takes the slots of a task that was changed in the middle of a look for unknown', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
     fillSlots(p, { taskId: task.id, now: start + 2 * day, every: minute });
     p.database.exec('delete from occurrences');
     const real = { ...p.store };
@@ -268,8 +260,7 @@ function fillSlots(p: Pipeline, { taskId, now, every }: { taskId: string; now: n
 
 /** An occurrence without its run, behind more rows than an audit looks at that somebody waits for. */
 async function anOldFault() {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: { kind: 'cron', cron: '0 0 1 1 *', timezone: 'UTC' } });
+  const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '0 0 1 1 *', timezone: 'UTC' } });
   await tidy(p);
   const old = 'o000000';
   p.database
@@ -283,8 +274,7 @@ async function anOldFault() {
 
 describe('reconcile', () => {
   const damaged = async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '*/30 * * * *', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '*/30 * * * *', timezone: 'UTC' } });
     for (let half = 0; half < 96; half += 1) await p.pass(30 * minute);
     const lost = start + 2 * day - 3 * hour;
     p.database.exec(`delete from occurrences where slot_at = ${lost}`);
@@ -332,8 +322,7 @@ describe('reconcile', () => {
   });
 
   it('plans an enabled task anew that had lost its next slot', async () => {
-    const p = await aPipeline();
-    const task = await p.create();
+    const { p, task } = await withTask();
     await p.settle();
     p.database.pragma('ignore_check_constraints = on');
     p.database.exec('update tasks set next_at = null');
@@ -386,8 +375,7 @@ describe('reconcile', () => {
   });
 
   it('leaves a run alone that this process works on', async () => {
-    const p = await aPipeline();
-    await p.create({ action: { kind: 'echo', delay_ms: 10_000 } });
+    const { p } = await withTask({ action: { kind: 'echo', delay_ms: 10_000 } });
     await p.time.advance(5 * minute);
     await p.rooms.scheduler.step(p.time.now(), 100);
     await p.rooms.runner.step(p.time.now(), 100);

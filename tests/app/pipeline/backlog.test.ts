@@ -3,11 +3,10 @@ import { createBacklogWord } from '../../../src/app/housekeeping/backlog.ts';
 import { createBell } from '../../../src/compose/assembly.ts';
 import { backlogEveryMs } from '../../../src/domain/limits.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { aPipeline, minute, start } from '../../support/pipeline.ts';
+import { minute, start, withTask } from '../../support/pipeline.ts';
 
 async function aBacklog(results: number) {
-  const p = await aPipeline();
-  const task = await p.create({
+  const { p, task } = await withTask({
     schedule: { kind: 'once', once_at: new Date(start + minute).toISOString(), timezone: 'UTC' },
   });
   const add = p.database.prepare(

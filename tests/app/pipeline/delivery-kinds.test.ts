@@ -2,7 +2,20 @@ import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Look, Outgoing } from '../../../src/app/ports/outside.ts';
 import { second } from '../../support/fakes.ts';
-import { aPipeline, actor, hour, minute, type Pipeline, withTopic, hourly, texts } from '../../support/pipeline.ts';
+import {
+  aPipeline,
+  actor,
+  hour,
+  minute,
+  type Pipeline,
+  withTopic,
+  hourly,
+  texts,
+  withTracelessSend,
+  withFailedSends,
+  withTask,
+  restarted,
+} from '../../support/pipeline.ts';
 
 interface Part {
   readonly id: string;
@@ -42,8 +55,7 @@ describe('the first run', () => {
   });
 
   it('shows no card above a result that has to wait', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     p.chat.failSends('notSent', 'lost');
     await p.pass(hour);
     expect([p.chat.shown, p.chat.cards]).toEqual([[], []]);
@@ -54,8 +66,7 @@ describe('the first run', () => {
   });
 
   it('shows the card all the same when the result can never be shown', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     p.chat.failSends('refused');
     await p.pass(hour);
     expect([p.chat.shown.length, p.chat.cards.length, p.chat.pins.length]).toEqual([0, 1, 1]);
@@ -99,8 +110,7 @@ describe('the card', () => {
     await p.rooms.tasks.pause({ taskId: id, actor }, null);
     await p.pass(second);
     open();
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     await next.pass(2000);
     expect(partsOf(p, 'card').at(-1)?.status).toBe('delivered');
     expect([callsOf(p, 'settle'), p.chat.cards.length]).toEqual([[], 1]);
@@ -183,9 +193,7 @@ describe('a topic that a person deleted', () => {
   });
 
   it('again and again is made once an hour: until then the result waits', async () => {
-    const { p } = await withTopic();
-    p.chat.failSends('topicGone', 'topicGone');
-    await p.pass(hour);
+    const { p } = await withFailedSends(['topicGone', 'topicGone']);
     expect(callsOf(p, 'createTopic')).toHaveLength(2);
     expect(partsOf(p, 'result').at(-1)).toMatchObject({ status: 'blocked', cause: 'topic_gone' });
   });
@@ -202,9 +210,7 @@ describe('a topic that a person deleted', () => {
 
 describe('a chat with another address', () => {
   it('takes its parts there at once, and everything else with it', async () => {
-    const { p, id } = await withTopic();
-    p.chat.failSends('moved');
-    await p.pass(hour);
+    const { p, id } = await withFailedSends(['moved']);
     expect(p.chat.shown.at(-1)).toMatchObject({ chatId: '-1009999', text: 'Stand up!' });
     await p.store.addMessages([answer('later')], p.time.now());
     await p.settle();
@@ -213,8 +219,7 @@ describe('a chat with another address', () => {
   });
 
   it('is found also when a topic is to be made in it', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     p.chat.failTopics('moved');
     await p.pass(hour);
     expect(p.chat.topics).toMatchObject([{ chatId: '-1009999' }]);
@@ -222,18 +227,14 @@ describe('a chat with another address', () => {
   });
 
   it('that says it has moved for ever does not make the deliverer spin', async () => {
-    const { p } = await withTopic();
-    p.chat.failSends(...Array<'moved'>(8).fill('moved'));
-    await p.pass(hour);
+    const { p } = await withFailedSends([...Array<'moved'>(8).fill('moved')]);
     expect(callsOf(p, 'send').length).toBeLessThanOrEqual(5);
   });
 });
 
 describe('what a person must mend', () => {
   it('is told once where the task was asked for, and again when it comes back after it was mended', async () => {
-    const { p } = await withTopic();
-    p.chat.failSends('closed');
-    await p.pass(hour);
+    const { p } = await withFailedSends(['closed']);
     expect(p.chat.shown.at(-1)).toMatchObject({ text: '[blocked]', topic: null });
     p.chat.failSends('closed');
     await p.pass(10 * minute);
@@ -246,8 +247,7 @@ describe('what a person must mend', () => {
   });
 
   it('about the topic is told as well, and a press on Retry looks at it at once', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     p.chat.failTopics('blocked');
     await p.pass(hour);
     expect(texts(p)).toEqual(['[blocked]']);
@@ -257,9 +257,7 @@ describe('what a person must mend', () => {
   });
 
   it('pauses the tasks of a chat that is gone, and puts no words where nobody can read them', async () => {
-    const { p, id } = await withTopic();
-    p.chat.failSends('chatGone');
-    await p.pass(hour);
+    const { p, id } = await withFailedSends(['chatGone']);
     expect((await p.rooms.tasks.get(id)).state).toBe('paused');
     expect(partsOf(p, 'result').at(-1)).toMatchObject({ status: 'blocked' });
     expect(texts(p)).toEqual(['Stand up!']);
@@ -344,10 +342,7 @@ describe('a part that was sent again', () => {
   });
 
   it('counts as delivered also when the look for a double fails', async () => {
-    const { p } = await withTopic();
-    p.chat.failSends('dropped');
-    p.chat.evidence('undecided', 'undecided', 'undecided');
-    await p.pass(hour);
+    const { p } = await withTracelessSend();
     for (const ms of [2000, 8000]) await p.pass(ms);
     const chat = { ...p.chat };
     let looks = 0;

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Outgoing } from '../../../src/app/ports/outside.ts';
-import { aPipeline, hour, minute, type Pipeline, withTopic, hourly, texts } from '../../support/pipeline.ts';
+import {
+  aPipeline,
+  hour,
+  minute,
+  type Pipeline,
+  withTopic,
+  hourly,
+  texts,
+  withTask,
+  withTracelessSend,
+  withFailedSends,
+} from '../../support/pipeline.ts';
 
 async function parts(p: Pipeline, taskId: string) {
   return (await p.history(taskId)).flatMap(({ deliveries }) => deliveries);
@@ -8,9 +19,7 @@ async function parts(p: Pipeline, taskId: string) {
 
 describe('a send without an answer', () => {
   it('is settled by evidence: it arrived, so it is not sent again', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.failSends('lost');
-    await p.pass(hour);
+    const { p, id: taskId } = await withFailedSends(['lost']);
     expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'unknown', error: 'socket hang up' });
     await p.pass(2000);
     expect((await parts(p, taskId)).at(-1)).toMatchObject({
@@ -21,19 +30,14 @@ describe('a send without an answer', () => {
   });
 
   it('is sent again when it is proved absent', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.failSends('dropped');
-    await p.pass(hour);
+    const { p, id: taskId } = await withFailedSends(['dropped']);
     await p.pass(2000);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
     expect(p.chat.shown).toHaveLength(2);
   });
 
   it('is looked for after 2, 10 and 30 seconds, and then sent again', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.failSends('dropped');
-    p.chat.evidence('undecided', 'undecided', 'undecided');
-    await p.pass(hour);
+    const { p, id: taskId } = await withTracelessSend();
     const looks = () => p.chat.calls.filter((call) => call.startsWith('settle')).length;
     for (const [ms, count] of [
       [1999, 0],
@@ -53,7 +57,7 @@ describe('a send without an answer', () => {
     expect(p.chat.shown).toHaveLength(2);
   });
 
-  it('is known to have been sent before when it leaves again without a trace', async () => {
+  it('is known to have been sent before when it leaves again without a trace, until it is proved absent', async () => {
     const { p } = await withTopic();
     const known: boolean[] = [];
     const send = p.chat.send.bind(p.chat);
@@ -63,11 +67,11 @@ describe('a send without an answer', () => {
         return send(part);
       },
     });
-    p.chat.failSends('dropped');
+    p.chat.failSends('dropped', 'dropped');
     p.chat.evidence('undecided', 'undecided', 'undecided');
     await p.pass(hour);
-    for (const ms of [2000, 8000, 20_000]) await p.pass(ms);
-    expect(known).toEqual([false, true]);
+    for (const ms of [2000, 8000, 20_000, 2000]) await p.pass(ms);
+    expect(known).toEqual([false, true, false]);
   });
 
   it('stays in doubt when the look itself fails', async () => {
@@ -83,10 +87,7 @@ describe('a send without an answer', () => {
   });
 
   it('is left to a person when the policy is ask, and holds its topic two minutes at most', async () => {
-    const { p, id: taskId } = await withTopic({ unknown: 'ask' });
-    p.chat.failSends('dropped');
-    p.chat.evidence('undecided', 'undecided', 'undecided');
-    await p.pass(hour);
+    const { p, id: taskId } = await withTracelessSend({ unknown: 'ask' });
     await p.rooms.tasks.runNow({ taskId: taskId, actor: 'system' });
     await p.pass(minute);
     expect((await parts(p, taskId)).map(({ status }) => status)).toEqual(['delivered', 'unknown', 'pending']);
@@ -99,8 +100,7 @@ describe('a send without an answer', () => {
   });
 
   it('holds back the later parts of its own text only until it is settled', async () => {
-    const p = await aPipeline();
-    const { id } = await p.create({ schedule: hourly, instructions: `${'a'.repeat(4000)}\n\n${'b'.repeat(4000)}` });
+    const { p, id } = await withTask({ schedule: hourly, instructions: `${'a'.repeat(4000)}\n\n${'b'.repeat(4000)}` });
     p.chat.failSends('lost');
     await p.pass(hour);
     expect((await parts(p, id)).map(({ status }) => status)).toEqual(['unknown', 'pending']);
@@ -144,9 +144,7 @@ describe('a process that dies while a part is being sent', () => {
 
 describe('refusals', () => {
   it('a send that never left is tried again, later and later, and costs nothing', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.failSends('notSent', 'notSent', 'notSent');
-    await p.pass(hour);
+    const { p, id: taskId } = await withFailedSends(['notSent', 'notSent', 'notSent']);
     const waits: number[] = [];
     while ((await parts(p, taskId)).at(-1)?.status === 'pending') {
       const next = (await p.rooms.deliverer.nextAt(p.time.now())) ?? 0;
@@ -168,9 +166,7 @@ describe('refusals', () => {
   });
 
   it('being told to wait is obeyed to the millisecond', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.failSends('rateLimited');
-    await p.pass(hour);
+    const { p, id: taskId } = await withFailedSends(['rateLimited']);
     await p.pass(6999);
     expect(p.chat.shown).toHaveLength(1);
     await p.pass(1);
@@ -178,9 +174,7 @@ describe('refusals', () => {
   });
 
   it('a final refusal fails the delivery and leaves the run as it was', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.failSends('refused');
-    await p.pass(hour);
+    const { p, id: taskId } = await withFailedSends(['refused']);
     expect((await p.history(taskId)).at(-1)).toMatchObject({
       status: 'succeeded',
       deliveries: [{ status: 'failed', error: 'message is too long' }],
@@ -189,9 +183,7 @@ describe('refusals', () => {
   });
 
   it('a result that is too old is dropped with a row', async () => {
-    const { p, id: taskId } = await withTopic({ max_age: 'PT5M' });
-    p.chat.failSends('blocked');
-    await p.pass(hour);
+    const { p, id: taskId } = await withFailedSends(['blocked'], { max_age: 'PT5M' });
     await p.pass(10 * minute);
     expect((await parts(p, taskId)).at(-1)).toMatchObject({
       status: 'failed',
@@ -201,9 +193,7 @@ describe('refusals', () => {
   });
 
   it('a fault of the adapter leaves the part in doubt, and the deliverer goes on', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.failSends('throws');
-    await p.pass(hour);
+    const { p, id: taskId } = await withFailedSends(['throws']);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('unknown');
     await p.pass(2000);
     expect((await parts(p, taskId)).at(-1)?.status).toBe('delivered');
@@ -212,9 +202,7 @@ describe('refusals', () => {
 
 describe('the right place', () => {
   it('a message that landed elsewhere is taken back and sent to a topic made anew', async () => {
-    const { p, id: taskId } = await withTopic();
-    p.chat.failSends('misrouted');
-    await p.pass(hour);
+    const { p, id: taskId } = await withFailedSends(['misrouted']);
     expect(p.chat.calls.some((call) => call.startsWith('remove'))).toBe(true);
     expect((await parts(p, taskId)).at(-1)).toMatchObject({ status: 'delivered' });
     expect(p.chat.shown.every(({ topic }) => p.chat.topics.some(({ id }) => id === topic))).toBe(true);
@@ -229,8 +217,7 @@ describe('the right place', () => {
 
 describe('making a topic', () => {
   it('sends the part that waited for it in the same hand, and writes that before the call leaves', async () => {
-    const p = await aPipeline();
-    const { id } = await p.create({ schedule: hourly });
+    const { p, id } = await withTask({ schedule: hourly });
     const open = p.chat.hold();
     await p.pass(hour);
     const row = () => p.database.prepare(`select status, fence, sends from deliveries where kind = 'result'`).get();
@@ -243,8 +230,7 @@ describe('making a topic', () => {
   });
 
   it('is adopted under the name it was asked for, whatever the task is called by now', async () => {
-    const p = await aPipeline();
-    const { id } = await p.create({ schedule: hourly });
+    const { p, id } = await withTask({ schedule: hourly });
     p.chat.failTopics('lost');
     await p.pass(hour);
     await p.rooms.tasks.edit({ taskId: id, actor: 'system' }, { title: 'Another name' });
@@ -254,10 +240,11 @@ describe('making a topic', () => {
   });
 
   it('of which no trace turns up within a minute waits for a person, and is never made blindly', async () => {
-    const p = await aPipeline();
-    const { id } = await p.create({ schedule: hourly });
+    const { p, id } = await withTask({ schedule: hourly });
     p.chat.failTopics('dropped');
     await p.pass(hour);
+    await p.pass(minute - 1);
+    expect((await p.rooms.tasks.get(id)).topicState).toBe('creating');
     for (let turn = 0; turn < 40; turn += 1) await p.pass(minute);
     expect(p.chat.calls.filter((call) => call.startsWith('createTopic'))).toHaveLength(1);
     expect((await parts(p, id)).at(-1)).toMatchObject({ status: 'blocked' });
@@ -265,8 +252,7 @@ describe('making a topic', () => {
   });
 
   it('that is not allowed blocks the result, and goes on by itself when it is', async () => {
-    const p = await aPipeline();
-    const { id } = await p.create({ schedule: hourly });
+    const { p, id } = await withTask({ schedule: hourly });
     p.chat.failTopics('blocked');
     await p.pass(hour);
     expect((await parts(p, id)).at(-1)).toMatchObject({
@@ -278,8 +264,7 @@ describe('making a topic', () => {
   });
 
   it('is in flight once, when two first runs race', async () => {
-    const p = await aPipeline();
-    const { id } = await p.create({ schedule: hourly, policies: { overlap: 'allow' } });
+    const { p, id } = await withTask({ schedule: hourly, policies: { overlap: 'allow' } });
     await p.rooms.tasks.runNow({ taskId: id, actor: 'system' });
     await p.rooms.tasks.runNow({ taskId: id, actor: 'system' });
     await p.settle();
@@ -290,8 +275,7 @@ describe('making a topic', () => {
 
 describe('chats', () => {
   it('are served in turn: a chat that waits holds up nobody else', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly }, { threadKey: 'telegram:chat:-1' });
+    const { p } = await withTask({ schedule: hourly }, { threadKey: 'telegram:chat:-1' });
     await p.create({ schedule: hourly }, { threadKey: 'telegram:chat:-2' });
     await p.pass(hour);
     p.chat.failSends('rateLimited');

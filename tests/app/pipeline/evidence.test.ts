@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Outgoing, Sent } from '../../../src/app/ports/outside.ts';
 import type { FaultyTransport } from '../../support/fakes.ts';
-import { actor, hour, type Pipeline, withTopic } from '../../support/pipeline.ts';
+import { actor, hour, type Pipeline, withTopic, withTracelessSend, withFailedSends } from '../../support/pipeline.ts';
 import { eventsOf } from '../tasks/world.ts';
 
 async function lastPart(p: Pipeline, taskId: string) {
@@ -39,9 +39,7 @@ describe('evidence that finds a message', () => {
   });
 
   it('in the topic that was right when it was sent counts as delivered, whatever the topic is by now', async () => {
-    const { p, id } = await withTopic();
-    p.chat.failSends('lost');
-    await p.pass(hour);
+    const { p, id } = await withFailedSends(['lost']);
     await p.store.endTopic({ taskId: id, state: 'ready', id: 4711, cardId: 'a', remadeId: 'b', at: p.time.now() });
     await p.pass(2000);
     expect(await lastPart(p, id)).toMatchObject({ status: 'delivered', messageId: p.chat.shown.at(-1)?.messageId });
@@ -52,9 +50,7 @@ describe('evidence that finds a message', () => {
 
 describe('a part of a task that is deleted', () => {
   it.each(['resend', 'ask'] as const)('while its answer is out is not sent again: %s', async (unknown) => {
-    const { p, id } = await withTopic({ unknown });
-    p.chat.failSends('dropped');
-    await p.pass(hour);
+    const { p, id } = await withFailedSends(['dropped'], { unknown });
     await p.rooms.tasks.delete({ taskId: id, actor });
     await p.pass(2000);
     expect(p.chat.shown).toHaveLength(1);
@@ -64,10 +60,7 @@ describe('a part of a task that is deleted', () => {
   });
 
   it.each(['resend', 'ask'] as const)('is given up when no look finds a trace of it: %s', async (unknown) => {
-    const { p, id } = await withTopic({ unknown });
-    p.chat.failSends('dropped');
-    p.chat.evidence('undecided', 'undecided', 'undecided');
-    await p.pass(hour);
+    const { p, id } = await withTracelessSend({ unknown });
     await p.rooms.tasks.delete({ taskId: id, actor });
     for (const ms of [2000, 8000, 20_000, hour]) await p.pass(ms);
     expect([looks(p), p.chat.shown.length]).toEqual([3, 1]);
@@ -76,10 +69,7 @@ describe('a part of a task that is deleted', () => {
   });
 
   it('ends with it when it waits for the word of a person', async () => {
-    const { p, id } = await withTopic({ unknown: 'ask' });
-    p.chat.failSends('dropped');
-    p.chat.evidence('undecided', 'undecided', 'undecided');
-    await p.pass(hour);
+    const { p, id } = await withTracelessSend({ unknown: 'ask' });
     for (const ms of [2000, 8000, 20_000]) await p.pass(ms);
     expect((await lastPart(p, id))?.status).toBe('unknown');
     await p.rooms.tasks.delete({ taskId: id, actor });
@@ -87,9 +77,7 @@ describe('a part of a task that is deleted', () => {
   });
 
   it('counts as delivered when evidence finds it all the same', async () => {
-    const { p, id } = await withTopic();
-    p.chat.failSends('lost');
-    await p.pass(hour);
+    const { p, id } = await withFailedSends(['lost']);
     await p.rooms.tasks.delete({ taskId: id, actor });
     await p.pass(2000);
     expect((await lastPart(p, id))?.status).toBe('delivered');

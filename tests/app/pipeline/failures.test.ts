@@ -1,15 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { createScheduler } from '../../../src/app/pipeline/scheduler.ts';
 import { countingIds } from '../../support/fakes.ts';
-import { actor, aPipeline, group, hour, minute, start, runServiceOf, hourly, texts } from '../../support/pipeline.ts';
-
+import {
+  actor,
+  aPipeline,
+  group,
+  hour,
+  minute,
+  start,
+  runServiceOf,
+  hourly,
+  texts,
+  withTask,
+  afterAnHour,
+  restarted,
+} from '../../support/pipeline.ts';
 const echo = (settings: object) => ({ kind: 'echo', ...settings }) as const;
 
 describe('a failing run', () => {
   it('is tried three times with a growing pause, each try its own row', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ fail_attempts: 9 }) });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ fail_attempts: 9 }) });
     await p.pass(29_999);
     expect((await p.history(task.id))[0]?.attempts).toHaveLength(1);
     await p.pass(1);
@@ -36,9 +46,7 @@ describe('a failing run', () => {
   });
 
   it('succeeds when a later try does, and delivers once', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ fail_attempts: 1 }) });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ fail_attempts: 1 }) });
     await p.pass(30_000);
     expect(await p.history(task.id)).toMatchObject([
       { status: 'succeeded', attempts: [{ status: 'failed' }, { status: 'succeeded' }] },
@@ -47,20 +55,16 @@ describe('a failing run', () => {
   });
 
   it('is not tried again when the fault is final', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ fail_attempts: 9, error: 'final' }) });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ fail_attempts: 9, error: 'final' }) });
     expect(await p.history(task.id)).toMatchObject([{ status: 'failed', attempts: [{ status: 'failed' }] }]);
   });
 
   it('ends on time even when its action does not listen', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await afterAnHour({
       schedule: hourly,
       action: echo({ delay_ms: 60_000 }),
       policies: { timeout: 'PT10S', retry: { attempts: 2, base: 'PT1S', jitter: 0 } },
     });
-    await p.pass(hour);
     await p.pass(10_000);
     await p.pass(1000);
     await p.pass(10_000);
@@ -70,13 +74,11 @@ describe('a failing run', () => {
   });
 
   it('is not repeated after a timeout when nobody knows what it did', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await afterAnHour({
       schedule: hourly,
       action: echo({ delay_ms: 60_000, repeatable: false }),
       policies: { timeout: 'PT10S' },
     });
-    await p.pass(hour);
     await p.pass(10_000);
     expect(await p.history(task.id)).toMatchObject([
       { status: 'failed', error: 'no answer within 10 s, effects unknown', attempts: [{ status: 'timed_out' }] },
@@ -88,8 +90,7 @@ describe('failing again and again', () => {
   const failing = { schedule: hourly, action: echo({ fail_attempts: 9, error: 'final' }), policies: { auto_pause: 3 } };
 
   it('pauses the task with a reason of its own', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     for (let turn = 0; turn < 5; turn += 1) await p.pass(hour);
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({
       state: 'paused',
@@ -104,9 +105,7 @@ describe('failing again and again', () => {
   });
 
   it('starts counting anew after a success and after resuming', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
-    await p.pass(hour);
+    const { p, task } = await afterAnHour(failing);
     await p.pass(hour);
     await p.rooms.tasks.edit({ taskId: task.id, actor }, { action: echo({}) });
     await p.pass(hour);
@@ -124,8 +123,7 @@ describe('failing again and again', () => {
   });
 
   it('counts the catch-ups of one outage once', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ ...failing, policies: { auto_pause: 3, missed: 'all' } });
+    const { p, task } = await withTask({ ...failing, policies: { auto_pause: 3, missed: 'all' } });
     await p.pass(8 * hour + 30 * minute);
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({
       state: 'active',
@@ -134,8 +132,7 @@ describe('failing again and again', () => {
   });
 
   it('never pauses when that is switched off', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ ...failing, policies: { auto_pause: 0 } });
+    const { p, task } = await withTask({ ...failing, policies: { auto_pause: 0 } });
     for (let turn = 0; turn < 12; turn += 1) await p.pass(hour);
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'active', counters: { consecutiveFailures: 12 } });
   });
@@ -143,15 +140,12 @@ describe('failing again and again', () => {
 
 describe('a process that dies while an attempt runs', () => {
   it('leaves an interrupted attempt, and repeatable work is done again without using a retry', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await afterAnHour({
       schedule: hourly,
       action: echo({ delay_ms: 5000 }),
       policies: { retry: { attempts: 1 } },
     });
-    await p.pass(hour);
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     await next.pass(5000);
     expect(await next.history(task.id)).toMatchObject([
       {
@@ -166,9 +160,7 @@ describe('a process that dies while an attempt runs', () => {
   });
 
   it('does not hear what the dead process says later', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ delay_ms: 5000 }) });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 5000 }) });
     const next = p.restart();
     await next.rooms.runner.step(next.time.now(), 10);
     await p.time.advance(5000);
@@ -183,11 +175,8 @@ describe('a process that dies while an attempt runs', () => {
   });
 
   it('ends work whose effects are unknown, and says so', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ delay_ms: 5000, repeatable: false }) });
-    await p.pass(hour);
-    const next = p.restart();
-    await next.settle();
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 5000, repeatable: false }) });
+    const next = await restarted(p);
     expect(await next.history(task.id)).toMatchObject([
       { status: 'failed', error: 'interrupted, effects unknown', attempts: [{ status: 'interrupted' }] },
     ]);
@@ -195,9 +184,7 @@ describe('a process that dies while an attempt runs', () => {
   });
 
   it('is not followed for ever: work that takes the process down three times ends', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ delay_ms: 5000 }) });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 5000 }) });
     let next = p;
     for (let crash = 0; crash < 3; crash += 1) {
       next = next.restart();
@@ -209,28 +196,23 @@ describe('a process that dies while an attempt runs', () => {
   });
 
   it('never takes away its own live attempt', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ delay_ms: 20_000 }) });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 20_000 }) });
     for (let turn = 0; turn < 10; turn += 1) await p.pass(1000);
     expect((await p.history(task.id))[0]?.attempts).toMatchObject([{ status: 'running' }]);
   });
 
   it('a slot that was recorded but not started is started by the next process', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.time.advance(hour);
     await p.rooms.scheduler.step(p.time.now(), 10);
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     expect(await next.history(task.id)).toMatchObject([{ status: 'succeeded', deliveries: [{ status: 'delivered' }] }]);
   });
 });
 
 describe('what the database refuses for a reason of its own', () => {
   it('in the end of one run holds up no other, and that run ends with the reason', async () => {
-    const p = await aPipeline();
-    const bad = await p.create({ schedule: hourly });
+    const { p, task: bad } = await withTask({ schedule: hourly });
     const fine = await p.create({ schedule: hourly });
     p.database.exec(
       `create trigger refuse before insert on deliveries when new.task_id = '${bad.id}' begin select raise(abort, 'no'); end`,
@@ -243,8 +225,7 @@ describe('what the database refuses for a reason of its own', () => {
   });
 
   it('in the claim of one task pauses that one, and takes up the others', async () => {
-    const p = await aPipeline();
-    const fine = await p.create({ schedule: hourly });
+    const { p, task: fine } = await withTask({ schedule: hourly });
     const bad = await p.create({ schedule: hourly });
     const last = await p.create({ schedule: hourly });
     p.database.exec(
@@ -259,8 +240,7 @@ describe('what the database refuses for a reason of its own', () => {
   });
 
   it('is never blamed on a task that only stands next in line', async () => {
-    const p = await aPipeline();
-    const bad = await p.create({ schedule: hourly });
+    const { p, task: bad } = await withTask({ schedule: hourly });
     const innocent = await p.create({ schedule: hourly });
     p.database.exec(
       `create trigger refuse before insert on occurrences when new.task_id = '${bad.id}' begin select raise(abort, 'no'); end`,
@@ -289,8 +269,7 @@ describe('what the database refuses for a reason of its own', () => {
   });
 
   it('a database that is away for a moment is nobody\u2019s fault', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.time.advance(hour);
     p.database.pragma('query_only = on');
     await expect(p.rooms.scheduler.step(p.time.now(), 10)).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -300,8 +279,7 @@ describe('what the database refuses for a reason of its own', () => {
   });
 
   it('a run whose input is broken, or readable but wrong, ends, and the runner goes on', async () => {
-    const p = await aPipeline();
-    const broken = await p.create({ schedule: hourly }, { threadKey: `${group}:topic:3` });
+    const { p, task: broken } = await withTask({ schedule: hourly }, { threadKey: `${group}:topic:3` });
     const wrong = await p.create({ schedule: hourly });
     const odd = await p.create({ schedule: hourly });
     const fine = await p.create({ schedule: hourly });
@@ -326,13 +304,11 @@ describe('what the database refuses for a reason of its own', () => {
 
 describe('a run that is asked to stop', () => {
   it('while its failed attempt is being written ends, and is not tried again', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await afterAnHour({
       schedule: hourly,
       action: echo({ delay_ms: 1000, fail_attempts: 1 }),
       policies: { overlap: 'replace' },
     });
-    await p.pass(hour);
     p.database.exec(`update runs set cancel_requested_at = 1, cancel_reason = 'replaced'`);
     await p.time.advance(1000);
     await p.rooms.runner.idle();
@@ -342,17 +318,14 @@ describe('a run that is asked to stop', () => {
 
 describe('stopping while the store is away', () => {
   it('gives up after its grace, and the next process settles what is left', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ delay_ms: 1000 }) });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 1000 }) });
     p.database.pragma('query_only = on');
     const stopped = p.rooms.runner.stop(5000);
     await p.time.advance(1000);
     await p.time.advance(6000);
     await stopped;
     p.database.pragma('query_only = off');
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     await next.pass(1000);
     expect(await next.history(task.id)).toMatchObject([
       { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },
@@ -362,8 +335,7 @@ describe('stopping while the store is away', () => {
 
 describe('rights', () => {
   it('are checked when the slot is taken up: a revoked grant skips it with that reason', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     p.database.prepare('update grants set revoked_at = ?').run(start + minute);
     await p.pass(hour);
     expect(await p.history(task.id)).toMatchObject([{ status: 'skipped', reason: 'grant_revoked', runId: null }]);
@@ -371,16 +343,14 @@ describe('rights', () => {
   });
 
   it('that are gone use up no bound', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
+    const { p, task } = await withTask({ schedule: hourly, policies: { max_runs: 1 } });
     p.database.prepare('update grants set revoked_at = ?').run(start + minute);
     await p.pass(hour);
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'active', counters: { boundedRuns: 0 } });
   });
 
   it('are checked again when the run starts', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.time.advance(hour);
     await p.rooms.scheduler.step(p.time.now(), 10);
     p.database.prepare('update grants set expires_at = ?').run(p.time.now());
@@ -389,9 +359,7 @@ describe('rights', () => {
   });
 
   it('are checked again before each attempt, and that is said', async () => {
-    const p = await aPipeline();
-    const { id: taskId } = await p.create({ schedule: hourly, action: echo({ fail_attempts: 2 }) });
-    await p.pass(hour);
+    const { p, id: taskId } = await afterAnHour({ schedule: hourly, action: echo({ fail_attempts: 2 }) });
     const all = { thread: null, ownerId: null, state: null, limit: 9, cursor: null };
     const [grant] = (await p.rooms.tasks.listGrants({ ...all, taskId })).items;
     await p.rooms.tasks.revoke(grant?.id ?? '', { actor });
@@ -406,8 +374,7 @@ describe('rights', () => {
 
 describe('stopping', () => {
   it('waits for what runs, and leaves open what does not end in time', async () => {
-    const p = await aPipeline();
-    const quick = await p.create({ schedule: hourly, action: echo({ delay_ms: 2000 }) });
+    const { p, task: quick } = await withTask({ schedule: hourly, action: echo({ delay_ms: 2000 }) });
     const slow = await p.create({ schedule: hourly, action: echo({ delay_ms: 25_000 }) });
     await p.pass(hour);
     const stopped = p.rooms.runner.stop(10_000);
@@ -415,8 +382,7 @@ describe('stopping', () => {
     await stopped;
     expect(await p.history(quick.id)).toMatchObject([{ status: 'succeeded' }]);
     expect(await p.history(slow.id)).toMatchObject([{ status: 'dispatched', attempts: [{ status: 'running' }] }]);
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     await next.pass(25_000);
     expect(await next.history(slow.id)).toMatchObject([
       { status: 'succeeded', attempts: [{ status: 'interrupted' }, { status: 'succeeded' }] },

@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { messageAction } from '../../../src/app/actions/message.ts';
-import type { Templates } from '../../../src/app/ports/outside.ts';
 import { captionLengthMax } from '../../../src/domain/limits.ts';
-import { aPipeline, hour, type Pipeline, hourly } from '../../support/pipeline.ts';
+import { promptTemplates } from '../../support/fakes.ts';
+import { type Pipeline, hourly, afterAnHour } from '../../support/pipeline.ts';
 
 const file = { kind: 'photo', file_id: 'AgACAgIAAx-0_1' };
 const media = { kind: 'photo', fileId: 'AgACAgIAAx-0_1' };
 
 async function contents(instructions: string): Promise<{ p: Pipeline; parts: unknown[] }> {
-  const p = await aPipeline();
-  await p.create({ schedule: hourly, instructions, title: 'Plants', action: { kind: 'message', media: file } });
-  await p.pass(hour);
+  const { p } = await afterAnHour({
+    schedule: hourly,
+    instructions,
+    title: 'Plants',
+    action: { kind: 'message', media: file },
+  });
   const rows = p.database.prepare(`select content from deliveries where kind = 'result' order by part`).all();
   return { p, parts: (rows as { content: string }[]).map(({ content }) => JSON.parse(content) as unknown) };
 }
@@ -48,8 +51,7 @@ describe('a message with a file', () => {
   });
 
   it('has a file that was sent to the bot, and says what is wrong otherwise', () => {
-    const templates: Templates = { check: () => undefined, render: (text) => text };
-    const action = messageAction(templates);
+    const action = messageAction(promptTemplates());
     const refusal = (value: unknown): string => {
       try {
         action.check({ kind: 'message', media: value }, 'Water them.');

@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, group, hour, ingest, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+import {
+  actor,
+  aPipeline,
+  group,
+  hour,
+  ingest,
+  minute,
+  start,
+  type Pipeline,
+  hourly,
+  withTask,
+  afterAnHour,
+  restarted,
+} from '../../support/pipeline.ts';
 const echo = (settings: object = {}) => ({ kind: 'echo', ...settings }) as const;
 const broken = echo({ fail_attempts: 9, error: 'final' });
 const failing = { schedule: hourly, action: broken, policies: { auto_pause: 0 } } as const;
@@ -28,9 +41,7 @@ async function turns(p: Pipeline, count: number): Promise<void> {
 
 describe('a failure', () => {
   it('is told with its run, its slot, its attempts and its reason', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: echo({ fail_attempts: 9 }) });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: echo({ fail_attempts: 9 }) });
     await p.pass(30_000);
     await p.pass(minute);
     const [run] = await p.history(task.id);
@@ -49,9 +60,7 @@ describe('a failure', () => {
   });
 
   it('is not told while it is still tried again, nor when a later try succeeds', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly, action: echo({ fail_attempts: 2 }) });
-    await p.pass(hour);
+    const { p } = await afterAnHour({ schedule: hourly, action: echo({ fail_attempts: 2 }) });
     await p.pass(30_000);
     expect(views(p)).toEqual([]);
     await p.pass(minute);
@@ -60,8 +69,7 @@ describe('a failure', () => {
   });
 
   it('is told once, whatever else goes wrong until it works again', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     const other = { instructions: '{% if false %}x{% endif %}', action: { kind: 'message' } } as const;
     await p.pass(hour);
     await p.rooms.tasks.edit({ taskId: task.id, actor }, other);
@@ -82,8 +90,7 @@ describe('a failure', () => {
   });
 
   it('is told in no thread that is kept in history alone', async () => {
-    const p = await aPipeline();
-    await p.create(failing, { threadKey: 'cli:default' });
+    const { p } = await withTask(failing, { threadKey: 'cli:default' });
     await turns(p, 2);
     expect(p.database.prepare('select count(*) from deliveries').pluck().get()).toBe(0);
   });
@@ -98,22 +105,16 @@ describe('a failure', () => {
   });
 
   it('is told also when it ends a run that a dead process left behind', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly, action: echo({ delay_ms: 5000, repeatable: false }) });
-    await p.pass(hour);
-    const next = p.restart();
-    await next.settle();
+    const { p } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 5000, repeatable: false }) });
+    const next = await restarted(p);
     expect(words(next).map(({ content }) => content)).toMatchObject([
       { view: 'failed', attempts: 1, slotAt: start + hour, error: 'interrupted, effects unknown' },
     ]);
   });
 
   it('is told once when the process dies right after it', async () => {
-    const p = await aPipeline();
-    await p.create(failing);
-    await p.pass(hour);
-    const next = p.restart();
-    await next.settle();
+    const { p } = await afterAnHour(failing);
+    const next = await restarted(p);
     await turns(next, 1);
     expect(views(next)).toEqual(['failed']);
   });
@@ -121,8 +122,7 @@ describe('a failure', () => {
 
 describe('a success', () => {
   it('after a failure that was told is told once, after its result, with how often it failed, and the next failure anew', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     const turn = async (action: { readonly kind: string }, count: number) => {
       await p.rooms.tasks.edit({ taskId: task.id, actor }, { action });
       await turns(p, count);
@@ -139,8 +139,7 @@ describe('a success', () => {
   });
 
   it('is no news when nothing had failed', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     await turns(p, 2);
     expect(views(p)).toEqual([]);
   });
@@ -148,8 +147,7 @@ describe('a success', () => {
 
 describe('the pause after too many failures', () => {
   it('is told with how many there were, after the failure itself', async () => {
-    const p = await aPipeline();
-    await p.create({ ...failing, policies: { auto_pause: 3 } });
+    const { p } = await withTask({ ...failing, policies: { auto_pause: 3 } });
     await turns(p, 5);
     expect(words(p).map(({ content }) => content)).toMatchObject([
       { view: 'failed' },
@@ -158,8 +156,7 @@ describe('the pause after too many failures', () => {
   });
 
   it('is the one word where the first failure pauses it: it tells the error as well', async () => {
-    const p = await aPipeline();
-    await p.create({ ...failing, policies: { auto_pause: 3 } });
+    const { p } = await withTask({ ...failing, policies: { auto_pause: 3 } });
     p.database.exec('update tasks set consecutive_failures = 2');
     await turns(p, 1);
     expect(views(p)).toEqual(['autoPaused']);
@@ -168,8 +165,7 @@ describe('the pause after too many failures', () => {
 
 describe('what a person asked for by hand', () => {
   it('is told each time it fails', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     await turns(p, 1);
     await p.rooms.tasks.runNow({ taskId: task.id, actor });
     await p.settle();
@@ -179,8 +175,7 @@ describe('what a person asked for by hand', () => {
   });
 
   it('is told each time it is retried in vain', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     await turns(p, 1);
     const [first] = await p.history(task.id);
     for (let again = 0; again < 2; again += 1) {
@@ -191,8 +186,7 @@ describe('what a person asked for by hand', () => {
   });
 
   it('and was put off is told when it fails', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing);
+    const { p, task } = await withTask(failing);
     await turns(p, 1);
     await p.rooms.tasks.snooze({ taskId: task.id, actor }, { forMs: minute });
     await p.pass(minute);
@@ -202,12 +196,10 @@ describe('what a person asked for by hand', () => {
 
 describe('a run that is called off', () => {
   it('while its last attempt fails tells nobody either', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await afterAnHour({
       schedule: hourly,
       action: echo({ delay_ms: 1000, fail_attempts: 9, error: 'final' }),
     });
-    await p.pass(hour);
     p.database.exec(`update runs set cancel_requested_at = 1, cancel_reason = 'cancelled'`);
     await p.time.advance(1000);
     await p.rooms.runner.idle();
@@ -242,8 +234,7 @@ describe('the parts of a result', () => {
 
 describe('words about a task', () => {
   it('are no deliveries of its runs', async () => {
-    const p = await aPipeline();
-    const task = await p.create(failing, { threadKey: group });
+    const { p, task } = await withTask(failing, { threadKey: group });
     await turns(p, 1);
     expect(await p.history(task.id)).toMatchObject([{ status: 'failed', deliveries: [] }]);
   });

@@ -3,7 +3,7 @@ import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Outgoing } from '../../../src/app/ports/outside.ts';
 import type { DeliveryDeed } from '../../../src/domain/delivery.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
-import { aPipeline, hour, minute, paced, type Pipeline, hourly, texts } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, paced, type Pipeline, hourly, texts, restarted } from '../../support/pipeline.ts';
 
 interface Sending {
   readonly chatId: string;
@@ -270,8 +270,7 @@ describe('a budget', () => {
     await p.settle();
     for (let n = 0; n < 19; n += 1) await p.pass(1000);
     expect(p.chat.shown).toHaveLength(20);
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     const arrivalMs = 2000;
     await next.pass(minute - 19_000 + arrivalMs - 1);
     expect(p.chat.shown).toHaveLength(20);

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, start, texts } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, start, texts, withTask, afterAnHour } from '../../support/pipeline.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
 
 describe('from a due slot to a message in its own topic', () => {
   it('makes one occurrence, one run, one attempt, one topic and one delivery with its proof', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ instructions: 'Stand up!' });
+    const { p, task } = await withTask({ instructions: 'Stand up!' });
     expect(task).toMatchObject({
       number: 1,
       state: 'active',
@@ -34,8 +33,7 @@ describe('from a due slot to a message in its own topic', () => {
   });
 
   it('names a topic that would have a name without anything to see', async () => {
-    const p = await aPipeline();
-    await p.create({ title: '\u200b\u3164', instructions: 'Stand up!' });
+    const { p } = await withTask({ title: '\u200b\u3164', instructions: 'Stand up!' });
     await p.pass(5 * minute);
     expect(p.chat.topics).toMatchObject([{ name: 'task' }]);
   });
@@ -54,8 +52,7 @@ describe('from a due slot to a message in its own topic', () => {
   });
 
   it('keeps the results of a thread that is no chat in history, and delivers them nowhere', async () => {
-    const p = await aPipeline();
-    const task = await p.create({}, { threadKey: 'cli:default' });
+    const { p, task } = await withTask({}, { threadKey: 'cli:default' });
     await p.pass(5 * minute);
     const [run] = await p.history(task.id);
     expect(run).toMatchObject({ status: 'succeeded', deliveries: [] });
@@ -64,8 +61,7 @@ describe('from a due slot to a message in its own topic', () => {
   });
 
   it('fills a template with its task, its run and its context, and leaves other texts alone', async () => {
-    const p = await aPipeline();
-    await p.create({
+    const { p } = await withTask({
       instructions: '#{{ task.number }} {{ run.scheduled_for }} {{ context.name }}',
       context: { name: 'Ada' },
     });
@@ -84,8 +80,7 @@ describe('from a due slot to a message in its own topic', () => {
   });
 
   it('leaves the message of a run that is on time exactly as it was written', async () => {
-    const p = await aPipeline();
-    await p.create();
+    const { p } = await withTask();
     await p.pass(5 * minute + 30_000);
     expect(texts(p)).toEqual(['Stand up!']);
   });
@@ -93,16 +88,15 @@ describe('from a due slot to a message in its own topic', () => {
 
 describe('kinds of schedules', () => {
   it('a task that runs once is completed by its only slot', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'once', once_at: iso(start + hour), timezone: 'UTC' } });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: { kind: 'once', once_at: iso(start + hour), timezone: 'UTC' } });
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({ state: 'completed', nextAt: null, counters: { runs: 1 } });
     expect(await p.history(task.id)).toHaveLength(1);
   });
 
   it('an exhausted rrule is completed and never stops the others', async () => {
-    const p = await aPipeline();
-    const rule = await p.create({ schedule: { kind: 'rrule', rrule: 'FREQ=HOURLY;COUNT=2', timezone: 'UTC' } });
+    const { p, task: rule } = await withTask({
+      schedule: { kind: 'rrule', rrule: 'FREQ=HOURLY;COUNT=2', timezone: 'UTC' },
+    });
     const other = await p.create({ schedule: { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } });
     for (let step = 0; step < 4; step += 1) await p.pass(hour);
     expect(await p.rooms.tasks.get(rule.id)).toMatchObject({ state: 'completed', nextAt: null });
@@ -115,16 +109,14 @@ describe('kinds of schedules', () => {
   });
 
   it('an interval stays on its anchor, however late its runs were', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'interval', interval: 'PT1H', timezone: 'UTC' } });
     await p.pass(hour + 7 * minute);
     await p.pass(hour);
     expect((await p.history(task.id)).map(({ slotAt }) => slotAt)).toEqual([start + hour, start + 2 * hour]);
   });
 
   it('a delay counts from the end of the last run', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await withTask({
       schedule: { kind: 'interval', interval: 'PT10M', from: 'completion', timezone: 'UTC' },
       action: { kind: 'echo', delay_ms: 20_000 },
     });
@@ -134,8 +126,7 @@ describe('kinds of schedules', () => {
   });
 
   it('a delay has no slot while its run goes on', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await withTask({
       schedule: { kind: 'interval', interval: 'PT1M', from: 'completion', timezone: 'UTC' },
       action: { kind: 'echo', delay_ms: 60_000 },
       policies: { timeout: 'PT5M' },
@@ -151,8 +142,7 @@ describe('kinds of schedules', () => {
 
 describe('evolving context', () => {
   it('is handed from run to run, and a failed run leaves it as it was', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ action: { kind: 'echo', context: { seen: 1 } }, context: { seen: 0 } });
+    const { p, task } = await withTask({ action: { kind: 'echo', context: { seen: 1 } }, context: { seen: 0 } });
     await p.pass(5 * minute);
     expect((await p.rooms.tasks.get(task.id)).context).toEqual({ seen: 1 });
     await p.rooms.tasks.edit(
@@ -166,8 +156,10 @@ describe('evolving context', () => {
 
 describe('many tasks', () => {
   it('a slow one delays nobody else', async () => {
-    const p = await aPipeline();
-    const slow = await p.create({ action: { kind: 'echo', delay_ms: 50_000 }, policies: { timeout: 'PT5M' } });
+    const { p, task: slow } = await withTask({
+      action: { kind: 'echo', delay_ms: 50_000 },
+      policies: { timeout: 'PT5M' },
+    });
     const quick = await p.create();
     await p.pass(5 * minute);
     expect(await p.history(slow.id)).toMatchObject([{ status: 'dispatched' }]);
@@ -211,8 +203,7 @@ describe('a row that cannot be read', () => {
     ['timezone', 'Mars/Olympus'],
     ['context', 'null'],
   ])('with a broken %s is paused with the reason, and all others run', async (column, text) => {
-    const p = await aPipeline();
-    const broken = await p.create();
+    const { p, task: broken } = await withTask();
     const fine = await p.create();
     p.database.prepare(`update tasks set ${column} = ? where id = ?`).run(text, broken.id);
     await p.pass(5 * minute);
@@ -253,8 +244,7 @@ describe('a row that cannot be read', () => {
   });
 
   it('can be deleted before anybody stumbled over it', async () => {
-    const p = await aPipeline();
-    const broken = await p.create();
+    const { p, task: broken } = await withTask();
     p.database.prepare(`update tasks set cron = 'x' where id = ?`).run(broken.id);
     await p.time.advance(5 * minute);
     await p.rooms.tasks.delete({ taskId: broken.id, actor });

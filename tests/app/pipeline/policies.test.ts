@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, day, hour, minute, start, type Pipeline, hourly, texts } from '../../support/pipeline.ts';
+import {
+  actor,
+  aPipeline,
+  day,
+  hour,
+  minute,
+  start,
+  type Pipeline,
+  hourly,
+  texts,
+  withTask,
+  afterAnHour,
+} from '../../support/pipeline.ts';
 
 async function statuses(p: Pipeline, taskId: string): Promise<string[]> {
   return (await p.history(taskId)).map(({ status, reason }) => (reason === null ? status : `${status} ${reason}`));
@@ -7,24 +19,21 @@ async function statuses(p: Pipeline, taskId: string): Promise<string[]> {
 
 describe('after an outage', () => {
   it('a reminder is sent once and says for when it was meant', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { ...hourly, timezone: 'Europe/Madrid' } });
+    const { p, task } = await withTask({ schedule: { ...hourly, timezone: 'Europe/Madrid' } });
     await p.pass(3 * hour + 30 * minute);
     expect(await statuses(p, task.id)).toEqual(['missed covered', 'missed covered', 'succeeded']);
     expect(texts(p)).toEqual(['Stand up!\n\nLate: due 2026-11-18 13:00, ran 2026-11-18 13:30 (Europe/Madrid)']);
   });
 
   it('catch-ups run one after the other although an overlap would be skipped', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { missed: 'all' } });
+    const { p, task } = await withTask({ schedule: hourly, policies: { missed: 'all' } });
     await p.pass(3 * hour + 30 * minute);
     expect(await statuses(p, task.id)).toEqual(['succeeded', 'succeeded', 'succeeded']);
     expect(p.chat.shown).toHaveLength(3);
   });
 
   it('a question that nobody answers is skipped after a day', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await withTask({
       schedule: { kind: 'cron', cron: '0 0 1 * *', timezone: 'UTC' },
       policies: { missed: 'ask' },
     });
@@ -37,8 +46,7 @@ describe('after an outage', () => {
   });
 
   it('an outage of many slots is told as a gap, whose count and rows add up', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await withTask({
       schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' },
       policies: { missed: 'skip' },
     });
@@ -68,8 +76,7 @@ describe('while a run is live', () => {
     ['skip', 'skipped overlap', 1],
     ['allow', 'dispatched', 2],
   ] as const)('the next slot comes to what its policy says: %s', async (overlap, second, count) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: every, action: slow, policies: { ...long, overlap } });
+    const { p, task } = await withTask({ schedule: every, action: slow, policies: { ...long, overlap } });
     await p.pass(minute);
     await p.rooms.scheduler.step(start + 2 * minute, 100);
     expect(await statuses(p, task.id)).toEqual(['dispatched', second]);
@@ -77,8 +84,7 @@ describe('while a run is live', () => {
   });
 
   it('the next slot waits and is admitted when the run has ended', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: every, action: slow, policies: { ...long, overlap: 'queue' } });
+    const { p, task } = await withTask({ schedule: every, action: slow, policies: { ...long, overlap: 'queue' } });
     await p.pass(minute);
     await p.rooms.scheduler.step(start + 2 * minute, 100);
     expect(await statuses(p, task.id)).toEqual(['dispatched', 'pending overlap']);
@@ -88,8 +94,7 @@ describe('while a run is live', () => {
   });
 
   it('the next slot replaces it once it has really ended', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await withTask({
       schedule: { kind: 'cron', cron: '*/5 * * * *', timezone: 'UTC' },
       action: slow,
       policies: { ...long, overlap: 'replace' },
@@ -105,8 +110,7 @@ describe('while a run is live', () => {
   });
 
   it('two live exclusive runs of one task are impossible in the database itself', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: every, action: slow, policies: long });
+    const { p } = await withTask({ schedule: every, action: slow, policies: long });
     await p.pass(minute);
     const copy = `insert into runs select 'copy', source, 'other', payload_hash, lane, exclusive, rank, task_id, task_version,
       occurrence_id, chat_id, owner_id, status, ready_at, fence, boot_id, attempts, interruptions, cancel_requested_at, cancel_reason,
@@ -117,8 +121,7 @@ describe('while a run is live', () => {
 
 describe('bounds', () => {
   it('max_runs counts what ran, and completes the task', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
+    const { p, task } = await withTask({ schedule: hourly, policies: { max_runs: 2 } });
     await p.rooms.tasks.runNow({ taskId: task.id, actor });
     await p.settle();
     for (let turn = 0; turn < 4; turn += 1) await p.pass(hour);
@@ -181,9 +184,7 @@ describe('quotas and the minimum interval', () => {
 describe('jitter', () => {
   it('starts each slot up to that much later, the same slot always by the same amount', async () => {
     const delays = async () => {
-      const p = await aPipeline();
-      const task = await p.create({ schedule: hourly, policies: { jitter: 'PT10M' } });
-      await p.pass(hour);
+      const { p, task } = await afterAnHour({ schedule: hourly, policies: { jitter: 'PT10M' } });
       expect(await statuses(p, task.id)).toEqual(['dispatched']);
       for (let minutes = 0; minutes < 24 * 60; minutes += 1) await p.pass(minute);
       const history = await p.history(task.id);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Sent } from '../../../src/app/ports/outside.ts';
-import { type Pipeline, withTopic, texts } from '../../support/pipeline.ts';
+import { type Pipeline, withTopic, texts, restarted } from '../../support/pipeline.ts';
 
 function removal(kind: 'remove' | 'removeTopic', facts: { edits?: number; topic?: number | null } = {}): NewMessage {
   const { edits = null, topic = null } = facts;
@@ -44,8 +44,7 @@ describe('a message that is to go', () => {
     const open = p.chat.hold();
     await tell(p, removal('remove', { edits: messageId }));
     open();
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
     await next.pass(2000);
     expect(rowOf(p, 'remove')).toMatchObject([{ status: 'delivered' }]);
     expect(texts(p)).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTick } from '../../../src/app/pipeline/tick.ts';
 import { createLoop } from '../../../src/system/loop.ts';
-import { aPipeline, hour, minute, type Pipeline, hourly } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, type Pipeline, hourly, withTask } from '../../support/pipeline.ts';
 
 /** The rooms of a pipeline behind loops, which turn by themselves only once they are started. */
 function turned({ rooms, time, log }: Pipeline) {
@@ -39,8 +39,7 @@ describe('a tick', () => {
   });
 
   it('counts what the loops took up themselves meanwhile, and never makes two steps of a room at once', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly });
+    const { p } = await withTask({ schedule: hourly });
     const { loops, tick } = turned(p);
     let [atOnce, most] = [0, 0];
     const { scheduler } = p.rooms;
@@ -68,8 +67,11 @@ describe('a tick', () => {
   });
 
   it('does not wait for a run that takes its time, and says that something is left', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly, action: { kind: 'echo', delay_ms: 60_000 }, policies: { timeout: 'PT5M' } });
+    const { p } = await withTask({
+      schedule: hourly,
+      action: { kind: 'echo', delay_ms: 60_000 },
+      policies: { timeout: 'PT5M' },
+    });
     const { tick } = turned(p);
     await p.time.advance(hour);
     const ticked = tick();

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { outgoingKey } from '../../../src/domain/occurrence.ts';
-import { actor, aPipeline, day, hour, ingest, minute, start, type Pipeline, texts } from '../../support/pipeline.ts';
+import {
+  actor,
+  aPipeline,
+  day,
+  hour,
+  ingest,
+  minute,
+  start,
+  type Pipeline,
+  texts,
+  withTask,
+  afterAnHour,
+} from '../../support/pipeline.ts';
 import {
   ended,
   failing,
@@ -25,12 +37,11 @@ const again = (p: Pipeline, kind: Kind, runId: string, idempotencyKey: string | 
   p.rooms.tasks.repeat(kind, runId, { actor, idempotencyKey });
 
 /** A scheduled run that has failed for good at ten. */
-async function aFailure(p: Pipeline, more: Parameters<Pipeline['create']>[0] = {}) {
-  const task = await p.create({ schedule: hourly, action: failing, ...more });
-  await p.pass(hour);
+async function aFailure(more: Parameters<Pipeline['create']>[0] = {}) {
+  const { p, task } = await afterAnHour({ schedule: hourly, action: failing, ...more });
   const [slot] = await p.history(task.id);
   if (slot === undefined) throw new Error('the slot has not run');
-  return { task, slot, runId: runIdOf(slot) };
+  return { p, task, slot, runId: runIdOf(slot) };
 }
 
 /** What the action fails for is mended. */
@@ -44,8 +55,7 @@ const keyOf = (p: Pipeline, runId: string | null) =>
 
 describe('a retry', () => {
   it('is a new occurrence of the same call: same input, same key, and it names what it makes good', async () => {
-    const p = await aPipeline();
-    const { task, slot, runId } = await aFailure(p);
+    const { p, task, slot, runId } = await aFailure();
     await p.pass(5 * minute);
     const { taskRun } = await again(p, 'retry', runId);
     expect(taskRun).toMatchObject({
@@ -63,8 +73,7 @@ describe('a retry', () => {
   });
 
   it('of a retry of a retry bears the key of the first slot', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p);
+    const { p, task, runId } = await aFailure();
     let last = runId;
     for (let turn = 0; turn < 3; turn += 1) {
       await p.pass(minute);
@@ -76,8 +85,7 @@ describe('a retry', () => {
   });
 
   it('a second time, while one is under way, answers that one', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p);
+    const { p, task, runId } = await aFailure();
     const first = await again(p, 'retry', runId);
     const second = await newsOf(p, async () => {
       expect((await again(p, 'retry', runId)).taskRun.id).toBe(first.taskRun.id);
@@ -86,8 +94,7 @@ describe('a retry', () => {
   });
 
   it('once one has succeeded answers that one, and after a failure makes another', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p);
+    const { p, task, runId } = await aFailure();
     await again(p, 'retry', runId);
     await p.settle();
     await mend(p, task);
@@ -99,8 +106,7 @@ describe('a retry', () => {
   });
 
   it('of any run of one chain finds the retry that made the slot good', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p, { policies: { overlap: 'allow' } });
+    const { p, task, runId } = await aFailure({ policies: { overlap: 'allow' } });
     const second = runIdOf((await again(p, 'retry', runId)).taskRun);
     await p.settle();
     await p.pass(minute);
@@ -118,8 +124,7 @@ describe('a retry', () => {
   });
 
   it('with a key answers the same one again, also when the first call found one under way', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p);
+    const { p, task, runId } = await aFailure();
     const first = await again(p, 'retry', runId);
     for (let turn = 0; turn < 2; turn += 1)
       expect((await again(p, 'retry', runId, 'k')).taskRun.id).toBe(first.taskRun.id);
@@ -129,8 +134,7 @@ describe('a retry', () => {
   });
 
   it('sees the context as it stands now, and writes it on', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p, { context: { seen: 1 } });
+    const { p, task, runId } = await aFailure({ context: { seen: 1 } });
     p.database.exec(`update runs set input = replace(input, '"fail_attempts":99', '"context":{"seen":3}')`);
     await p.rooms.tasks.edit(target(task), { context: { seen: 2 } });
     const { taskRun } = await again(p, 'retry', runId);
@@ -162,8 +166,7 @@ describe('a replay', () => {
   });
 
   it('with the same key is one', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const runId = await ended(p, task);
     const first = await again(p, 'replay', runId, 'k');
     await p.settle();
@@ -172,8 +175,7 @@ describe('a replay', () => {
   });
 
   it('that failed is retried as the call that the replay was', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p);
+    const { p, task, runId } = await aFailure();
     await p.pass(minute);
     const replayed = runIdOf((await again(p, 'replay', runId)).taskRun);
     await p.settle();
@@ -188,8 +190,7 @@ describe('a replay', () => {
 
 describe.each(kindsOfRepeat)('every %s', (kind) => {
   it('moves no slot, counts against no bound, and tells who asked', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p, { policies: { max_runs: 2 } });
+    const { p, task, runId } = await aFailure({ policies: { max_runs: 2 } });
     const { verbs, audit } = await newsOf(p, async () => again(p, kind, runId));
     await p.settle();
     expect([verbs, audit[0]?.actor, JSON.parse(audit[0]?.before ?? '{}')]).toEqual([[kind], actor, { run_id: runId }]);
@@ -212,15 +213,13 @@ describe.each(kindsOfRepeat)('every %s', (kind) => {
   });
 
   it('of a run that goes on is refused by its own id', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action: slow, policies: { ...long, overlap: 'allow' } });
+    const { p, task } = await withTask({ schedule: once(9), action: slow, policies: { ...long, overlap: 'allow' } });
     const live = await running(p, task);
     await expect(again(p, kind, live)).rejects.toMatchObject({ code: 'run_in_progress', details: { run_id: live } });
   });
 
   it('is unknown for a run that never was, and for one of a deleted task', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p, { policies: { overlap: 'allow' } });
+    const { p, task, runId } = await aFailure({ policies: { overlap: 'allow' } });
     await again(p, kind, runId);
     p.database.exec(`update occurrences set status = 'succeeded' where source in ('retry', 'replay')`);
     await p.rooms.tasks.delete(target(task));
@@ -236,8 +235,7 @@ describe.each(kindsOfRepeat)('every %s', (kind) => {
   });
 
   it('works on a paused and on a completed task, and leaves it so', async () => {
-    const p = await aPipeline();
-    const paused = await aFailure(p, { policies: { overlap: 'allow' } });
+    const { p, ...paused } = await aFailure({ policies: { overlap: 'allow' } });
     await p.rooms.tasks.pause(target(paused.task), null);
     await again(p, kind, paused.runId);
     const completed = await p.create({ schedule: once(2), action: failing });
@@ -249,8 +247,7 @@ describe.each(kindsOfRepeat)('every %s', (kind) => {
   });
 
   it('keeps what it shows for max_age from the asking, however old its slot is', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p, { schedule: once(1), policies: { max_age: 'PT1H' } });
+    const { p, task, runId } = await aFailure({ schedule: once(1), policies: { max_age: 'PT1H' } });
     p.database.exec(`update runs set input = replace(input, '"fail_attempts":99', '"fail_attempts":0')`);
     await p.pass(2 * day);
     const { taskRun } = await again(p, kind, runId);
@@ -260,8 +257,7 @@ describe.each(kindsOfRepeat)('every %s', (kind) => {
   });
 
   it('is not late itself, and goes through a restart', async () => {
-    const p = await aPipeline();
-    const { task, runId } = await aFailure(p);
+    const { p, task, runId } = await aFailure();
     await again(p, kind, runId);
     const later = p.restart();
     await later.pass(minute);

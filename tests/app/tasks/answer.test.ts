@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, day, hour, minute, start, type Pipeline, texts } from '../../support/pipeline.ts';
+import { aPipeline, day, hour, minute, start, type Pipeline, texts, withTask } from '../../support/pipeline.ts';
 import { find, hourly, long, newsOf, nextIn, running, slow, story, target } from './world.ts';
 
 const answer = (p: Pipeline, task: { readonly id: string }, choice: 'latest' | 'all' | 'none') =>
@@ -88,8 +88,7 @@ describe('the question about missed slots', () => {
   });
 
   it('about thousands of slots keeps its rows few and its account whole', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { ...hourly, cron: '* * * * *' }, policies: { missed: 'ask' } });
+    const { p, task } = await withTask({ schedule: { ...hourly, cron: '* * * * *' }, policies: { missed: 'ask' } });
     await p.time.advance(3 * day);
     for (let steps = 0; steps < 20; steps += 1) await p.settle();
     const inGaps = p.database.prepare('select sum(count) from gaps').pluck().get() as number;

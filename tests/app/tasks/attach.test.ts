@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, group, hour, start } from '../../support/pipeline.ts';
+import { group, hour, start, withTask, afterAnHour } from '../../support/pipeline.ts';
 import { ended, entryOf, failing, find, hourly, iso, target } from './world.ts';
 
 const nowhere = { threadKey: 'cli:default' };
 
 describe('a task that is attached to a chat', () => {
   it('has its next results in a topic of its own there', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, title: 'Plants' }, nowhere);
+    const { p, task } = await withTask({ schedule: hourly, title: 'Plants' }, nowhere);
     await ended(p, task);
     expect(p.chat.shown).toEqual([]);
     await p.rooms.tasks.attach(target(task), group);
@@ -18,8 +17,7 @@ describe('a task that is attached to a chat', () => {
   });
 
   it('shows there what is done again of a run from before', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly }, nowhere);
+    const { p, task } = await withTask({ schedule: hourly }, nowhere);
     const before = await ended(p, task);
     await p.rooms.tasks.attach(target(task), group);
     await p.rooms.tasks.repeat('replay', before, target(task));
@@ -28,18 +26,17 @@ describe('a task that is attached to a chat', () => {
   });
 
   it('is told there of a failure that was known before, where nobody has heard of it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: failing, policies: { retry: { attempts: 1 } } }, nowhere);
-    await p.pass(hour);
+    const { p, task } = await afterAnHour(
+      { schedule: hourly, action: failing, policies: { retry: { attempts: 1 } } },
+      nowhere,
+    );
     await p.rooms.tasks.attach(target(task), group);
     await p.pass(hour);
     expect(p.chat.shown).toHaveLength(1);
   });
 
   it('still says of a run from before that its result was delivered nowhere', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly }, nowhere);
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly }, nowhere);
     await p.rooms.tasks.attach(target(task), group);
     await p.pass(hour);
     const lines = async (at: number) =>
@@ -49,8 +46,7 @@ describe('a task that is attached to a chat', () => {
   });
 
   it('cannot be detached by an undo, which says what to do instead', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly }, nowhere);
+    const { p, task } = await withTask({ schedule: hourly }, nowhere);
     const edit = await p.rooms.tasks.edit(target(task), { title: 'Another' });
     const attached = await p.rooms.tasks.attach(target(task), group);
     await expect(p.rooms.tasks.undo(target(task), entryOf(attached))).rejects.toMatchObject({
@@ -62,8 +58,7 @@ describe('a task that is attached to a chat', () => {
   });
 
   it('moves once for the same key, and the key is refused for another chat', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly }, nowhere);
+    const { p, task } = await withTask({ schedule: hourly }, nowhere);
     const first = await p.rooms.tasks.attach(target(task, 'k'), group);
     expect(await p.rooms.tasks.attach(target(task, 'k'), group)).toMatchObject({
       replayed: true,
@@ -75,8 +70,7 @@ describe('a task that is attached to a chat', () => {
   });
 
   it('goes along when its group moves, and knows its old address', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly }, nowhere);
+    const { p, task } = await withTask({ schedule: hourly }, nowhere);
     await p.rooms.tasks.attach(target(task), group);
     await p.pass(hour);
     await p.store.moveChat('-1001234', '-100999', p.time.now());

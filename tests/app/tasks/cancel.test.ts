@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, withTask, afterAnHour } from '../../support/pipeline.ts';
 import {
   delay,
   ended,
@@ -20,8 +20,7 @@ import {
 
 describe('cancelling a run', () => {
   it('that is queued ends it at once, with its occurrence', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const runId = await queued(p, task);
     expect(await p.rooms.tasks.cancelRun(runId, actor)).toMatchObject({
       cancelled: true,
@@ -33,8 +32,7 @@ describe('cancelling a run', () => {
   });
 
   it('between two attempts ends it at once, and no attempt follows', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action: { kind: 'echo', fail_attempts: 1 } });
+    const { p, task } = await withTask({ schedule: once(9), action: { kind: 'echo', fail_attempts: 1 } });
     const runId = await ended(p, task);
     expect(runOf(p, runId).status).toBe('backoff');
     await p.rooms.tasks.cancelRun(runId, actor);
@@ -45,8 +43,7 @@ describe('cancelling a run', () => {
   });
 
   it('that is running aborts its action at once, and nothing of it is shown', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action: slow, policies: long });
+    const { p, task } = await withTask({ schedule: once(9), action: slow, policies: long });
     const runId = await running(p, task);
     await p.time.advance(1000);
     expect(await p.rooms.tasks.cancelRun(runId, actor)).toMatchObject({ cancelled: true, run: { status: 'running' } });
@@ -84,8 +81,7 @@ describe('cancelling a run', () => {
   });
 
   it('twice is the same: one row in the audit, one event, and the same answer', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action: slow, policies: long });
+    const { p, task } = await withTask({ schedule: once(9), action: slow, policies: long });
     const runId = await running(p, task);
     await p.rooms.tasks.cancelRun(runId, actor);
     const twice = await newsOf(p, async () => {
@@ -100,8 +96,7 @@ describe('cancelling a run', () => {
     ['succeeded', { kind: 'message' }],
     ['failed', { kind: 'echo', fail_attempts: 9, error: 'final' }],
   ])('that has %s says no, and changes nothing', async (status, action) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action });
+    const { p, task } = await withTask({ schedule: once(9), action });
     const runId = await ended(p, task);
     const { verbs } = await newsOf(p, async () => {
       expect(await p.rooms.tasks.cancelRun(runId, actor)).toMatchObject({ cancelled: false, run: { status } });
@@ -115,17 +110,14 @@ describe('cancelling a run', () => {
   });
 
   it('tells of itself by its task, so that whoever follows the task hears of it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9) });
+    const { p, task } = await withTask({ schedule: once(9) });
     const runId = await queued(p, task);
     await p.rooms.tasks.cancelRun(runId, actor);
     expect(eventsOf(p).filter(({ ref }) => ref === runId)).toMatchObject([{ kind: 'run.cancelled', task_id: task.id }]);
   });
 
   it('of a delay lets the next slot come', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: delay, action: slow, policies: long });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: delay, action: slow, policies: long });
     const [run] = await p.history(task.id);
     await p.rooms.tasks.cancelRun(run?.runId ?? '', actor);
     await p.settle();
@@ -135,8 +127,7 @@ describe('cancelling a run', () => {
 });
 
 it('a run that was called off ends as its caller was told, even when its work was done before anybody could stop it', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ action: { kind: 'echo', delay_ms: 5000 }, policies: { overlap: 'allow' } });
+  const { p, task } = await withTask({ action: { kind: 'echo', delay_ms: 5000 }, policies: { overlap: 'allow' } });
   const runId = await running(p, task);
   expect((await p.rooms.tasks.cancelRun(runId, actor)).cancelled).toBe(true);
   await p.time.advance(5000);
@@ -149,9 +140,7 @@ it('a run that was called off ends as its caller was told, even when its work wa
 
 describe('cancelling what a task runs', () => {
   it.each(overlaps)('calls off what is live, and what waits has its turn: %s', async (overlap) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: slow, policies: { ...long, overlap } });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: slow, policies: { ...long, overlap } });
     await p.rooms.tasks.runNow(target(task)).catch(() => undefined);
     await p.rooms.runner.step(p.time.now(), 100);
     await p.rooms.tasks.cancel(target(task));
@@ -167,8 +156,7 @@ describe('cancelling what a task runs', () => {
   });
 
   it('names the runs in the audit, and a second time changes nothing', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: slow, policies: long });
+    const { p, task } = await withTask({ schedule: hourly, action: slow, policies: long });
     const runId = await running(p, task);
     const first = await newsOf(p, () => p.rooms.tasks.cancel(target(task)));
     expect([first.audit[0]?.after, first.events]).toEqual([JSON.stringify({ run_ids: [runId] }), ['task.cancel']]);

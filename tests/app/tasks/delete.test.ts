@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { parseThreadKey } from '../../../src/domain/thread.ts';
-import { actor, aPipeline, day, group, hour, minute, start, type Pipeline, texts } from '../../support/pipeline.ts';
+import {
+  actor,
+  aPipeline,
+  day,
+  group,
+  hour,
+  minute,
+  start,
+  type Pipeline,
+  texts,
+  withTask,
+} from '../../support/pipeline.ts';
 import {
   delay,
   find,
@@ -49,8 +60,7 @@ describe('deleting', () => {
   });
 
   it('while the action is about to be done shows nothing of it, and makes no topic', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action: { kind: 'echo', delay_ms: 5000 } });
+    const { p, task } = await withTask({ schedule: once(9), action: { kind: 'echo', delay_ms: 5000 } });
     await running(p, task);
     await remove(p, task);
     // The work is done before anybody can tell its runner.
@@ -66,8 +76,7 @@ describe('deleting', () => {
 
 describe('restoring', () => {
   it.each(kinds)('an active task goes on with its next slot from now: %s', async (kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule });
+    const { p, task } = await withTask({ schedule });
     await remove(p, task);
     await p.pass(90 * minute);
     const { task: back } = await restore(p, task);

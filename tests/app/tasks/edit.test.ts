@@ -1,11 +1,57 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, start, texts } from '../../support/pipeline.ts';
+import { promptTemplates } from '../../support/fakes.ts';
+import { actor, aPipeline, hour, minute, start, texts, withTask, afterAnHour } from '../../support/pipeline.ts';
 import { auditOf, find, hourly, iso, kinds, newsOf, nextIn, once, story, target } from './world.ts';
+
+describe('an edit of a template', () => {
+  const sound = 'Hello {{ task.title }}';
+  const aTemplate = async () => {
+    const templates = promptTemplates();
+    const parsed: string[] = [];
+    const p = await aPipeline({
+      templates: {
+        ...templates,
+        check: (text, owner) => {
+          parsed.push(text);
+          return templates.check(text, owner);
+        },
+      },
+    });
+    const task = await p.create({ title: 'T', instructions: sound, schedule: hourly });
+    return { p, task, parsed };
+  };
+
+  it('that has a fault is refused, and nothing of it is written', async () => {
+    const { p, task, parsed } = await aTemplate();
+    const patch = { title: 'New', instructions: '{{ broken' };
+    await expect(p.rooms.tasks.edit(target(task), patch)).rejects.toMatchObject({ code: 'invalid_template' });
+    expect(await find(p, task)).toMatchObject({ title: 'T', instructions: sound });
+    await p.rooms.tasks.edit(target(task), { ...patch, instructions: 'Bye {{ task.title }}' });
+    expect(await find(p, task)).toMatchObject({ title: 'New', instructions: 'Bye {{ task.title }}' });
+    expect(parsed).toEqual([sound, '{{ broken', 'Bye {{ task.title }}']);
+  });
+
+  it('is parsed as well where a plain text becomes one, and where an undo brings it back', async () => {
+    const { p, task, parsed } = await aTemplate();
+    const plain = { kind: 'message', plain: true };
+    await p.rooms.tasks.edit(target(task), { instructions: '{{ broken', action: plain });
+    await expect(p.rooms.tasks.edit(target(task), { action: { kind: 'message' } })).rejects.toThrow('action.plain');
+    expect(parsed).toEqual([sound, '{{ broken']);
+    await p.rooms.tasks.undo(target(task), null);
+    expect(await find(p, task)).toMatchObject({ instructions: sound });
+    expect(parsed).toEqual([sound, '{{ broken', sound]);
+  });
+
+  it('is not asked for by what leaves the text as it is', async () => {
+    const { p, task, parsed } = await aTemplate();
+    await p.rooms.tasks.edit(target(task), { title: 'New', tags: ['a'] });
+    expect(parsed).toEqual([sound]);
+  });
+});
 
 describe('an edit', () => {
   it('answers each field that it changed, before and after, and the entry to undo it by', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await withTask({
       title: 'Old',
       subject: 's',
       tags: ['a'],
@@ -38,9 +84,7 @@ describe('an edit', () => {
   });
 
   it('that says what is there already changes nothing, writes nothing and raises no version', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'T', schedule: hourly, tags: ['a'], policies: { max_runs: 5 } });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ title: 'T', schedule: hourly, tags: ['a'], policies: { max_runs: 5 } });
     const before = await find(p, task);
     const { verbs, events } = await newsOf(p, async () => {
       for (const patch of [
@@ -67,8 +111,7 @@ describe('an edit', () => {
   });
 
   it('switches on and off as pause and resume do, with the same verbs', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const off = await newsOf(p, () => p.rooms.tasks.edit(target(task), { enabled: false }));
     const on = await newsOf(p, () => p.rooms.tasks.edit(target(task), { enabled: true }));
     expect([off.verbs, off.events, on.verbs, on.events]).toEqual([
@@ -81,8 +124,7 @@ describe('an edit', () => {
   });
 
   it.each(kinds)('to every kind of schedule, and from it, plans anew: %s', async (_kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { ...hourly, cron: '30 * * * *' } });
+    const { p, task } = await withTask({ schedule: { ...hourly, cron: '30 * * * *' } });
     await p.rooms.tasks.edit(target(task), { schedule });
     expect(await nextIn(p, task)).toBe(60);
     await p.rooms.tasks.edit(target(task), { schedule: { ...hourly, cron: '30 * * * *' } });
@@ -90,8 +132,7 @@ describe('an edit', () => {
   });
 
   it('that is refused leaves nothing of itself, not even the slots it took up', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.time.advance(hour);
     const { verbs, events } = await newsOf(p, async () => {
       await expect(p.rooms.tasks.edit(target(task), { schedule: once(-1) })).rejects.toMatchObject({
@@ -108,8 +149,7 @@ describe('the slots that an outage made due', () => {
   it.each(['pause', 'skip', 'delete', 'edit'] as const)(
     'of a long grace are taken up by %s, one run at a time',
     async (verb) => {
-      const p = await aPipeline();
-      const task = await p.create({ schedule: everyMinute, policies: { grace: 'P1D' } });
+      const { p, task } = await withTask({ schedule: everyMinute, policies: { grace: 'P1D' } });
       await p.time.advance(3 * hour);
       const { tasks } = p.rooms;
       const verbs = {
@@ -126,8 +166,7 @@ describe('the slots that an outage made due', () => {
   );
 
   it.each(['allow', 'queue'] as const)('stay within max_runs however many there are: %s', async (overlap) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: everyMinute, policies: { grace: 'P1D', max_runs: 7, overlap } });
+    const { p, task } = await withTask({ schedule: everyMinute, policies: { grace: 'P1D', max_runs: 7, overlap } });
     await p.time.advance(3 * hour);
     await p.rooms.tasks.edit(target(task), { title: 'New' });
     await p.settle();
@@ -139,8 +178,7 @@ describe('the slots that an outage made due', () => {
 
 describe('the versions of a task', () => {
   it('are what it was told, newest first, one for each real change, with who told it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'One', schedule: hourly });
+    const { p, task } = await withTask({ title: 'One', schedule: hourly });
     const edit = (title: string, by: string = actor) =>
       p.rooms.tasks.edit({ taskId: task.id, actor: by as typeof actor }, { title });
     await edit('Two', 'telegram:user:7');
@@ -166,8 +204,7 @@ describe('the versions of a task', () => {
   });
 
   it('have one more when a change is undone', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'One', schedule: hourly });
+    const { p, task } = await withTask({ title: 'One', schedule: hourly });
     await p.rooms.tasks.edit(target(task), { title: 'Two' });
     await p.rooms.tasks.undo(target(task), null);
     expect((await p.rooms.tasks.versions(task.id)).map(({ definition }) => definition.title)).toEqual([
@@ -178,8 +215,7 @@ describe('the versions of a task', () => {
   });
 
   it('of a task from before there were versions begin with what it was when it first changed', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'One', schedule: hourly });
+    const { p, task } = await withTask({ title: 'One', schedule: hourly });
     p.database.exec('delete from task_versions');
     expect(await p.rooms.tasks.versions(task.id)).toEqual([]);
     await p.pass(minute);
@@ -191,8 +227,7 @@ describe('the versions of a task', () => {
   });
 
   it('are unknown for a deleted task', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.rooms.tasks.delete(target(task));
     await expect(p.rooms.tasks.versions(task.id)).rejects.toMatchObject({ code: 'not_found' });
   });
@@ -200,8 +235,7 @@ describe('the versions of a task', () => {
 
 describe('editing', () => {
   it('of the schedule keeps a slot that was due already, and the next one follows the new schedule and text', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, instructions: 'old' });
+    const { p, task } = await withTask({ schedule: hourly, instructions: 'old' });
     await p.time.advance(hour + 50);
     const { task: edited } = await p.rooms.tasks.edit(target(task), {
       schedule: { kind: 'cron', cron: '30 * * * *', timezone: 'UTC' },
@@ -246,8 +280,7 @@ describe('editing', () => {
   });
 
   it('names only what it changes, and null takes a policy back to its default', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await withTask({
       schedule: hourly,
       policies: { overlap: 'queue', grace: 'PT1M' },
       tags: ['a'],
@@ -264,9 +297,7 @@ describe('editing', () => {
   });
 
   it('of the kind of action lets work that was admitted go on as it was', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: { kind: 'echo', fail_attempts: 1 } });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: { kind: 'echo', fail_attempts: 1 } });
     await p.rooms.tasks.edit(target(task), { action: { kind: 'message' } });
     await p.pass(minute);
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', attempts: [{ status: 'failed' }, {}] }]);

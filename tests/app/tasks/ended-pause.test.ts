@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import { entryOf, find, hourly, iso, newsOf, story, target } from './world.ts';
 
 const half = { ...hourly, cron: '30 * * * *' };
@@ -8,8 +8,7 @@ type Missed = 'skip' | 'once' | 'all' | 'ask';
 
 /** A task whose pause ended at a quarter to ten, while the scheduler slept; two slots have passed since then. */
 async function endedUnseen(missed: Missed = 'all') {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: half, subject: 'exercise', policies: { missed } });
+  const { p, task } = await withTask({ schedule: half, subject: 'exercise', policies: { missed } });
   const { entryId } = await p.rooms.tasks.edit(target(task), { title: 'Another name', schedule: hourly });
   await p.rooms.tasks.pause(target(task), start + 45 * minute);
   await p.time.advance(2 * hour + 20 * minute);
@@ -122,8 +121,7 @@ describe('a pause whose end passed while nobody noticed', () => {
 
 describe('switching a task off that is paused until an instant', () => {
   it('makes the pause open-ended, and says so in the audit', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const until = start + 90 * minute;
     await p.rooms.tasks.pause(target(task), until);
     const { audit } = await newsOf(p, () => p.rooms.tasks.edit(target(task), { enabled: false }));

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, type Pipeline, withTask } from '../../support/pipeline.ts';
 import { auditOf, ended, eventsOf, hourly, long, newsOf, once, queued, running, slow, target } from './world.ts';
 
 const kindsOf = async (p: Pipeline, deed: () => Promise<unknown>) => (await newsOf(p, deed)).events;
 
 describe('what is done to a task', () => {
   it('is told from its making to its end, each time by one row and one event that names it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: { kind: 'echo', fail_attempts: 9, error: 'final' } });
+    const { p, task } = await withTask({
+      schedule: hourly,
+      action: { kind: 'echo', fail_attempts: 9, error: 'final' },
+    });
     const { tasks } = p.rooms;
     const runId = await ended(p, task);
     const deeds: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -35,8 +37,7 @@ describe('what is done to a task', () => {
   });
 
   it('by whoever it is, is told by name', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     for (const who of ['telegram:user:7', 'api:token:default', 'system'] as const) {
       const { audit } = await newsOf(p, () =>
         p.rooms.tasks.runNow({ taskId: task.id, actor: who }).then(() => p.settle()),
@@ -75,14 +76,12 @@ describe('what happens', () => {
     ['failed', { kind: 'echo', fail_attempts: 9, error: 'final' }],
     ['succeeded', { kind: 'echo' }],
   ])('to a run that has %s is told once', async (status, action) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action }, { threadKey: 'cli:default' });
+    const { p, task } = await withTask({ schedule: once(9), action }, { threadKey: 'cli:default' });
     expect(await kindsOf(p, () => ended(p, task))).toEqual(['task.run_now', 'run.started', `run.${status}`]);
   });
 
   it.each(['queued', 'running'])('to a run that is cancelled while %s is told once', async (state) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action: slow, policies: long });
+    const { p, task } = await withTask({ schedule: once(9), action: slow, policies: long });
     const runId = await (state === 'queued' ? queued(p, task) : running(p, task));
     const told = await kindsOf(p, async () => {
       await p.rooms.tasks.cancelRun(runId, actor);
@@ -92,8 +91,7 @@ describe('what happens', () => {
   });
 
   it('to a slot that does not run is told with its reason', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: hourly, action: slow, policies: { ...long, missed: 'skip' } });
+    const { p } = await withTask({ schedule: hourly, action: slow, policies: { ...long, missed: 'skip' } });
     const told = await kindsOf(p, async () => {
       await p.time.advance(2 * hour + 30 * minute);
       await p.settle();
@@ -104,8 +102,10 @@ describe('what happens', () => {
   });
 
   it('to many slots at once is told as a gap', async () => {
-    const p = await aPipeline();
-    await p.create({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' }, policies: { missed: 'skip' } });
+    const { p } = await withTask({
+      schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' },
+      policies: { missed: 'skip' },
+    });
     const told = await kindsOf(p, async () => {
       await p.time.advance(5 * hour + 50_000);
       await p.settle();
@@ -114,16 +114,14 @@ describe('what happens', () => {
   });
 
   it('at the end of a task is told without anybody having done it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(1) }, { threadKey: 'cli:default' });
+    const { p, task } = await withTask({ schedule: once(1) }, { threadKey: 'cli:default' });
     const { events, verbs } = await newsOf(p, () => p.pass(hour));
     expect([events, verbs]).toEqual([['task.complete', 'run.started', 'run.succeeded'], []]);
     expect(eventsOf(p).find(({ kind }) => kind === 'task.complete')?.task_id).toBe(task.id);
   });
 
   it('in a transaction that is refused is not told', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     p.database.exec(`create trigger broken before insert on audit begin select raise(abort, 'the disk is full'); end`);
     await p.time.advance(hour);
     const news = await newsOf(p, async () => {

@@ -1,22 +1,62 @@
 import { expect, it } from 'vitest';
 import type { MissedAnswer } from '../../../src/app/ports/questions.ts';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
-import { aPipeline, minute, start, type Pipeline } from '../../support/pipeline.ts';
-import { find, hourly, newsOf, once, story, target } from './world.ts';
+import { minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
+import { delay, failing, find, hourly, long, newsOf, once, slow, story, target } from './world.ts';
 
 /**
- * The life of a task in words, and how it stands in the end. All numbers are minutes from the start. `+60` lets
- * time pass, `~60` too while nobody looks, `@90` names an instant, `=` says that a verb changes nothing, `!code` that it is
- * refused.
+ * The life of a task, a line for each: a sentence, what the task is given, its life in words, and how it stands in the end.
+ * All numbers are minutes from the start. `+60` lets time pass, `~60` too while nobody looks, `@90` names an instant, `=`
+ * says that a verb changes nothing, `!code` that it is refused. The end names the slots of its story, and what it has.
  */
-export type Life = readonly [sentence: string, input: Partial<TaskInput>, life: string, end: End];
+interface Life {
+  readonly sentence: string;
+  readonly input: Partial<TaskInput>;
+  readonly life: string;
+  /** Null where the story is of no matter. */
+  readonly slots: readonly string[] | null;
+  readonly facts: Readonly<Record<string, string | number | null>>;
+}
 
-interface End {
-  readonly story?: readonly string[];
-  readonly state?: string;
-  readonly next?: number | null;
-  readonly until?: number | null;
-  readonly title?: string;
+const livesIn = (table: string): readonly Life[] => table.trim().split('\n').map(lifeOf);
+
+function lifeOf(line: string): Life {
+  const [sentence = '', given = '', life = '', end = ''] = line.split('|').map((cell) => cell.trim());
+  const words = end.split(', ').filter((word) => word !== '');
+  const slots = words.filter((word) => /^\d|^nothing$/.test(word));
+  const facts = words.filter((word) => !slots.includes(word)).map((word) => word.split(' ') as [string, string]);
+  return {
+    sentence,
+    input: inputOf(given),
+    life,
+    slots: slots.length === 0 ? null : slots.filter((word) => word !== 'nothing'),
+    facts: Object.fromEntries(facts.map(([name, value]) => [name, valueOf(value)])),
+  };
+}
+
+function valueOf(word: string): string | number | null {
+  return word === '-' ? null : /^\d+$/.test(word) ? Number(word) : word;
+}
+
+const givens: Readonly<Record<string, (value: string) => Partial<TaskInput>>> = {
+  once: (hours) => ({ schedule: once(Number(hours)) }),
+  delay: () => ({ schedule: delay }),
+  minutely: () => ({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } }),
+  echoing: () => ({ action: { kind: 'echo', delay_ms: 10_000 } }),
+  slow: () => ({ action: slow, policies: long }),
+  failing: () => ({ action: failing }),
+  title: (title) => ({ title }),
+};
+
+/** A word that is none of these is a policy. */
+function inputOf(given: string): Partial<TaskInput> {
+  let input: Partial<TaskInput> = {};
+  for (const [name = '', value = ''] of given.split(', ').map((word) => word.split(' '))) {
+    if (name === '') continue;
+    const more = givens[name]?.(value) ?? { policies: { [name]: valueOf(value) } };
+    input = { ...input, ...more, policies: { ...input.policies, ...more.policies } };
+  }
+  return input;
 }
 
 type Verb = (p: Pipeline, taskId: string, given: readonly string[]) => Promise<unknown>;
@@ -81,15 +121,13 @@ async function lived(p: Pipeline, taskId: string, life: string): Promise<void> {
 const minutesOf = (instantMs: number | null) => (instantMs === null ? null : Math.round((instantMs - start) / minute));
 
 /** Each life of a subject is one test. */
-export function tellLives(subject: string, lives: readonly Life[]): void {
-  it.each(lives.map((life) => [subject, ...life] as const))('%s %s', async (_subject, _sentence, input, life, end) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, ...input });
+export function tellLives(subject: string, table: string): void {
+  const lives = livesIn(table).map((life) => [subject, life.sentence, life] as const);
+  it.each(lives)('%s %s', async (_subject, _sentence, { input, life, slots, facts }) => {
+    const { p, task } = await withTask({ schedule: hourly, ...input });
     await lived(p, task.id, life);
     const { state, nextAt, resumeAt, title } = await find(p, task);
-    expect({ state, next: minutesOf(nextAt), until: minutesOf(resumeAt), title }).toMatchObject(
-      Object.fromEntries(Object.entries(end).filter(([name]) => name !== 'story')),
-    );
-    if (end.story !== undefined) expect(await story(p, task)).toEqual(end.story);
+    expect({ state, next: minutesOf(nextAt), until: minutesOf(resumeAt), title }).toMatchObject(facts);
+    if (slots !== null) expect(await story(p, task)).toEqual(slots);
   });
 }

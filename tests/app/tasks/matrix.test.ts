@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Changed } from '../../../src/app/ports/tasks.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import type { TaskState } from '../../../src/domain/task.ts';
-import { actor, aPipeline, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, type Pipeline, withTask } from '../../support/pipeline.ts';
 import { find, hourly, kinds, newsOf, once, overlaps, recurring, target } from './world.ts';
 
 type Verb = (p: Pipeline, task: { readonly id: string }) => Promise<Pick<Changed, 'task'>>;
@@ -105,8 +105,7 @@ it.each([
   ['past its end', { schedule: hourly, policies: { until: '2026-11-18T11:30:00Z' } }],
 ])('a completed task, %s: each verb does its one thing, or nothing', async (_why, input) => {
   for (const [verb, outcome] of Object.entries(outcomes)) {
-    const p = await aPipeline();
-    const task = await p.create(input);
+    const { p, task } = await withTask(input);
     await putInto(p, task, 'completed');
     await check(p, task, verb, outcome.completed);
   }
@@ -114,8 +113,7 @@ it.each([
 
 describe.each(overlaps)('where the overlap is to %s', (overlap) => {
   it.each(recurring)('each verb in turn leaves the slots in order: %s', async (_kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule, policies: { overlap } });
+    const { p, task } = await withTask({ schedule, policies: { overlap } });
     for (const verb of [
       'skip',
       'unskip',
@@ -179,8 +177,7 @@ describe('every verb by a key', () => {
   );
 
   it('a refusal gives the key back', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.rooms.tasks.pause(target(task), null);
     expect(await outcomeOf(() => keyed.skip(p, task.id))).toBe('nothing_to_skip');
     await p.rooms.tasks.resume(target(task));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import { auditOf, find, hourly, iso, kinds, recurring, story, target } from './world.ts';
 
 const pauseUntil = (p: Pipeline, task: { readonly id: string }, minutes: number) =>
@@ -7,8 +7,7 @@ const pauseUntil = (p: Pipeline, task: { readonly id: string }, minutes: number)
 
 describe('a pause until an instant', () => {
   it.each(recurring)('counts the slot exactly at its end: %s', async (kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule });
+    const { p, task } = await withTask({ schedule });
     await pauseUntil(p, task, 120);
     await p.pass(2 * hour);
     // A delay begins anew where the pause ends, because it has no slot of its own.
@@ -16,8 +15,7 @@ describe('a pause until an instant', () => {
   });
 
   it.each(kinds)('that ends a millisecond after a slot leaves that slot out: %s', async (_kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule });
+    const { p, task } = await withTask({ schedule });
     await p.rooms.tasks.pause(target(task), start + hour + 1);
     await p.pass(hour + 1);
     expect(await story(p, task)).toEqual([]);
@@ -29,8 +27,7 @@ describe('a pause until an instant', () => {
     ['all', ['60 catch_up succeeded', '120 catch_up succeeded']],
     ['ask', ['60 catch_up pending ask', '120 catch_up pending ask']],
   ] as const)('whose end nobody saw leaves the slots since then to the policy missed: %s', async (missed, told) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { missed } });
+    const { p, task } = await withTask({ schedule: hourly, policies: { missed } });
     await pauseUntil(p, task, 45);
     await p.time.advance(2 * hour + 20 * minute);
     const later = p.restart();
@@ -40,8 +37,7 @@ describe('a pause until an instant', () => {
   });
 
   it('wakes the scheduler for its end, and for nothing else', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await pauseUntil(p, task, 20);
     expect(await p.rooms.scheduler.nextAt(p.time.now())).toBe(start + 20 * minute);
     await p.rooms.tasks.pause(target(task), null);
@@ -49,8 +45,7 @@ describe('a pause until an instant', () => {
   });
 
   it('says in the audit who and until when, and the system ends it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.rooms.tasks.pause({ taskId: task.id, actor: 'telegram:user:7' }, start + 30 * minute);
     await p.pass(30 * minute);
     expect(auditOf(p).slice(1)).toMatchObject([
@@ -70,8 +65,7 @@ describe('a pause until an instant', () => {
     ['the past', -minute],
     ['more than five years from now', 6 * 366 * day],
   ])('is refused for %s, and nothing is paused', async (_name, ms) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await expect(p.rooms.tasks.pause(target(task), start + ms)).rejects.toMatchObject({
       code: 'invalid_request',
       details: { field: 'until' },

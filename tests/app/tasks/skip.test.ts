@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import {
   auditOf,
   delay,
@@ -24,8 +24,7 @@ const skip = (p: Pipeline, task: { readonly id: string }, count = 1, from: numbe
 
 describe('skipping', () => {
   it.each(recurring)('gives the next slots their rows at once and moves the next run: %s', async (_kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule });
+    const { p, task } = await withTask({ schedule });
     const { task: skipped } = await skip(p, task, 2);
     expect(await story(p, task)).toEqual(['60 skipped skip', '120 skipped skip']);
     expect(skipped).toMatchObject({ state: 'active', nextAt: start + 3 * hour });
@@ -44,8 +43,7 @@ describe('skipping', () => {
   });
 
   it('writes one row in the audit with the slots, and one event', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const { verbs, events, audit } = await newsOf(p, () => skip(p, task, 2));
     expect([verbs, events]).toEqual([['skip'], ['occurrence.skipped', 'occurrence.skipped', 'task.skip']]);
     expect(audit[0]?.after).toBe(JSON.stringify({ count: 2, slots: [iso(start + hour), iso(start + 2 * hour)] }));
@@ -67,8 +65,7 @@ describe('skipping', () => {
 
 describe('a skipped slot', () => {
   it.each(kinds)('stays skipped through a pause and a resume: %s', async (_kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule, policies: { until: iso(start + 9 * hour) } });
+    const { p, task } = await withTask({ schedule, policies: { until: iso(start + 9 * hour) } });
     await skip(p, task);
     await p.rooms.tasks.pause(target(task), null);
     await p.rooms.tasks.resume(target(task)).catch(() => undefined);
@@ -77,8 +74,7 @@ describe('a skipped slot', () => {
   });
 
   it('is dropped by an upsert with another timing alone', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'T', schedule: hourly });
+    const { p, task } = await withTask({ title: 'T', schedule: hourly });
     await skip(p, task);
     await p.create({ title: 'T', schedule: hourly, instructions: 'other' }, { onExisting: 'upsert' });
     expect(await nextIn(p, task)).toBe(120);
@@ -87,8 +83,7 @@ describe('a skipped slot', () => {
   });
 
   it('never replaces a run that is live', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: slow, policies: { ...long, overlap: 'replace' } });
+    const { p, task } = await withTask({ schedule: hourly, action: slow, policies: { ...long, overlap: 'replace' } });
     await skip(p, task, 2);
     await p.rooms.tasks.pause(target(task), start + 59 * minute);
     await p.pass(59 * minute + 30_000);
@@ -100,8 +95,7 @@ describe('a skipped slot', () => {
   });
 
   it('holds no place in the queue', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: slow, policies: { ...long, overlap: 'queue' } });
+    const { p, task } = await withTask({ schedule: hourly, action: slow, policies: { ...long, overlap: 'queue' } });
     await skip(p, task, 12);
     await running(p, task);
     const { taskRun } = await p.rooms.tasks.runNow(target(task));
@@ -120,8 +114,7 @@ describe('unskipping', () => {
   });
 
   it('of one press among several brings back the slots of that press', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const first = await skip(p, task);
     await skip(p, task);
     await p.rooms.tasks.undo(target(task), entryOf(first));
@@ -137,8 +130,7 @@ describe('skipping a stretch of time', () => {
     p.rooms.tasks.skip(target(task), { count, from: null, within: { from: start + from, to: start + to } });
 
   it('leaves out its slots alone, and what comes before them stays next', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const skipped = await within(p, task, 2 * hour, 4 * hour);
     expect(skipped.slots).toEqual([start + 2 * hour, start + 3 * hour]);
     expect(skipped.task.nextAt).toBe(start + hour);
@@ -147,8 +139,7 @@ describe('skipping a stretch of time', () => {
   });
 
   it('that begins before the next slot moves that, and one after another takes no slot twice', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await within(p, task, 2 * hour, 3 * hour);
     const first = await within(p, task, 0, 4 * hour);
     expect(first.slots).toEqual([start + hour, start + 3 * hour]);
@@ -159,16 +150,14 @@ describe('skipping a stretch of time', () => {
   });
 
   it('without a slot in it is refused, and so is what nobody can know yet', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await expect(within(p, task, 61 * minute, 119 * minute)).rejects.toThrow('no run in that time');
     const waiting = await p.create({ schedule: delay });
     await expect(within(p, waiting, 20 * hour, 30 * hour)).rejects.toThrow('no run in that time');
   });
 
   it('takes as many as were asked for at most', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     expect((await within(p, task, 0, 500 * hour, 3)).slots).toHaveLength(3);
   });
 });

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, start, withTask } from '../../support/pipeline.ts';
 import { entryOf, find, hourly, nextIn, story, target } from './world.ts';
 
 it('a skipped slot behind one that was brought back uses up no run and is not shown as the next', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
+  const { p, task } = await withTask({ schedule: hourly, policies: { max_runs: 2 } });
   const first = entryOf(await p.rooms.tasks.skip(target(task), { count: 1, from: null }));
   await p.rooms.tasks.skip(target(task), { count: 1, from: null });
   await p.rooms.tasks.undo(target(task), first);
@@ -16,8 +15,7 @@ it('a skipped slot behind one that was brought back uses up no run and is not sh
 });
 
 it('a slot that was skipped and has passed comes like any other when the clock goes back and the timing changes', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly });
+  const { p, task } = await withTask({ schedule: hourly });
   await p.rooms.tasks.skip(target(task), { count: 1, from: null });
   await p.pass(90 * minute);
   p.time.setWall(start);
@@ -39,8 +37,7 @@ it('a task of which all was skipped goes on from now when that is taken back, al
 });
 
 it('another timing says that what was skipped is not skipped any more', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly });
+  const { p, task } = await withTask({ schedule: hourly });
   await p.rooms.tasks.skip(target(task), { count: 2, from: null });
   const titled = await p.rooms.tasks.edit(target(task), { title: 'Other' });
   expect(titled.warnings).toEqual([]);
@@ -53,8 +50,7 @@ it('another timing says that what was skipped is not skipped any more', async ()
 });
 
 it('what was skipped stays so where another zone or another end leaves a slot at the same instant', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly });
+  const { p, task } = await withTask({ schedule: hourly });
   await p.rooms.tasks.skip(target(task), { count: 2, from: null });
   const bounded = await p.rooms.tasks.edit(target(task), {
     policies: { until: new Date(start + 9 * hour).toISOString() },

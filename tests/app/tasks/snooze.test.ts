@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import {
   auditOf,
   find,
@@ -22,8 +22,7 @@ const snooze = (p: Pipeline, task: { readonly id: string }, minutes: number) =>
 
 describe('a snooze', () => {
   it.each(kinds)('is one more run beside the schedule, of a task of every kind: %s', async (_kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule });
+    const { p, task } = await withTask({ schedule });
     await snooze(p, task, 30);
     expect(await story(p, task)).toEqual(['30 snooze pending']);
     expect(await nextIn(p, task)).toBe(60);
@@ -34,15 +33,13 @@ describe('a snooze', () => {
   });
 
   it('wakes the scheduler for its time', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await snooze(p, task, 30);
     expect(await p.rooms.scheduler.nextAt(p.time.now())).toBe(start + 30 * minute);
   });
 
   it('again moves it, with a row for what it was', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await snooze(p, task, 30);
     const { audit, events } = await newsOf(p, () => snooze(p, task, 20));
     expect(await story(p, task)).toEqual(['20 snooze pending', '30 snooze skipped replaced']);
@@ -56,8 +53,7 @@ describe('a snooze', () => {
   });
 
   it('at exactly a slot stands beside it and takes nothing from it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await snooze(p, task, 60);
     await p.pass(hour + 1);
     await p.settle();
@@ -68,8 +64,7 @@ describe('a snooze', () => {
   });
 
   it('runs after a restart, however late', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9) });
+    const { p, task } = await withTask({ schedule: once(9) });
     await snooze(p, task, 30);
     await p.time.advance(3 * hour);
     const later = p.restart();
@@ -78,8 +73,7 @@ describe('a snooze', () => {
   });
 
   it('lasts from the asking when it is a duration, and with the same key it is one', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.rooms.tasks.snooze(target(task, 'k'), { forMs: 10 * minute });
     await p.time.advance(minute);
     await p.rooms.tasks.snooze(target(task, 'k'), { forMs: 10 * minute });
@@ -93,8 +87,7 @@ describe('a snooze', () => {
     ['the past', -minute],
     ['more than a year from now', 367 * day],
   ])('is refused for %s', async (_name, ms) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await expect(p.rooms.tasks.snooze(target(task), start + ms)).rejects.toMatchObject({ code: 'invalid_request' });
     expect(auditOf(p)).toHaveLength(1);
   });
@@ -102,8 +95,7 @@ describe('a snooze', () => {
 
 describe('beside a live run', () => {
   it.each(overlaps)('a snooze waits for its turn or runs beside it, and is never lost: %s', async (overlap) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(9), action: slow, policies: { ...long, overlap } });
+    const { p, task } = await withTask({ schedule: once(9), action: slow, policies: { ...long, overlap } });
     await running(p, task);
     await snooze(p, task, 0.5);
     await p.pass(30_000);
@@ -113,8 +105,7 @@ describe('beside a live run', () => {
   });
 
   it.each(overlaps)('a snooze to come is not replaced by a slot: %s', async (overlap) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: slow, policies: { ...long, overlap } });
+    const { p, task } = await withTask({ schedule: hourly, action: slow, policies: { ...long, overlap } });
     await snooze(p, task, 62);
     await p.pass(hour - 30_000);
     await running(p, task);

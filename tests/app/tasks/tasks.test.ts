@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { aPipeline, hour, minute, start, withTask, afterAnHour } from '../../support/pipeline.ts';
 import { hourly, target } from './world.ts';
 
 describe('running by hand', () => {
@@ -62,8 +62,7 @@ describe('running by hand', () => {
 
 describe('deleting', () => {
   it('drops for good what was still to be sent, and makes no topic for it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.time.advance(hour);
     await p.rooms.scheduler.step(p.time.now(), 10);
     await p.rooms.runner.step(p.time.now(), 10);
@@ -81,8 +80,7 @@ describe('deleting', () => {
 
 describe('creating the same again', () => {
   it('fails for a subject by default, and names the task that is there', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'T', subject: 's' });
+    const { p, task } = await withTask({ title: 'T', subject: 's' });
     await expect(p.create({ title: 'T', subject: 's' })).rejects.toMatchObject({
       code: 'task_exists',
       details: { task_id: task.id },
@@ -91,9 +89,7 @@ describe('creating the same again', () => {
   });
 
   it('replaces the definition on upsert, and starts the count again only when the timing changed', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'T', schedule: hourly, policies: { max_runs: 5 } });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ title: 'T', schedule: hourly, policies: { max_runs: 5 } });
     const same = await p.create(
       { title: 'T', schedule: hourly, policies: { max_runs: 5 }, instructions: 'other' },
       { onExisting: 'upsert' },
@@ -112,8 +108,7 @@ describe('creating the same again', () => {
   });
 
   it('with the same Idempotency-Key is one task, and another payload under it is refused', async () => {
-    const p = await aPipeline();
-    const first = await p.create({}, { idempotencyKey: 'k' });
+    const { p, task: first } = await withTask({}, { idempotencyKey: 'k' });
     expect((await p.create({}, { idempotencyKey: 'k' })).id).toBe(first.id);
     await expect(p.create({ instructions: 'else' }, { idempotencyKey: 'k' })).rejects.toMatchObject({
       code: 'idempotency_mismatch',
@@ -135,8 +130,7 @@ describe('repeating an idempotent creation', () => {
 
 describe('the clock', () => {
   it('that goes back an hour gives no slot twice, and goes on when it has caught up', async () => {
-    const p = await aPipeline();
-    const task = await p.create();
+    const { p, task } = await withTask();
     await p.pass(10 * minute);
     p.time.setWall(start - 50 * minute);
     await p.settle();
@@ -145,8 +139,7 @@ describe('the clock', () => {
   });
 
   it('that goes back while a task is edited keeps the row of a slot that has one', async () => {
-    const p = await aPipeline();
-    const task = await p.create();
+    const { p, task } = await withTask();
     await p.pass(5 * minute);
     p.time.setWall(start);
     await p.rooms.tasks.edit(target(task), { schedule: { kind: 'cron', cron: '*/5 9-10 * * *', timezone: 'UTC' } });
@@ -159,8 +152,7 @@ describe('the clock', () => {
   });
 
   it('that jumps a day ahead is an outage like any other', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     p.time.setWall(start + 24 * hour + 30 * minute);
     await p.settle();
     const rows = await p.history(task.id);

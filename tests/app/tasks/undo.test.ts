@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskPatch } from '../../../src/app/tasks/edit.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { aPipeline, day, hour, minute, start, type Pipeline, withTask, afterAnHour } from '../../support/pipeline.ts';
 import {
   auditOf,
   delay,
@@ -66,8 +66,7 @@ describe('undoing an edit', () => {
       { title: 'New', subject: 'x', tags: ['b'], context: { a: 1 }, schedule: once(5), policies: { missed: 'skip' } },
     ],
   ])('brings back exactly what was there: %s', async (_name, patch) => {
-    const p = await aPipeline();
-    const task = await p.create({ ...full, schedule: hourly });
+    const { p, task } = await withTask({ ...full, schedule: hourly });
     const { entryId } = await p.rooms.tasks.edit(target(task), patch);
     expect(told(await find(p, task))).not.toEqual(told(task));
     await p.pass(minute);
@@ -77,8 +76,7 @@ describe('undoing an edit', () => {
   });
 
   it.each(kinds)('brings back the schedule, its anchor and its next slot: %s', async (kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule });
+    const { p, task } = await withTask({ schedule });
     await p.pass(10 * minute);
     await p.rooms.tasks.edit(target(task), { schedule: { ...hourly, cron: '30 * * * *' } });
     await p.pass(minute);
@@ -99,8 +97,7 @@ describe('undoing an edit', () => {
   });
 
   it('of an upsert brings the old definition back', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ ...full, schedule: hourly });
+    const { p, task } = await withTask({ ...full, schedule: hourly });
     await p.create(
       { title: 'T', subject: 's', schedule: { ...hourly, cron: '30 * * * *' }, instructions: 'else' },
       { onExisting: 'upsert' },
@@ -112,9 +109,7 @@ describe('undoing an edit', () => {
     ['a new time', { schedule: once(5) }],
     ['another kind of schedule', { schedule: hourly, title: 'New' }],
   ])('that gave a completed task something to do brings back its end: %s', async (_name, patch) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: once(1), action: { kind: 'echo' } });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: once(1), action: { kind: 'echo' } });
     const before = await find(p, task);
     expect((await p.rooms.tasks.edit(target(task), { ...patch, action: { kind: 'message' } })).task.state).toBe(
       'active',
@@ -126,9 +121,7 @@ describe('undoing an edit', () => {
   });
 
   it('of a wider bound of a completed task completes it again', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, policies: { max_runs: 1 } });
     await p.rooms.tasks.edit(target(task), { policies: { max_runs: 5, auto_pause: 3 } });
     expect((await undo(p, task)).task).toMatchObject({ state: 'completed', nextAt: null, policies: { max_runs: 1 } });
     expect(p.database.prepare('select auto_pause from tasks').pluck().get()).toBe(10);
@@ -137,8 +130,7 @@ describe('undoing an edit', () => {
 
 describe('undoing a switch', () => {
   it.each(recurring)('a pause: the task goes on with the next slot: %s', async (_kind, schedule) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule });
+    const { p, task } = await withTask({ schedule });
     await p.rooms.tasks.pause(target(task), start + 5 * hour);
     expect((await undo(p, task)).task).toMatchObject({
       state: 'active',
@@ -149,8 +141,7 @@ describe('undoing a switch', () => {
   });
 
   it.each(['verb', 'edit'] as const)('a resume: the pause is back with its reason and its end: by %s', async (by) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await p.rooms.tasks.pause(target(task), start + 90 * minute);
     p.database.exec(`update tasks set paused_reason = 'auto:consecutive_failures'`);
     await (by === 'verb' ? p.rooms.tasks.resume(target(task)) : p.rooms.tasks.edit(target(task), { enabled: true }));
@@ -162,8 +153,7 @@ describe('undoing a switch', () => {
   });
 
   it('an edit that also paused: both are taken back', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'T', schedule: hourly });
+    const { p, task } = await withTask({ title: 'T', schedule: hourly });
     await p.rooms.tasks.edit(target(task), { title: 'New', enabled: false });
     expect((await undo(p, task)).task).toMatchObject({ title: 'T', state: 'active', nextAt: start + hour });
   });
@@ -185,8 +175,7 @@ describe('undoing a skip or a snooze', () => {
     ],
     ['that has run', (p: Pipeline) => p.pass(35 * minute)],
   ])('a snooze %s is left alone', async (_name, happens) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const first = entryOf(await p.rooms.tasks.snooze(target(task), start + 30 * minute));
     await happens(p, task);
     const before = await story(p, task);
@@ -197,8 +186,7 @@ describe('undoing a skip or a snooze', () => {
 
 describe('undoing', () => {
   it('one entry twice has one effect', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'One', schedule: hourly });
+    const { p, task } = await withTask({ title: 'One', schedule: hourly });
     const entry = entryOf(await p.rooms.tasks.edit(target(task), { title: 'Two' }));
     await undo(p, task, entry);
     await p.rooms.tasks.edit(target(task), { title: 'Three' });
@@ -213,8 +201,7 @@ describe('undoing', () => {
   });
 
   it('writes one row that names what it took back', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'One', schedule: hourly });
+    const { p, task } = await withTask({ title: 'One', schedule: hourly });
     const entry = entryOf(await p.rooms.tasks.edit(target(task), { title: 'Two' }));
     const { verbs, events, audit } = await newsOf(p, () => undo(p, task));
     expect([verbs, events]).toEqual([['undo'], ['task.undo']]);
@@ -248,8 +235,7 @@ describe('undoing', () => {
   });
 
   it('finds its entry among many others', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ title: 'One', schedule: hourly });
+    const { p, task } = await withTask({ title: 'One', schedule: hourly });
     await p.rooms.tasks.edit(target(task), { title: 'Two' });
     for (let turn = 0; turn < 60; turn += 1) await p.rooms.tasks.runNow(target(task)).then(() => p.settle());
     expect((await undo(p, task)).task.title).toBe('One');

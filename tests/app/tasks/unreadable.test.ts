@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, start } from '../../support/pipeline.ts';
+import { actor, hour, minute, start, withTask } from '../../support/pipeline.ts';
 import { find, hourly, inGroup, newsOf, once, story, target } from './world.ts';
 
 /** A task whose row cannot be read any more, found and marked by the scheduler. */
 async function anUnreadable() {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly });
+  const { p, task } = await withTask({ schedule: hourly });
   p.database.exec(`update tasks set cron = 'nonsense'`);
   await p.pass(hour);
   expect(await find(p, task)).toMatchObject({
@@ -65,8 +64,7 @@ it('a snooze of a task whose schedule cannot be read runs at its time, because i
 });
 
 it('a task that turns unreadable while its pause lasts stays paused at its end, once', async () => {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly });
+  const { p, task } = await withTask({ schedule: hourly });
   await p.rooms.tasks.pause(target(task), start + 30 * minute);
   p.database.exec(`update tasks set cron = 'nonsense'`);
   await p.pass(30 * minute);

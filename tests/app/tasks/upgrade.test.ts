@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { migrateSqlite, readMigrations } from '../../../src/store/engine/migrate.ts';
-import { actor, aPipeline, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import { auditOf, failing, find, hourly, nextIn, once, runIdOf, story, target } from './world.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -51,8 +51,7 @@ function oldAudit(p: Pipeline, task: { readonly id: string }, verb: string, befo
 
 describe('a database of the first version', () => {
   it('has no events and no versions, and every verb works on it', async () => {
-    const old = await aPipeline();
-    const made = await old.create({ title: 'One', schedule: hourly, action: failing });
+    const { p: old, task: made } = await withTask({ title: 'One', schedule: hourly, action: failing });
     await old.pass(hour);
     const p = await upgraded(old);
     expect(auditOf(p)).toMatchObject([{ verb: 'create', state_before: null, state_after: 'active' }]);
@@ -90,8 +89,7 @@ describe('a database of the first version', () => {
   });
 
   it('has tasks that were paused and deleted by it, which go on from where they stood', async () => {
-    const old = await aPipeline();
-    const paused = await old.create({ schedule: hourly });
+    const { p: old, task: paused } = await withTask({ schedule: hourly });
     await old.rooms.tasks.pause(target(paused), null);
     const gone = await old.create({ schedule: hourly });
     await old.rooms.tasks.delete(target(gone));
@@ -118,8 +116,7 @@ describe('a database of the first version', () => {
   });
 
   it('has edits that can be undone by their entries', async () => {
-    const old = await aPipeline();
-    const task = await old.create({ title: 'New', subject: 's', schedule: hourly });
+    const { p: old, task } = await withTask({ title: 'New', subject: 's', schedule: hourly });
     old.database.exec('delete from audit');
     oldAudit(old, task, 'edit', { title: 'Old', subject: null });
     const p = await upgraded(old);
@@ -127,8 +124,7 @@ describe('a database of the first version', () => {
   });
 
   it('keeps what waits and what is live, and goes on with it', async () => {
-    const old = await aPipeline();
-    const task = await old.create({ schedule: hourly, policies: { overlap: 'queue' } });
+    const { p: old, task } = await withTask({ schedule: hourly, policies: { overlap: 'queue' } });
     await old.time.advance(hour);
     await old.rooms.scheduler.step(old.time.now(), 10);
     await old.rooms.tasks.runNow(target(task));

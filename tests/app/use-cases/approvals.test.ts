@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Policies } from '../../../src/domain/policy.ts';
-import { actor, aPipeline, day, hour, minute, type Pipeline } from '../../support/pipeline.ts';
+import { actor, day, hour, minute, type Pipeline, withTask } from '../../support/pipeline.ts';
 
 const daily = { kind: 'cron', cron: '30 9 * * *', timezone: 'UTC' } as const;
 
@@ -27,8 +27,7 @@ async function waiting({
   policies = {},
   threadKey = 'telegram:chat:-1001234',
 }: { text?: string; policies?: Policies; threadKey?: string } = {}) {
-  const p = await aPipeline();
-  const { id: taskId } = await p.create(
+  const { p, id: taskId } = await withTask(
     { instructions: text, schedule: daily, policies: { approval: 'required', ...policies } },
     { threadKey },
   );

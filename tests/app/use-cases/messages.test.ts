@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatState } from '../../../src/app/ports/chats.ts';
 import type { RunView } from '../../../src/app/ports/runs.ts';
 import type { MessageRequest } from '../../../src/app/use-cases/messages.ts';
-import { aPipeline, group, hour, minute, type Pipeline, texts } from '../../support/pipeline.ts';
+import { aPipeline, group, hour, minute, type Pipeline, texts, restarted } from '../../support/pipeline.ts';
 
 const address = '-1001234';
 
@@ -156,8 +156,7 @@ describe('a message', () => {
     await post(p, { text: 'first' });
     await post(p, { text: 'second' });
     await p.rooms.runner.step(p.time.now(), 100);
-    const next = p.restart();
-    await next.settle();
+    const next = await restarted(p);
 
     expect(texts(next)).toEqual(['first', 'second']);
   });

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Policies } from '../../../src/domain/policy.ts';
-import { actor, aPipeline, hour, minute, paced, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, aPipeline, hour, minute, paced, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 
 const daily = { kind: 'cron', cron: '30 9 * * *', timezone: 'UTC' } as const;
 
 /** A reminder every day at half past nine that somebody has to confirm. */
 async function aReminder(policies: Policies = { ack: {} }) {
-  const p = await aPipeline();
-  const task = await p.create({ instructions: 'Take the pill\nwith water', schedule: daily, policies });
+  const { p, task } = await withTask({ instructions: 'Take the pill\nwith water', schedule: daily, policies });
   await p.pass(30 * minute);
   const [run] = await p.history(task.id);
   return { p, request: { taskId: task.id, occurrenceId: run?.id ?? '', actor } as const };
@@ -119,8 +118,7 @@ describe('what asks for nothing', () => {
   });
 
   it('is a run that fails', async () => {
-    const p = await aPipeline();
-    await p.create({
+    const { p } = await withTask({
       action: { kind: 'echo', fail_attempts: 9 },
       policies: { ack: {}, retry: { attempts: 1 } },
     });

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
 import { createClockWatch } from '../../../src/app/pipeline/scheduler.ts';
-import { actor, aPipeline, hour, minute, start, hourly } from '../../support/pipeline.ts';
+import { actor, hour, minute, start, hourly, withTask } from '../../support/pipeline.ts';
 import { expectWords, said, story, told, why } from './asking.ts';
 
 /** A task that runs every hour, and what sets its clock back as the scheduler would notice it. */
 async function aLife(policies = {}) {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: hourly, policies });
+  const { p, task } = await withTask({ schedule: hourly, policies });
   const watch = createClockWatch({ store: p.store, clock: p.time, stopwatch: p.time, log: p.log });
   const setBack = async (to: number) => {
     await watch.check();

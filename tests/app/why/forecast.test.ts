@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { actor, aPipeline, hour, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+import {
+  actor,
+  aPipeline,
+  hour,
+  minute,
+  start,
+  type Pipeline,
+  hourly,
+  withTask,
+  afterAnHour,
+} from '../../support/pipeline.ts';
 import { said, story, why } from './asking.ts';
 const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
 
@@ -24,8 +34,7 @@ describe('what is coming', () => {
   });
 
   it('leaves out what was skipped in advance, which uses up no run', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
+    const { p, task } = await withTask({ schedule: hourly, policies: { max_runs: 2 } });
     const first = await p.rooms.tasks.skip(by(task), { count: 1, from: null });
     await p.pass(1000);
     await p.rooms.tasks.skip(by(task), { count: 1, from: null });
@@ -41,13 +50,11 @@ describe('what is coming', () => {
   });
 
   it('leaves a place in max_runs to what still waits', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await afterAnHour({
       schedule: hourly,
       action: { kind: 'echo', fail_attempts: 1, repeatable: true },
       policies: { max_runs: 2, overlap: 'queue', retry: { attempts: 2, base: 'PT3H', cap: 'PT3H', jitter: 0 } },
     });
-    await p.pass(hour);
     await p.pass(hour);
     expect(await coming(p, task)).toEqual([]);
     expect(await planned(p, task)).toEqual([]);
@@ -55,8 +62,7 @@ describe('what is coming', () => {
   });
 
   it('begins after a pause that ends by itself, and keeps its bounds', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { max_runs: 2 } });
+    const { p, task } = await withTask({ schedule: hourly, policies: { max_runs: 2 } });
     await p.rooms.tasks.pause(by(task), start + 3 * hour);
     expect(await coming(p, task)).toEqual([3, 4]);
     expect(await planned(p, task)).toEqual([3, 4]);

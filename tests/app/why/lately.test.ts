@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { second } from '../../support/fakes.ts';
-import { actor, aPipeline, day, hour, minute, start, type Pipeline } from '../../support/pipeline.ts';
+import { actor, day, hour, minute, start, type Pipeline, withTask, afterAnHour } from '../../support/pipeline.ts';
 
 const daily = { kind: 'cron', cron: '0 10 * * *', timezone: 'UTC' } as const;
 const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
@@ -11,8 +11,7 @@ async function lines({ rooms }: Pipeline, { id }: { readonly id: string }): Prom
 
 describe('what there is to tell of a task where no time is named', () => {
   it('is its last three runs, however long ago, and the next one', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: daily });
+    const { p, task } = await withTask({ schedule: daily });
     for (let index = 0; index < 5; index++) await p.pass(index === 0 ? hour : day);
     expect(await lines(p, task)).toEqual([
       'Fri 20 Nov 10:00: ran on time; delivered.',
@@ -23,9 +22,7 @@ describe('what there is to tell of a task where no time is named', () => {
   });
 
   it('names what will be left out, and who wants that', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: daily });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: daily });
     await p.rooms.tasks.skip(by(task), { count: 1, from: null });
     expect(await lines(p, task)).toEqual([
       'Wed 18 Nov 10:00: ran on time; delivered.',
@@ -35,9 +32,7 @@ describe('what there is to tell of a task where no time is named', () => {
   });
 
   it('leaves out a pause that was over within a minute and kept nothing from running, and no other', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: daily });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: daily });
     await p.time.advance(10 * second);
     await p.rooms.tasks.pause(by(task), null);
     await p.time.advance(20 * second);
@@ -63,8 +58,7 @@ describe('what there is to tell of a task where no time is named', () => {
   });
 
   it('tells a new task from the day on which it was made', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: daily });
+    const { p, task } = await withTask({ schedule: daily });
     expect(await lines(p, task)).toEqual([
       `Until Wed 18 Nov 09:00: nothing was due; ${actor} created the task only on Wed 18 Nov 09:00.`,
       'Wed 18 Nov 10:00: planned.',
@@ -72,8 +66,7 @@ describe('what there is to tell of a task where no time is named', () => {
   });
 
   it('is the newest of a task that runs more often than anybody reads', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
     for (let index = 0; index < 30; index++) await p.pass(minute);
     const told = await lines(p, task);
     expect(told.at(-2)).toBe('Wed 18 Nov 09:30: ran on time; delivered.');
@@ -83,8 +76,7 @@ describe('what there is to tell of a task where no time is named', () => {
   });
 
   it('keeps the last runs also when everything since was left out', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '* * * * *', timezone: 'UTC' } });
     await p.pass(minute);
     for (let index = 0; index < 5; index++) {
       await p.rooms.tasks.skip(by(task), { count: 10, from: null });

@@ -4,7 +4,7 @@ import { answerSlot } from '../../../src/app/why/slot-answers.ts';
 import { timelineOf } from '../../../src/app/why/timeline.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../../src/domain/occurrence.ts';
 import { second } from '../../support/fakes.ts';
-import { actor, aPipeline, day, hour, minute, start } from '../../support/pipeline.ts';
+import { actor, day, hour, minute, start, withTask } from '../../support/pipeline.ts';
 import { expectWords, told } from './asking.ts';
 
 const slotAt = start + hour;
@@ -192,8 +192,7 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 async function anAnswerer(): Promise<(facts: Partial<SlotRow>, policies?: object) => string> {
-  const p = await aPipeline();
-  const task = await p.create({ schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } });
+  const { p, task } = await withTask({ schedule: { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } });
   const rows = await p.store.readTruth({ taskId: task.id, from: slotAt, to: slotAt, limit: 1 });
   return (facts, policies = {}) => {
     const { versions, ...template } = rows as TruthRows;

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { second } from '../../support/fakes.ts';
-import { actor, aPipeline, day, hour, minute, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+import {
+  actor,
+  aPipeline,
+  day,
+  hour,
+  minute,
+  start,
+  type Pipeline,
+  hourly,
+  withTask,
+  afterAnHour,
+} from '../../support/pipeline.ts';
 import { askAt, expectWords, said, story, told, why } from './asking.ts';
 const minutely = { ...hourly, cron: '* * * * *' };
 const by = ({ id }: { readonly id: string }) => ({ taskId: id, actor }) as const;
@@ -15,8 +26,7 @@ async function live(p: Pipeline, turns: readonly (readonly [minutes: number, tur
 
 describe('an instant at which a task had no slots', () => {
   it('because it was paused, for good or until later', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await live(p, [
       [61, () => p.rooms.tasks.pause(by(task), null)],
       [24 * 60, () => p.rooms.tasks.resume({ taskId: task.id, actor: 'api:token:default' })],
@@ -30,8 +40,7 @@ describe('an instant at which a task had no slots', () => {
   });
 
   it('because it was deleted, also after it was restored', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await live(p, [[1, () => p.rooms.tasks.delete(by(task))]]);
     const ahead = await said(p, task, start + hour);
     await live(p, [[90, () => p.rooms.tasks.restore(by(task))], [60]]);
@@ -39,8 +48,7 @@ describe('an instant at which a task had no slots', () => {
   });
 
   it('because it was paused already when it was deleted, and came back as it was', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     await live(p, [
       [30, () => p.rooms.tasks.pause({ ...by(task), actor: 'telegram:user:1002' }, null)],
       [60, () => p.rooms.tasks.delete(by(task))],
@@ -72,8 +80,7 @@ describe('an instant at which a task had no slots', () => {
   });
 
   it('because it did not exist yet, or had run out and was given more', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { kind: 'once', once_at: '2026-11-18T10:00', timezone: 'UTC' } });
+    const { p, task } = await withTask({ schedule: { kind: 'once', once_at: '2026-11-18T10:00', timezone: 'UTC' } });
     const bounded = await p.create({ schedule: hourly, policies: { max_runs: 1 } });
     await p.pass(hour);
     const before = await said(p, task, start - hour, start, start + 30 * minute, start + 2 * hour);
@@ -88,8 +95,7 @@ describe('an instant at which a task had no slots', () => {
   });
 
   it('because its failures paused it, which leaves out what was due by then', async () => {
-    const p = await aPipeline();
-    const task = await p.create({
+    const { p, task } = await withTask({
       action: { kind: 'echo', delay_ms: 60 * second, fail_attempts: 1 },
       schedule: minutely,
       policies: { retry: { attempts: 1 }, auto_pause: 3, missed: 'skip', overlap: 'allow', timeout: 'PT2M' },
@@ -101,8 +107,7 @@ describe('an instant at which a task had no slots', () => {
 
 describe('what is changed at the very instant of a slot', () => {
   it('holds for the slots after it', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
+    const { p, task } = await withTask({ schedule: hourly });
     const half = await p.create({ schedule: { ...hourly, cron: '30 * * * *' } });
     await p.time.advance(30 * minute);
     await p.rooms.tasks.edit(by(task), { schedule: { ...hourly, cron: '30 * * * *' } });
@@ -122,9 +127,7 @@ describe('what is changed at the very instant of a slot', () => {
 
 describe('an instant that is no slot', () => {
   it('names the times around it, as the schedule that was in force then has them', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly });
     const early = [-hour, 30 * minute, 65 * minute, hour + 7].map((ms) => start + ms);
     const before = await said(p, task, ...early);
     await live(p, [[10, () => p.rooms.tasks.edit(by(task), { schedule: { ...hourly, cron: '30 * * * *' } })], [120]]);
@@ -174,8 +177,7 @@ async function everyStory(p: Pipeline, task: { readonly id: string }, to: number
 
 describe('a stretch of time', () => {
   it('is told from beginning to end, page by page, with nothing twice and nothing left out', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, policies: { until: '2026-11-18T17:00:00Z' } });
+    const { p, task } = await withTask({ schedule: hourly, policies: { until: '2026-11-18T17:00:00Z' } });
     await live(p, [
       [60, () => p.rooms.tasks.skip(by(task), { count: 1, from: null })],
       [90, () => p.rooms.tasks.pause(by(task), null)],
@@ -205,8 +207,7 @@ describe('a stretch of time', () => {
   });
 
   it('with slots that nobody took up has one answer for all of them', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: minutely, policies: { missed: 'skip' } });
+    const { p, task } = await withTask({ schedule: minutely, policies: { missed: 'skip' } });
     await p.pass(2 * day);
     await expectWords('outage', await said(p, task, start + day, start + day + 30 * second));
   });
@@ -242,9 +243,7 @@ describe('a stretch of time', () => {
 
 describe('a slot whose run was called off while it ran', () => {
   it('says who did that', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: hourly, action: { kind: 'echo', delay_ms: 30 * second } });
-    await p.pass(hour);
+    const { p, task } = await afterAnHour({ schedule: hourly, action: { kind: 'echo', delay_ms: 30 * second } });
     await p.pass(10 * second);
     await p.rooms.tasks.cancel(by(task));
     const deed = { verb: 'cancel', actor, at: start + hour + 10 * second };
@@ -257,8 +256,7 @@ describe('a slot whose run was called off while it ran', () => {
 
 describe('a slot without a record', () => {
   it('is due, or was never accounted for, or nobody knows by which schedule it was one', async () => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { ...hourly, cron: '*/5 * * * *' } });
+    const { p, task } = await withTask({ schedule: { ...hourly, cron: '*/5 * * * *' } });
     const slot = start + 5 * minute;
     await p.time.advance(5 * minute);
     const due = await said(p, task, slot);

@@ -1,3 +1,4 @@
+import { topicHealEveryMs } from '../../../src/domain/limits.ts';
 import type { Shown } from '../../../src/domain/shown.ts';
 import { isWord, toThread, type Part } from '../../invariants/deliveries.ts';
 import { groupBy, tell, type Breach } from '../../invariants/rows.ts';
@@ -129,7 +130,22 @@ function placesAreRight({ world, tasks, parts, rows }: Scene): Breach[] {
     },
   );
   const asked = calls.filter(({ is }) => is === 'topic').length;
+  const attached = new Set(
+    rows.audit.filter(({ verb }) => verb === 'attach' || verb === 'undo').map((one) => one.task_id),
+  );
+  // Whatever leads its messages astray, a task makes its topic anew once an hour; people may take it away more often.
+  const hasty = [...groupBy([...topics], ({ name, chatId }) => `${chatId} ${nameOf(name)}`).values()].filter((own) => {
+    const owners = [...tasks.values()].filter(({ title }) => nameOf(title) === nameOf(own[0]?.name ?? ''));
+    if (owners.length !== 1 || attached.has(owners[0]?.id ?? '') || world.journal.setBack) return false;
+    return own.some((first, index) => {
+      const [second, third] = own.slice(index + 1);
+      if (second === undefined || third === undefined) return false;
+      const isTaken = [first, second].some(({ deleted, id }) => deleted || letGo.has(id));
+      return !isTaken && third.madeAt - first.madeAt < topicHealEveryMs;
+    });
+  });
   return [
+    ...tell('a topic was made anew too often', hasty),
     ...tell('a message stands in a place that is not its own', astray),
     ...tell('a task has more than one topic', doubled),
     ...tell('a topic exists for which nobody asked', asked < topics.length ? topics : []),

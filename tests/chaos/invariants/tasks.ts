@@ -46,7 +46,8 @@ function isTooEarly(task: Row<'tasks'>, account: Lived): boolean {
   // What comes next in a delay after the last finish depends on when that is.
   if (task.state !== 'completed' || isDelay(scheduleOf(task)) || isSpent(task, account)) return false;
   const { turns, walls } = account.world.journal;
-  const last = turns.get(task.id)?.at(-1);
+  // What was deleted and restored is as it was before.
+  const last = turns.get(task.id)?.findLast(({ verb }) => verb !== 'delete' && verb !== 'restore');
   // Who gives a completed task a new schedule may say that it is to stay off, or take the schedule back.
   if ((last?.verb === 'edit' || last?.verb === 'undo') && last.state === 'completed') return false;
   const latest = walls.reduce((most, { at }) => Math.max(most, at), last?.at ?? 0);

@@ -3,6 +3,7 @@ import { checks, type CheckName } from '../../../src/domain/audit.ts';
 import { idAt } from '../../../src/store/engine/queries.ts';
 import { aTask, claimAll, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
+import { withTask } from '../scenes.ts';
 import { repair } from './audit.ts';
 
 const now = nine + hour;
@@ -10,8 +11,7 @@ const now = nine + hour;
 /** Slots that nothing stands for, and what is told. */
 export function accountTests(open: OpenWorld): void {
   test('a slot that nothing stands for gets a row that says so, once', async () => {
-    const world = await open();
-    const task = await aTask(world, { nextAt: now + hour });
+    const { world, task } = await withTask(open, { nextAt: now + hour });
     const slot = { id: 'o-1', taskId: task.id, slotAt: nine, now, actor: 'api:token:default' as const };
     expect(await world.store.recordMissing(slot)).toBe('recorded as missed');
     expect(await world.store.recordMissing({ ...slot, id: 'o-2' })).toBeNull();
@@ -26,8 +26,7 @@ export function accountTests(open: OpenWorld): void {
   });
 
   test('no row is written for a slot that is still to come, lies in a gap, or of a task that was deleted', async () => {
-    const world = await open();
-    const task = await aTask(world, { nextAt: now + hour });
+    const { world, task } = await withTask(open, { nextAt: now + hour });
     await world.query(
       `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values ('g', ?t, ?i, ?i, 1, 'late', 0)`,
       task.id,
@@ -88,8 +87,7 @@ export function accountTests(open: OpenWorld): void {
   });
 
   test('the slots of a task that stood still are told with its gaps', async () => {
-    const world = await open();
-    const quiet = await aTask(world, { at: nine - 10 * hour });
+    const { world, task: quiet } = await withTask(open, { at: nine - 10 * hour });
     await claimAll(world, { now: nine, limit: 1 }, () => ({
       gap: { id: 'g', fromAt: nine - 3 * hour, toAt: nine - 2 * hour, count: 2, reason: 'late' },
     }));

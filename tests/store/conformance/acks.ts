@@ -3,7 +3,7 @@ import type { DueAck, NagDecision } from '../../../src/app/ports/questions.ts';
 import type { NewTask } from '../../../src/app/ports/tasks.ts';
 import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { change, claimParts, delivered, nextPart, someone, threadOf } from '../scenes.ts';
+import { change, claimParts, delivered, nextPart, someone, threadOf, withTask } from '../scenes.ts';
 
 export const ack = { nagEveryMs: 10 * minute, nagLimit: 3 };
 
@@ -218,8 +218,7 @@ export function askedTests(open: OpenWorld): void {
     );
 
   test('slots that are asked about bring one word, in the topic, about all that wait by then', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const asked = [2, 1].map((n) =>
       world.make.occurrence({
         slotAt: nine - n * minute,
@@ -242,8 +241,7 @@ export function askedTests(open: OpenWorld): void {
   });
 
   test('whoever answered last is known', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     expect(await world.store.lastAnswer(task.id, nine)).toBeNull();
     const audit = { verb: 'answer', before: null, after: { answer: 'latest', run: true } } as const;
     await change(world, task, { audit }, { actor: someone, at: nine + minute });
@@ -252,8 +250,7 @@ export function askedTests(open: OpenWorld): void {
   });
 
   test('a run that is left out for want of a right is told in the chat, once for each loss of it', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const skipped = (slotAt: number) =>
       claimAll(world, { now: slotAt, limit: 100 }, () => ({
         occurrences: [world.make.occurrence({ slotAt, status: 'skipped', reason: 'grant_revoked' })],

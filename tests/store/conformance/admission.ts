@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Admission, Quarantine, WaitingOccurrence } from '../../../src/app/ports/pipeline.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aRunningTask, aTask, endOf, hour, nine, readable } from '../../support/builders.ts';
+import { aTask, endOf, hour, nine, readable } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { slotsOf } from '../scenes.ts';
+import { slotsOf, withRunningTask, withTask } from '../scenes.ts';
 
 const later = { now: nine + 2 * hour, limit: 100 };
 
@@ -38,8 +38,7 @@ export function admissionTests(open: OpenWorld): void {
   };
 
   test('an occurrence waits while a run of its task lives, and is admitted once when that run has ended', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     await wait(world, task, [nine + 1]);
     expect(await admitAll(world)).toEqual({ taken: 0, more: false });
 
@@ -51,8 +50,7 @@ export function admissionTests(open: OpenWorld): void {
   });
 
   test.each(['queued', 'running', 'backoff', 'waiting'])('a run that is %s keeps its task busy', async (status) => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     await world.query('update runs set status = ?t, exclusive = 0 where id = ?t', status, started.run.id);
     await wait(world, task, [nine + 1]);
 
@@ -80,8 +78,7 @@ export function admissionTests(open: OpenWorld): void {
   });
 
   test('the last run that max_runs allows completes the task; a run by hand does not count', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await wait(world, task, [nine + 1]);
     await admitAll(world, { bounded: false, completes: true });
     expect(await world.store.readTask(task.id)).toMatchObject({ state: 'active', counters: { boundedRuns: 0 } });
@@ -97,8 +94,7 @@ export function admissionTests(open: OpenWorld): void {
   });
 
   test('an occurrence that may not run is skipped with its reason', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await wait(world, task, [nine + 1]);
     await world.store.admitWaiting(later, ([one]) => [
       { occurrenceId: one?.id ?? '', taskId: task.id, skip: 'grant_revoked' },
@@ -127,8 +123,7 @@ export function admissionTests(open: OpenWorld): void {
   });
 
   test('a plan that throws admits nobody', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await wait(world, task, [nine + 1]);
     const failing = world.store.admitWaiting(later, () => {
       throw new Error('a fault of the plan');
@@ -139,8 +134,7 @@ export function admissionTests(open: OpenWorld): void {
   });
 
   test('an occurrence of a task that is completed by now is admitted all the same', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await wait(world, task, [nine + 1]);
     await world.query(`update tasks set state = 'completed', next_at = null where id = ?t`, task.id);
 

@@ -170,7 +170,6 @@ function refusedTests(open: OpenWorld): void {
 
   test('what was in doubt in the chat that its task left, and did not arrive, is not sent there any more', async () => {
     const world = await open();
-    const { store } = world;
     const { rooms } = engineOn(world);
     const task = await aReadyTask(world);
     await show(world, task, [world.make.part()]);
@@ -182,7 +181,7 @@ function refusedTests(open: OpenWorld): void {
     expect(looked).toMatchObject(sent.map((id) => ({ id, status: 'unknown' })));
     const absent = { status: 'pending', unsent: false, inDoubt: false, afterMs: 0, error: '', evidence: null } as const;
     const ends = looked.map(({ id, fence, taskId }) => ({ id, fence, taskId, ...absent }));
-    expect(await store.endParts(ends, nine + hour)).toBe(1);
+    expect(await world.store.endParts(ends, nine + hour)).toBe(1);
     expect(await claimParts(world, { now: nine + hour })).toEqual([]);
     expect(await world.query('select status, error from deliveries')).toEqual([
       { status: 'failed', error: 'the task has moved to another chat' },

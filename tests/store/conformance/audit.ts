@@ -3,7 +3,7 @@ import type { AuditedTable, RepairRequest } from '../../../src/app/ports/upkeep.
 import type { CheckName } from '../../../src/domain/audit.ts';
 import { aRunningTask, aTask, bootId, claimAll, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from '../scenes.ts';
+import { aReadyTask, claimParts, show, withTask } from '../scenes.ts';
 
 const now = nine + hour;
 
@@ -117,8 +117,7 @@ export function auditTests(open: OpenWorld): void {
   });
 
   test('slots, questions and pauses that are overdue are found, but not in the first minutes', async () => {
-    const world = await open();
-    const slot = await aTask(world, { nextAt: now - 6 * minute });
+    const { world, task: slot } = await withTask(open, { nextAt: now - 6 * minute });
     const early = await aTask(world, { nextAt: now - 4 * minute });
     const paused = await aTask(world);
     await world.query(
@@ -145,8 +144,7 @@ export function auditTests(open: OpenWorld): void {
   });
 
   test('a topic in the making for too long is found, while something waits for it', async () => {
-    const world = await open();
-    const task = await aTask(world, { nextAt: now + hour });
+    const { world, task } = await withTask(open, { nextAt: now + hour });
     await world.store.beginTopic({ taskId: task.id, name: 'x' }, bootId, now - 11 * minute);
     expect(await audit(world)).toEqual({});
     await show(world, task, [world.make.part()]);
@@ -161,8 +159,7 @@ export function auditTests(open: OpenWorld): void {
   });
 
   test('an occurrence that waits for a deleted task is cancelled', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const waiting = world.make.occurrence();
     await claimAll(world, { now: nine, limit: 1 }, () => ({ occurrences: [waiting], runs: [] }));
     await world.query(`update tasks set state = 'deleted', next_at = null`);
@@ -285,8 +282,7 @@ export function workAuditTests(open: OpenWorld): void {
   });
 
   test('a slot with a row of its own inside a gap is found, unless it was skipped in advance or asked for by hand', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const slots = [
       world.make.occurrence({ slotAt: nine - 3, status: 'missed', reason: 'late' }),
       world.make.occurrence({ slotAt: nine - 2, status: 'skipped', reason: 'skip' }),

@@ -4,7 +4,18 @@ import type { TaskVerb } from '../../../src/domain/event.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, bootId, claimAll, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, change, claimParts, delivered, nextPart, outbox, refused, removed, threadOf } from '../scenes.ts';
+import {
+  aReadyTask,
+  change,
+  claimParts,
+  delivered,
+  nextPart,
+  outbox,
+  refused,
+  removed,
+  threadOf,
+  withTask,
+} from '../scenes.ts';
 
 async function topicMade({ store, make }: World, task: Task, id = 77): Promise<void> {
   await store.beginTopic({ taskId: task.id, name: task.title }, bootId, nine);
@@ -35,11 +46,10 @@ const open_ = `status in ('pending', 'blocked')`;
 const kinds = async (world: World, where = open_) =>
   (await outbox<{ kind: string }>(world, 'kind', where)).map(({ kind }) => kind);
 
-/** The pinned card of a task, and the door of its topic. */
+/** The pinned card of a task, and the closing and opening of its topic. */
 export function cardTests(open: OpenWorld): void {
   test('a card that was delivered under a lost claim is neither kept nor pinned', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await topicMade(world, task);
     const card = await next(world);
 
@@ -69,8 +79,7 @@ export function cardTests(open: OpenWorld): void {
   });
 
   test('a card that is still on its way for the first time is changed, not sent twice', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await topicMade(world, task);
     const first = await next(world);
     await change(world, task, edited);
@@ -116,8 +125,7 @@ export function cardTests(open: OpenWorld): void {
   });
 
   test('a topic that is found to be ready twice gets one card', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await topicMade(world, task);
     await topicMade(world, task);
     expect(await kinds(world)).toEqual(['card']);

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { DueTask } from '../../../src/app/ports/pipeline.ts';
 import type { TaskScene } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine } from '../../support/builders.ts';
+import { claimAll, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { change, paused, removed, slotsOf, standings } from '../scenes.ts';
+import { change, paused, removed, slotsOf, standings, withRunningTask, withTask } from '../scenes.ts';
 
 function dueOf(due: TaskScene['due']): DueTask {
   if (due === null) throw new Error('the task is not due');
@@ -31,8 +31,7 @@ function runNow(world: World, task: Task, key: string | null = null) {
 /** Changes of a task under its lock. */
 export function changeTests(open: OpenWorld): void {
   test('a change sets what it names, raises the version and tells who did it', async () => {
-    const world = await open();
-    const task = await aTask(world, { subject: 's', tags: ['a'] });
+    const { world, task } = await withTask(open, { subject: 's', tags: ['a'] });
     const set = {
       title: 'New',
       instructions: 'New text',
@@ -67,8 +66,7 @@ export function changeTests(open: OpenWorld): void {
   test.each(['paused', 'resumed', 'deleted'] as const)(
     'the stamp %s is set with its time and its actor',
     async (stamp) => {
-      const world = await open();
-      const task = await aTask(world);
+      const { world, task } = await withTask(open);
       await change(world, task, { set: { pausedReason: 'manual' }, stamp }, { actor: by });
 
       expect((await world.store.readTask(task.id))?.[stamp]).toEqual({ at: nine, by });
@@ -76,8 +74,7 @@ export function changeTests(open: OpenWorld): void {
   );
 
   test('a change that says nothing leaves the row as it is, without an audit row', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await change(world, task, {});
 
     expect(await world.store.readTask(task.id)).toEqual(task);
@@ -85,8 +82,7 @@ export function changeTests(open: OpenWorld): void {
   });
 
   test('a plan that throws changes nothing and gives its key back', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const failing = change(
       world,
       task,
@@ -101,8 +97,7 @@ export function changeTests(open: OpenWorld): void {
   });
 
   test('a change whose last statement fails undoes its claims, its fields and its occurrence', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const broken = { ...world.make.occurrence({ slotAt: nine + 1 }), status: 'nonsense' as 'pending' };
     const failing = change(world, task, ({ due }) => ({
       claims: [world.make.claim(dueOf(due))],
@@ -122,8 +117,7 @@ export function changeTests(open: OpenWorld): void {
   });
 
   test('slots that are due are claimed before the change, in one go', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await change(world, task, ({ due }) => ({
       claims: [world.make.claim(dueOf(due))],
       set: { state: 'paused', nextAt: null, pausedReason: 'manual' },
@@ -136,8 +130,7 @@ export function changeTests(open: OpenWorld): void {
   });
 
   test('a decision sees live runs, waiting occurrences, taken slots and the grant', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     const waiting = world.make.occurrence({ slotAt: nine + hour });
     await claimAll(world, { now: nine + hour, limit: 9 }, () => ({ occurrences: [waiting], runs: [] }));
     const scenes: TaskScene[] = [];
@@ -162,8 +155,7 @@ export function changeTests(open: OpenWorld): void {
 /** Runs by hand, and changes that end what waits and what runs. */
 export function verbTests(open: OpenWorld): void {
   test('a run by hand is an occurrence of its own, takes the first free instant and leaves the schedule alone', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await claimAll(world, { now: nine, limit: 9 }, () => ({
       occurrences: [nine, nine + 1, nine + 2].map((slotAt) => world.make.occurrence({ slotAt, status: 'skipped' })),
       runs: [],
@@ -184,8 +176,7 @@ export function verbTests(open: OpenWorld): void {
   });
 
   test('the same key answers which entry of the audit the first call made, so that it can be undone', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const pause = {
       set: { state: 'paused', nextAt: null },
       audit: { verb: 'pause', before: null, after: null },
@@ -201,8 +192,7 @@ export function verbTests(open: OpenWorld): void {
   });
 
   test('pausing skips what waits, and leaves what runs alone', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     const question = world.make.occurrence({ slotAt: nine + 1, reason: 'ask', decideBy: nine + 24 * hour });
     const waiting = world.make.occurrence({ slotAt: nine + hour });
     await claimAll(world, { now: nine + hour, limit: 9 }, () => ({ occurrences: [question, waiting], runs: [] }));
@@ -213,8 +203,7 @@ export function verbTests(open: OpenWorld): void {
   });
 
   test('deleting cancels what waits and what nobody holds, and asks what runs to stop', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     const shared = world.make.dispatched(task, nine + minute, { exclusive: false });
     const waiting = world.make.occurrence({ slotAt: nine + hour });
     await claimAll(world, { now: nine + hour, limit: 9 }, () => ({
@@ -233,8 +222,7 @@ export function verbTests(open: OpenWorld): void {
   });
 
   test('asking to stop again keeps the first time', async () => {
-    const world = await open();
-    const { task } = await aRunningTask(world);
+    const { world, task } = await withRunningTask(open);
     await change(world, task, { cancelLive: true });
     await change(world, task, { cancelLive: true }, { at: nine + hour });
 
@@ -242,8 +230,7 @@ export function verbTests(open: OpenWorld): void {
   });
 
   test('a task with an unreadable row or grant can still be deleted', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.query(`update tasks set policies = '{', action = '[]', context = '' where id = ?t`, task.id);
     await world.query(`update grants set scopes = '{'`);
     await change(world, task, ({ due, grant }) => {

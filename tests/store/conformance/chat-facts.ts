@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, aReadyTask, owner, someone } from '../scenes.ts';
+import { aChat, aMessage, aReadyTask, owner, someone, withRunningTask } from '../scenes.ts';
 
 /** What a chat amounts to, and how the server stands. */
 export function chatFactTests(open: OpenWorld): void {
@@ -13,8 +13,7 @@ export function chatFactTests(open: OpenWorld): void {
 
 function newsTests(open: OpenWorld): void {
   test('news tell what rests, what was put off, and what waits for somebody', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     await world.store.finishRuns([endOf(started, { deliveries: [world.make.part()] })]);
     const resting = await aTask(world, { title: 'Lunch' });
     const done = world.make.id();
@@ -49,15 +48,14 @@ function newsTests(open: OpenWorld): void {
 function whoTests(open: OpenWorld): void {
   test('chats that nobody has approved wait, the newest first', async () => {
     const world = await open();
-    const { store } = world;
     const old = await aChat(world, '-1', nine);
     const young = await aChat(world, '-2', nine + minute);
     const approved = await aChat(world, '-3', nine + minute);
-    await store.changeChat(approved.id, { state: 'approved' }, nine);
-    await store.changeChat((await aChat(world, '-4')).id, { state: 'refused' }, nine);
+    await world.store.changeChat(approved.id, { state: 'approved' }, nine);
+    await world.store.changeChat((await aChat(world, '-4')).id, { state: 'refused' }, nine);
 
-    expect((await store.waitingChats(10)).map(({ id }) => id)).toEqual([young.id, old.id]);
-    expect(await store.waitingChats(1)).toHaveLength(1);
+    expect((await world.store.waitingChats(10)).map(({ id }) => id)).toEqual([young.id, old.id]);
+    expect(await world.store.waitingChats(1)).toHaveLength(1);
   });
 
   test('people are found by their whole name, whatever its case', async () => {
@@ -72,10 +70,9 @@ function whoTests(open: OpenWorld): void {
 
   test('the admins of a chat are known by name, whoever approved it first, and nobody of another chat', async () => {
     const world = await open();
-    const { store } = world;
     const chat = await aChat(world, '-1');
     const other = await aChat(world, '-2');
-    expect(await store.adminNames(chat.id, 2)).toEqual([]);
+    expect(await world.store.adminNames(chat.id, 2)).toEqual([]);
     const people = [
       ['telegram:user:1', 'Ada', 'admin', chat],
       ['telegram:user:2', 'Ben', 'admin', chat],
@@ -84,13 +81,13 @@ function whoTests(open: OpenWorld): void {
       ['telegram:user:5', null, 'admin', chat],
     ] as const;
     for (const [index, [id, name, status, where]] of people.entries()) {
-      await store.noteUser({ id, name }, nine);
-      await store.noteMember({ chatId: where.id, userId: id, status, checkedAt: nine + index });
+      await world.store.noteUser({ id, name }, nine);
+      await world.store.noteMember({ chatId: where.id, userId: id, status, checkedAt: nine + index });
     }
-    expect(await store.adminNames(chat.id, 5)).toEqual(['Ben', 'Ada']);
-    await store.changeChat(chat.id, { state: 'approved', approvedBy: 'telegram:user:1' }, nine);
-    expect(await store.adminNames(chat.id, 5)).toEqual(['Ada', 'Ben']);
-    expect(await store.adminNames(chat.id, 1)).toEqual(['Ada']);
+    expect(await world.store.adminNames(chat.id, 5)).toEqual(['Ben', 'Ada']);
+    await world.store.changeChat(chat.id, { state: 'approved', approvedBy: 'telegram:user:1' }, nine);
+    expect(await world.store.adminNames(chat.id, 5)).toEqual(['Ada', 'Ben']);
+    expect(await world.store.adminNames(chat.id, 1)).toEqual(['Ada']);
   });
 
   test('the settings of a chat are what was chosen, and nothing where nobody knows it', async () => {
@@ -119,14 +116,13 @@ function whoTests(open: OpenWorld): void {
 function serverTests(open: OpenWorld): void {
   test('the server tells what it has, what is late and what is stuck', async () => {
     const world = await open();
-    const { store } = world;
     await aRunningTask(world);
     const due = await aTask(world, { nextAt: nine + minute });
-    await store.addMessages([aMessage(world), aMessage(world)], nine);
+    await world.store.addMessages([aMessage(world), aMessage(world)], nine);
     await world.query(`update deliveries set status = 'blocked' where id = (select min(id) from deliveries)`);
-    await store.changeChat(due.chatId, { state: 'approved' }, nine);
+    await world.store.changeChat(due.chatId, { state: 'approved' }, nine);
 
-    const facts = await store.serverFacts(nine + 2 * minute);
+    const facts = await world.store.serverFacts(nine + 2 * minute);
     expect(facts).toMatchObject({
       tasks: 2,
       active: 2,
@@ -139,7 +135,7 @@ function serverTests(open: OpenWorld): void {
       chats: 1,
     });
     expect(facts.databaseBytes).toBeGreaterThan(10_000);
-    expect(await store.serverFacts(nine)).toMatchObject({ due: 0, dueSince: null });
+    expect(await world.store.serverFacts(nine)).toMatchObject({ due: 0, dueSince: null });
   });
 }
 
@@ -151,41 +147,38 @@ function unbindTests(open: OpenWorld): void {
 
   test('a topic is taken from its task once, with a row in the audit that tells whose it was', async () => {
     const world = await open();
-    const { store } = world;
     const task = await aReadyTask(world);
     const unbinding = { taskId: task.id, topicId: 77, actor: someone, at: nine } as const;
 
-    expect(await store.unbindTopic(unbinding)).toBe('unbound');
+    expect(await world.store.unbindTopic(unbinding)).toBe('unbound');
     expect(await topicOf(world, task.id)).toEqual(['none', null]);
-    expect(await store.unbindTopic(unbinding)).toBe('before');
+    expect(await world.store.unbindTopic(unbinding)).toBe('before');
     expect(await world.query(`select actor, verb from audit where verb = 'unbind'`)).toEqual([
       { actor: someone, verb: 'unbind' },
     ]);
-    expect(await store.taskByTopic(task.chatId, 77)).toBeNull();
+    expect(await world.store.taskByTopic(task.chatId, 77)).toBeNull();
   });
 
   test('neither another topic nor one that is being made is taken', async () => {
     const world = await open();
-    const { store } = world;
     const task = await aReadyTask(world);
     const unbinding = { taskId: task.id, actor: someone, at: nine } as const;
 
-    expect(await store.unbindTopic({ ...unbinding, topicId: 78 })).toBe('none');
-    expect(await store.unbindTopic({ ...unbinding, taskId: 'another', topicId: 77 })).toBe('none');
+    expect(await world.store.unbindTopic({ ...unbinding, topicId: 78 })).toBe('none');
+    expect(await world.store.unbindTopic({ ...unbinding, taskId: 'another', topicId: 77 })).toBe('none');
     expect(await topicOf(world, task.id)).toEqual(['ready', 77]);
     await world.query(`update tasks set topic_state = 'creating'`);
-    expect(await store.unbindTopic({ ...unbinding, topicId: 77 })).toBe('creating');
+    expect(await world.store.unbindTopic({ ...unbinding, topicId: 77 })).toBe('creating');
   });
 
   test('a topic that has come since is not taken for the one before', async () => {
     const world = await open();
-    const { store } = world;
     const task = await aReadyTask(world);
     const unbinding = { taskId: task.id, topicId: 77, actor: someone, at: nine } as const;
-    await store.unbindTopic(unbinding);
+    await world.store.unbindTopic(unbinding);
     await world.query(`update tasks set topic_state = 'ready', topic_id = 78`);
 
-    expect(await store.unbindTopic(unbinding)).toBe('before');
+    expect(await world.store.unbindTopic(unbinding)).toBe('before');
     expect(await topicOf(world, task.id)).toEqual(['ready', 78]);
   });
 }

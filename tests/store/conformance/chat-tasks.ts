@@ -5,7 +5,7 @@ import type { Actor } from '../../../src/domain/access.ts';
 import type { TaskVerb } from '../../../src/domain/event.ts';
 import { aTask, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, owner, someone, threadOf } from '../scenes.ts';
+import { owner, someone, threadOf, withTask, withReadyTask } from '../scenes.ts';
 
 const everything = { filter: 'all', ownerId: null, text: null, offset: 0, limit: 20 } as const;
 
@@ -17,8 +17,7 @@ export function chatTaskTests(open: OpenWorld): void {
   };
 
   test('a task is found by its number, in its own chat alone', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const other = await aTask(world, { home: threadOf('-5') });
 
     expect(await world.store.taskByNumber(task.chatId, 1)).toMatchObject({ id: task.id });
@@ -27,8 +26,7 @@ export function chatTaskTests(open: OpenWorld): void {
   });
 
   test('a task is found by its own topic, also when it was deleted', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     expect(await world.store.taskByTopic(task.chatId, 77)).toMatchObject({ id: task.id });
     await world.query(`update tasks set state = 'deleted', next_at = null`);
 
@@ -38,8 +36,7 @@ export function chatTaskTests(open: OpenWorld): void {
   });
 
   test('a task is found by its title, whatever its case and spaces, unless it is deleted', async () => {
-    const world = await open();
-    const first = await aTask(world, { title: 'Köche  anrufen' });
+    const { world, task: first } = await withTask(open, { title: 'Köche  anrufen' });
     await aTask(world, { title: 'KÖCHE anrufen' });
     const other = await aTask(world, { home: threadOf('-5'), title: 'Tea' });
     const find = (chatId: string, title: string) => world.store.taskByTitle(chatId, title);
@@ -88,8 +85,7 @@ export function chatTaskTests(open: OpenWorld): void {
   });
 
   test('what is snoozed is told for each task, and for the chat soonest first', async () => {
-    const world = await open();
-    const first = await aTask(world);
+    const { world, task: first } = await withTask(open);
     const second = await aTask(world);
     const other = await aTask(world, { home: threadOf('-5') });
     for (const [index, task] of [first, second, other].entries())

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Chat, NewMessage } from '../../../src/app/ports/chats.ts';
 import { aRunningTask, aTask, endOf, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, change } from '../scenes.ts';
+import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, change, withTask } from '../scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
 
@@ -14,8 +14,7 @@ function inChat(address: string) {
 export function chatTests(open: OpenWorld): void {
   test('a chat is made when it is first seen, and its title and kind are kept up to date', async () => {
     const world = await open();
-    const { store } = world;
-    expect(await store.findChat(group)).toBeNull();
+    expect(await world.store.findChat(group)).toBeNull();
     const made = await aChat(world);
     expect(made).toEqual({
       id: made.id,
@@ -28,21 +27,24 @@ export function chatTests(open: OpenWorld): void {
       approvedBy: null,
     });
     const note = { newId: 'unused', address: group, kind: 'supergroup', at: nine };
-    expect(await store.noteChat({ ...note, title: null })).toEqual({ ...made, kind: 'supergroup' });
-    expect(await store.noteChat({ ...note, title: 'Balcony' })).toEqual({
+    expect(await world.store.noteChat({ ...note, title: null })).toEqual({ ...made, kind: 'supergroup' });
+    expect(await world.store.noteChat({ ...note, title: 'Balcony' })).toEqual({
       ...made,
       kind: 'supergroup',
       title: 'Balcony',
     });
-    expect(await store.findChat(group)).toMatchObject({ id: made.id, title: 'Balcony' });
+    expect(await world.store.findChat(group)).toMatchObject({ id: made.id, title: 'Balcony' });
   });
 
   test('what is changed of a chat is changed, and nothing else', async () => {
     const world = await open();
-    const { store } = world;
     const chat = await aChat(world);
-    await store.changeChat(chat.id, { state: 'approved', approvedBy: owner, settings: { create: 'admins' } }, nine);
-    await store.changeChat(chat.id, { timezone: 'Europe/Madrid' }, nine);
+    await world.store.changeChat(
+      chat.id,
+      { state: 'approved', approvedBy: owner, settings: { create: 'admins' } },
+      nine,
+    );
+    await world.store.changeChat(chat.id, { timezone: 'Europe/Madrid' }, nine);
 
     const expected = {
       ...chat,
@@ -51,9 +53,9 @@ export function chatTests(open: OpenWorld): void {
       settings: { create: 'admins' },
       timezone: 'Europe/Madrid',
     };
-    expect(await store.findChat(group)).toEqual(expected);
-    await store.changeChat(chat.id, { timezone: null, approvedBy: null }, nine);
-    expect(await store.findChat(group)).toEqual({ ...expected, timezone: null, approvedBy: null });
+    expect(await world.store.findChat(group)).toEqual(expected);
+    await world.store.changeChat(chat.id, { timezone: null, approvedBy: null }, nine);
+    expect(await world.store.findChat(group)).toEqual({ ...expected, timezone: null, approvedBy: null });
   });
 
   test('settings that cannot be read are none', async () => {
@@ -70,8 +72,7 @@ export function moveTests(open: OpenWorld): void {
   const move = ({ store }: World, from = group, to = supergroup) => store.moveChat(from, to, nine);
 
   test('everything of a chat that moves belongs to the new address, and the old one still finds it', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.store.addMessages([aMessage(world)], nine);
     await move(world);
     await move(world);
@@ -118,19 +119,18 @@ export function moveTests(open: OpenWorld): void {
 
   test('two rows of one chat become one: the old numbers stay, and the others follow them', async () => {
     const world = await open();
-    const { store } = world;
     const old = [await aTask(world), await aTask(world)];
     const young = [await aTask(world, inChat(supergroup)), await aTask(world, inChat(supergroup))];
     const chat = await aChat(world, supergroup);
-    await store.changeChat(chat.id, { state: 'approved', approvedBy: owner, timezone: 'Asia/Tokyo' }, nine);
-    await store.addMessages([aMessage(world, { thread: threadOf(supergroup) })], nine);
+    await world.store.changeChat(chat.id, { state: 'approved', approvedBy: owner, timezone: 'Asia/Tokyo' }, nine);
+    await world.store.addMessages([aMessage(world, { thread: threadOf(supergroup) })], nine);
     await move(world);
     await move(world);
 
-    const tasks = await Promise.all([...old, ...young].map(({ id }) => store.readTask(id)));
+    const tasks = await Promise.all([...old, ...young].map(({ id }) => world.store.readTask(id)));
     expect(tasks.map((task) => task?.number)).toEqual([1, 2, 3, 4]);
     expect(new Set(tasks.map((task) => task?.chatId))).toEqual(new Set([old[0]?.chatId]));
-    expect(await store.findChat(supergroup)).toMatchObject({
+    expect(await world.store.findChat(supergroup)).toMatchObject({
       id: old[0]?.chatId,
       address: supergroup,
       state: 'approved',
@@ -145,20 +145,19 @@ export function moveTests(open: OpenWorld): void {
 
   test('what the merging knows of people and words is the latest of both', async () => {
     const world = await open();
-    const { store } = world;
     const task = await aTask(world, { ownerIfNone: someone, actor: someone });
     const young = await aChat(world, supergroup);
-    await store.noteMember({ chatId: task.chatId, userId: someone, status: 'out', checkedAt: nine });
-    await store.noteMember({ chatId: young.id, userId: someone, status: 'member', checkedAt: nine + 1 });
-    await store.tellOnce('a', aMessage(world, { thread: threadOf(supergroup) }), nine);
-    await store.writeHold(young.id, nine + hour, nine);
-    await store.writeHold(task.chatId, nine + minute, nine);
+    await world.store.noteMember({ chatId: task.chatId, userId: someone, status: 'out', checkedAt: nine });
+    await world.store.noteMember({ chatId: young.id, userId: someone, status: 'member', checkedAt: nine + 1 });
+    await world.store.tellOnce('a', aMessage(world, { thread: threadOf(supergroup) }), nine);
+    await world.store.writeHold(young.id, nine + hour, nine);
+    await world.store.writeHold(task.chatId, nine + minute, nine);
     await move(world);
 
-    expect(await store.readMember(task.chatId, someone)).toMatchObject({ status: 'member' });
+    expect(await world.store.readMember(task.chatId, someone)).toMatchObject({ status: 'member' });
     expect(await world.query('select revoked_by from grants')).toEqual([{ revoked_by: null }]);
-    expect(await store.tellOnce('a', aMessage(world), nine)).toBe(false);
-    expect(await store.readHolds(nine)).toEqual([{ chatId: task.chatId, until: nine + hour }]);
+    expect(await world.store.tellOnce('a', aMessage(world), nine)).toBe(false);
+    expect(await world.store.readHolds(nine)).toEqual([{ chatId: task.chatId, until: nine + hour }]);
   });
 
   test('what a run brings back that was under way while its chat was merged goes to the chat that is left', async () => {
@@ -198,23 +197,22 @@ export function goneTests(open: OpenWorld): void {
 
   test('the tasks of a chat that is gone are paused with their due slots accounted for, and the owners are told once', async () => {
     const world = await open();
-    const { store } = world;
     const [due, other] = [await aTask(world), await aTask(world, inChat('-5'))];
     await aChat(world, due.home.address);
-    await store.changeUser(owner, { role: 'owner' }, nine);
-    await store.changeUser(someone, { role: 'owner' }, nine);
+    await world.store.changeUser(owner, { role: 'owner' }, nine);
+    await world.store.changeUser(someone, { role: 'owner' }, nine);
     await aChat(world, '7');
-    await store.addMessages([aMessage(world, { thread: threadOf(group) })], nine);
+    await world.store.addMessages([aMessage(world, { thread: threadOf(group) })], nine);
 
     expect(await gone(world, due.chatId)).toBe(1);
     expect(await gone(world, due.chatId)).toBeNull();
-    expect(await store.readTask(due.id)).toMatchObject({
+    expect(await world.store.readTask(due.id)).toMatchObject({
       state: 'paused',
       pausedReason: 'chat_gone',
       paused: { at: nine + minute, by: 'system' },
     });
-    expect(await store.readTask(other.id)).toMatchObject({ state: 'active' });
-    expect(await store.findChat(group)).toMatchObject({ state: 'gone' });
+    expect(await world.store.readTask(other.id)).toMatchObject({ state: 'active' });
+    expect(await world.store.findChat(group)).toMatchObject({ state: 'gone' });
     expect(await world.query('select task_id, from_at from gaps')).toEqual([{ task_id: due.id, from_at: nine }]);
     expect(await world.query(`select actor, after from audit where verb = 'pause'`)).toEqual([
       { actor: 'system', after: '{"reason":"chat_gone"}' },
@@ -228,16 +226,15 @@ export function goneTests(open: OpenWorld): void {
 
   test('a chat that is back has the state from before, and its tasks wait for a person', async () => {
     const world = await open();
-    const { store } = world;
     const task = await aTask(world);
-    await store.changeChat(task.chatId, { state: 'approved' }, nine);
+    await world.store.changeChat(task.chatId, { state: 'approved' }, nine);
     expect(await back(world, task.chatId)).toBeNull();
     await gone(world, task.chatId);
 
     expect(await back(world, task.chatId)).toBe(1);
     expect(await back(world, task.chatId)).toBeNull();
-    expect(await store.findChat(group)).toMatchObject({ state: 'approved' });
-    expect(await store.readTask(task.id)).toMatchObject({ state: 'paused', pausedReason: 'chat_gone' });
+    expect(await world.store.findChat(group)).toMatchObject({ state: 'approved' });
+    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'paused', pausedReason: 'chat_gone' });
     expect(await outbox(world, 'content')).toEqual([{ content: '{"text":"1 paused"}' }]);
   });
 
@@ -252,8 +249,7 @@ export function goneTests(open: OpenWorld): void {
   });
 
   test('tasks that were paused before stay paused for their own reason', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const pause = { state: 'paused', nextAt: null, pausedReason: 'manual' } as const;
     await change(world, task, { set: pause, stamp: 'paused' });
 

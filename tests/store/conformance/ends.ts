@@ -4,7 +4,6 @@ import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import {
   ample,
-  aRunningTask,
   aTask,
   claimAll,
   endOf,
@@ -18,6 +17,7 @@ import {
   startOne,
 } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { withRunningTask, withTask } from '../scenes.ts';
 
 /** Runs several slots of one task at once, as `overlap: allow` and catching up do. */
 async function runningSlots(world: World, task: Task, count: number, late = false): Promise<readonly StartedRun[]> {
@@ -47,8 +47,7 @@ const countersOf = async (world: World, task: Task) => (await world.store.readTa
 /** The ends of attempts: run, occurrence, counters, context, usage and deliveries in one transaction. */
 export function endTests(open: OpenWorld): void {
   test('a success ends the attempt, the run, the occurrence and the count, with its result and its deliveries', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     const part = world.make.part({ expiresAt: nine + hour });
     const end = endOf(started, {
       output: { type: 'message', text: 'done' },
@@ -81,8 +80,7 @@ export function endTests(open: OpenWorld): void {
   });
 
   test('the same end written again changes nothing', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     const end = endOf(started, { deliveries: [world.make.part()], usage: [{ kind: 'tokens', quantity: 7 }] });
     await world.store.finishRuns([end, end]);
 
@@ -93,8 +91,7 @@ export function endTests(open: OpenWorld): void {
   });
 
   test('an end under an old fence writes nothing at all, and the others of its batch are written', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const [stale, good] = await runningSlots(world, task, 2);
     if (stale === undefined || good === undefined) throw new Error('two runs are needed');
     const full = { deliveries: [world.make.part()], usage: [{ kind: 'tokens', quantity: 7 }], context: { lost: true } };
@@ -114,8 +111,7 @@ export function endTests(open: OpenWorld): void {
   });
 
   test('a delivery that cannot be stored leaves the run as it was', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     const twice = [world.make.part(), world.make.part()];
 
     await expect(world.store.finishRuns([endOf(started, { deliveries: twice })])).rejects.toMatchObject({
@@ -129,8 +125,7 @@ export function endTests(open: OpenWorld): void {
   });
 
   test.each(['failed', 'cancelled'] as const)('a run that ends %s leaves the context unchanged', async (status) => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world, { context: { kept: true } });
+    const { world, task, started } = await withRunningTask(open, { context: { kept: true } });
     await world.store.finishRuns([
       endOf(started, { status, attemptStatus: status, error: status, context: { kept: false } }),
     ]);
@@ -142,8 +137,7 @@ export function endTests(open: OpenWorld): void {
   });
 
   test('several ends of one task are counted together, and a success takes the streak back', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.query('update tasks set consecutive_failures = 5 where id = ?t', task.id);
     const [a, b, c, d] = await runningSlots(world, task, 4);
     if (!a || !b || !c || !d) throw new Error('four runs are needed');
@@ -157,8 +151,7 @@ export function endTests(open: OpenWorld): void {
   });
 
   test('an attempt that is tried again leaves the occurrence and the counters alone', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     await world.store.finishRuns([
       failureOf(started, { status: 'backoff', readyAt: nine + minute, context: { wrong: 1 } }),
     ]);
@@ -177,9 +170,18 @@ export function endTests(open: OpenWorld): void {
 
 /** The automatic pause, delays after the last finish, usage. */
 export function afterEndTests(open: OpenWorld): void {
+  test('a task whose run was harmful is paused with the reason, at once', async () => {
+    const { world, task, started } = await withRunningTask(open, { policies: { auto_pause: 0 } });
+
+    expect(await world.store.finishRuns([failureOf(started, { isHarmful: true })])).toEqual({
+      written: 1,
+      autoPaused: [task.id],
+    });
+    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'paused', pausedReason: 'harmful_template' });
+  });
+
   test('failures of slots that one outage made late count once towards the pause', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const started = await runningSlots(world, task, 3, true);
     for (const one of started) await world.store.finishRuns([failureOf(one)]);
 
@@ -218,8 +220,7 @@ export function afterEndTests(open: OpenWorld): void {
   });
 
   test('usage adds up for each run and kind, over attempts and within one', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     const usage = [
       { kind: 'tokens', quantity: 5 },
       { kind: 'calls', quantity: 1 },
@@ -243,8 +244,7 @@ export function afterEndTests(open: OpenWorld): void {
   });
 
   test('an error text with a sign that no database stores does not lose the end of the run', async () => {
-    const world = await open();
-    const { started } = await aRunningTask(world);
+    const { world, started } = await withRunningTask(open);
 
     expect(await world.store.finishRuns([failureOf(started, { error: 'answer: \0\0 ok' })])).toMatchObject({
       written: 1,

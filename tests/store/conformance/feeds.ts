@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { tellEvents } from '../../../src/store/records/journal.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { withTask } from '../scenes.ts';
 import { addGap, aTaskWithSlots, note } from './truth.ts';
 
 /** Events become readable when no older transaction is open on the server, and other tests have databases there, too. */
@@ -31,24 +32,26 @@ export function feedTests(open: OpenWorld): void {
 
   test('events are read to the end, page by page, and the cursor waits for what comes next', async () => {
     const world = await open();
-    const { store } = world;
     const everything = { after: null, taskId: null, limit: 2 };
-    const nothing = await store.readEvents(everything);
+    const nothing = await world.store.readEvents(everything);
     expect(nothing.events).toEqual([]);
     await tell(world, 3);
 
-    const first = await store.readEvents({ ...everything, after: nothing.next });
+    const first = await world.store.readEvents({ ...everything, after: nothing.next });
     expect(first.events).toMatchObject([
       { kind: 'run.started', at: nine, taskId: null, ref: 'run-0', data: { attempt: 2 } },
       { ref: 'run-1', data: null },
     ]);
     expect(first.next).toBe(first.events.at(-1)?.cursor);
-    const second = await store.readEvents({ ...everything, after: first.next });
+    const second = await world.store.readEvents({ ...everything, after: first.next });
     expect(second.events.map(({ ref }) => ref)).toEqual(['run-2']);
-    expect(await store.readEvents({ ...everything, after: second.next })).toEqual({ events: [], next: second.next });
+    expect(await world.store.readEvents({ ...everything, after: second.next })).toEqual({
+      events: [],
+      next: second.next,
+    });
     await tell(world, 1);
-    expect((await store.readEvents({ ...everything, after: second.next })).events).toHaveLength(1);
-    expect((await store.readEvents({ ...everything, limit: 10 })).events).toHaveLength(4);
+    expect((await world.store.readEvents({ ...everything, after: second.next })).events).toHaveLength(1);
+    expect((await world.store.readEvents({ ...everything, limit: 10 })).events).toHaveLength(4);
   });
 
   test('a reader may begin at the end', async () => {
@@ -140,24 +143,22 @@ export function downtimeTests(open: OpenWorld): void {
 
   test('a downtime is reported once, with its event', async () => {
     const world = await open();
-    const { store } = world;
-    await store.markAlive(nine);
-    await store.openDowntime('d1', nine + hour);
-    expect(await store.listDowntimes(5)).toEqual([
+    await world.store.markAlive(nine);
+    await world.store.openDowntime('d1', nine + hour);
+    expect(await world.store.listDowntimes(5)).toEqual([
       { id: 'd1', from: nine, to: nine + hour, counts: null, reportedAt: null },
     ]);
-    await store.reportDowntime({ id: 'd1', counts, at: nine + 2 * hour, messages: [] });
-    await store.reportDowntime({ id: 'd1', counts, at: nine + 3 * hour, messages: [] });
-    expect(await store.listDowntimes(5)).toMatchObject([{ id: 'd1', counts, reportedAt: nine + 2 * hour }]);
-    expect(await store.lastDowntime()).toBeNull();
+    await world.store.reportDowntime({ id: 'd1', counts, at: nine + 2 * hour, messages: [] });
+    await world.store.reportDowntime({ id: 'd1', counts, at: nine + 3 * hour, messages: [] });
+    expect(await world.store.listDowntimes(5)).toMatchObject([{ id: 'd1', counts, reportedAt: nine + 2 * hour }]);
+    expect(await world.store.lastDowntime()).toBeNull();
     await untilSettled(world);
-    const { events } = await store.readEvents({ after: null, taskId: null, limit: 5 });
+    const { events } = await world.store.readEvents({ after: null, taskId: null, limit: 5 });
     expect(events).toMatchObject([{ kind: 'downtime.reported', ref: 'd1', data: counts }]);
   });
 
   test('a time is decided when no slot of it is due any more', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     expect(await world.store.isDecided(nine - 1)).toBe(true);
     expect(await world.store.isDecided(nine)).toBe(false);
     await world.query(`update tasks set state = 'paused', next_at = null, resume_at = ?i`, nine);

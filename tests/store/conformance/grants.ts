@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { GrantQuery } from '../../../src/app/ports/tasks.ts';
 import { aTask, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, owner, someone, threadOf } from '../scenes.ts';
+import { aChat, owner, someone, threadOf, withTask } from '../scenes.ts';
 import { actor, engineOn, target } from './verbs.ts';
 
 const by = { actor } as const;
@@ -39,8 +39,7 @@ export function grantTests(open: OpenWorld): void {
 
 function listTests(open: OpenWorld): void {
   test('grants are listed newest first, by chat, topic, owner, task and state', async () => {
-    const world = await open();
-    const one = await aTask(world, { home: threadOf('-100', 7) });
+    const { world, task: one } = await withTask(open, { home: threadOf('-100', 7) });
     const two = await aTask(world, { home: threadOf('-100'), ownerIfNone: someone });
     const three = await aTask(world, { home: threadOf('-5') });
     const [a, b, c] = [await grantOf(world, one.id), await grantOf(world, two.id), await grantOf(world, three.id)];

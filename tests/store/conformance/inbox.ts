@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Draft, NewUpdate, UpdateEnd } from '../../../src/app/ports/chats.ts';
-import { aTask, hour, minute, nine } from '../../support/builders.ts';
+import { hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf } from '../scenes.ts';
+import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, withTask } from '../scenes.ts';
 
 function updates(...ids: number[]): NewUpdate[] {
   return ids.map((id) => ({ id, payload: `{"update_id":${id}}`, address: '-100', messageId: 10 + id }));
@@ -67,17 +67,16 @@ export function inboxTests(open: OpenWorld): void {
 
   test('an update is done once, together with its answers and its draft; again nothing of it is written', async () => {
     const world = await open();
-    const { store } = world;
     const chat = await aChat(world);
-    await store.receiveUpdates(updates(1), nine);
+    await world.store.receiveUpdates(updates(1), nine);
     const message = aMessage(world, { thread: threadOf('-100', 5), edits: 31, expiresAt: nine + hour });
     const end = endOf(1, { messages: [message], draft: { is: 'put', draft: draft(chat.id) } });
 
-    expect(await store.endUpdate(end)).toBe(true);
+    expect(await world.store.endUpdate(end)).toBe(true);
     expect(
-      await store.endUpdate({ ...end, messages: [aMessage(world)], draft: { is: 'drop', draftId: 'draft-1' } }),
+      await world.store.endUpdate({ ...end, messages: [aMessage(world)], draft: { is: 'drop', draftId: 'draft-1' } }),
     ).toBe(false);
-    expect(await store.readDraft('draft-1')).toEqual(draft(chat.id));
+    expect(await world.store.readDraft('draft-1')).toEqual(draft(chat.id));
     expect(await claimParts(world, { now: nine })).toMatchObject([
       {
         id: message.id,
@@ -115,40 +114,40 @@ export function draftTests(open: OpenWorld): void {
 
   test('a person has one draft in a thread: a new one takes the place of the old', async () => {
     const world = await open();
-    const { store } = world;
     const { id: chatId } = await aChat(world);
     await put(world, 1, draft(chatId));
     await put(world, 2, draft(chatId, { id: 'elsewhere', topic: 5 }));
     await put(world, 3, draft(chatId, { id: 'another', userId: someone }));
     await put(world, 4, draft(chatId, { id: 'draft-2', step: 'zone' }));
 
-    expect(await store.readDraft('draft-1')).toBeNull();
-    expect(await store.openDraft(chatId, owner, null, nine)).toMatchObject({ id: 'draft-2', step: 'zone' });
-    expect(await store.openDraft(chatId, owner, 5, nine)).toMatchObject({ id: 'elsewhere' });
-    expect(await store.openDraft(chatId, someone, null, nine)).toMatchObject({ id: 'another' });
-    expect(await store.openDraft(chatId, someone, 5, nine)).toBeNull();
+    expect(await world.store.readDraft('draft-1')).toBeNull();
+    expect(await world.store.openDraft(chatId, owner, null, nine)).toMatchObject({ id: 'draft-2', step: 'zone' });
+    expect(await world.store.openDraft(chatId, owner, 5, nine)).toMatchObject({ id: 'elsewhere' });
+    expect(await world.store.openDraft(chatId, someone, null, nine)).toMatchObject({ id: 'another' });
+    expect(await world.store.openDraft(chatId, someone, 5, nine)).toBeNull();
   });
 
   test('a draft goes on step by step, expires, and is dropped', async () => {
     const world = await open();
-    const { store } = world;
     const { id: chatId } = await aChat(world);
     await put(world, 1, draft(chatId));
     await put(world, 2, draft(chatId, { step: 'done', body: { text: 'milk' }, expiresAt: nine + minute }));
 
-    expect(await store.openDraft(chatId, owner, null, nine)).toMatchObject({ step: 'done', body: { text: 'milk' } });
-    expect(await store.openDraft(chatId, owner, null, nine + minute)).toBeNull();
-    await store.receiveUpdates(updates(3), nine);
-    await store.endUpdate(endOf(3, { draft: { is: 'drop', draftId: 'draft-1' } }));
-    expect(await store.readDraft('draft-1')).toBeNull();
+    expect(await world.store.openDraft(chatId, owner, null, nine)).toMatchObject({
+      step: 'done',
+      body: { text: 'milk' },
+    });
+    expect(await world.store.openDraft(chatId, owner, null, nine + minute)).toBeNull();
+    await world.store.receiveUpdates(updates(3), nine);
+    await world.store.endUpdate(endOf(3, { draft: { is: 'drop', draftId: 'draft-1' } }));
+    expect(await world.store.readDraft('draft-1')).toBeNull();
   });
 }
 
 /** Messages without a run. */
 export function messageTests(open: OpenWorld): void {
   test('an answer goes where the person is, at once, whatever the topic of its task is doing', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.store.addMessages([aMessage(world, { taskId: task.id })], nine);
 
     expect(await claimParts(world, { now: nine })).toMatchObject([

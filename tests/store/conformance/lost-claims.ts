@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { aRunningTask, aTask, bootId, endOf, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, nextPart, putOff, show } from '../scenes.ts';
+import { claimParts, nextPart, putOff, show, withRunningTask, withTask, withReadyTask } from '../scenes.ts';
 
 /** Claims that nobody holds, or that become sends later, and the way on for them. */
 export function lostClaimTests(open: OpenWorld): void {
   test('a run that is let go is taken up like one of a process that is gone', async () => {
-    const world = await open();
-    const { started } = await aRunningTask(world);
+    const { world, started } = await withRunningTask(open);
     const { started: other } = await aRunningTask(world);
     expect(await startEvery(world, nine)).toEqual([]);
 
@@ -35,8 +34,7 @@ export function lostClaimTests(open: OpenWorld): void {
   });
 
   test('a part that is let go is settled by evidence like one of a process that is gone', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await show(world, task, [world.make.part()]);
     const [part] = await claimParts(world);
     expect(await world.store.letPartsGo(bootId, [part?.id ?? ''])).toBe(0);
@@ -47,8 +45,7 @@ export function lostClaimTests(open: OpenWorld): void {
   });
 
   test('the part that waited for its topic leaves with it, and only as long as it waits', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const [first, second] = [world.make.part(), world.make.part()];
     for (const part of [first, second]) await show(world, task, [part]);
     const [part] = await claimParts(world);

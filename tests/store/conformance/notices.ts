@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import type { EndNotices } from '../../../src/app/ports/pipeline.ts';
 import type { Shown } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aTask, endOf, failureOf, hour, minute, nine, startEvery, startOne } from '../../support/builders.ts';
+import { endOf, failureOf, hour, minute, nine, startEvery, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { withTask } from '../scenes.ts';
 
 /** Words about how runs ended. */
 export function noticeTests(open: OpenWorld): void {
@@ -26,8 +27,7 @@ export function noticeTests(open: OpenWorld): void {
     );
 
   test('a success after failures is told once, with since when and how often', async () => {
-    const world = await open();
-    const task = await aTask(world, { policies: { auto_pause: 0 } });
+    const { world, task } = await withTask(open, { policies: { auto_pause: 0 } });
     for (const at of [nine + minute, nine + 2 * minute])
       await world.store.finishRuns([
         failureOf(await aRun(world, task), { finishedAt: at, notices: noticesOf(world, 'dns') }),
@@ -42,8 +42,7 @@ export function noticeTests(open: OpenWorld): void {
   });
 
   test('ends of one task that are written together are told in the order in which they happened', async () => {
-    const world = await open();
-    const task = await aTask(world, { policies: { auto_pause: 0 } });
+    const { world, task } = await withTask(open, { policies: { auto_pause: 0 } });
     for (const _run of [1, 2, 3]) {
       await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
     }

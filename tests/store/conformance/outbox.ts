@@ -15,6 +15,8 @@ import {
   refused,
   show,
   threadOf,
+  withTask,
+  withReadyTask,
 } from '../scenes.ts';
 
 async function rowOf(world: World, id: string) {
@@ -24,8 +26,7 @@ async function rowOf(world: World, id: string) {
 /** Parts on their way: claims, order and fairness. */
 export function outboxTests(open: OpenWorld): void {
   test('a claimed part carries its route and is marked as being sent before it leaves', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     const part = world.make.part({ content: { text: 'Hello' }, unknown: 'ask', expiresAt: nine + hour });
     await show(world, task, [part]);
 
@@ -53,8 +54,7 @@ export function outboxTests(open: OpenWorld): void {
   });
 
   test('a part that needs its topic first stays as it is, and only the last claim of it counts', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await show(world, task, [world.make.part()]);
     const first = await nextPart(world);
     const second = await nextPart(world);
@@ -71,8 +71,7 @@ export function outboxTests(open: OpenWorld): void {
     ['sending', `status = 'sending', boot_id = 'boot-here', ready_at = ?i`],
     ['blocked', `status = 'blocked', cause = 'no_topic_right', ready_at = ?i`],
   ])('a later part never overtakes an earlier one that is %s', async (_status, set) => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     const [first, second] = [world.make.part({ rank: 3 }), world.make.part({ part: 2, rank: 0 })];
     await show(world, task, [first, second]);
     await world.query(`update deliveries set ${set} where id = ?t`, nine + 100 * hour, first.id);
@@ -83,8 +82,7 @@ export function outboxTests(open: OpenWorld): void {
   });
 
   test('a part that a person is asked about holds its own thread alone, for two minutes and no longer', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     const [first, second] = [world.make.part(), world.make.part({ part: 2 })];
     await show(world, task, [first, second]);
     const sent = await nextPart(world);
@@ -196,8 +194,7 @@ export function outboxTests(open: OpenWorld): void {
   });
 
   test('a part whose content cannot be read fails with the reason, and the others go out', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     const [bad, good] = [world.make.part(), world.make.part({ part: 2 })];
     await show(world, task, [bad, good]);
     await world.query(`update deliveries set content = '{"text":' where id = ?t`, bad.id);
@@ -208,8 +205,7 @@ export function outboxTests(open: OpenWorld): void {
   });
 
   test('what a dead process was sending is in doubt, and is looked for shortly after', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await show(world, task, [world.make.part()]);
     const part = await nextPart(world, { boot: 'boot-before' });
 
@@ -223,8 +219,7 @@ export function outboxTests(open: OpenWorld): void {
   });
 
   test('the next instant of the deliverer leaves out what is ready but held back', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     expect(await world.store.nextPartAt(nine)).toBeNull();
     await show(world, task, [world.make.part(), world.make.part({ part: 2 })], nine + minute);
     expect(await world.store.nextPartAt(nine)).toBe(nine + minute);
@@ -350,8 +345,7 @@ export function partEndTests(open: OpenWorld): void {
   });
 
   test('whoever takes over a topic that is being made sees since when, and one that is blocked sees why', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await show(world, task, [world.make.part()]);
     await world.store.beginTopic({ taskId: task.id, name: task.title }, 'boot-before', nine);
     expect((await nextPart(world)).topic).toMatchObject({ state: 'creating', askedAt: nine, name: task.title });

@@ -20,6 +20,7 @@ import {
   refused,
   show,
   threadOf,
+  withReadyTask,
 } from '../scenes.ts';
 
 /** Blocked, with the word about it that people are told. */
@@ -132,8 +133,7 @@ export function guidanceTests(open: OpenWorld): void {
 /** Parts of which nobody knows whether they arrived. */
 export function doubtTests(open: OpenWorld): void {
   test('a send after one that got no answer says so, until something settles that', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     const first = await aResult(world, task);
     expect([first.isResent, first.doubtSince]).toEqual([false, null]);
     await world.store.endParts([lost(first)], nine);
@@ -194,22 +194,21 @@ export function doubtTests(open: OpenWorld): void {
 
   test('a topic that may exist is made when a person says so, and not before', async () => {
     const world = await open();
-    const { store } = world;
     const task = await aTask(world);
     await show(world, task, [world.make.part()]);
     const [part] = await results(world);
-    await store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine);
-    await store.endTopic({ taskId: task.id, state: 'blocked', cause: 'topic_in_doubt' });
-    await store.endParts([stuck(world, part ?? { id: '', fence: 0 }, 'topic_in_doubt')], nine);
-    const retry = (inDoubt: boolean) => store.retryBlocked({ chatId: task.chatId, taskId: null, inDoubt }, nine);
+    await world.store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine);
+    await world.store.endTopic({ taskId: task.id, state: 'blocked', cause: 'topic_in_doubt' });
+    await world.store.endParts([stuck(world, part ?? { id: '', fence: 0 }, 'topic_in_doubt')], nine);
+    const retry = (inDoubt: boolean) => world.store.retryBlocked({ chatId: task.chatId, taskId: null, inDoubt }, nine);
 
     expect(await retry(false)).toBe(0);
-    expect(await store.readTask(task.id)).toMatchObject({ topicState: 'blocked' });
+    expect(await world.store.readTask(task.id)).toMatchObject({ topicState: 'blocked' });
     expect(await retry(true)).toBe(1);
     const [again] = await results(world);
     // Since when it was asked for is kept, so that it is looked for once more before another one is made.
     expect(again?.topic).toMatchObject({ state: 'blocked', cause: null, askedAt: nine, askedName: 'x' });
-    expect(await store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine + minute)).toBe(true);
+    expect(await world.store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine + minute)).toBe(true);
   });
 }
 
@@ -224,14 +223,13 @@ export function traceTests(open: OpenWorld): void {
 
   test('the last message that existed before an instant is told by updates and by sends', async () => {
     const world = await open();
-    const { store } = world;
-    expect(await store.lastMessageBefore('-100', nine)).toBeNull();
-    await store.receiveUpdates([told(1, 40), told(2, 41), told(3, 900, '-5'), told(4, null)], nine);
-    await store.receiveUpdates([told(5, 44)], nine + hour);
+    expect(await world.store.lastMessageBefore('-100', nine)).toBeNull();
+    await world.store.receiveUpdates([told(1, 40), told(2, 41), told(3, 900, '-5'), told(4, null)], nine);
+    await world.store.receiveUpdates([told(5, 44)], nine + hour);
     const part = await aResult(world, await aReadyTask(world));
-    await store.endParts([delivered(part, 43)], nine + minute);
+    await world.store.endParts([delivered(part, 43)], nine + minute);
 
-    const at = (now: number) => store.lastMessageBefore('-100', now);
+    const at = (now: number) => world.store.lastMessageBefore('-100', now);
     expect(await at(nine - 1)).toBeNull();
     // Nothing older is known, so one of the same instant is better than none.
     expect(await at(nine)).toBe(41);
@@ -241,30 +239,28 @@ export function traceTests(open: OpenWorld): void {
 
   test('messages after one that an update or a send explains are told in order, each once', async () => {
     const world = await open();
-    const { store } = world;
-    await store.receiveUpdates([told(1, 44), told(2, 41), told(3, 44), told(4, 42, '-5')], nine);
+    await world.store.receiveUpdates([told(1, 44), told(2, 41), told(3, 44), told(4, 42, '-5')], nine);
     const part = await aResult(world, await aReadyTask(world));
-    await store.endParts([delivered(part, 43)], nine);
+    await world.store.endParts([delivered(part, 43)], nine);
 
-    expect(await store.explainedAfter('-100', 41, 9)).toEqual([43, 44]);
-    expect(await store.explainedAfter('-100', 40, 2)).toEqual([41, 43]);
-    expect(await store.explainedAfter('-100', 44, 9)).toEqual([]);
+    expect(await world.store.explainedAfter('-100', 41, 9)).toEqual([43, 44]);
+    expect(await world.store.explainedAfter('-100', 40, 2)).toEqual([41, 43]);
+    expect(await world.store.explainedAfter('-100', 44, 9)).toEqual([]);
   });
 
   test('other parts of the chat that are in doubt are told, the oldest send first', async () => {
     const world = await open();
-    const { store } = world;
     const parts: OutboxPart[] = [];
     for (const now of [nine + 2 * minute, nine + minute]) {
       const part = await aResult(world, await aReadyTask(world), now);
-      await store.endParts([lost(part, null)], nine);
+      await world.store.endParts([lost(part, null)], nine);
       parts.push(part);
     }
-    await store.addMessages([aMessage(world, { thread: threadOf('-100', 5) })], nine);
+    await world.store.addMessages([aMessage(world, { thread: threadOf('-100', 5) })], nine);
     const answer = await nextPart(world);
-    await store.endParts([lost(answer, null)], nine);
+    await world.store.endParts([lost(answer, null)], nine);
 
-    expect(await store.unknownParts('-100', parts[0]?.id ?? '')).toEqual([
+    expect(await world.store.unknownParts('-100', parts[0]?.id ?? '')).toEqual([
       {
         deliveryId: parts[1]?.id,
         topic: 77,
@@ -274,12 +270,11 @@ export function traceTests(open: OpenWorld): void {
       },
       { deliveryId: answer.id, topic: 5, shown: { text: 'Here you are.' }, taskId: null, sentAt: nine + minute },
     ]);
-    expect(await store.unknownParts('-5', '')).toEqual([]);
+    expect(await world.store.unknownParts('-5', '')).toEqual([]);
   });
 
   test('topics that a bot made since an instant and that belong to no task are found by their name', async () => {
     const world = await open();
-    const { store } = world;
     await aReadyTask(world);
     const made = (id: number, facts: { topic?: number; name?: string; bot?: boolean; chat?: number } = {}) => {
       const { topic = 100 + id, name = 'Plants', bot = true, chat = -100 } = facts;
@@ -292,14 +287,14 @@ export function traceTests(open: OpenWorld): void {
       };
       return told(id, topic, String(chat), JSON.stringify({ update_id: id, message }));
     };
-    await store.receiveUpdates([made(1)], nine - 1);
-    await store.receiveUpdates(
+    await world.store.receiveUpdates([made(1)], nine - 1);
+    await world.store.receiveUpdates(
       [made(2), made(3, { name: 'Other' }), made(4, { bot: false }), made(5, { chat: -5 }), made(6, { topic: 77 })],
       nine,
     );
-    await store.receiveUpdates([made(7), told(8, 9, '-100', '{"forum_topic_created":')], nine + minute);
+    await world.store.receiveUpdates([made(7), told(8, 9, '-100', '{"forum_topic_created":')], nine + minute);
 
-    expect(await store.orphanTopics('-100', 'Plants', nine)).toEqual([
+    expect(await world.store.orphanTopics('-100', 'Plants', nine)).toEqual([
       { topicId: 102, at: nine },
       { topicId: 107, at: nine + minute },
     ]);
@@ -307,49 +302,53 @@ export function traceTests(open: OpenWorld): void {
 
   test('holds last until their end, the later one of two, over a restart and a clock that is set back', async () => {
     const world = await open();
-    const { store } = world;
     const { id } = await aChat(world);
-    await store.writeHold(id, nine + minute, nine);
-    await store.writeHold(id, nine + 1000, nine);
-    await store.writeHold(null, nine + hour, nine);
+    await world.store.writeHold(id, nine + minute, nine);
+    await world.store.writeHold(id, nine + 1000, nine);
+    await world.store.writeHold(null, nine + hour, nine);
 
-    const byChat = (found: Awaited<ReturnType<typeof store.readHolds>>) => found.toSorted((a, b) => a.until - b.until);
-    expect(byChat(await store.readHolds(nine))).toEqual([
+    const byChat = (found: Awaited<ReturnType<typeof world.store.readHolds>>) =>
+      found.toSorted((a, b) => a.until - b.until);
+    expect(byChat(await world.store.readHolds(nine))).toEqual([
       { chatId: id, until: nine + minute },
       { chatId: null, until: nine + hour },
     ]);
-    expect(await store.readHolds(nine + minute)).toEqual([{ chatId: null, until: nine + hour }]);
-    await store.shiftClock(-hour);
-    expect(await store.readHolds(nine - hour + minute)).toEqual([{ chatId: null, until: nine }]);
+    expect(await world.store.readHolds(nine + minute)).toEqual([{ chatId: null, until: nine + hour }]);
+    await world.store.shiftClock(-hour);
+    expect(await world.store.readHolds(nine - hour + minute)).toEqual([{ chatId: null, until: nine }]);
   });
 
   test('what was sent lately, and which topics were asked for, is told by chat', async () => {
     const world = await open();
-    const { store } = world;
     const task = await aTask(world);
-    await store.addMessages([aMessage(world), aMessage(world, { thread: threadOf('-5') })], nine);
+    await world.store.addMessages([aMessage(world), aMessage(world, { thread: threadOf('-5') })], nine);
     await claimParts(world, { now: nine });
-    await store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine + minute);
-    await store.endTopic({ taskId: task.id, state: 'none', lost: null, at: 0 });
-    const other = await store.findChat('-5');
+    await world.store.beginTopic({ taskId: task.id, name: 'x' }, bootId, nine + minute);
+    await world.store.endTopic({ taskId: task.id, state: 'none', lost: null, at: 0 });
+    const other = await world.store.findChat('-5');
 
-    expect(await store.sentSince(nine)).toHaveLength(3);
-    expect(await store.sentSince(nine)).toContainEqual({ chatId: other?.id, address: '-5', at: nine });
-    expect(await store.sentSince(nine + 1)).toEqual([{ chatId: task.chatId, address: '-100', at: nine + minute }]);
+    expect(await world.store.sentSince(nine)).toHaveLength(3);
+    expect(await world.store.sentSince(nine)).toContainEqual({ chatId: other?.id, address: '-5', at: nine });
+    expect(await world.store.sentSince(nine + 1)).toEqual([
+      { chatId: task.chatId, address: '-100', at: nine + minute },
+    ]);
   });
 
   test('results that wait for the platform are counted for a chat, those that wait for a person are not', async () => {
     const world = await open();
-    const { store } = world;
     const task = await aTask(world);
     await show(world, task, [world.make.part(), world.make.part({ part: 2 }), world.make.part({ part: 3 })]);
     const [first] = await outbox<{ id: string; created_at: number }>(world, 'id, created_at', `status = 'pending'`);
     const at = first?.created_at ?? 0;
 
-    expect(await store.waitingResults(task.chatId, at)).toEqual({ count: 3, oldestAt: at, thread: threadOf('-100') });
-    expect(await store.waitingResults(task.chatId, at - 1)).toBeNull();
+    expect(await world.store.waitingResults(task.chatId, at)).toEqual({
+      count: 3,
+      oldestAt: at,
+      thread: threadOf('-100'),
+    });
+    expect(await world.store.waitingResults(task.chatId, at - 1)).toBeNull();
     await world.query(`update deliveries set status = 'blocked' where id = '${first?.id}'`);
-    expect(await store.waitingResults(task.chatId, at)).toMatchObject({ count: 2 });
-    expect(await store.waitingResults('another', at)).toBeNull();
+    expect(await world.store.waitingResults(task.chatId, at)).toMatchObject({ count: 2 });
+    expect(await world.store.waitingResults('another', at)).toBeNull();
   });
 }

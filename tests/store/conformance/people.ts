@@ -31,13 +31,12 @@ export function peopleTests(open: OpenWorld): void {
 
   test('the last word of the platform about a member holds, and an older one changes nothing', async () => {
     const world = await open();
-    const { store } = world;
     const { id: chatId } = await aChat(world);
-    expect(await store.readMember(chatId, someone)).toBeNull();
-    await store.noteMember({ chatId, userId: someone, status: 'admin', checkedAt: nine + 5 });
-    await store.noteMember({ chatId, userId: someone, status: 'out', checkedAt: nine });
+    expect(await world.store.readMember(chatId, someone)).toBeNull();
+    await world.store.noteMember({ chatId, userId: someone, status: 'admin', checkedAt: nine + 5 });
+    await world.store.noteMember({ chatId, userId: someone, status: 'out', checkedAt: nine });
 
-    expect(await store.readMember(chatId, someone)).toEqual({
+    expect(await world.store.readMember(chatId, someone)).toEqual({
       chatId,
       userId: someone,
       status: 'admin',
@@ -47,18 +46,16 @@ export function peopleTests(open: OpenWorld): void {
 
   test('what was known of a member before the clock was set back does not outlive the next word of the platform', async () => {
     const world = await open();
-    const { store } = world;
     const { chatId } = await aTask(world, { ownerIfNone: someone, actor: someone });
-    await store.noteMember({ chatId, userId: someone, status: 'member', checkedAt: nine + 24 * hour });
-    await store.noteMember({ chatId, userId: someone, status: 'out', checkedAt: nine });
+    await world.store.noteMember({ chatId, userId: someone, status: 'member', checkedAt: nine + 24 * hour });
+    await world.store.noteMember({ chatId, userId: someone, status: 'out', checkedAt: nine });
 
-    expect(await store.readMember(chatId, someone)).toMatchObject({ status: 'out', checkedAt: nine });
+    expect(await world.store.readMember(chatId, someone)).toMatchObject({ status: 'out', checkedAt: nine });
     expect(await revoked(world)).toEqual([{ revoked_at: nine, revoked_by: 'system:left' }]);
   });
 
   test('owners of tasks that are due soon in groups are looked up when nobody knows, or for long', async () => {
     const world = await open();
-    const { store } = world;
     const by = (userId: Actor, address: string, nextAt = nine) =>
       aTask(world, { ownerIfNone: userId, actor: userId, home: threadOf(address), nextAt });
     const { chatId } = await by(someone, '-100');
@@ -69,8 +66,8 @@ export function peopleTests(open: OpenWorld): void {
     await aTask(world, { ownerIfNone: 'system:api', actor: 'system:api' });
     const gone = await by('telegram:user:12', '-9');
     await world.query(`update chats set state = 'gone' where id = ?t`, gone.chatId);
-    await store.noteMember({ chatId, userId: 'telegram:user:9', status: 'member', checkedAt: nine - hour });
-    const stale = (staleAt: number, limit = 9) => store.staleMembers(nine + minute, staleAt, limit);
+    await world.store.noteMember({ chatId, userId: 'telegram:user:9', status: 'member', checkedAt: nine - hour });
+    const stale = (staleAt: number, limit = 9) => world.store.staleMembers(nine + minute, staleAt, limit);
 
     const first = { chatId, address: '-100', userId: someone };
     expect(await stale(nine - hour)).toEqual([first]);

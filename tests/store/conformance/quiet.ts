@@ -22,6 +22,11 @@ async function aTaskThere(world: World, { chat = quiet, facts = {} }: Quiet = {}
   return task;
 }
 
+async function inQuiet(open: OpenWorld, given: Quiet = {}) {
+  const world = await open();
+  return { world, task: await aTaskThere(world, given) };
+}
+
 /** What goes out at the instant, one after the other, until nothing does. */
 async function flow(world: World, at = now): Promise<OutboxPart[]> {
   const gone: OutboxPart[] = [];
@@ -50,8 +55,7 @@ const bundles = (parts: readonly OutboxPart[]) =>
 /** What quiet hours make of parts. */
 export function quietTests(open: OpenWorld): void {
   test('a result waits for the end of the quiet hours of its chat, untouched, and then comes without a sound', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
+    const { world, task } = await inQuiet(open);
     const part = world.make.part();
     await show(world, task, [part]);
 
@@ -68,8 +72,7 @@ export function quietTests(open: OpenWorld): void {
   });
 
   test('the word about a failure waits as well, and answers, cards and what runs without a task do not', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
+    const { world, task } = await inQuiet(open);
     const notice = world.make.part({ kind: 'notice' });
     await show(world, task, [notice]);
     await world.store.addMessages([aMessage(world), aMessage(world, { kind: 'notice' })], nine);
@@ -81,8 +84,7 @@ export function quietTests(open: OpenWorld): void {
   });
 
   test('a send that is put off or lost keeps its silence', async () => {
-    const world = await open();
-    const task = await aTaskThere(world, { chat: { ...quiet, mode: 'silent' } });
+    const { world, task } = await inQuiet(open, { chat: { ...quiet, mode: 'silent' } });
     await show(world, task, [world.make.part()]);
     const part = await nextPart(world, { now });
     await world.store.endParts([putOff(part, { afterMs: ten - now })], now);
@@ -90,8 +92,7 @@ export function quietTests(open: OpenWorld): void {
   });
 
   test('the word about a run that somebody asked for by hand is as urgent as its result', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
+    const { world, task } = await inQuiet(open);
     await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
     const started = await startOne(world, nine);
     const failed = world.make.part({ kind: 'notice' });
@@ -124,8 +125,7 @@ export function quietTests(open: OpenWorld): void {
 /** What becomes of parts that wait when something changes, and of everybody else meanwhile. */
 export function changedQuietTests(open: OpenWorld): void {
   test('when they are called off and back again, what comes then is told of as well', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
+    const { world, task } = await inQuiet(open);
     await show(world, task, [world.make.part()]);
     await flow(world);
     await world.store.changeChat(task.chatId, { settings: {} }, now);
@@ -137,8 +137,7 @@ export function changedQuietTests(open: OpenWorld): void {
   });
 
   test('when they end at another time, what waits waits for that, and one word tells of it', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
+    const { world, task } = await inQuiet(open);
     const part = world.make.part();
     await show(world, task, [part]);
     await flow(world);
@@ -151,8 +150,7 @@ export function changedQuietTests(open: OpenWorld): void {
   });
 
   test('half a result is not left standing: the rest of it comes without a sound', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
+    const { world, task } = await inQuiet(open);
     const [one, two] = [world.make.part(), world.make.part({ part: 2 })];
     await show(world, task, [one, two], nine - 2 * hour);
     const before = nine - hour - 1;
@@ -174,16 +172,14 @@ export function changedQuietTests(open: OpenWorld): void {
   });
 
   test('a long night of one task is put off at one look', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
+    const { world, task } = await inQuiet(open);
     for (let index = 0; index < 30; index += 1) await show(world, task, [world.make.part()]);
     expect(await claimParts(world, { now })).toEqual([]);
     expect(new Set((await rowsOf(world)).map(({ ready_at: at }) => at))).toEqual(new Set([ten]));
   });
 
   test('what waits for quiet hours is no backlog, nor when it goes', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
+    const { world, task } = await inQuiet(open);
     await show(world, task, [world.make.part()]);
     expect(await world.store.waitingResults(task.chatId, now)).toMatchObject({ count: 1, oldestAt: nine });
     await flow(world);
@@ -192,8 +188,7 @@ export function changedQuietTests(open: OpenWorld): void {
   });
 
   test('nothing but a person lets go what waits for an approval', async () => {
-    const world = await open();
-    const task = await aTaskThere(world, { chat: null });
+    const { world, task } = await inQuiet(open, { chat: null });
     const part = world.make.part();
     await show(world, task, [part]);
     await world.query(
@@ -215,8 +210,7 @@ export function changedQuietTests(open: OpenWorld): void {
   });
 
   test('a clock that is set back leaves the end of the quiet hours where it is', async () => {
-    const world = await open();
-    const task = await aTaskThere(world);
+    const { world, task } = await inQuiet(open);
     await show(world, task, [world.make.part()]);
     await flow(world);
     await world.store.shiftClock(-hour / 2);

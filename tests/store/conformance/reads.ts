@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TaskQuery } from '../../../src/app/ports/tasks.ts';
 import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts, show } from '../scenes.ts';
+import { claimParts, show, withTask, withReadyTask } from '../scenes.ts';
 
 const everything: TaskQuery = {
   thread: null,
@@ -134,8 +134,7 @@ export function readTests(open: OpenWorld): void {
   });
 
   test('pages of runs follow each other, newest first, filtered by status', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const statuses = ['skipped', 'missed', 'skipped', 'missed', 'skipped'] as const;
     const occurrences = statuses.map((status, index) => world.make.occurrence({ status, slotAt: nine - index * hour }));
     await claimAll(world, { now: nine, limit: 1 }, () => ({ occurrences, runs: [] }));
@@ -172,8 +171,7 @@ export function upkeepTests(open: OpenWorld): void {
   });
 
   test('pauses move along with a clock that was set back, and slots stay', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await show(
       world,
       task,
@@ -195,8 +193,7 @@ export function upkeepTests(open: OpenWorld): void {
   });
 
   test('what is on its way when the clock is set back is looked for in the new time; what is past stays', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await show(world, task, [world.make.part()]);
     const [part] = await claimParts(world, { now: nine });
     await world.store.shiftClock(-hour);

@@ -5,7 +5,7 @@ import { retentionKeptRuns, taskVersionsKept } from '../../../src/domain/limits.
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, claimParts } from '../scenes.ts';
+import { aReadyTask, claimParts, withTask, withReadyTask } from '../scenes.ts';
 
 const later = nine + 1000 * hour;
 
@@ -51,8 +51,7 @@ async function slotsOf(world: World, task: Task): Promise<number[]> {
 /** What is old goes, with everything that hangs on it; what goes on stays. */
 export function retentionTests(open: OpenWorld): void {
   test('old occurrences go with their runs, attempts, deliveries and usage, but for the last ten of a task', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await ran(world, retentionKeptRuns + 4);
 
     expect(await prune(world, 'occurrences')).toEqual({
@@ -70,8 +69,7 @@ export function retentionTests(open: OpenWorld): void {
   });
 
   test('a slot that was skipped in advance stays for a living task too, whatever stands after it', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await ran(world, 3);
     const ahead = Array.from({ length: retentionKeptRuns + 2 }, (_one, index) => later + index * hour);
     for (const slotAt of ahead)
@@ -90,8 +88,7 @@ export function retentionTests(open: OpenWorld): void {
   });
 
   test('a run that was tried again may go before its second try, which can be read as before', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await ran(world, 2);
     await world.query(
       `update occurrences set replay_of = (select min(id) from occurrences), source = 'retry', updated_at = ?i where slot_at > ?i`,
@@ -115,8 +112,7 @@ export function retentionTests(open: OpenWorld): void {
     ['has an open delivery', 1, `update deliveries set status = 'unknown', delivered_at = null`, later, [0]],
     ['has no final status', 1, `update occurrences set status = 'pending', run_id = null`, later, [0]],
   ])('an occurrence that %s stays, even of a deleted task', async (_what, number, damage, before, left) => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await ran(world, number);
     await world.query(gone);
     await world.query(damage);
@@ -178,8 +174,7 @@ export function recordRetentionTests(open: OpenWorld): void {
   });
 
   test('of what was done to a task the last change of its state before the limit stays, however old', async () => {
-    const world = await open();
-    const task = await aTask(world, { at: nine });
+    const { world, task } = await withTask(open, { at: nine });
     const deed = (verb: string, at: number, [before, after]: readonly [string, string]) =>
       world.query(
         `insert into audit (at, actor, verb, task_id, state_before, state_after) values (?i, 'x', ?t, ?t, ?t, ?t)`,
@@ -248,8 +243,7 @@ export function recordRetentionTests(open: OpenWorld): void {
 /** What is left of tasks that change and go, and what has said when it ends. */
 export function remainsTests(open: OpenWorld): void {
   test('of a living task the newest versions stay, of a task that is gone none', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.query('delete from task_versions');
     const version = (id: string, number: number) =>
       world.query(
@@ -287,8 +281,7 @@ export function remainsTests(open: OpenWorld): void {
   });
 
   test('a task that was deleted long ago goes with its grant when nothing of it is left', async () => {
-    const world = await open();
-    const gone = await aReadyTask(world);
+    const { world, task: gone } = await withReadyTask(open);
     await ran(world, 1);
     const living = await aTask(world);
     const young = await aTask(world);
@@ -313,8 +306,7 @@ export function remainsTests(open: OpenWorld): void {
   });
 
   test('a grant that another task uses stays', async () => {
-    const world = await open();
-    const gone = await aTask(world);
+    const { world, task: gone } = await withTask(open);
     const living = await aTask(world);
     await world.query(
       'update tasks set grant_id = (select grant_id from tasks where id = ?t) where id = ?t',

@@ -3,7 +3,7 @@ import type { RunQuery } from '../../../src/app/ports/runs.ts';
 import { threadLane, type RunStatus } from '../../../src/domain/run.ts';
 import { aTask, claimAll, hour, minute, nine, runInput } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, threadOf } from '../scenes.ts';
+import { aChat, threadOf, withTask } from '../scenes.ts';
 
 const everything: RunQuery = {
   status: null,
@@ -215,8 +215,7 @@ export function longRunListTests(open: OpenWorld): void {
   });
 
   test('the runs of one task are found in one look, however many others there are', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await claimAll(world, { now: nine, limit: 1 });
     await aLongHistory(world);
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StartableRun, StartPlan } from '../../../src/app/ports/pipeline.ts';
 import {
-  aRunningTask,
   aTask,
   bootId,
   claimAll,
@@ -15,6 +14,7 @@ import {
   startOne,
 } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { withRunningTask, withTask } from '../scenes.ts';
 
 const ready = { now: nine, limit: 100 };
 
@@ -61,8 +61,7 @@ export function runTests(open: OpenWorld): void {
   });
 
   test('a run of a task brings the state of the task and its grant', async () => {
-    const world = await open();
-    const { started, task } = await aRunningTask(world);
+    const { started, task } = await withRunningTask(open);
 
     expect(started.run).toMatchObject({
       taskId: task.id,
@@ -105,8 +104,7 @@ export function runTests(open: OpenWorld): void {
 /** Runs that end before they start, rows that cannot be read, and what another boot left behind. */
 export function refusedRunTests(open: OpenWorld): void {
   test('a run that fails before its first attempt counts as a failure of its task', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await claimAll(world, ready);
     await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));
 
@@ -172,8 +170,7 @@ export function refusedRunTests(open: OpenWorld): void {
   });
 
   test('the old owner of a run that was taken over writes nothing any more', async () => {
-    const world = await open();
-    const { task } = await aRunningTask(world);
+    const { world, task } = await withRunningTask(open);
     await world.query(`update runs set boot_id = 'boot-before'`);
     const { started } = await world.store.startRuns(ready, bootId, startAll);
     const [fresh] = started;
@@ -198,8 +195,7 @@ export function refusedRunTests(open: OpenWorld): void {
   });
 
   test('failures before the first attempt pause a task as well', async () => {
-    const world = await open();
-    const task = await aTask(world, { policies: { auto_pause: 3 } });
+    const { world, task } = await withTask(open, { policies: { auto_pause: 3 } });
     await world.query('update tasks set consecutive_failures = 2 where id = ?t', task.id);
     await claimAll(world, ready);
     await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));

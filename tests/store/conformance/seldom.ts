@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { parseSchedule } from '../../../src/domain/schedule/schedule.ts';
 import { aTask, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
+import { withTask } from '../scenes.ts';
 import { asked } from './acks.ts';
 import { note } from './truth.ts';
 
@@ -42,8 +43,7 @@ export function seldomTests(open: OpenWorld): void {
   });
 
   test('whoever had paused a task that was deleted is known when it is restored', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await note(world, task.id, [
       { at: nine, verb: 'pause', states: ['active', 'paused'] },
       { at: nine + 1, verb: 'delete', states: ['paused', 'deleted'] },

@@ -2,15 +2,14 @@ import { expect, test } from 'vitest';
 import { type NewTask } from '../../../src/app/ports/tasks.ts';
 import { aTask, claimAll, hour, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
-import { slotsOf, standings, change } from '../scenes.ts';
+import { slotsOf, standings, change, withTask } from '../scenes.ts';
 
 const due = { now: nine, limit: 100 };
 
 /** Due tasks become occurrences, runs and gaps. */
 export function slotTests(open: OpenWorld): void {
   test('a due slot becomes one occurrence, one run and the next slot, together', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
 
     expect(await claimAll(world, due)).toEqual({ taken: 1, more: false });
 
@@ -51,8 +50,7 @@ export function slotTests(open: OpenWorld): void {
   });
 
   test('a plan that throws changes nothing, and the slots stay due', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const failing = world.store.claimDue(due, () => {
       throw new Error('a fault of the plan');
     });
@@ -63,8 +61,7 @@ export function slotTests(open: OpenWorld): void {
   });
 
   test('a statement that fails undoes those before it', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     // The status does not exist, so the occurrence is refused after the next slot has moved.
     const occurrence = { ...world.make.occurrence(), status: 'nonsense' as 'pending' };
 
@@ -86,8 +83,7 @@ export function slotTests(open: OpenWorld): void {
   });
 
   test('a slot that has its row keeps it, makes no second run and does not count twice', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await claimAll(world, due);
     await world.query('update tasks set next_at = ?i where id = ?t', nine, task.id);
     await claimAll(world, due);
@@ -98,8 +94,7 @@ export function slotTests(open: OpenWorld): void {
   });
 
   test('a run whose key is taken ends its occurrence as failed, so that nothing waits for ever', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.store.addRun(world.make.taskRun(task, nine, { exclusive: false }));
     await claimAll(world, due);
 
@@ -158,8 +153,7 @@ export function slotTests(open: OpenWorld): void {
 /** Replacing, rows that cannot be read, questions and new rules of time. */
 export function specialSlotTests(open: OpenWorld): void {
   test('with replace, the live run gives way and so do those that waited', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await claimAll(world, due);
     const waiting = world.make.occurrence({ slotAt: nine + hour, reason: 'overlap' });
     await claimAll(world, { ...due, now: nine + hour }, () => ({ occurrences: [waiting], runs: [] }));
@@ -226,8 +220,7 @@ export function specialSlotTests(open: OpenWorld): void {
   });
 
   test('a question that nobody answers in time ends as skipped, once', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     const asked = [1, 2, 3].map((n) => world.make.occurrence({ slotAt: nine - n, decideBy: nine + n * minute }));
     await claimAll(world, due, () => ({ occurrences: asked, runs: [] }));
 

@@ -16,6 +16,7 @@ import {
   show,
   threadOf,
   paused,
+  withReadyTask,
 } from '../scenes.ts';
 import { actor, deeds, engineOn, failing, target } from './verbs.ts';
 
@@ -144,8 +145,7 @@ export function leftOverTests(open: OpenWorld): void {
   });
 
   test('a part whose look for evidence is still to come stays in doubt when its task is deleted', async () => {
-    const world = await open();
-    const task = await aReadyTask(world);
+    const { world, task } = await withReadyTask(open);
     await show(world, task, [world.make.part()]);
     const part = await nextPart(world);
     await change(world, task, removed);

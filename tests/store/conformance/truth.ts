@@ -3,9 +3,9 @@ import type { TruthQuery, TruthRows } from '../../../src/app/ports/why.ts';
 import type { TaskInput } from '../../../src/app/tasks/definition.ts';
 import type { Reason } from '../../../src/domain/occurrence.ts';
 import type { Task, TaskState } from '../../../src/domain/task.ts';
-import { aRunningTask, aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
+import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { claimParts } from '../scenes.ts';
+import { claimParts, withRunningTask, withTask } from '../scenes.ts';
 import { actor, engineOn, failing, target, type Engine } from './verbs.ts';
 
 async function readTruth({ store }: World, taskId: string, query: Partial<TruthQuery> = {}): Promise<TruthRows> {
@@ -80,8 +80,7 @@ function slotTests(open: OpenWorld): void {
   });
 
   test('a slot is told with its run, its attempts and its deliveries', async () => {
-    const world = await open();
-    const { task, started } = await aRunningTask(world);
+    const { world, task, started } = await withRunningTask(open);
     const parts = [1, 2].map((part) => world.make.part({ part }));
     await world.store.finishRuns([endOf(started, { deliveries: parts, finishedAt: nine + minute })]);
     await world.query(`update tasks set topic_state = 'ready', topic_id = 5`);
@@ -136,8 +135,7 @@ function slotTests(open: OpenWorld): void {
   });
 
   test('a gap that reaches into the stretch from before it belongs to it', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await addGap(world, task.id, nine - 9 * hour, nine - 8 * hour);
     const reaching = await addGap(world, task.id, nine - 5 * hour, nine + hour);
     const within = await addGap(world, task.id, nine + 2 * hour, nine + 3 * hour);
@@ -228,8 +226,7 @@ function changeTests(open: OpenWorld): void {
   });
 
   test('what retention has removed, it has noted', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     expect((await readTruth(world, task.id)).removedBefore).toBeNull();
     await world.store.writeNote('retention', JSON.stringify({ before: new Date(nine).toISOString() }), nine);
     expect((await readTruth(world, task.id)).removedBefore).toBe(nine);
@@ -245,8 +242,7 @@ function changeTests(open: OpenWorld): void {
   });
 
   test('versions begin with the one in force and end with the next one', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.query('delete from task_versions');
     const definition = `{"schedule":{"kind":"cron","cron":"0 * * * *","timezone":"UTC"},"policies":{},"action":{"kind":"message"}}`;
     for (const [version, at, text] of [
@@ -271,8 +267,7 @@ function changeTests(open: OpenWorld): void {
   });
 
   test('rows that lie are no obstacle', async () => {
-    const world = await open();
-    const task = await aTask(world);
+    const { world, task } = await withTask(open);
     await world.query(`update audit set before = '{', after = '[]'`);
     await world.query(`update tasks set policies = '[', action = ''`);
     const { changes, slots } = await readTruth(world, task.id);
@@ -280,8 +275,7 @@ function changeTests(open: OpenWorld): void {
   });
 
   test('a run whose row is gone leaves its slot', async () => {
-    const world = await open();
-    const { task } = await aRunningTask(world);
+    const { world, task } = await withRunningTask(open);
     await world.query('delete from attempts');
     await world.query('delete from runs');
     expect((await readTruth(world, task.id)).slots).toMatchObject([{ status: 'dispatched', run: null }]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { UsageQuery } from '../../../src/app/operations/status.ts';
 import { aRunningTask, aTask, endOf, failureOf, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
-import { aMessage, owner, someone, threadOf } from '../scenes.ts';
+import { aMessage, owner, someone, threadOf, withRunningTask } from '../scenes.ts';
 
 const all: UsageQuery = { thread: null, ownerId: null, from: nine, to: nine + hour };
 const none = { runs: 0, failures: 0, messages: 0, isCapped: false, spent: [] };
@@ -11,26 +11,25 @@ const none = { runs: 0, failures: 0, messages: 0, isCapped: false, spent: [] };
 export function usageTests(open: OpenWorld): void {
   test('runs, failures, messages and what was spent are told of a chat, a topic, a person and everybody', async () => {
     const world = await open();
-    const { store } = world;
     const { started } = await aRunningTask(world, { home: threadOf('-100', 7) });
-    await store.finishRuns([endOf(started, { usage: [{ kind: 'echo', quantity: 3 }] })]);
+    await world.store.finishRuns([endOf(started, { usage: [{ kind: 'echo', quantity: 3 }] })]);
     const other = await aRunningTask(world, { home: threadOf('-5'), ownerIfNone: someone, actor: someone });
-    await store.finishRuns([failureOf(other.started)]);
-    await store.addMessages([aMessage(world)], nine);
+    await world.store.finishRuns([failureOf(other.started)]);
+    await world.store.addMessages([aMessage(world)], nine);
     await world.query(
       `update deliveries set status = 'delivered', sent_at = ${nine}, delivered_at = ${nine}, message_id = 5
        where kind = 'answer'`,
     );
     const spent = [{ kind: 'echo', quantity: 3 }];
-    expect(await store.usageOf(all)).toEqual({ ...none, runs: 2, failures: 1, messages: 1, spent });
+    expect(await world.store.usageOf(all)).toEqual({ ...none, runs: 2, failures: 1, messages: 1, spent });
     const inChat = { ...all, thread: threadOf('-100') };
-    expect(await store.usageOf(inChat)).toEqual({ ...none, runs: 1, messages: 1, spent });
-    expect(await store.usageOf({ ...all, thread: threadOf('-100', 7) })).toEqual({ ...none, runs: 1, spent });
-    expect(await store.usageOf({ ...all, thread: threadOf('-100', 8) })).toEqual(none);
-    expect(await store.usageOf({ ...all, ownerId: someone })).toEqual({ ...none, runs: 1, failures: 1 });
-    expect(await store.usageOf({ ...inChat, ownerId: someone })).toEqual(none);
-    expect(await store.usageOf({ ...inChat, to: nine })).toEqual(none);
-    expect(await store.usageOf({ ...inChat, from: nine + 1 })).toEqual(none);
+    expect(await world.store.usageOf(inChat)).toEqual({ ...none, runs: 1, messages: 1, spent });
+    expect(await world.store.usageOf({ ...all, thread: threadOf('-100', 7) })).toEqual({ ...none, runs: 1, spent });
+    expect(await world.store.usageOf({ ...all, thread: threadOf('-100', 8) })).toEqual(none);
+    expect(await world.store.usageOf({ ...all, ownerId: someone })).toEqual({ ...none, runs: 1, failures: 1 });
+    expect(await world.store.usageOf({ ...inChat, ownerId: someone })).toEqual(none);
+    expect(await world.store.usageOf({ ...inChat, to: nine })).toEqual(none);
+    expect(await world.store.usageOf({ ...inChat, from: nine + 1 })).toEqual(none);
   });
 
   test('a quota counts what can still run: of a chat whoever made it, of a person what they made', async () => {
@@ -46,8 +45,7 @@ export function usageTests(open: OpenWorld): void {
   });
 
   test('tasks at work are those with a live run that nobody has called off', async () => {
-    const world = await open();
-    const { task } = await aRunningTask(world);
+    const { world, task } = await withRunningTask(open);
     const idle = await aTask(world, { nextAt: nine + hour });
     const found = () => world.store.tasksAtWork([task.id, idle.id]);
     expect(await found()).toEqual(new Set([task.id]));

@@ -6,7 +6,8 @@ import { toWall } from '../../../src/domain/schedule/time/zone.ts';
 import { systemStopwatch, systemTimer } from '../../../src/system/clock.ts';
 import { sha256 } from '../../../src/system/ids.ts';
 import { createMeter } from '../../../src/system/meter.ts';
-import { createSecondOpinion } from '../../../src/system/second-opinion/process.ts';
+import { createPool } from '../../../src/system/pool/pool.ts';
+import { createSecondOpinion } from '../../../src/system/second-opinion/opinion.ts';
 import { countingIds } from '../../support/fakes.ts';
 import { actor, aPipeline, hour, start } from '../../support/pipeline.ts';
 
@@ -36,8 +37,9 @@ async function aPlace(engine: SlotEngine) {
   await p.store.changeUser(actor, { role: 'owner' }, start);
   const meter = createMeter({ ofProcess: false });
   // A busy machine may take its time.
-  const opinion = createSecondOpinion({ timer: systemTimer, stopwatch: systemStopwatch, log: p.log, answerMs: 20_000 });
-  onTestFinished(() => opinion.close());
+  const pool = createPool({ timer: systemTimer, stopwatch: systemStopwatch, log: p.log });
+  onTestFinished(() => pool.close());
+  const opinion = createSecondOpinion(pool.run, 20_000);
   const { time, store, log } = p;
   const review = createSlotReview({
     store,

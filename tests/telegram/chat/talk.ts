@@ -318,6 +318,12 @@ export function dataBehind({ shown }: Message, label: string): string {
   return found !== undefined && 'data' in found ? found.data : '';
 }
 
+/** A talk in which one word was said, and what came of it. */
+export async function afterAsking(text: string, by: Partial<By> = {}, options: TalkOptions = {}) {
+  const talk = await aTalk(options);
+  return { talk, message: await talk.ask(text, by) };
+}
+
 /** A talk in which there is a task. */
 export async function withTask(text = 'every day at 12 Lunch', options: TalkOptions = {}): Promise<Talk> {
   const talk = await aTalk(options);

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import { drawnOf } from '../../../src/telegram/delivery/drawing.ts';
 import { manualTime } from '../../support/fakes.ts';
-import { aPipeline, start } from '../../support/pipeline.ts';
+import { start, withTask } from '../../support/pipeline.ts';
 import { memoryLedger } from './ledger.ts';
 import { part } from './place.ts';
 
 it('draws a result from its row, and asks whether it is done only when it may have been there before', async () => {
-  const p = await aPipeline();
-  const task = await p.create();
+  const { task } = await withTask();
   const asked: string[] = [];
   const store = {
     ...memoryLedger(),

@@ -23,9 +23,19 @@ async function hear(place: Place): Promise<void> {
   await place.time.advance(10);
 }
 
-async function lose(place: Place, lost: Outgoing, kind: 'reset_after' | 'reset_before' | 'late' = 'reset_after') {
+type Losing = 'reset_after' | 'reset_before' | 'late';
+
+async function lose(place: Place, lost: Outgoing, kind: Losing = 'reset_after') {
   place.world.fault(oneFault(kind, 'send', kind === 'late' ? { delayMs: 5000 } : {}));
   expect(await place.deliver(lost)).toMatchObject({ is: 'lost' });
+}
+
+/** A part for the first topic, whose send got no answer. */
+async function losing(kind: Losing = 'reset_after', facts: Parameters<typeof part>[0] = {}) {
+  const place = await inLab();
+  const lost = part({ topic: place.one, ...facts });
+  await lose(place, lost, kind);
+  return { place, lost };
 }
 
 function edits(place: Place): readonly number[] {
@@ -47,9 +57,7 @@ const evidenceOf = (found: Evidence) => JSON.parse(found.evidence) as Record<str
 
 describe('a send without an answer', () => {
   it('that arrived is found with one edit, which changes nothing', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one, buttons: done });
-    await lose(place, lost);
+    const { place, lost } = await losing('reset_after', { buttons: done });
     const before = shownIn(place, place.one);
     const found = await place.settle(lost);
     const [messageId = 0] = before.map((message) => message.messageId);
@@ -61,9 +69,7 @@ describe('a send without an answer', () => {
   });
 
   it('that arrived without buttons is asked for its topic as well, and left as it was', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one });
-    await lose(place, lost);
+    const { place, lost } = await losing();
     const before = shownIn(place, place.one);
     expect(idsOf(await place.settle(lost))).toMatchObject({ threadId: place.one });
     expect(shownIn(place, place.one)).toEqual(before);
@@ -78,9 +84,7 @@ describe('a send without an answer', () => {
   });
 
   it('that did not arrive leaves no trace, and is proven absent once it was sent again', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one });
-    await lose(place, lost, 'reset_before');
+    const { place, lost } = await losing('reset_before');
     const found = await place.settle(lost);
     expect(found.is).toBe('undecided');
     expect(Object.values(evidenceOf(found)['said'] as object)).toEqual(['not found', 'not found', 'not found']);
@@ -89,9 +93,7 @@ describe('a send without an answer', () => {
   });
 
   it('that arrives late is found by a later look', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one });
-    await lose(place, lost, 'late');
+    const { place, lost } = await losing('late');
     expect(await place.settle(lost)).toMatchObject({ is: 'undecided' });
     await place.time.advance(5000);
     expect(idsOf(await place.settle(lost))).toMatchObject({ threadId: place.one });
@@ -112,9 +114,7 @@ describe('a send without an answer', () => {
   });
 
   it('is never looked for among messages that are explained', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one, buttons: done });
-    await lose(place, lost, 'reset_before');
+    const { place, lost } = await losing('reset_before', { buttons: done });
     const known = [
       idsOf(await place.deliver(part({ id: 'part-2', topic: place.one, buttons: done }))).messageId,
       place.world.say({ as: 'ben', chat: lab, text: 'hello' }).messageId,
@@ -125,9 +125,7 @@ describe('a send without an answer', () => {
   });
 
   it('that a person has deleted is not proven absent', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one });
-    await lose(place, lost);
+    const { place, lost } = await losing();
     const [message] = shownIn(place, place.one);
     await place.api.raw.deleteMessage({ chat_id: lab, message_id: message?.messageId ?? 0 });
     expect(await place.settle(lost)).toMatchObject({ is: 'undecided' });
@@ -138,18 +136,14 @@ describe('a send without an answer', () => {
   });
 
   it('is absent when all that stands before the one sent again is of others', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one });
-    await lose(place, lost, 'reset_before');
+    const { place, lost } = await losing('reset_before');
     place.world.say({ as: 'ben', chat: lab, thread: place.one, text: 'hello' });
     const resent = idsOf(await place.transport.send(lost));
     expect(await place.settle(lost, resent)).toMatchObject({ is: 'absent' });
   });
 
   it('and its double is told from the first one, which is the older', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one, buttons: done });
-    await lose(place, lost);
+    const { place, lost } = await losing('reset_after', { buttons: done });
     const resent = idsOf(await place.transport.send(lost));
     const first = idsOf(await place.settle(lost, resent));
     expect(first.messageId).toBeLessThan(resent.messageId);
@@ -158,9 +152,7 @@ describe('a send without an answer', () => {
   });
 
   it('and its double are told apart when one of them is known', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one, buttons: done });
-    await lose(place, lost);
+    const { place, lost } = await losing('reset_after', { buttons: done });
     await lose(place, lost);
     place.ledger.unknown.length = 0;
     const [first, second] = shownIn(place, place.one);
@@ -182,9 +174,7 @@ describe('a send without an answer', () => {
   });
 
   it('is looked for once where something is missing that cannot come any more', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one });
-    await lose(place, lost);
+    const { place, lost } = await losing();
     const messageId = shownIn(place, place.one)[0]?.messageId ?? 0;
     await place.api.raw.deleteMessage({ chat_id: lab, message_id: messageId });
     place.world.say({ as: 'ben', chat: lab, text: 'hello' });
@@ -195,9 +185,7 @@ describe('a send without an answer', () => {
   });
 
   it('is not looked for above what is read of a chat in which very much was said since', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one });
-    await lose(place, lost, 'reset_before');
+    const { place, lost } = await losing('reset_before');
     for (let id = 3; id <= 700; id += 1) place.ledger.explain(String(lab), id, place.time.now());
     expect(await place.settle(lost)).toMatchObject({ is: 'undecided' });
     expect(await place.settle(lost, { chatId: String(lab), threadId: null, messageId: 699 })).toMatchObject({
@@ -250,9 +238,7 @@ describe('a look that is disturbed', () => {
     ['reset_before', []],
     ['reset_after', []],
   ] as const)('by %s decides nothing, and the next one goes on', async (kind, held) => {
-    const place = await inLab();
-    const lost = part({ topic: place.one, buttons: done });
-    await lose(place, lost);
+    const { place, lost } = await losing('reset_after', { buttons: done });
     place.world.fault(oneFault(kind, 'editMessageText'));
     expect(await place.settle(lost)).toMatchObject({ is: 'undecided' });
     expect(place.budget.held).toEqual(held);
@@ -260,9 +246,7 @@ describe('a look that is disturbed', () => {
   });
 
   it('by a chat that must be left alone makes no call', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one, buttons: done });
-    await lose(place, lost);
+    const { place, lost } = await losing('reset_after', { buttons: done });
     place.budget.allow(0);
     expect(await place.settle(lost)).toMatchObject({ is: 'undecided' });
     expect(edits(place)).toEqual([]);
@@ -318,9 +302,7 @@ describe('a message of ours that nothing explains', () => {
   });
 
   it('is not taken for the part when a look whose own answer was lost has written those words onto it', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one, buttons: done });
-    await lose(place, lost, 'reset_before');
+    const { place, lost } = await losing('reset_before', { buttons: done });
     await place.api.raw.sendMessage({ chat_id: lab, message_thread_id: place.two, text: 'of nobody' });
     place.world.fault(oneFault('reset_after', 'editMessageText'));
     expect(await place.settle(lost)).toMatchObject({ is: 'undecided' });
@@ -329,9 +311,7 @@ describe('a message of ours that nothing explains', () => {
   });
 
   it('is written anew by the next look when the button that asked for its topic could not be taken away', async () => {
-    const place = await inLab();
-    const lost = part({ topic: place.one });
-    await lose(place, lost);
+    const { place, lost } = await losing();
     const before = shownIn(place, place.one);
     place.budget.allow(2);
     expect(await place.settle(lost)).toMatchObject({ is: 'undecided' });

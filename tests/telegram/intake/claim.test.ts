@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { worldsOf } from '../../support/store-worlds.ts';
-import { ada, aDoorway, ben, lab, mallory, type Doorway, type DoorwayOptions } from './doorway.ts';
+import { ada, aDoorway, ben, lab, mallory, type Doorway, type DoorwayOptions, aSettledDoorway } from './doorway.ts';
 import { messageUpdate } from './updates.ts';
 
 const open = worldsOf('sqlite');
@@ -15,16 +15,14 @@ const sends = ({ served }: Doorway, chat: number) =>
 
 it('shows a code while there is no owner, and never in the log', async () => {
   const world = await open();
-  const doorway = await aDoorway({ world, ...nobody });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ world, ...nobody });
   expect(doorway.claims).toEqual(['secret-code-1']);
   expect(JSON.stringify(doorway.log.lines)).not.toContain('secret-code');
   expect(JSON.stringify(await doorway.query('select * from kv'))).not.toContain('secret-code');
 });
 
 it('shows none where the operator named an owner', async () => {
-  const doorway = await aDoorway();
-  await doorway.settled();
+  const doorway = await aSettledDoorway();
   expect(doorway.claims).toEqual([]);
   expect(await doorway.query(`select id from users where role = 'owner'`)).toEqual([{ id: `telegram:user:${ada}` }]);
   expect(await doorway.query('select address, state from chats order by address')).toEqual([
@@ -128,8 +126,7 @@ it('keeps the code good when the owner could not be written down', async () => {
 
 it('counts a wrong code once, however often the platform brings it', async () => {
   const webhook = { url: 'https://here.example', secret: 's' };
-  const doorway = await aDoorway({ settings: { owners: [], chats: [], webhook } });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ settings: { owners: [], chats: [], webhook } });
   const bring = (id: number, text: string) =>
     doorway.inbound.webhook.handle(
       { 'x-telegram-bot-api-secret-token': 's' },
@@ -165,8 +162,7 @@ it('keeps no code, also where it was said twice or in the wrong place', async ()
 
 it('takes a caption for a code too, and does not keep it', async () => {
   const webhook = { url: 'https://here.example', secret: 's' };
-  const doorway = await aDoorway({ settings: { owners: [], chats: [], webhook } });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ settings: { owners: [], chats: [], webhook } });
   const { message, ...rest } = messageUpdate({ id: 1, text: '/start secret-code-1', chat: ada });
   const { text: caption, entities: captionEntities, ...others } = message;
   const update = { ...rest, message: { ...others, caption, caption_entities: captionEntities, photo: [] } };

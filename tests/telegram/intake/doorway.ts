@@ -56,6 +56,8 @@ export interface Doorway {
   says(as: string, text: string, chat?: number): Promise<void>;
   /** Everything that was said is taken, stored and done. */
   settled(): Promise<void>;
+  /** Where it was not started, it starts and is settled. */
+  starts(): Promise<void>;
   readonly query: Query;
 }
 
@@ -116,8 +118,18 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
       await settled();
     },
     settled,
+    starts: async () => {
+      inbound.start();
+      await settled();
+    },
     query: (text, ...values) => world.query(text, ...values),
   };
+}
+
+export async function aSettledDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
+  const doorway = await aDoorway(options);
+  await doorway.settled();
+  return doorway;
 }
 
 let made = 0;

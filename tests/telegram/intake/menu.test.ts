@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { aSandbox } from '../../support/sandbox.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
-import { ada, aDoorway, ben, until, untilLater, type Doorway } from './doorway.ts';
+import { ada, aDoorway, ben, until, untilLater, type Doorway, aSettledDoorway } from './doorway.ts';
 
 const open = worldsOf('sqlite');
 
@@ -55,8 +55,7 @@ it('tries again later, and lets nobody wait for it', async () => {
   const served = await aSandbox();
   served.world.say({ as: 'ada', chat: ada, text: '/start' });
   served.world.fault({ kind: '500', method: 'setMyCommands', count: 2 });
-  const doorway = await aDoorway({ served });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ served });
   expect(doorway.saids).toHaveLength(1);
   await until(() => doorway.log.lines.some(({ event }) => event === 'menu_not_set'));
   await untilLater(doorway.time, () => Object.keys(menus(doorway)).length === 5);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask } from '../../support/builders.ts';
 import { worldsOf, type World } from '../../support/store-worlds.ts';
-import { ada, aDoorway, ben, lab, plain, type Doorway } from './doorway.ts';
+import { ada, aDoorway, ben, lab, plain, type Doorway, aSettledDoorway } from './doorway.ts';
 import { messageUpdate } from './updates.ts';
 
 const open = worldsOf('sqlite');
@@ -75,8 +75,7 @@ it('takes a private chat back when the person unblocks the bot', async () => {
 
 it('takes any word out of a chat that was gone as a sign that it is back', async () => {
   const world = await open();
-  const doorway = await aDoorway({ world });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ world });
   const chat = await world.store.findChat(String(lab));
   const wordTo = () => ({
     id: 'w',
@@ -122,8 +121,7 @@ it('follows a group that becomes a supergroup, with everything that belongs to i
 it.each(['migrate_to_chat_id', 'migrate_from_chat_id'] as const)('needs only one side of a move: %s', async (side) => {
   const world = await open();
   const webhook = { url: 'https://here.example', secret: 's' };
-  const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [String(plain)], webhook } });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ world, settings: { owners: [ada], chats: [String(plain)], webhook } });
   const supergroup = -1_001_000_000_077;
   const isTo = side === 'migrate_to_chat_id';
   const more = { text: undefined, entities: undefined, [side]: isTo ? supergroup : plain };

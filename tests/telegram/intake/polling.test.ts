@@ -5,7 +5,7 @@ import type { Fault } from '../../../src/sandbox/world/world.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
 import { manualTime } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart, sandboxToken } from '../../support/sandbox.ts';
-import { aDoorway, lab, until, untilLater, type Doorway } from './doorway.ts';
+import { aDoorway, lab, until, untilLater, type Doorway, aSettledDoorway } from './doorway.ts';
 import { messageUpdate } from './updates.ts';
 
 const troubles = ({ log }: Doorway) => log.lines.filter(({ event }) => event === 'telegram_trouble');
@@ -18,8 +18,7 @@ it.each<Omit<Fault, 'method'>>([
   { kind: 'reset_after', count: 1 },
   { kind: 'wrong_shape', count: 5 },
 ])('goes on polling after $count x $kind, and says so once', async (fault) => {
-  const doorway = await aDoorway();
-  await doorway.settled();
+  const doorway = await aSettledDoorway();
   doorway.served.world.fault({ ...fault, method: 'getUpdates' });
   doorway.served.world.say({ as: 'ada', chat: lab, text: '/new' });
   doorway.served.world.say({ as: 'ada', chat: lab, text: '/new again' });
@@ -32,8 +31,7 @@ it.each<Omit<Fault, 'method'>>([
 });
 
 it('says once that Telegram does not answer, and once that it does again', async () => {
-  const doorway = await aDoorway();
-  await doorway.settled();
+  const doorway = await aSettledDoorway();
   const { world } = doorway.served;
   world.fault({ kind: '500', method: 'getUpdates', count: 5 });
   world.say({ as: 'ada', chat: lab, text: '/new' });
@@ -45,8 +43,7 @@ it('says once that Telegram does not answer, and once that it does again', async
 });
 
 it('waits as long as a 429 says', async () => {
-  const doorway = await aDoorway();
-  await doorway.settled();
+  const doorway = await aSettledDoorway();
   const { world } = doorway.served;
   world.fault({ kind: '429', method: 'getUpdates', count: 1, retryAfter: 40 });
   world.say({ as: 'ada', chat: lab, text: '/new' });
@@ -59,8 +56,7 @@ it('waits as long as a 429 says', async () => {
 });
 
 it('explains once that somebody else polls with the same token, waits longer and longer, and goes on when that ends', async () => {
-  const doorway = await aDoorway({ time: manualTime(sandboxStart) });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ time: manualTime(sandboxStart) });
   const { served, time } = doorway;
   const rival = createTelegramApi({ token: served.token, apiRoot: served.apiRoot, timer: time });
   let isThere = true;
@@ -103,8 +99,7 @@ it('says that the token is unknown, and shows it nowhere', async () => {
 
 it('shows the token in no line of the log, whatever goes wrong with the network', async () => {
   const served = await aSandbox();
-  const doorway = await aDoorway({ served });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ served });
   await served.close();
   await untilLater(doorway.time, () => troubles(doorway).length === 1);
   await doorway.time.advance(60_000);
@@ -112,8 +107,7 @@ it('shows the token in no line of the log, whatever goes wrong with the network'
 });
 
 it('asks anew when a poll is never answered, without a word about it', async () => {
-  const doorway = await aDoorway();
-  await doorway.settled();
+  const doorway = await aSettledDoorway();
   const { world } = doorway.served;
   world.fault({ kind: 'hang', method: 'getUpdates', count: 1 });
   world.say({ as: 'ada', chat: lab, text: '/new' });
@@ -136,8 +130,7 @@ it('starts while Telegram is away, and takes up what was said meanwhile', async 
 });
 
 it('removes a webhook that is set meanwhile, keeping what waits', async () => {
-  const doorway = await aDoorway({ time: manualTime(sandboxStart) });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ time: manualTime(sandboxStart) });
   const { world } = doorway.served;
   await doorway.api.raw.setWebhook({ url: 'https://elsewhere.example/hook' });
   await untilLater(doorway.time, () => removals(doorway) === 2);
@@ -182,8 +175,7 @@ it('asks for the updates it needs by name, and after a week without any for ever
 });
 
 it('stops at once while a poll is waiting', async () => {
-  const doorway = await aDoorway();
-  await doorway.settled();
+  const doorway = await aSettledDoorway();
   const stopped = vi.fn<() => void>();
   void doorway.inbound.stop(10_000).then(stopped);
   await until(() => stopped.mock.calls.length === 1);

@@ -2,14 +2,13 @@ import { expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors.ts';
 import type { Answer } from '../../../src/telegram/chat/context.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
-import { aDoorway, lab, until, untilLater, type Doorway, type DoorwayOptions } from './doorway.ts';
+import { lab, until, untilLater, type Doorway, type DoorwayOptions, aSettledDoorway } from './doorway.ts';
 
 const open = worldsOf('sqlite');
 
 /** A message of ours with one button, and a person who presses it. */
 async function pressed(options: DoorwayOptions & { data?: string }, as = 'ada') {
-  const doorway = await aDoorway(options);
-  await doorway.settled();
+  const doorway = await aSettledDoorway(options);
   const sent = await doorway.api.raw.sendMessage({
     chat_id: lab,
     text: '#1 Water the plants',
@@ -100,8 +99,7 @@ it('answers a press at once while the store is away, and does what it asks for l
       return world.store.beginUpdate(id);
     },
   };
-  const doorway = await aDoorway({ world, needs: { store } });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ world, needs: { store } });
   const sent = await doorway.api.raw.sendMessage({
     chat_id: lab,
     text: 'x',

@@ -113,8 +113,7 @@ it('says nothing to somebody who is not in the chat, and tells a press so', asyn
     },
   };
   await world.store.receiveUpdates([stored(messageUpdate({ id: 1, from: mallory })), stored(press)], 1);
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids).toEqual([]);
   expect(doorway.presses).toEqual([]);
   expect(await doorway.words()).toEqual([]);
@@ -137,8 +136,7 @@ it('asks an anonymous admin to post as themselves, when a command is meant for i
     ],
     1,
   );
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids).toEqual([]);
   expect(await doorway.words()).toEqual([expect.stringMatching(/Post as yourself/)]);
 });
@@ -152,8 +150,7 @@ it('learns who came and who left from the words of the platform', async () => {
     [stored(messageUpdate({ id: 1, more: came })), stored(messageUpdate({ id: 2, more: left }))],
     1,
   );
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(await doorway.query('select user_id, status from members order by user_id')).toEqual([
     { user_id: `telegram:user:${ben}`, status: 'member' },
     { user_id: `telegram:user:${mallory}`, status: 'out' },

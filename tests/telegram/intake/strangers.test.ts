@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Call } from '../../../src/sandbox/world/world.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
-import { ada, aDoorway, ben, lab, mallory, plain, until, type Doorway } from './doorway.ts';
+import { ada, aDoorway, ben, lab, mallory, plain, until, type Doorway, aSettledDoorway } from './doorway.ts';
 import { messageUpdate, personOf, stored } from './updates.ts';
 
 const open = worldsOf('sqlite');
@@ -87,15 +87,13 @@ it('closes the door on what was stored before the approval ended', async () => {
   const noted = { newId: 'chat-ben', address: String(ben), title: 'Ben', kind: 'private', at: 1 };
   await world.store.noteChat(noted);
   await world.store.receiveUpdates([stored(messageUpdate({ id: 5, from: ben, chat: ben }))], 1);
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids).toEqual([]);
   expect(await doorway.words()).toEqual([]);
 });
 
 it('sends a crowd of strangers no more refusals than it can bear', async () => {
-  const doorway = await aDoorway({ settings: { webhook: { url: 'https://here.example', secret: 's' } } });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ settings: { webhook: { url: 'https://here.example', secret: 's' } } });
   doorway.served.world.fault({ kind: 'hang', method: 'sendMessage', count: 1000 });
   for (let id = 1; id <= 50; id += 1) {
     const update = messageUpdate({ id, from: 9000 + id, chat: 9000 + id, text: '/start' });
@@ -116,8 +114,7 @@ it('sends a crowd of strangers no more refusals than it can bear', async () => {
 });
 
 it('answers a crowd of strangers no more presses at once than it can bear', async () => {
-  const doorway = await aDoorway({ settings: { webhook: { url: 'https://here.example', secret: 's' } } });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ settings: { webhook: { url: 'https://here.example', secret: 's' } } });
   const { world } = doorway.served;
   world.fault({ kind: 'hang', method: 'answerCallbackQuery', count: 1000 });
   const message = { message_id: 1, date: 1, chat: { id: -5, type: 'group', title: 'Elsewhere' } };
@@ -136,8 +133,7 @@ it('answers a crowd of strangers no more presses at once than it can bear', asyn
 
 it('keeps nothing of what is said in a chat that was lost and was never approved', async () => {
   const world = await open();
-  const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [] } });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ world, settings: { owners: [ada], chats: [] } });
   const chats = doorway.served.world;
   chats.say({ as: 'ada', chat: lab, text: '/new' });
   await doorway.settled();
@@ -166,8 +162,7 @@ it('listens to no channel and to no other bot', async () => {
     [channel, otherBot, asChannel].map((more, index) => stored(messageUpdate({ id: index + 1, more }))),
     1,
   );
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids).toEqual([]);
   expect(await doorway.words()).toEqual([]);
 });

@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/app/ports/store.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import { worldsOf, type World } from '../../support/store-worlds.ts';
-import { aDoorway, ada, ben, lab, until, untilLater, type Doorway, type DoorwayOptions } from './doorway.ts';
+import {
+  aDoorway,
+  ada,
+  ben,
+  lab,
+  until,
+  untilLater,
+  type Doorway,
+  type DoorwayOptions,
+  aSettledDoorway,
+} from './doorway.ts';
 import { messageUpdate, stored } from './updates.ts';
 
 const open = worldsOf('sqlite');
@@ -28,10 +38,9 @@ it('takes a word of an owner from the platform to its answer', async () => {
 });
 
 it('has one effect when the platform repeats an update', async () => {
-  const doorway = await aDoorway({
+  const doorway = await aSettledDoorway({
     settings: { webhook: { url: 'https://here.example/hook', secret: 's' } },
   });
-  await doorway.settled();
   const body = JSON.stringify(messageUpdate({ id: 7, text: '/new' }));
   const headers = { 'x-telegram-bot-api-secret-token': 's' };
   expect(await doorway.inbound.webhook.handle(headers, body)).toBe(200);
@@ -62,8 +71,7 @@ it('gives an update up that took the process down three times, and says so', asy
   const world = await open();
   await world.store.receiveUpdates([stored(messageUpdate({ id: 3 })), stored(messageUpdate({ id: 4 }))], 1);
   for (let attempt = 0; attempt < 3; attempt += 1) await world.store.beginUpdate(3);
-  const doorway = await aDoorway({ world });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ world });
   expect(doorway.saids.map(({ updateId }) => updateId)).toEqual([4]);
   expect(await statusOf(doorway)).toEqual(['failed', 'done']);
   expect((await doorway.words()).join()).toMatch(/Something went wrong.*new/s);
@@ -74,8 +82,7 @@ it('ends an update that it cannot read as failed, and goes on', async () => {
   const world = await open();
   const bad = { id: 1, payload: '{"update_id":1,"message":{"text":7}}', address: null, messageId: null };
   await world.store.receiveUpdates([bad, { ...bad, id: 2, payload: 'not JSON' }, stored(messageUpdate({ id: 3 }))], 1);
-  const doorway = await aDoorway({ world });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ world });
   expect(await statusOf(doorway)).toEqual(['failed', 'failed', 'done']);
   expect(doorway.log.lines.filter(({ event }) => event === 'update_unreadable')).toHaveLength(2);
 });
@@ -223,8 +230,7 @@ it('does not bother people in a group with its faults while they talk to each ot
       throw new Error('no');
     },
   });
-  const doorway = await aDoorway({ world, needs: { store: broken } });
-  await doorway.settled();
+  const doorway = await aSettledDoorway({ world, needs: { store: broken } });
   await world.store.receiveUpdates([stored(messageUpdate({ id: 900_001, text: 'good morning' }))], 1);
   await doorway.says('ada', '/new');
   expect(await doorway.words()).toEqual(['new: ']);
@@ -238,8 +244,7 @@ describe('members of a group who are in a hurry', () => {
       updates.map((update) => stored(update)),
       1,
     );
-    const doorway = await aDoorway({ world, ...options });
-    await doorway.settled();
+    const doorway = await aSettledDoorway({ world, ...options });
     return doorway;
   };
   const numbers = (count: number) => Array.from({ length: count }, (_value, index) => index + 1);

@@ -115,8 +115,7 @@ it('knows the task whose topic it is', async () => {
   const task = await aTask(world, { home });
   await world.query(`update tasks set topic_id = 7, topic_state = 'ready' where id = ?t`, task.id);
   await waiting(world, [messageUpdate({ id: 1, topic: 7 })]);
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids[0]?.place.topicTask?.id).toBe(task.id);
 });
 
@@ -124,8 +123,7 @@ it('names the update in the key of everything that it changes', async () => {
   const world = await open();
   const doorway = await aDoorway({ world, isStarted: false });
   await waiting(world, [messageUpdate({ id: 17 })]);
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids[0]).toMatchObject({ updateId: 17, key: 'telegram:update:17' });
 });
 
@@ -146,8 +144,7 @@ it('hears in a group only what is meant for it', async () => {
     messageUpdate({ id: 8, text: '/nwe@other_bot' }),
     messageUpdate({ id: 9, text: '@cronogram_bot call mum' }),
   ]);
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect((await doorway.words()).toSorted()).toEqual([
     'plain: call mum',
     'plain: to you',
@@ -172,8 +169,7 @@ it('hears everything in a private chat, files too, and says what it cannot take'
     pin,
     picture,
   ]);
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(await doorway.words()).toEqual([
     'plain: remind me',
     'unknown: weather',
@@ -245,8 +241,7 @@ it('hears plain text in a group from whoever has a draft open there', async () =
     messageUpdate({ id: 2, text: 'tomorrow' }),
     messageUpdate({ id: 3, text: 'not me', from: ben }),
   ]);
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids.map(({ args }) => args)).toEqual(['', 'tomorrow']);
 });
 
@@ -267,8 +262,7 @@ it('counts what was said while a draft was open, however late it is handled, and
     messageUpdate({ id: 2, text: 'in time', more: { date: at(29) } }),
     messageUpdate({ id: 3, text: 'too late', more: { date: at(60) } }),
   ]);
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids.map(({ args, date }) => [args, date])).toEqual([
     ['', at(0) * 1000],
     ['in time', at(29) * 1000],
@@ -284,8 +278,7 @@ it.each([
   const texts = ['/allow 999', 'done', '@cronogram_bot every day at 9 x', 'the dentist moved to Monday'];
   const updates = texts.map((text, index) => messageUpdate({ id: index + 1, text, chat: ada, more }));
   await world.store.receiveUpdates(updates.map(stored), doorway.time.now());
-  doorway.inbound.start();
-  await doorway.settled();
+  await doorway.starts();
   expect(doorway.saids.map(({ command, args }) => [command, args])).toEqual([[null, 'the dentist moved to Monday']]);
   expect((await doorway.words()).filter((text) => text.startsWith('Somebody else wrote that'))).toHaveLength(3);
 });

@@ -103,6 +103,7 @@ function pausedText({ pausedReason, resumeAt, paused }: Task, by: string | null,
   if (pausedReason?.startsWith('auto:') === true) return words.pausedForFailures(at);
   if (pausedReason?.startsWith('unreadable') === true) return words.pausedUnreadable;
   if (pausedReason === 'chat_gone') return words.pausedForChat;
+  if (pausedReason === 'harmful_template') return words.pausedForTemplate;
   return at === null ? words.paused : words.pausedBy(by, at);
 }
 

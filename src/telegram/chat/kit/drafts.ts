@@ -25,8 +25,25 @@ const Schedule = z.discriminatedUnion('kind', [
   }),
 ]);
 
+const instant = z.iso.datetime().transform(Date.parse);
+/** Schedules in drafts of older versions, which keep them in the fields of a request. */
+const OlderSchedule = z.union([
+  z
+    .object({ kind: z.literal('once'), once_at: instant, timezone })
+    .transform(({ once_at: onceAt, ...rest }) => ({ ...rest, onceAt })),
+  z
+    .object({
+      kind: z.literal('interval'),
+      interval: z.string(),
+      start_at: instant,
+      from: z.enum(['start', 'completion']),
+      timezone,
+    })
+    .transform(({ start_at: startAt, ...rest }) => ({ ...rest, startAt })),
+]);
+
 /** The words about the time are kept, to be read again when the zone of the chat changes meanwhile. */
-const When = z.object({ words: z.string(), at: z.number(), schedule: Schedule });
+const When = z.object({ words: z.string(), at: z.number(), schedule: z.union([Schedule, OlderSchedule]) });
 
 /** The policies that a few words beside the time can bring. */
 const Policies = z.object({

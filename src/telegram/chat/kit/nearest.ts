@@ -1,4 +1,4 @@
-import { slips } from '../../../domain/when/spelling.ts';
+import { editDistance } from '../../../domain/when/spelling.ts';
 
 /** The most letters that may be wrong in a word that is still recognised. */
 const distanceMax = 2;
@@ -13,7 +13,7 @@ export function nearest(word: string, names: readonly string[]): string | null {
 
 /** The name from which the word is a few letters away; null when none is that near. */
 export function misspeltOf(word: string, names: readonly string[]): string | null {
-  const known = names.map((name) => ({ name, distance: slips(word, name) }));
+  const known = names.map((name) => ({ name, distance: editDistance(word, name) }));
   const [best] = known.toSorted((a, b) => a.distance - b.distance);
   if (best === undefined) return null;
   const allowed = Math.min(distanceMax, Math.floor(best.name.length / 2));

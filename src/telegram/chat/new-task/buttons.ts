@@ -168,7 +168,7 @@ async function sameTitlePressed(
   const task = await ctx.store.taskByTitle(ctx.place.chat.id, titleOfStep(step));
   if (task === null) throw new Refused(texts.chat.noSuchTask);
   await demand(ctx, 'change', task);
-  if (action === 'that') return redrawn(ctx, offered(task, { row, step }, ctx.clock.now()));
+  if (action === 'that') return redrawn(ctx, changeOffered(task, { row, step }, ctx.clock.now()));
   const patch: TaskPatch =
     action === 'thattime' ? { schedule: inputOf(step.when.schedule) } : { instructions: step.text };
   const { task: changed, entryId } = await ctx.tasks.edit(targetOf(ctx, task), patch);
@@ -179,7 +179,7 @@ async function sameTitlePressed(
   };
 }
 
-function offered(task: Task, { row, step }: PreviewDraft, now: number) {
+function changeOffered(task: Task, { row, step }: PreviewDraft, now: number) {
   const { wizard, button: words } = texts;
   const id = shortId(row.id);
   const isSameTime = JSON.stringify(task.schedule) === JSON.stringify(step.when.schedule);

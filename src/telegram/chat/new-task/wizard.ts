@@ -70,7 +70,7 @@ const moves: Readonly<Record<string, Move>> = {
   noask: (step) => (step.step === 'preview' ? without(step, 'ack') : null),
   calm: (step) => (step.step === 'preview' ? without(step, 'quiet') : null),
   begin: (step) => (step.step === 'offer' ? { step: 'ask', kept: step.kept } : null),
-  back: (step) => before(step),
+  back: (step) => stepBefore(step),
 };
 
 /** The step to which the button leads. Throws what a person is told: that a day is missing, or that a time is over. */
@@ -148,7 +148,7 @@ export function retimed({ when, text, plan, kept }: StepOf<'preview'>): MakingSt
   return { step: 'hour', plan, kept: { ...kept, text } };
 }
 
-function before(step: MakingStep): MakingStep | null {
+function stepBefore(step: MakingStep): MakingStep | null {
   const { kept } = step;
   switch (step.step) {
     case 'time':

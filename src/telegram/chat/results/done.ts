@@ -1,5 +1,5 @@
 import type { FoundByPress } from '../../../app/ports/chats.ts';
-import type { Done } from '../../../app/use-cases/acks.ts';
+import type { NotedDone } from '../../../app/ports/questions.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Reply } from '../context.ts';
@@ -12,7 +12,7 @@ import { arg, longId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { calledOf, refusal, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { doneShown, firstShown, resultButtons, withLine, withoutLine, withRows } from './view.ts';
+import { doneShown, firstShown, resultRows, withLine, withoutLine, withRows } from './view.ts';
 
 /** "Done", said by a button, in a reply, or as a word in the topic of a task whose reminder is open. */
 
@@ -53,7 +53,12 @@ async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
 }
 
 /** The result bears the line; a word to an admin that it was not done bears it as well. Reminders in the topic go away. */
-function doneReplies({ place }: ChatContext, said: DoneSaid, line: string, result: Done['result']): readonly Reply[] {
+function doneReplies(
+  { place }: ChatContext,
+  said: DoneSaid,
+  line: string,
+  result: NotedDone['result'],
+): readonly Reply[] {
   const isOnResult = result === null || result.messageId === said.messageId;
   const first = isOnResult ? (said.shown ?? firstShown(result)) : firstShown(result);
   if (first === null) return [{ is: 'message', shown: drawn(line) }];
@@ -151,6 +156,6 @@ export async function notDonePressed(ctx: ChatContext, task: Task): Promise<Answ
   }
   await ctx.acks.notDone({ taskId: task.id, occurrenceId, actor });
   if (ctx.shown === null) return toasted(texts.reminder.notDone);
-  const shown = withRows(withoutLine(ctx.shown), resultButtons(task, occurrenceId, 'r'));
+  const shown = withRows(withoutLine(ctx.shown), resultRows(task, occurrenceId, 'r'));
   return redrawn(ctx, shown, texts.reminder.notDone);
 }

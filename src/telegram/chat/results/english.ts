@@ -57,6 +57,7 @@ export const noticeTexts = {
   pauseReasons: {
     membership: 'Its owner is not in this chat any more.',
     chat_gone: 'This chat could not be reached.',
+    harmful_template: 'Its template would harm others.',
   } as Readonly<Record<string, string>>,
   autoPausedTodo: 'It stays paused until somebody presses Resume.',
   blocked: (name: Rich | null, cause: BlockedCause): Rich =>

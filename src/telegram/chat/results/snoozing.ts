@@ -13,7 +13,7 @@ import { drawn } from '../kit/rich.ts';
 import { shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { noteArrival } from './done.ts';
-import { firstShown, resultButtons, withLine, withoutLine, withRows } from './view.ts';
+import { firstShown, resultRows, withLine, withoutLine, withRows } from './view.ts';
 
 /** Buttons that put off: for a span, until an hour, or until a day and an hour that are picked. */
 
@@ -30,7 +30,7 @@ export async function snoozePressed(ctx: ChatContext, task: Task): Promise<Answe
 /** Back from the menu. */
 export async function resultPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   if (ctx.shown === null) return alerted(texts.chat.oldButton);
-  return redrawn(ctx, withRows(ctx.shown, resultButtons(task, longId(arg(ctx, 1)), 'r')));
+  return redrawn(ctx, withRows(ctx.shown, resultRows(task, longId(arg(ctx, 1)), 'r')));
 }
 
 /** A day, and then an hour of it; a message that can be answered takes a time in words as well. */
@@ -70,7 +70,7 @@ export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer
   }
   const line = texts.deed.snoozedLine(shortName(ctx.person.name), at, setting.timezone);
   const { messageId, shown } = await resultFor(ctx, { taskId: task.id, occurrenceId: longId(occurrence) });
-  const rows = resultButtons(task, longId(occurrence), 'r');
+  const rows = resultRows(task, longId(occurrence), 'r');
   const told = withRows(withLine(withoutLine(shown), line) ?? shown, rows);
   return { replies: [{ is: 'edit', messageId, shown: told }], ...toastOf(toast) };
 }

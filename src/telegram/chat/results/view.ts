@@ -1,6 +1,5 @@
 import type { ResultTask } from '../../../app/ports/outside.ts';
-import type { AckView, OpenQuestion } from '../../../app/ports/questions.ts';
-import type { Done } from '../../../app/use-cases/acks.ts';
+import type { AckView, NotedDone, OpenQuestion } from '../../../app/ports/questions.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
 import { nth } from '../../../domain/schedule/words/words.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
@@ -60,7 +59,7 @@ function nagDrawn(
     reminder.stillOpen(taskName(task), pastMoment(dueAt, setting), nth(number)),
     text.trim() === '' || task.title.startsWith(text.trim()) ? null : reminder.quote(text),
   );
-  return replyTo(drawn(words, resultButtons(task, occurrenceId, 'r')), ack);
+  return replyTo(drawn(words, resultRows(task, occurrenceId, 'r')), ack);
 }
 
 function replyTo(shown: Drawn, { result }: AckView): Drawn {
@@ -165,7 +164,7 @@ function approvalDrawn(view: Of<'approval'>, { task, setting }: AskingScene): Dr
 }
 
 /** Buttons of a result: a reminder is done or put off, all else is run again, and is done where it asks for that. */
-export function resultButtons(task: ResultTask | null, occurrenceId: string, mark: string): Rows {
+export function resultRows(task: ResultTask | null, occurrenceId: string, mark: string): Rows {
   const { button: words } = texts;
   if (task === null || task.state === 'deleted') return [];
   const [id, occurrence] = [shortId(task.id), shortId(occurrenceId)];
@@ -176,7 +175,7 @@ export function resultButtons(task: ResultTask | null, occurrenceId: string, mar
 }
 
 /** A result as it was at first. */
-export function firstShown(result: Done['result']): Drawn | null {
+export function firstShown(result: NotedDone['result']): Drawn | null {
   if (result === null || !('text' in result.shown)) return null;
   const { text } = result.shown;
   return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };

@@ -31,7 +31,7 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
   }
 }
 
-/** As the view calls them. */
+/** Names that people may write for a setting, and what the view calls it. */
 const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions' };
 
 async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {

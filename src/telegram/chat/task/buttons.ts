@@ -11,7 +11,7 @@ import { unnamedIn, type Unnamed } from '../kit/naming.ts';
 import { arg, button, dataOf, longId, shortId } from '../kit/press.ts';
 import { blocks, lines, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
-import { resultButtons, withRows, noticeRows } from '../results/view.ts';
+import { resultRows, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, isSpan } from './agenda.ts';
 import { pauseCommand, pauseToPressed, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';
@@ -64,7 +64,7 @@ async function runPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
     const facts = { ...(await factsOf(task, ctx)), startedAt: ctx.clock.now() };
     return redrawn(ctx, card(task, facts), texts.deed.startedWord);
   }
-  const rows = resultButtons(task, longId(occurrence), markFor(ctx));
+  const rows = resultRows(task, longId(occurrence), markFor(ctx));
   return redrawn(ctx, withRows(ctx.shown, rows), texts.deed.startedWord);
 }
 

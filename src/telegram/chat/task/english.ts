@@ -22,6 +22,7 @@ export const taskTexts = {
   pausedForFailures: (at: string | null): string =>
     `Paused${at === null ? '' : ` on ${at}`}, because too many runs in a row failed`,
   pausedForChat: 'Paused, because this chat could not be reached',
+  pausedForTemplate: 'Paused: its template would harm others. Make it simpler',
   pausedUnreadable: 'Paused: it cannot be read any more. Give it a new time, or delete it',
   completed: 'Completed: nothing is left to run',
   deleted: 'Deleted',

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { hour, minute } from '../../../support/pipeline.ts';
-import { ada, aMessage, aTalk, bob, dataBehind, labels, tasksIn } from '../talk.ts';
+import { ada, aMessage, aTalk, bob, dataBehind, labels, tasksIn, afterAsking } from '../talk.ts';
 
 /** In a group, words are meant for the bot when they answer it. */
 const reply = { repliesTo: 1 };
 
 describe('/new with a time and a text', () => {
   test('what was ahead in the preview and is over when Create is pressed is not made', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new today at 9:01 Party');
+    const { talk, message } = await afterAsking('/new today at 9:01 Party');
     await talk.pipeline.time.advance(5 * minute);
     await talk.press(message, 'Create');
     expect(message.shown.text).toMatch(/It cannot be created like this\. .* is over\. Choose a time in the future\./);
@@ -17,8 +16,7 @@ describe('/new with a time and a text', () => {
   });
 
   test('Create turns the same message into the card, and the task lives where it was asked for', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every weekday at 9 Stand up', { topic: 77 });
+    const { talk, message } = await afterAsking('/new every weekday at 9 Stand up', { topic: 77 });
     const pressed = await talk.press(message, 'Create');
     expect(pressed).toMatchObject({ toast: 'Created as #1', isAlert: false, messages: [] });
     expect(message.text).toMatchSnapshot('message');
@@ -31,8 +29,7 @@ describe('/new with a time and a text', () => {
   });
 
   test('a second press of Create makes no second task and shows the card again', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every weekday at 9 Stand up');
+    const { talk, message } = await afterAsking('/new every weekday at 9 Stand up');
     const data = dataBehind(message, 'Create');
     await talk.send(message, data);
     const second = await talk.send(message, data);
@@ -79,8 +76,7 @@ describe('/new with a time and a text', () => {
   });
 
   test('a wait counts from when it was written, not from when it is read', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new in 20 minutes Take the pizza out');
+    const { talk, message } = await afterAsking('/new in 20 minutes Take the pizza out');
     await talk.pipeline.time.advance(5 * minute);
     await talk.press(message, 'Create');
     const [task] = await tasksIn(talk);
@@ -88,8 +84,7 @@ describe('/new with a time and a text', () => {
   });
 
   test('nobody else may press the buttons of somebody’s draft', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every day at 9 Stand up');
+    const { talk, message } = await afterAsking('/new every day at 9 Stand up');
     for (const label of ['Create', 'Change time', 'Cancel']) {
       expect(await talk.press(message, label, { person: bob })).toMatchObject({
         toast: 'Only the person who began this task may press here.',
@@ -100,8 +95,7 @@ describe('/new with a time and a text', () => {
   });
 
   test('a text of several lines is kept whole, and its first line is the title', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every day at 9\nShopping\n- milk\n- bread');
+    const { talk, message } = await afterAsking('/new every day at 9\nShopping\n- milk\n- bread');
     expect(message.text).toContain('New task: Shopping');
     await talk.press(message, 'Create');
     const [task] = await tasksIn(talk);
@@ -118,23 +112,20 @@ describe('/new with a time and a text', () => {
   });
 
   test('where topics are off, preview and first card say that results will wait', async () => {
-    const talk = await aTalk({ isForum: false });
-    const message = await talk.ask('/new every day at 9 Stand up');
+    const { talk, message } = await afterAsking('/new every day at 9 Stand up', {}, { isForum: false });
     expect(message.text).toContain('topics are off in this group');
     await talk.press(message, 'Create');
     expect(message.text).toMatch(/^#1 Stand up\n[\s\S]*topics are off in this group/);
   });
 
   test('where the bot may not manage topics, the first card says so', async () => {
-    const talk = await aTalk({ setUp: { canManageTopics: false } });
-    const message = await talk.ask('/new every day at 9 Ping');
+    const { talk, message } = await afterAsking('/new every day at 9 Ping', {}, { setUp: { canManageTopics: false } });
     await talk.press(message, 'Create');
     expect(message.text).toMatch(/^#1 Ping\n[\s\S]*\nNote: .*I may not manage topics here/);
   });
 
   test('a schedule that creation would refuse says so in the preview, which has no Create', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every 10 seconds Ping');
+    const { talk, message } = await afterAsking('/new every 10 seconds Ping');
     expect(message.text).toMatch(/It cannot be created like this\. It would run 10 seconds apart/);
     expect(labels(message)).toEqual([['Change time', 'Cancel'], ['Change text']]);
     await talk.send(message, dataBehind(message, 'Change time').replace('retime', 'create'));
@@ -145,16 +136,14 @@ describe('/new with a time and a text', () => {
 
 describe('a draft', () => {
   test('what cannot be read gets three examples that can, and the draft waits for a better one', async () => {
-    const talk = await aTalk();
-    const first = await talk.ask('/new soon Call mum');
+    const { talk, message: first } = await afterAsking('/new soon Call mum');
     expect(first.text).toMatchSnapshot('first');
     const second = await talk.ask('in 20 minutes Call mum', reply);
     expect(second.text).toMatch(/^New task: Call mum\n/);
   });
 
   test('in a group it leaves talk alone, but for a time that it has asked for', async () => {
-    const talk = await aTalk();
-    await talk.ask('/new soon Call mum');
+    const { talk } = await afterAsking('/new soon Call mum');
     for (const words of ['what did he say?', 'see you tomorrow at 9', 'thanks', '👍'])
       expect(await talk.say(words)).toBeNull();
     expect(await talk.say('I do not know', reply)).not.toBeNull();
@@ -162,8 +151,7 @@ describe('a draft', () => {
   });
 
   test.each(['/new every day at 9', '/new'])('in a group only a reply is the text: %s', async (begin) => {
-    const talk = await aTalk();
-    const asked = await talk.ask(begin);
+    const { talk, message: asked } = await afterAsking(begin);
     if (begin === '/new') for (const label of ['Every day', '09:00', '09:00']) await talk.press(asked, label);
     for (const words of ['Who has the key?', 'tomorrow at 9', 'done']) expect(await talk.say(words)).toBeNull();
     const photo = { kind: 'photo', fileId: 'AgAC' } as const;
@@ -172,22 +160,19 @@ describe('a draft', () => {
   });
 
   test('in a group our name is as good as a reply', async () => {
-    const talk = await aTalk();
-    await talk.ask('/new every day at 9');
+    const { talk } = await afterAsking('/new every day at 9');
     expect(await talk.tells('Stand up', { isAddressed: true })).toMatch(/^New task: Stand up/);
   });
 
   test('belongs to one person in one thread', async () => {
-    const talk = await aTalk();
-    await talk.ask('/new every day at 9');
+    const { talk } = await afterAsking('/new every day at 9');
     expect(await talk.say('Not mine', { person: bob })).toBeNull();
     expect(await talk.say('Elsewhere', { topic: 5 })).toBeNull();
     expect(await talk.tells('Mine', reply)).toContain('New task: Mine');
   });
 
   test('another /new replaces it and says so, and the buttons of the old one are over', async () => {
-    const talk = await aTalk();
-    const old = await talk.ask('/new every day at 9 First');
+    const { talk, message: old } = await afterAsking('/new every day at 9 First');
     const fresh = await talk.ask('/new every day at 10 Second');
     expect(fresh.text).toMatch(/^The task you had begun here \(First\) is dropped\.\n\nNew task: Second\n/);
     expect(await talk.press(old, 'Create')).toMatchObject({
@@ -199,8 +184,7 @@ describe('a draft', () => {
   });
 
   test('is over after 30 minutes, and not before', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every day at 9 Stand up');
+    const { talk, message } = await afterAsking('/new every day at 9 Stand up');
     await talk.pipeline.time.advance(30 * minute);
     await talk.press(message, 'Create');
     expect(message.text).toBe('This draft has waited for more than 30 minutes and is over. Send /new to begin again.');
@@ -212,8 +196,7 @@ describe('a draft', () => {
   });
 
   test('Change time asks for another time, keeps the text, and takes what cannot be read as a miss', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every weekday at 9 Stand up');
+    const { talk, message } = await afterAsking('/new every weekday at 9 Stand up');
     const stale = dataBehind(message, 'Create');
     await talk.press(message, 'Change time');
     expect(message.text).toMatch(/^Send the new time for Stand up\. For example:/);
@@ -232,8 +215,7 @@ describe('a draft', () => {
   });
 
   test('a fault in a template offers to send the text as it stands', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new every day at 9 Use {{ braces');
+    const { talk, message } = await afterAsking('/new every day at 9 Use {{ braces');
     await talk.press(message, 'Create');
     expect(message.text).toContain('has a fault:\n\noutput "{{ braces" not closed');
     expect(message.text).not.toContain('action.plain');
@@ -247,8 +229,7 @@ describe('a draft', () => {
 
 describe('the zone of the chat', () => {
   test('is checked in the preview while nobody has confirmed it, and Yes confirms it', async () => {
-    const talk = await aTalk({ timezone: null });
-    const message = await talk.ask('/new every day at 10 Stand up');
+    const { talk, message } = await afterAsking('/new every day at 10 Stand up', {}, { timezone: null });
     expect(message.text).toContain('\n\nIs it 09:00 for you now?');
     expect(labels(message)).toEqual([['Yes', 'No, change'], ['Create', 'Change time', 'Cancel'], ['Change text']]);
     await talk.press(message, 'Yes');
@@ -259,8 +240,7 @@ describe('the zone of the chat', () => {
   });
 
   test('another zone reads the draft again on its own clocks', async () => {
-    const talk = await aTalk({ timezone: null });
-    const message = await talk.ask('/new every day at 9 Stand up');
+    const { talk, message } = await afterAsking('/new every day at 9 Stand up', {}, { timezone: null });
     const { messages } = await talk.press(message, 'No, change');
     const [picker] = messages;
     if (picker === undefined) throw new Error('no zones were offered');
@@ -286,8 +266,7 @@ describe('the zone of the chat', () => {
   });
 
   test('a zone that stands in the text needs no check', async () => {
-    const talk = await aTalk({ timezone: null });
-    const message = await talk.ask('/new every day at 9 in Europe/Madrid Stand up');
+    const { message } = await afterAsking('/new every day at 9 in Europe/Madrid Stand up', {}, { timezone: null });
     expect(message.text).toContain('Zone: Europe/Madrid');
     expect(labels(message)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
   });

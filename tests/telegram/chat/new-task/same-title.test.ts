@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aTalk, bob, dataBehind, labels, tasksIn } from '../talk.ts';
+import { aTalk, bob, dataBehind, labels, tasksIn, afterAsking } from '../talk.ts';
 
 describe('a task with the same title', () => {
   test('is told in the preview, whatever its case and spaces, and can be edited instead', async () => {
@@ -39,8 +39,7 @@ describe('a task with the same title', () => {
   });
 
   test('can be added anyway, and is no matter once the other is deleted', async () => {
-    const talk = await aTalk();
-    const first = await talk.ask('/new every day at 9 Call mum');
+    const { talk, message: first } = await afterAsking('/new every day at 9 Call mum');
     await talk.press(first, 'Create');
     await talk.press(await talk.ask('/new tomorrow at 8 call mum'), 'Add anyway');
     expect(await tasksIn(talk)).toHaveLength(2);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aTalk, labels, tasksIn } from '../talk.ts';
+import { aTalk, labels, tasksIn, afterAsking } from '../talk.ts';
 
 const photo = { kind: 'photo', fileId: 'AgAC-1' } as const;
 
@@ -22,8 +22,7 @@ describe('a time at the end of a text', () => {
   });
 
   test('is talk in a group where a draft waits, unless it is said to the bot', async () => {
-    const talk = await aTalk();
-    const asked = await talk.ask('/new');
+    const { talk, message: asked } = await afterAsking('/new');
     expect(await talk.say('see you tomorrow at 9')).toBeNull();
     const preview = await talk.ask('see you tomorrow at 9', { repliesTo: asked.id });
     expect(preview.text).toMatch(/^New task: see you/);
@@ -37,8 +36,9 @@ describe('a time at the end of a text', () => {
 
 describe('/new as a reply', () => {
   test('with a time takes the text that it answers', async () => {
-    const talk = await aTalk();
-    const preview = await talk.ask('/new tomorrow at 9', { about: { text: 'Can somebody water the plants?' } });
+    const { talk, message: preview } = await afterAsking('/new tomorrow at 9', {
+      about: { text: 'Can somebody water the plants?' },
+    });
     expect(preview.text).toMatch(/^New task: Can somebody water the plants\?\nOnce on Thu 19 Nov at 09:00/);
     expect(labels(preview)).toEqual([['Create', 'Change time', 'Cancel'], ['Change text']]);
     await talk.press(preview, 'Create');
@@ -46,22 +46,23 @@ describe('/new as a reply', () => {
   });
 
   test('alone asks for the time only', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new', { about: { text: 'Water the plants' } });
+    const { talk, message } = await afterAsking('/new', { about: { text: 'Water the plants' } });
     expect(message.text).toMatch(/^New task: Water the plants\nWhen shall it come\?/);
     for (const label of ['Every day', '09:00', '09:00']) await talk.press(message, label);
     expect(message.text).toMatch(/^New task: Water the plants\nEvery day at 09:00/);
   });
 
   test('words of its own go before those of the message', async () => {
-    const talk = await aTalk();
-    const preview = await talk.ask('/new tomorrow at 9 Feed the cat', { about: { text: 'Water the plants' } });
+    const { message: preview } = await afterAsking('/new tomorrow at 9 Feed the cat', {
+      about: { text: 'Water the plants' },
+    });
     expect(preview.text).toMatch(/^New task: Feed the cat/);
   });
 
   test('to a picture takes the picture', async () => {
-    const talk = await aTalk();
-    const preview = await talk.ask('/new tomorrow at 9', { about: { text: 'Our cat', media: photo } });
+    const { message: preview } = await afterAsking('/new tomorrow at 9', {
+      about: { text: 'Our cat', media: photo },
+    });
     expect(preview.text).toMatch(/^New task: Our cat\n[\s\S]*\nWith a photo$/);
   });
 
@@ -105,8 +106,7 @@ describe('“schedule this” as a reply', () => {
   });
 
   test('also while another draft waits for words', async () => {
-    const talk = await aTalk({ kind: 'private' });
-    await talk.ask('/new every day at 9');
+    const { talk } = await afterAsking('/new every day at 9', {}, { kind: 'private' });
     const preview = await talk.ask('schedule this tomorrow 9', { about });
     expect(preview.text).toMatch(
       /^The task you had begun here \(every day at 9\) is dropped\.\n\nNew task: Water the plants/,
@@ -116,14 +116,14 @@ describe('“schedule this” as a reply', () => {
 
 describe('a file', () => {
   test('with /new becomes part of the message', async () => {
-    const talk = await aTalk();
-    const preview = await talk.ask('/new every monday at 9 Menu of the week', { media: photo });
+    const { message: preview } = await afterAsking('/new every monday at 9 Menu of the week', { media: photo });
     expect(preview.text).toMatchSnapshot('preview');
   });
 
   test('with /new and a time alone is called what it is', async () => {
-    const talk = await aTalk();
-    const preview = await talk.ask('/new every monday at 9', { media: { kind: 'voice', fileId: 'AwAC' } });
+    const { message: preview } = await afterAsking('/new every monday at 9', {
+      media: { kind: 'voice', fileId: 'AwAC' },
+    });
     expect(preview.text).toMatch(/^New task: Voice message\n[\s\S]*\nWith a voice message$/);
   });
 
@@ -148,8 +148,7 @@ describe('a file', () => {
   });
 
   test('can be what is said, in answer to the question', async () => {
-    const talk = await aTalk();
-    const asked = await talk.ask('/new every day at 9');
+    const { talk, message: asked } = await afterAsking('/new every day at 9');
     const preview = await talk.ask('Our cat', { media: photo, repliesTo: asked.id });
     expect(preview.text).toMatch(/^New task: Our cat\n[\s\S]*With a photo$/);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ada, aTalk, bob, dataBehind, labels, type Message, type Talk } from '../talk.ts';
+import { ada, bob, dataBehind, labels, type Message, type Talk, afterAsking } from '../talk.ts';
 
 const press = async (talk: Talk, message: Message, ...path: readonly string[]) => {
   for (const label of path) await talk.press(message, label);
@@ -21,13 +21,19 @@ const leaveDraft = async (talk: Talk, step: string, body: Readonly<Record<string
 const reply = { repliesTo: 1 };
 
 const noon = { words: 'every day at 12', at: 0, schedule: { kind: 'cron', cron: '0 12 * * *', timezone: 'UTC' } };
+/** A time as older versions kept it: in the fields of a request. */
+const inFields = (schedule: Readonly<Record<string, string>>) => ({
+  words: 'later',
+  at: 0,
+  schedule: { ...schedule, timezone: 'UTC' },
+});
+const everyHour = { kind: 'interval', interval: 'PT1H', start_at: '2030-11-20T12:00:00.000Z' };
 
 describe('the buttons of /new', () => {
   test('Cancel is there at every step and makes nothing', async () => {
     const paths = [[], ['Every week'], ['Every month'], ['Once'], ['Every day'], ['Every day', '09:00']];
     for (const path of paths) {
-      const talk = await aTalk();
-      const message = await talk.ask('/new');
+      const { talk, message } = await afterAsking('/new');
       await press(talk, message, ...path);
       await talk.press(message, 'Cancel');
       expect(message.shown).toEqual({ text: 'Cancelled. Nothing was made.' });
@@ -38,8 +44,7 @@ describe('the buttons of /new', () => {
 
 describe('buttons that were pressed before', () => {
   test('two quick presses of two days both count, and two of the same do no harm', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
+    const { talk, message } = await afterAsking('/new');
     await talk.press(message, 'Every week');
     const [monday, friday] = [dataBehind(message, 'Mon'), dataBehind(message, 'Fri')];
     await talk.send(message, monday);
@@ -52,8 +57,7 @@ describe('buttons that were pressed before', () => {
   });
 
   test('a button of an earlier step changes nothing and shows the step that is open', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
+    const { talk, message } = await afterAsking('/new');
     const old = [dataBehind(message, 'Once')];
     await talk.press(message, 'Every day');
     old.push(dataBehind(message, '09:00'));
@@ -78,8 +82,7 @@ describe('buttons that were pressed before', () => {
     'templates',
     'use:pill',
   ])('%s was a button once: it says what to write, and what is known stays', async (action) => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
+    const { talk, message } = await afterAsking('/new');
     await talk.press(message, 'Once');
     await talk.ask('Water the plants', reply);
     const asked = await talk.ask('Water the big plants', reply);
@@ -102,17 +105,26 @@ describe('buttons that were pressed before', () => {
       { step: 'preview', body: { when: noon, plan: { rhythm: 'fortnight', days: [] }, text: 'Lunch' } },
       /^New task: Lunch/,
     ],
+    [
+      {
+        step: 'preview',
+        body: { when: inFields({ kind: 'once', once_at: '2030-11-20T12:00:00.000Z' }), text: 'Lunch' },
+      },
+      /^New task: Lunch\nOnce on Wed 20 Nov/,
+    ],
+    [
+      { step: 'preview', body: { when: inFields({ ...everyHour, from: 'start' }), text: 'Stretch' } },
+      /^New task: Stretch\nEvery hour/,
+    ],
   ] as const)('a draft of an older version goes on: %j', async ({ step, body }, shown) => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
+    const { talk, message } = await afterAsking('/new');
     await leaveDraft(talk, step, body);
     await talk.send(message, `${dataBehind(message, 'Once').replace(/:r:once$/, '')}:nonsense`);
     expect(message.text).toMatch(shown);
   });
 
   test('data of somebody’s own making does nothing', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
+    const { talk, message } = await afterAsking('/new');
     await press(talk, message, 'Every day', '09:00');
     const open = message.shown;
     const stem = dataBehind(message, '09:15').replace(/:t:15$/, '');
@@ -123,8 +135,7 @@ describe('buttons that were pressed before', () => {
   });
 
   test('they work after a restart, in the middle of it', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
+    const { talk, message } = await afterAsking('/new');
     await talk.press(message, 'Every week');
     await talk.press(message, 'Tue');
     const later = talk.restart();
@@ -135,8 +146,7 @@ describe('buttons that were pressed before', () => {
   });
 
   test('a press that is handled again comes to the same', async () => {
-    const talk = await aTalk();
-    const message = await talk.ask('/new');
+    const { talk, message } = await afterAsking('/new');
     await talk.press(message, 'Every day');
     const first = message.shown;
     const again = await talk.again();
@@ -144,8 +154,7 @@ describe('buttons that were pressed before', () => {
   });
 
   test('only the person who began may press, and two people do not disturb each other', async () => {
-    const talk = await aTalk();
-    const hers = await talk.ask('/new');
+    const { talk, message: hers } = await afterAsking('/new');
     const his = await talk.ask('/new', { person: bob });
     expect(await talk.press(hers, 'Every day', { person: bob })).toMatchObject({ isAlert: true });
     await talk.press(hers, 'Every day');
@@ -161,8 +170,7 @@ describe('buttons that were pressed before', () => {
 });
 
 test('whoever may not make tasks may not press either', async () => {
-  const talk = await aTalk();
-  const message = await talk.ask('/new', { person: bob });
+  const { talk, message } = await afterAsking('/new', { person: bob });
   const { id, settings } = await talk.chat();
   await talk.pipeline.store.changeChat(id, { settings: { ...settings, create: 'admins' } }, 1);
   expect(await talk.press(message, 'Every day', { person: bob })).toMatchObject({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { start } from '../../../support/pipeline.ts';
-import { aTalk, root } from '../talk.ts';
+import { aTalk, root, afterAsking } from '../talk.ts';
 
 test('what is kept beside the settings stays, whatever is changed', async () => {
   const talk = await aTalk();
@@ -18,8 +18,7 @@ test('what is kept beside the settings stays, whatever is changed', async () => 
 });
 
 test('what somebody else has chosen meanwhile is not lost', async () => {
-  const talk = await aTalk();
-  const one = await talk.ask('/settings');
+  const { talk, message: one } = await afterAsking('/settings');
   const other = await talk.ask('/settings', { person: root });
   await talk.press(one, '👍 off');
   await talk.press(other, 'Admins create', { person: root });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { day, hour, minute } from '../../../support/pipeline.ts';
-import { aTalk, bob, dataBehind, labels, tasksIn, withTask } from '../talk.ts';
+import { aTalk, bob, dataBehind, labels, tasksIn, withTask, afterAsking } from '../talk.ts';
 
 describe('/next without a task', () => {
   test('has twenty lines at most, and says that there is more', async () => {
@@ -95,8 +95,7 @@ describe('a pause', () => {
 
 describe('the list', () => {
   test('begins a task where there is none', async () => {
-    const talk = await aTalk();
-    const list = await talk.ask('/tasks');
+    const { talk, message: list } = await afterAsking('/tasks');
     expect(labels(list)).toEqual([['New']]);
     await talk.send(list, 'v1:make:templates');
     expect(labels(list).length).toBeGreaterThan(3);

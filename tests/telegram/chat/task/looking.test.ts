@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { commands } from '../../../../src/telegram/chat/commands.ts';
 import { readZone } from '../../../../src/telegram/chat/kit/zones.ts';
 import { start } from '../../../support/pipeline.ts';
-import { aTalk, bob, labels, type Talk } from '../talk.ts';
+import { aTalk, bob, labels, type Talk, afterAsking } from '../talk.ts';
 
 async function withMany(count: number): Promise<Talk> {
   const talk = await aTalk();
@@ -77,8 +77,11 @@ describe('/start and /help', () => {
   });
 
   test('say what to switch on, and look again when asked', async () => {
-    const talk = await aTalk({ setUp: { isForum: false, canManageTopics: false, canPin: false } });
-    const message = await talk.ask('/start');
+    const { talk, message } = await afterAsking(
+      '/start',
+      {},
+      { setUp: { isForum: false, canManageTopics: false, canPin: false } },
+    );
     expect(message.text).toContain('Topics: off. Open the group’s settings and switch Topics on.');
     expect(message.text).toContain('Manage topics: not allowed.');
     expect(labels(message)).toEqual([['Check again']]);
@@ -88,8 +91,7 @@ describe('/start and /help', () => {
   });
 
   test('the zone is asked for while nobody has confirmed it', async () => {
-    const talk = await aTalk({ timezone: null });
-    const message = await talk.ask('/start');
+    const { talk, message } = await afterAsking('/start', {}, { timezone: null });
     expect(message.text).toContain('UTC, and nobody has confirmed it. Is it 09:00 for you now?');
     expect(labels(message)[0]).toEqual(['Yes', 'No, change']);
     await talk.press(message, 'Yes');

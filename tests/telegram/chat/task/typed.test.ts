@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aTalk, type Message, type Talk } from '../talk.ts';
+import { aTalk, type Message, type Talk, afterAsking } from '../talk.ts';
 
 /** In a group, words are meant for the bot when they answer it. */
 const reply = { repliesTo: 1 };
@@ -23,8 +23,7 @@ describe('words in the midst of buttons', () => {
   const places = [[], ['Every week'], ['Every month'], ['Once'], ['Every day'], ['Every day', '09:00']];
   test.each(places.map((path) => [path]))('nonsense after %j is answered, and the step stays', async (path) => {
     for (const words of nonsense) {
-      const talk = await aTalk({ kind: 'private' });
-      const message = await talk.ask('/new');
+      const { talk, message } = await afterAsking('/new', {}, { kind: 'private' });
       await press(talk, message, ...path);
       const told = await talk.ask(words, reply);
       expect(told.text.length).toBeLessThan(4097);
@@ -43,8 +42,7 @@ describe('words in the midst of buttons', () => {
   ] as const)(
     'what is wrong after %j, such as "%s", is told with examples of what is asked for',
     async (path, words, example) => {
-      const talk = await aTalk();
-      const message = await talk.ask('/new');
+      const { talk, message } = await afterAsking('/new');
       await press(talk, message, ...path);
       const { text } = (await talk.ask(words, reply)).shown;
       const lines = text.split('\n');

@@ -1,0 +1,78 @@
+import { Liquid, TokenizationError, toValue, type Emitter } from 'liquidjs';
+import * as limits from '../../domain/limits.ts';
+import type { TemplateAnswer, TemplateAsk } from '../pool/child.ts';
+
+/**
+ * Liquid without a file system and without prototypes, within bounds. A variable that does not exist is a fault, not an
+ * empty place: a reminder with a hole in it is worse than a message that says what is wrong. It runs in children of the
+ * pool alone, because a filter can take more memory in one step than any bound foresees.
+ */
+const engine = new Liquid({
+  strictVariables: true,
+  strictFilters: true,
+  ownPropertyOnly: true,
+  relativeReference: false,
+  fs: noFiles(),
+  parseLimit: limits.instructionsLengthMax,
+  renderLimit: limits.templateRenderMs,
+  memoryLimit: limits.templateMemoryMax,
+});
+
+/** Of the one evaluation at a time. */
+let [steps, depth] = [0, 0];
+
+/** Liquid hands each list of nodes to it: of the whole text, and of each turn of a loop, branch and capture inside. */
+const renderNodes = engine.renderer.renderTemplates.bind(engine.renderer);
+engine.renderer.renderTemplates = function* (nodes, context, emitter = boundedEmitter()) {
+  steps += nodes.length + 1;
+  depth += 1;
+  if (steps > limits.templateStepsMax) throw new Error(`it takes more than ${limits.templateStepsMax} steps`);
+  if (depth > limits.templateDepthMax) throw new Error(`it is nested deeper than ${limits.templateDepthMax} levels`);
+  const made: unknown = yield* renderNodes(nodes, context, emitter);
+  depth -= 1;
+  return made;
+};
+
+/** Collects what is written, as Liquid does it, but no more than a result may hold. */
+function boundedEmitter(): Emitter {
+  const emitter: Emitter = {
+    buffer: '',
+    write: (written: unknown) => {
+      const value: unknown = toValue(written);
+      if (Array.isArray(value)) {
+        for (const item of value) emitter.write(item);
+        return;
+      }
+      const text = String(value);
+      emitter.buffer += value === null || value === undefined ? '' : text;
+      if (emitter.buffer.length > limits.renderedLengthMax)
+        throw new Error(`it makes more than ${limits.renderedLengthMax} characters`);
+    },
+  };
+  return emitter;
+}
+
+/** Parses the text, and renders it with the variables where there are any. */
+export function evaluate({ text, variables }: TemplateAsk): TemplateAnswer {
+  [steps, depth] = [0, 0];
+  try {
+    const template = engine.parse(text);
+    return { text: variables === null ? '' : String(engine.renderSync(template, variables)) };
+  } catch (error) {
+    const [fault = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+    return { fault, ...(error instanceof TokenizationError ? { line: error.token.begin } : {}) };
+  }
+}
+
+function noFiles() {
+  const missing = () => {
+    throw new Error('templates cannot include files');
+  };
+  return {
+    exists: async () => false,
+    existsSync: () => false,
+    readFile: async () => missing(),
+    readFileSync: missing,
+    resolve: (_root: string, file: string) => file,
+  };
+}

@@ -1,0 +1,91 @@
+import type { Rendered, Templates } from '../../app/ports/outside.ts';
+import { AppError } from '../../domain/errors.ts';
+import * as limits from '../../domain/limits.ts';
+import type { TemplateAnswer } from '../pool/child.ts';
+import type { Work, Worked } from '../pool/pool.ts';
+
+/** Texts whose late answers are remembered; the oldest goes first. */
+const strikesKept = 100;
+
+/** Templates are parsed and rendered in children of the pool. */
+export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<TemplateAnswer>>): Templates {
+  const { timeZone: zone } = Intl.DateTimeFormat().resolvedOptions();
+  const strikes = new Map<string, number>();
+  const evaluate = async (text: string, owner: string, variables: Readonly<Record<string, unknown>> | null) => {
+    const ask = { text, zone, variables };
+    return run({ kind: 'template', ask, owner, maxMs: limits.templateMaxMs });
+  };
+
+  /** Ended children are no proof against a text, but so many of them in a row are. */
+  const afterEnd = (text: string): Rendered => {
+    const count = (strikes.get(text) ?? 0) + 1;
+    strikes.delete(text);
+    if (count >= limits.templateStrikesMax) return harmful('ran into its time limit again and again');
+    strikes.set(text, count);
+    const [oldest] = strikes.keys();
+    if (strikes.size > strikesKept && oldest !== undefined) strikes.delete(oldest);
+    return later(
+      'the template took too long, or the process that rendered it was ended from outside',
+      limits.poolRestartMs,
+    );
+  };
+
+  const renderedBy = (text: string, worked: Worked<TemplateAnswer>): Rendered => {
+    switch (worked.is) {
+      case 'done':
+        strikes.delete(text);
+        if ('fault' in worked.answer) return { is: 'giveUp', error: faultOf(worked.answer.fault).message };
+        return { is: 'done', text: worked.answer.text };
+      case 'died':
+        return harmful('took down the process that rendered it');
+      case 'spent':
+        return later(spentText, worked.afterMs);
+      case 'away':
+        return later(awayText, limits.poolAwayMs);
+      default:
+        return afterEnd(text);
+    }
+  };
+
+  return {
+    check: async (text, owner) => {
+      const worked = await evaluate(text, owner, null);
+      if (worked.is === 'spent') throw notNow(spentText, worked.afterMs);
+      if (worked.is === 'away') throw notNow(awayText, limits.poolAwayMs);
+      if (worked.is !== 'done') throw faultOf('it takes too much time or memory');
+      if ('fault' in worked.answer) throw faultOf(worked.answer.fault, worked.answer.line);
+    },
+    render: async (text, owner, variables) => renderedBy(text, await evaluate(text, owner, variables)),
+  };
+}
+
+const spentText =
+  'the templates of one person may use a quarter of the time of a processor, and yours have used that up';
+const awayText = 'templates cannot be evaluated right now';
+
+function later(error: string, afterMs: number): Rendered {
+  return { is: 'retry', error, afterMs, isFree: true };
+}
+
+function harmful(what: string): Rendered {
+  return {
+    is: 'giveUp',
+    isHarmful: true,
+    error: `The template ${what}. Make it simpler: fewer and shorter loops, smaller texts. Then resume the task.`,
+  };
+}
+
+function faultOf(fault: string, line?: number): AppError {
+  return new AppError(
+    'invalid_template',
+    `The text looks like a template and cannot be read as one: ${fault}. Mend it, or set action.plain to true to send it as plain text.`,
+    { details: { field: 'instructions', ...(line === undefined ? {} : { line }) } },
+  );
+}
+
+function notNow(why: string, ms: number): AppError {
+  const seconds = Math.ceil(ms / 1000);
+  return new AppError('quota_exceeded', `The template was not looked at: ${why}. Try again in ${seconds} s.`, {
+    details: { field: 'instructions', retry_after_seconds: seconds },
+  });
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import * as limits from '../../src/domain/limits.ts';
+import { systemStopwatch, systemTimer } from '../../src/system/clock.ts';
+import type { TemplateAnswer } from '../../src/system/pool/child.ts';
+import { createPool, type Worked } from '../../src/system/pool/pool.ts';
+import { createTemplates } from '../../src/system/templates/templates.ts';
+import { memoryLog, promptTemplates } from '../support/fakes.ts';
+
+const ada = 'telegram:user:1001';
+
+describe('a template', () => {
+  const templates = promptTemplates();
+  const madeOf = (text: string, variables = {}) => templates.render(text, ada, variables);
+
+  it('fills in variables, with filters and conditions', async () => {
+    const text = '{% if n > 1 %}{{ name | upcase }}{% else %}none{% endif %}, {{ missing | default: "?" }}';
+    expect(await madeOf(text, { n: 2, name: 'ada' })).toMatchObject({
+      is: 'giveUp',
+      error: expect.stringContaining('undefined variable: missing') as string,
+    });
+    expect(await madeOf('{% if n > 1 %}{{ name | upcase }}{% endif %}', { n: 2, name: 'ada' })).toEqual({
+      is: 'done',
+      text: 'ADA',
+    });
+  });
+
+  it.each(['{{ a', '{% if %}', '{% nonsense %}', '{{ a | nofilter }}', '{% for x in %}{% endfor %}'])(
+    '%j is refused with a way out',
+    async (text) => {
+      await expect(templates.check(text, ada)).rejects.toThrow(/action\.plain/);
+    },
+  );
+
+  it('does not take a value for a template, and writes lists and nothing like Liquid does', async () => {
+    expect(await madeOf('{{ a }}{{ b }}{{ c }}', { a: '{{ b }}', b: [1, [2, 'x']], c: null })).toEqual({
+      is: 'done',
+      text: '{{ b }}12x',
+    });
+  });
+
+  const doubling = (body: string) =>
+    `{% assign a = "xxxxxxxxxxxxxxxx" %}{% for i in (1..40) %}${body}{% endfor %}{{ a }}`;
+  const kilo = 'x'.repeat(1024);
+  const lists = 'abcdefg';
+  it.each([
+    ['no prototypes', '{{ a.constructor.name }}', /undefined variable/],
+    ['no files', '{% include "x" %}', /Failed to lookup/],
+    ['a bounded range', '{% for i in (1..100000000) %}x{% endfor %}', /memory alloc limit/],
+    ['a bounded width', '{{ "now" | date: "%999999999d" }}', /memory alloc limit/],
+    ['bounded filters', doubling('{% assign a = a | append: a %}'), /memory alloc limit/],
+    ['a bounded capture', doubling('{% capture a %}{{ a }}{{ a }}{% endcapture %}'), /more than 65536 characters/],
+    ['bounded output', `{% for i in (1..66) %}${kilo}{% endfor %}`, /more than 65536 characters/],
+    ['bounded text', '{{ a }}'.repeat(20_000), /parse length limit/],
+    ['bounded depth', `${'{% if true %}'.repeat(60)}x${'{% endif %}'.repeat(60)}`, /nested deeper than 50/],
+    [
+      'bounded steps',
+      `{% assign l = "1,2,3,4,5,6,7,8" | split: "," %}${[...lists].map((name) => `{% for ${name} in l %}`).join('')}${'{% endfor %}'.repeat(lists.length)}`,
+      /more than 100000 steps|render limit/,
+    ],
+  ])('has %s', async (_name, text, error) => {
+    expect(await madeOf(text, { a: {} })).toEqual({ is: 'giveUp', error: expect.stringMatching(error) as string });
+  });
+
+  it('holds as much as a result may', async () => {
+    expect(await madeOf(`{% for i in (1..64) %}${kilo}{% endfor %}`)).toEqual({
+      is: 'done',
+      text: 'x'.repeat(limits.renderedLengthMax),
+    });
+  });
+});
+
+describe('what becomes of it', () => {
+  const answering = (...all: readonly Worked<TemplateAnswer>[]) => {
+    const left = [...all];
+    return createTemplates(async () => left.shift() ?? { is: 'away' });
+  };
+
+  it.each([
+    [{ is: 'away' }, { is: 'retry' }],
+    [
+      { is: 'spent', afterMs: 700 },
+      { is: 'retry', afterMs: 700 },
+    ],
+    [{ is: 'late' }, { is: 'retry' }],
+    [{ is: 'lost' }, { is: 'retry' }],
+    [{ is: 'died' }, { is: 'giveUp', isHarmful: true }],
+  ] as const)('when its work is %j', async (worked, outcome) => {
+    expect(await answering(worked).render('{{ a }}', ada, {})).toMatchObject(outcome);
+  });
+
+  it('is harmful when it is late again and again, and not when it was right in between', async () => {
+    const late = { is: 'late' } as const;
+    const templates = answering(late, late, { is: 'done', answer: { text: 'x' } }, late, late, late, late);
+    const outcomes: string[] = [];
+    for (let turn = 0; turn < 7; turn += 1) {
+      const made = await templates.render('{{ a }}', ada, {});
+      outcomes.push('isHarmful' in made ? 'harmful' : made.is);
+    }
+    expect(outcomes).toEqual(['retry', 'retry', 'done', 'retry', 'retry', 'harmful', 'retry']);
+  });
+
+  it.each([
+    [{ is: 'died' }, 'invalid_template'],
+    [{ is: 'late' }, 'invalid_template'],
+    [{ is: 'spent', afterMs: 700 }, 'quota_exceeded'],
+    [{ is: 'away' }, 'quota_exceeded'],
+  ] as const)('at its creation, when its work is %j', async (worked, code) => {
+    await expect(answering(worked).check('{{ a }}', ada)).rejects.toMatchObject({ code });
+  });
+});
+
+it('shows times on the clocks of the server, from a child that has no environment', async () => {
+  const zone = process.env['TZ'];
+  onTestFinished(() => {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  });
+  process.env['TZ'] = 'Asia/Kathmandu';
+  const pool = createPool({ timer: systemTimer, stopwatch: systemStopwatch, log: memoryLog() });
+  onTestFinished(() => pool.close());
+  const templates = createTemplates(pool.run);
+  const text = '{{ "2026-12-24 18:00" | date: "%H:%M" }} {{ at | date: "%H:%M %z" }}';
+  const made = () => templates.render(text, ada, { at: '2026-11-19T00:00:00.000Z' });
+  // On a busy machine it may be late.
+  await expect.poll(made, { timeout: 20_000 }).toEqual({ is: 'done', text: '18:00 05:45 +0545' });
+});

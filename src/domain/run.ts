@@ -18,6 +18,10 @@ export type RunStatus = 'queued' | 'running' | 'backoff' | 'waiting' | 'succeede
 
 export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'backoff', 'waiting'];
 
+/** Causes for which a run did not succeed, for programs; `internal` stands for every fault of ours. */
+export const runErrorCodes = ['failed', 'timed_out', 'interrupted', 'cancelled', 'not_allowed', 'internal'] as const;
+export type RunErrorCode = (typeof runErrorCodes)[number];
+
 /** One try of a run: `running`, then one of the other words, for ever. */
 export type AttemptStatus = 'running' | 'succeeded' | 'failed' | 'timed_out' | 'interrupted' | 'cancelled';
 

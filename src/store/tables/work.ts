@@ -4,7 +4,7 @@ import type { AckStatus } from '../../domain/ack.ts';
 import type { DeliveryKind, DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { UnknownPolicy } from '../../domain/policy.ts';
-import type { AttemptStatus, RunStatus } from '../../domain/run.ts';
+import type { AttemptStatus, RunErrorCode, RunStatus } from '../../domain/run.ts';
 import type { Dialect } from './dialect.ts';
 
 const liveRun = sql.raw(`status in ('queued', 'running', 'backoff', 'waiting')`);
@@ -85,6 +85,9 @@ export function runsTable(d: Dialect) {
       occurrenceId: text('occurrence_id'),
       chatId: text('chat_id'),
       ownerId: text('owner_id').$type<Actor>().notNull(),
+      /** Counts the runs of its task; null for what no task sends. */
+      runNumber: int('run_number'),
+      actionKind: text('action_kind'),
       status: text('status').$type<RunStatus>().notNull(),
       readyAt: int('ready_at').notNull(),
       fence: int('fence').notNull(),
@@ -96,6 +99,7 @@ export function runsTable(d: Dialect) {
       input: text('input').notNull(),
       output: text('output'),
       error: text('error'),
+      errorCode: text('error_code').$type<RunErrorCode>(),
       createdAt: int('created_at').notNull(),
       startedAt: int('started_at'),
       finishedAt: int('finished_at'),

@@ -44,8 +44,13 @@ export const taskAnswer = strict({
   resume_at: instant.nullable().meta({ description: 'When the pause ends by itself.' }),
   created_at: instant,
   updated_at: instant,
-  last_run_at: instant.nullable(),
+  last_run_id: text,
+  last_run_at: instant.nullable().meta({ description: 'When its last run that has ended began.' }),
   last_run_status: z.enum(['succeeded', 'failed', 'cancelled']).nullable(),
+  last_outcome: z
+    .enum(['succeeded', 'failed', 'cancelled', 'skipped', 'missed'])
+    .nullable()
+    .meta({ description: 'What became of its last slot or run by hand, also of one that did not run.' }),
   last_error_message: text,
 }).meta({ id: 'Task' });
 

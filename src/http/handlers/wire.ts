@@ -15,12 +15,12 @@ type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
 
 export function wireTask(task: Task): WireTask {
   const { number, version, title, instructions, action, state, subject, pausedReason, nextAt: nextRunAt } = task;
-  const { resumeAt, lastRunAt, lastRunStatus } = task;
+  const { resumeAt, lastRunId, lastRunAt, lastRunStatus, lastOutcome } = task;
   const [createdAt, updatedAt] = [task.created.at, task.updated.at];
   const execution = executionThread(task);
   return {
     ...wire({ number, version, title, instructions, action, state, subject, pausedReason, nextRunAt, resumeAt }),
-    ...wire({ createdAt, updatedAt, lastRunAt, lastRunStatus }),
+    ...wire({ createdAt, updatedAt, lastRunId, lastRunAt, lastRunStatus, lastOutcome }),
     task_id: task.id,
     schedule: wireSchedule(task.schedule),
     enabled: state === 'active',
@@ -52,15 +52,17 @@ function wireTarget({ home, topicId }: Task): WireTask['delivery_target'] {
 
 export function wireTaskRun(run: TaskRun): WireTaskRun {
   const { taskId, runId, status, source, reason, replayOf, lateMs, createdAt, updatedAt } = run;
+  const { runNumber, actionKind, errorCode } = run;
   const trace = run.traceId ?? runId;
   return {
     ...wire({ taskId, runId, status, source, reason, replayOf, lateMs, createdAt, updatedAt }),
+    ...wire({ runNumber, actionKind, errorCode }),
     task_run_id: run.id,
     scheduled_for: iso(run.slotAt),
     idempotency_key: occurrenceKey(taskId, run.slotAt),
     error_message: run.error,
     trace_id: trace,
-    attempts: run.attempts.map(wireAttempt),
+    attempts: run.attempts.map((one) => wireAttempt(one, actionKind)),
     deliveries: run.deliveries.map((one) => wireDelivery(one, trace)),
   };
 }
@@ -74,15 +76,15 @@ export function wireRun({ id, occurrenceId, thread, error, traceId, ...run }: Ru
     thread_key: thread === null ? null : threadKeyOf(thread),
     output: run.output === null ? null : { ...run.output },
     error_message: error,
-    error: error === null ? null : { message: error },
+    error: error === null ? null : { code: run.errorCode, message: error },
     trace_id: trace,
-    attempts: run.attempts.map(wireAttempt),
+    attempts: run.attempts.map((one) => wireAttempt(one, run.actionKind)),
     deliveries: run.deliveries.map((one) => wireDelivery(one, trace)),
   };
 }
 
-function wireAttempt({ error, ...attempt }: Attempt): WireTaskRun['attempts'][number] {
-  return { ...wire(attempt), error_message: error };
+function wireAttempt({ error, ...attempt }: Attempt, actionKind: string | null): WireTaskRun['attempts'][number] {
+  return { ...wire({ ...attempt, actionKind }), error_message: error };
 }
 
 function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['deliveries'][number] {

@@ -166,8 +166,9 @@ async function race(
   const aborted = new Promise<AbortReason>((resolve) => {
     signal.addEventListener('abort', () => resolve(signal.reason as AbortReason));
   });
-  const { id: runId, taskId, chatId, ownerId, input } = run;
-  const job = { input, runId, taskId, chatId, ownerId, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
+  const { id: runId, taskId, chatId, ownerId, input, runNumber } = run;
+  const whose = { runId, taskId, chatId, ownerId, runNumber };
+  const job = { input, ...whose, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await deps.actions.require(run.input.action.kind).run(job);

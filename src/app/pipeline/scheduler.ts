@@ -128,9 +128,8 @@ function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: numbe
     const request = requestOf(task, policy, {
       occurrenceId: waiting.id,
       slotAt: waiting.slotAt,
-      late: waiting.source === 'catch_up',
+      source: waiting.source,
       priority: policy.priority,
-      byHand: !bounded,
     });
     const completes = bounded && policy.maxRuns !== null && task.boundedRuns + 1 >= policy.maxRuns;
     return { ...occurrence, run: deps.runs.prepare(request, now), bounded, completes };

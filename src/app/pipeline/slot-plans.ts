@@ -26,13 +26,11 @@ export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): Slot
   for (const planned of plan.occurrences) {
     const { slotAt, source, status, reason, decideBy } = permitted(planned, fault);
     const id = maker.ids.next();
-    const late = source === 'catch_up';
     const request = requestOf(task, policy, {
       occurrenceId: id,
       slotAt,
-      late,
+      source,
       priority: policy.priority,
-      byHand: false,
     });
     const run = status === 'dispatched' ? maker.runs.prepare(request, now) : null;
     if (run !== null) runs.push(run);

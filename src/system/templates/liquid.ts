@@ -9,6 +9,8 @@ import type { TemplateAnswer, TemplateAsk } from '../pool/child.ts';
  */
 const engine = new Liquid({
   strictVariables: true,
+  // A condition and `default` are there to ask whether something exists.
+  lenientIf: true,
   strictFilters: true,
   ownPropertyOnly: true,
   relativeReference: false,
@@ -33,17 +35,13 @@ engine.renderer.renderTemplates = function* (nodes, context, emitter = boundedEm
   return made;
 };
 
-/** Collects what is written, as Liquid does it, but no more than a result may hold. */
+/** Collects what is written, lists and objects as JSON, but no more than a result may hold. */
 function boundedEmitter(): Emitter {
   const emitter: Emitter = {
     buffer: '',
     write: (written: unknown) => {
       const value: unknown = toValue(written);
-      if (Array.isArray(value)) {
-        for (const item of value) emitter.write(item);
-        return;
-      }
-      const text = String(value);
+      const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
       emitter.buffer += value === null || value === undefined ? '' : text;
       if (emitter.buffer.length > limits.renderedLengthMax)
         throw new Error(`it makes more than ${limits.renderedLengthMax} characters`);
@@ -52,13 +50,14 @@ function boundedEmitter(): Emitter {
   return emitter;
 }
 
-/** Parses the text, and renders it with the variables where there are any. */
-export function evaluate({ text, variables }: TemplateAsk): TemplateAnswer {
+export function evaluate({ text, variables, isTrial }: TemplateAsk): TemplateAnswer {
   [steps, depth] = [0, 0];
   try {
     const template = engine.parse(text);
-    return { text: variables === null ? '' : String(engine.renderSync(template, variables)) };
+    return { text: String(engine.renderSync(template, variables)) };
   } catch (error) {
+    if (isTrial && error instanceof Error && error.message.startsWith('undefined variable: context.'))
+      return { text: '' };
     const [fault = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
     return { fault, ...(error instanceof TokenizationError ? { line: error.token.begin } : {}) };
   }

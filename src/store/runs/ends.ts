@@ -1,9 +1,9 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
 import type { RunErrorCode } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columnsOf, pick } from '../engine/fields.ts';
+import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, hold, insertAll, select, update, updateAll } from '../engine/statements.ts';
+import { all, hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
@@ -179,7 +179,8 @@ function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
     const taskId = end.run.taskId;
     if (taskId === null) continue;
     const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end, open));
-    tallies.set(taskId, addTo(tallies.get(taskId) ?? emptyTally, end, counts));
+    const context = end.context !== null && (yield* isContextEdited(taskId, end)) ? null : end.context;
+    tallies.set(taskId, addTo(tallies.get(taskId) ?? emptyTally, { ...end, context }, counts));
     open.delete(end.run.occurrenceId ?? '');
   }
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -207,6 +208,15 @@ function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
   const harmful = ends.filter(({ isHarmful }) => isHarmful === true);
   const taskIds = [...new Set(harmful.flatMap(({ run }) => run.taskId ?? []))].toSorted();
   return yield* pauseTasks(taskIds, { reason: 'harmful_template', guard: allOf() }, ends[0]?.finishedAt ?? 0);
+}
+
+/** A person who changed the context while the run was under way knew more than the run, so theirs stays. */
+function* isContextEdited(taskId: string, { run: { createdAt } }: RunEnd): Script<boolean> {
+  const edit = yield* one(
+    select(pick(columns.audit, 'id'))`from audit
+      where task_id = ${taskId} and at >= ${createdAt} and after like '%"context":%' limit 1`,
+  );
+  return edit !== undefined;
 }
 
 const emptyTally: Tally = {

@@ -214,7 +214,7 @@ function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
 function* isContextEdited(taskId: string, { run: { createdAt } }: RunEnd): Script<boolean> {
   const edit = yield* one(
     select(pick(columns.audit, 'id'))`from audit
-      where task_id = ${taskId} and at >= ${createdAt} and after like '%"context":%' limit 1`,
+      where task_id = ${taskId} and at > ${createdAt} and after like '%"context":%' limit 1`,
   );
   return edit !== undefined;
 }

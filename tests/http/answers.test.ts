@@ -168,7 +168,7 @@ describe('an answer', () => {
   });
 
   it('tells of a last run that was cancelled that it has failed, and its finer word', async () => {
-    const door = aDoor({ get: async () => ({ ...task, lastRunStatus: 'cancelled' }) });
+    const door = aDoor({ get: async () => ({ ...task, lastRunStatus: 'cancelled', lastOutcome: 'cancelled' }) });
     const { json } = await door.ask('GET', '/v1/tasks/task-1');
     expect(json.task).toMatchObject({ last_run_status: 'failed', last_outcome: 'cancelled' });
   });

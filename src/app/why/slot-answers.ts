@@ -183,8 +183,9 @@ function evidenceOf(timeline: Timeline, row: SlotRow): Evidence {
   };
 }
 
-function runEvidence({ id, attempts, deliveries }: SlotRun, row: SlotRow): Evidence {
-  return { runId: id, attempts: { count: attempts.length, lastError: lastError(row) }, deliveries };
+function runEvidence({ id, number, attempts, deliveries }: SlotRun, row: SlotRow): Evidence {
+  const numbered = number === null ? {} : { runNumber: number };
+  return { runId: id, ...numbered, attempts: { count: attempts.length, lastError: lastError(row) }, deliveries };
 }
 
 /** The end of a line about a run: whether the result arrived, which is another question than whether the work was done. */

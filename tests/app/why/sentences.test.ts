@@ -77,6 +77,7 @@ const aPart: SlotDelivery = {
 
 const aRun: SlotRun = {
   id: 'r-1',
+  number: 1,
   place: { provider: 'telegram', address: '-100' },
   status: 'succeeded',
   createdAt: slotAt + 3,

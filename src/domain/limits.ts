@@ -75,6 +75,8 @@ export const undoMs = day;
 export const versionsShownMax = 50;
 /** Free milliseconds tried for a manual occurrence before the request is refused. */
 export const freeSlotTriesMax = 10_000;
+/** They reach so far, and are free again after it. */
+export const freeSlotRetrySeconds = 10;
 
 export const retryAttemptsDefault = 3;
 export const retryAttemptsMax = 10;

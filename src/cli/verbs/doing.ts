@@ -88,10 +88,10 @@ export const doingVerbs = [
     usage: 'undo <task>',
     summary: 'take back the latest change of a task, within a day',
     examples: ['cronogram task undo 3'],
-    flags: [{ flags: '--entry <id>', about: 'another change, by its entry in the audit' }],
-    does: async (session, [name = ''], { entry }) => {
+    flags: [{ flags: '--entry <id>', about: 'another change, by its entry in the audit' }, keyFlag],
+    does: async (session, [name = ''], { entry, ...key }) => {
       const params = await paramsOf(session, name);
-      const answer = await session.client.call('undoTask', { params, body: { entry_id: entry } });
+      const answer = await session.client.call('undoTask', { params, body: { entry_id: entry }, ...keyHeader(key) });
       return changedTold(session, answer, `Took back "${answer.undone.verb}" of`);
     },
   }),

@@ -25,6 +25,8 @@ export const threadKeyLengthMax = 256;
 export const chatIdMax = 2 ** 52 - 1;
 export const topicIdMax = 2 ** 31 - 1;
 export const idempotencyKeyLengthMax = 200;
+/** A shorter token of the API can be guessed by asking often enough; 32 are the 24 random bytes of a base64 text. */
+export const apiTokenLengthMin = 32;
 /** Long enough for a stack of causes, short enough for a list. */
 export const errorMessageLengthMax = 1000;
 

@@ -147,7 +147,10 @@ const patchBody = strict({
   });
 
 const filters = {
-  state: z.enum(['all', 'enabled', 'disabled']).default('all'),
+  state: z
+    .enum(['all', 'enabled', 'disabled', 'active', 'paused', 'completed', 'deleted'])
+    .default('all')
+    .meta({ description: 'all, without those that were deleted; enabled is active, disabled the rest.' }),
   q: searchText.optional().meta({ description: 'Text in the title or the instructions.' }),
   tag: searchText.optional(),
   subject: searchText.optional(),

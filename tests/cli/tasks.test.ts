@@ -116,8 +116,10 @@ describe('a task on the command line', () => {
     expect(taskIn(piped).instructions).toBe('one\ntwo');
     const behind = await well('task create --when "every day at 9 water the plants" --timezone UTC --json');
     expect(taskIn(behind).instructions).toBe('water the plants');
-    const asked = await well('task create --when "every day at 8 until done take the pill" --timezone UTC --json');
-    expect(taskIn(asked)).toMatchObject({ instructions: 'take the pill', policies: { ack: { nag_every: 'PT10M' } } });
+    for (const words of ['"every day at 8 until done take the pill"', '"every day at 8, until done" "take the pill"']) {
+      const asked = await well(`task create --when ${words} --timezone UTC --json`);
+      expect(taskIn(asked)).toMatchObject({ instructions: 'take the pill', policies: { ack: { nag_every: 'PT10M' } } });
+    }
   });
 
   it('tells what would be made, and makes nothing, on a dry run', async () => {

@@ -234,6 +234,7 @@ export const runOperations = {
     summary: 'Call off a run',
     params: runParams,
     body: noBody,
+    idempotent: true,
     answer: strict({
       cancelled: z.boolean().meta({ description: 'False when it had ended in another way already.' }),
       run: runAnswer,

@@ -74,3 +74,7 @@ export function troubleOf(fault: CallFault): Trouble {
   if (fault.is !== 'refused' || fault.code !== 409) return 'refused';
   return fault.error.includes('webhook is active') ? 'webhook' : 'conflict';
 }
+
+/** A chat has no topics, or not this one. */
+export const noTopicHere = /the chat is not a (?:supergroup )?forum/i;
+export const topicGone = /message thread not found|TOPIC_DELETED|TOPIC_ID_INVALID/i;

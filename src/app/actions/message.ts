@@ -3,7 +3,7 @@ import type { RunInput } from '../../domain/run.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
-import type { ActionSpec } from '../../domain/task.ts';
+import { isBlank, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
 
@@ -35,7 +35,7 @@ async function rendered(templates: Pick<Templates, 'render'>, job: Job): Promise
 
 function shown({ input, startedAt }: Job, text = input.instructions): Outcome {
   const media = mediaOf(input.action['media']);
-  const isEmpty = text.trim() === '';
+  const isEmpty = isBlank(text);
   if (isEmpty && media === null) {
     return { is: 'giveUp', error: 'the text is empty: the template left nothing to send' };
   }

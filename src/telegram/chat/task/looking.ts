@@ -113,11 +113,14 @@ async function snoozedTo(task: Task, { store, clock }: ChatContext): Promise<rea
 
 const whyShown = 12;
 
-export const whyCommand = onNamedTask({ deed: 'read', verb: 'why' }, async (ctx, { task, rest, runId = null }) => {
-  // A reply asks about the run of the message that it answers.
-  const slot = rest === '' && runId !== null ? await slotOf(runId, ctx) : null;
-  return answer(await whyWords(task, slot ?? rest, ctx));
-});
+export const whyCommand = onNamedTask(
+  { deed: 'read', verb: 'why', isForDeleted: true },
+  async (ctx, { task, rest, runId = null }) => {
+    // A reply asks about the run of the message that it answers.
+    const slot = rest === '' && runId !== null ? await slotOf(runId, ctx) : null;
+    return answer(await whyWords(task, slot ?? rest, ctx));
+  },
+);
 
 /** The slot of a run as the question takes it; null when nobody remembers the run any more. */
 async function slotOf(runId: string, ctx: ChatContext): Promise<string | null> {

@@ -152,6 +152,8 @@ export const historyTexts = {
   run: (number: number): string => `, run ${number}`,
   attempts: (count: number): string => `, ${count} attempts`,
   delivered: ', delivered',
+  unchanged: ', the same result as before',
+  notShown: ', not shown',
   notDelivered: ', not delivered yet',
   deliveryBlocked: ', delivery waits for somebody to mend the cause',
   deliveryFailed: ', could not be delivered',

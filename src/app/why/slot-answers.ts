@@ -200,7 +200,10 @@ function deliveryText(one: Case, run: Pick<SlotRun, 'deliveries' | 'place'> | nu
   const [worst] = left.toSorted((a, b) => gravity[b.status] - gravity[a.status]);
   if (worst !== undefined) return keptText(one, worst, parts.length) ?? leftText(worst, left.length, parts.length);
   const approved = approvedText(one, parts[0]);
-  return `; ${approved}delivered${parts.length === 1 ? '' : ` in ${parts.length} messages`}`;
+  const away = parts.some(({ isFallback }) => isFallback)
+    ? ' where it was asked for, as its topic could not be had'
+    : '';
+  return `; ${approved}delivered${parts.length === 1 ? '' : ` in ${parts.length} messages`}${away}`;
 }
 
 function approvedText(one: Case, part: SlotDelivery | undefined): string {

@@ -72,6 +72,7 @@ const aPart: SlotDelivery = {
   deliveredAt: slotAt,
   createdAt: slotAt,
   heldUntil: null,
+  isFallback: false,
   decision: null,
 };
 

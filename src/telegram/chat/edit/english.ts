@@ -98,12 +98,14 @@ export const fieldTexts = {
     auto_pause: 'Pauses itself',
     max_age: 'Results are kept back at most',
     unknown: 'If nobody knows whether it arrived',
+    fallback: 'Without its topic',
   } satisfies Record<PolicyName | 'tags' | 'media', string> as Readonly<Record<string, string>>,
   /** The words for a policy that was not chosen, where "as usual" would say too little. */
   usual: {
     quiet: 'as in this chat',
     ack: 'no',
     approval: 'not needed',
+    fallback: 'results wait',
     until: 'never',
     start_at: 'at once',
     max_runs: 'never',
@@ -117,6 +119,7 @@ export const fieldTexts = {
       allow: 'run both',
     },
     approval: { none: 'not needed', required: 'needed before each delivery' },
+    fallback: { none: 'results wait', creator: 'results come where it was asked for' },
   } as Readonly<Record<string, Readonly<Record<string, string>>>>,
   byDefault: 'as usual',
   urgent: 'off, it is urgent',

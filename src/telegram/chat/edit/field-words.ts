@@ -63,6 +63,7 @@ const fields: readonly Field[] = [
   policy('quiet', ['urgent'], 'urgent on', (value) => switched(value, { mode: 'off' })),
   policy('ack', ['ack', 'confirm', 'nag', 'done'], 'ack every 15 minutes 5 times', readAck),
   policy('approval', ['approval'], 'approval on', (value) => switched(value, 'required')),
+  policy('fallback', ['fallback'], 'fallback creator'),
   policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
   policy('start_at', ['start', 'starts'], 'start 2027-01-31'),
   policy('max_runs', ['max runs', 'runs'], 'max runs 10'),

@@ -73,6 +73,7 @@ const aPart: SlotDelivery = {
   deliveredAt: slotAt,
   createdAt: slotAt,
   heldUntil: null,
+  isFallback: false,
   decision: null,
 };
 

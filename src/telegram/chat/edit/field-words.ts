@@ -66,6 +66,7 @@ const fields: readonly Field[] = [
   policy('skip_if_unchanged', ['unchanged', 'same'], 'unchanged skip', (value, reading) =>
     /^show$/i.test(value) || none.test(value) ? null : readByForm('skip_if_unchanged', value, reading),
   ),
+  policy('fallback', ['fallback'], 'fallback creator'),
   policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
   policy('start_at', ['start', 'starts'], 'start 2027-01-31'),
   policy('max_runs', ['max runs', 'runs'], 'max runs 10'),

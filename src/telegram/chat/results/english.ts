@@ -62,6 +62,8 @@ export const noticeTexts = {
   autoPausedTodo: 'It stays paused until somebody presses Resume.',
   blocked: (name: Rich | null, cause: BlockedCause): Rich =>
     say`${bold('A result waits:')} ${name === null ? 'it' : name} cannot be shown, because ${causes[cause].what}`,
+  fallback: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`${bold('Shown here:')} ${name ?? 'a task'} cannot be shown in its topic, because ${causes[cause].what}`,
   blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string => {
     const todo = cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo;
     // Whether a topic was made only a person can tell.

@@ -20,6 +20,7 @@ import {
   isDecoration,
   isRepeatable,
   notPinned,
+  notRenamed,
   putOff,
   speechless,
   sendAgain,
@@ -152,6 +153,7 @@ function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartE
 function refused(serving: Serving, error: string): PartEnd {
   const { part, log } = serving;
   if (part.kind === 'pin') return notPinned(serving, part, error);
+  if (part.kind === 'rename') return notRenamed(serving, part, { cause: 'other', error });
   if (part.kind !== 'remove' && part.kind !== 'removeTopic') return failed(part, error);
   log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
   return part.kind === 'removeTopic' ? topicNotRemoved(serving, part, { cause: 'other', error }) : failed(part, error);
@@ -171,6 +173,7 @@ function pauseOf({ putOffs }: OutboxPart): number {
 function lost(serving: Serving, error: string): PartEnd {
   const { part } = serving;
   const afterMs = limits.settleDelaysMs[0] ?? 0;
+  if (part.kind === 'rename') return putOff(part, { error, afterMs: pauseOf(part) });
   return isRepeatable(part) ? tryAgain(part, { error, afterMs }) : doubt(part, { error, afterMs });
 }
 
@@ -212,6 +215,7 @@ async function afterBlocked(
   const { part, log } = serving;
   if (cause === 'chat_gone') await tellChatGone(serving, error);
   else if (part.kind === 'pin') return notPinned(serving, part, error);
+  if (part.kind === 'rename') return notRenamed(serving, part, { cause, error });
   if (part.kind === 'remove') return refused(serving, error);
   if (part.kind === 'removeTopic') {
     log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
@@ -275,7 +279,7 @@ function isAsked({ route, edits, kind }: OutboxPart, ids: SentIds): boolean {
 
 /** Deeds done to a topic itself, which show nothing in it. */
 function isOfTopic({ kind }: Pick<OutboxPart, 'kind'>): boolean {
-  return kind === 'close' || kind === 'open' || kind === 'removeTopic';
+  return kind === 'close' || kind === 'open' || kind === 'rename' || kind === 'removeTopic';
 }
 
 async function takeBack({ log, transport, part }: Serving, ids: SentIds) {

@@ -143,6 +143,8 @@ export interface OutboxStore {
   endParts(ends: readonly PartEnd[], now: number): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
   beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
+  /** The naming of a task's topic that is still to be done, and what went wrong with it so far; null when none is. */
+  topicNaming(taskId: string): Promise<{ readonly error: string | null } | null>;
   /** Answers whether the part that waited for the topic is claimed to be sent there. */
   endTopic(end: TopicEnd): Promise<boolean>;
   /** Whether the owner of a task may read and write where it was asked for. */

@@ -18,7 +18,9 @@ export interface Warning {
     | 'far_first_run'
     | 'subdaily_rrule'
     /** Slots that were skipped in advance are slots no more, because the timing is another one. */
-    | 'skips_dropped';
+    | 'skips_dropped'
+    /** The title is another one, and the topic is not called so yet. */
+    | 'topic_not_renamed';
   readonly message: string;
 }
 

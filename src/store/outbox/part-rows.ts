@@ -55,7 +55,7 @@ function onlyForOf(text: string | null): OnlyFor | null {
   }
 }
 
-const decoration: ReadonlySet<string> = new Set(['card', 'pin', 'close', 'open']);
+const decoration: ReadonlySet<string> = new Set(['card', 'pin', 'close', 'open', 'rename']);
 
 export const movedAway = 'the task has moved to another chat';
 

@@ -1,9 +1,7 @@
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
-import { topicName } from '../../app/pipeline/topics.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
-import type { Task } from '../../domain/task.ts';
 import { asideApi, type AsideApi, type TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
@@ -202,22 +200,4 @@ async function isOffForAll(api: AsideApi): Promise<boolean> {
 async function isOffIn(api: AsideApi, address: string): Promise<boolean> {
   const answer = await api.ask((raw, signal) => raw.getChat({ chat_id: address }, signal));
   return answer.is === 'ok' && answer.value.is_forum !== true;
-}
-
-/** A task with another title has its topic called so. When that fails, the topic keeps the name that it had. */
-export function topicNames({
-  aside,
-  log,
-}: { readonly aside: AsideApi } & Pick<TransportDeps, 'log'>): (
-  task: Pick<Task, 'home' | 'topicId' | 'title'>,
-) => void {
-  return ({ home, topicId, title }) => {
-    if (home.provider !== 'telegram' || topicId === null) return;
-    const named = { chat_id: home.address, message_thread_id: topicId, name: topicName(title) };
-    void aside
-      .ask((raw, signal) => raw.editForumTopic(named, signal))
-      .then((answer) => {
-        if (answer.is !== 'ok') log.debug('topic_not_named', { kind: answer.is, error: answer.error });
-      });
-  };
 }

@@ -78,6 +78,8 @@ export const noticeTexts = {
     isAstray
       ? say`Telegram showed a message outside of the topic of ${name ?? 'this task'}, so I took it back and made the topic anew.`
       : say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
+  notRenamed: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`This topic should be called ${name ?? 'otherwise'} now and keeps its old name, because ${causes[cause].what} I try again every ten minutes, for a day.`,
   notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
   downtime: (from: string, to: string, zone: string): Rich =>
     say`${bold('I was not there')} from ${from} until ${to} (${zone}).`,

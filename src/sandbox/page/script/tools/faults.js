@@ -37,6 +37,7 @@ const methods = {
   sendMessage: null,
   editMessageText: null,
   createForumTopic: null,
+  editForumTopic: null,
   pinChatMessage: null,
   deleteMessage: null,
   answerCallbackQuery: null,

@@ -10,6 +10,9 @@ import { iso } from './schedule/time/calendar.ts';
  */
 export type OccurrenceStatus = 'pending' | 'dispatched' | 'succeeded' | 'failed' | 'cancelled' | 'skipped' | 'missed';
 
+/** Its ends. */
+export type OccurrenceOutcome = Exclude<OccurrenceStatus, 'pending' | 'dispatched'>;
+
 /**
  * The source of an occurrence asked for it. A catch-up is a slot that runs late because nobody was there in time. The others were asked for by
  * hand: they stand beside the schedule, take an instant that is no slot, and count against no bound.
@@ -20,7 +23,7 @@ export function isByHand(source: OccurrenceSource): boolean {
   return source !== 'schedule' && source !== 'catch_up';
 }
 
-/** The reason why an occurrence did not simply run; the words that a person reads when asking about a slot. */
+/** The reason why an occurrence did not simply run and show its result; the words that a person reads when asking about a slot. */
 export type Reason =
   | 'overlap'
   | 'queue_full'
@@ -39,6 +42,8 @@ export type Reason =
   | 'deleted'
   | 'paused'
   | 'cancelled'
+  /** It succeeded, with the result of the last success. */
+  | 'unchanged'
   | 'grant_missing'
   | 'grant_revoked'
   | 'grant_expired'

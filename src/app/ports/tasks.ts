@@ -122,6 +122,8 @@ export interface TaskChange {
   readonly grant: GrantChange | null;
   /** Slots that were skipped in advance and are not any more. */
   readonly unskip: readonly number[];
+  /** Slots to come that are skipped again, because the change that gave them up is taken back. */
+  readonly reskip: readonly NewOccurrence[];
   /** Ends the open snooze with this reason. */
   readonly endSnooze: Reason | null;
   /** Answers open questions: the slots run after all, or they do not. */
@@ -143,6 +145,7 @@ export const noChange: TaskChange = {
   move: null,
   grant: null,
   unskip: [],
+  reskip: [],
   endSnooze: null,
   answer: null,
   audit: null,
@@ -211,7 +214,8 @@ export interface TaskQuery extends PageQuery {
   readonly thread: Thread | null;
   /** Absent where it does not matter whose they are. */
   readonly ownerId?: string | null;
-  readonly state: 'all' | 'enabled' | 'disabled' | 'paused';
+  /** `all` are those that are there; what was deleted is named by its own word. */
+  readonly state: 'all' | 'enabled' | 'disabled' | Task['state'];
   readonly text: string | null;
   readonly tag: string | null;
   readonly subject: string | null;

@@ -1,8 +1,9 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
+import type { RunErrorCode } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columnsOf, pick } from '../engine/fields.ts';
+import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, hold, insertAll, select, update, updateAll } from '../engine/statements.ts';
+import { all, hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
@@ -25,6 +26,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
       finishedAt: isFinal(end) ? end.finishedAt : null,
       output: end.output === null ? null : JSON.stringify(end.output),
       error: end.error,
+      errorCode: errorCodeOf(end),
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
   });
@@ -33,7 +35,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   const won = [...written, ...calledOff.map(({ as }) => as)];
   yield* closeAttempts(won);
   // Runs that ended last tell how the task stands, whatever the order of the rows.
-  const finals = won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt);
+  const finals = yield* withoutRepeats(won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt));
   yield* endOccurrences(finals);
   yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
@@ -63,16 +65,22 @@ function* lockTasks(ends: readonly RunEnd[]): Script<void> {
   yield* hold(sql`select id from tasks where id in ${list(ids)} order by id ${forUpdate}`);
 }
 
+function errorCodeOf({ attemptStatus, isInternal }: RunEnd): RunErrorCode | null {
+  if (isInternal === true) return 'internal';
+  return attemptStatus === 'succeeded' ? null : attemptStatus;
+}
+
 /** One for each attempt, so that whoever reads them sees every try. */
 function endEvent({ run, attempt, status, finishedAt }: RunEnd): NewEvent {
   const event = { kind: `run.${status}`, at: finishedAt, taskId: run.taskId, ref: run.id } as const;
   // Most runs need one attempt and are asked for by a schedule, and the fewer bytes a result costs, the better.
-  if (attempt === 1 && run.traceId === null) return event;
-  return { ...event, data: { ...(attempt === 1 ? {} : { attempt }), ...traced(run.traceId) } };
+  const isOnly = attempt === 1 && status !== 'backoff';
+  if (isOnly && run.traceId === null) return event;
+  return { ...event, data: { ...(isOnly ? {} : { attempt }), ...traced(run.traceId) } };
 }
 
 /** The end of the run as well: it is not tried again. */
-type FinalEnd = RunEnd & { readonly status: Exclude<RunEnd['status'], 'backoff'> };
+type FinalEnd = RunEnd & { readonly status: Exclude<RunEnd['status'], 'backoff'>; readonly isRepeat?: true };
 
 function isFinal(end: RunEnd): end is FinalEnd {
   return end.status !== 'backoff';
@@ -96,6 +104,7 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
       bootId: null,
       finishedAt,
       error: sql`coalesce(${text(error)}, cancel_reason)`,
+      errorCode: 'cancelled',
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is not null`,
   });
@@ -111,6 +120,40 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
       context: null,
     },
   }));
+}
+
+/** Results that people have seen already, as far as their tasks ask to be spared them. The runs are written by now. */
+function* withoutRepeats(ends: readonly FinalEnd[]): Script<readonly FinalEnd[]> {
+  const spared: FinalEnd[] = [];
+  for (const end of ends) spared.push((yield* repeatsLast(end)) ? withoutRepeat(end) : end);
+  return spared;
+}
+
+function withoutRepeat(end: FinalEnd): FinalEnd {
+  const isRepeat = true;
+  if (end.ifUnchanged === 'silent')
+    return { ...end, isRepeat, deliveries: end.deliveries.map((part) => ({ ...part, silent: true })) };
+  const { ack: _ack, approval: _approval, ...unseen } = end;
+  return { ...unseen, isRepeat, deliveries: [] };
+}
+
+/**
+ * The last success is the one of the latest slot. A replay shows what was, which is news about nothing; and what could not be
+ * delivered has been seen by nobody.
+ */
+function* repeatsLast({ run, status, output, finishedAt, ifUnchanged }: FinalEnd): Script<boolean> {
+  if (ifUnchanged === undefined || status !== 'succeeded' || run.taskId === null) return false;
+  const same = yield* one(
+    select(
+      pick(columnsOf('runs', 'last'), 'id'),
+    )`from (select r.id, r.output from occurrences o join runs r on r.id = o.run_id
+        where o.task_id = ${run.taskId} and o.source <> 'replay' and r.status = 'succeeded'
+          and (r.finished_at < ${finishedAt} or (r.finished_at = ${finishedAt} and r.id < ${run.id}))
+        order by o.slot_at desc limit 1) last
+      where last.output = ${JSON.stringify(output)}
+        and not exists (select 1 from deliveries d where d.run_id = last.id and d.kind = 'result' and d.status = 'failed')`,
+  );
+  return same !== undefined;
 }
 
 function* closeAttempts(ends: readonly RunEnd[]): Script<void> {
@@ -131,9 +174,9 @@ function* endOccurrences(ends: readonly FinalEnd[]): Script<void> {
     'occurrences',
     ends.filter((end) => end.run.occurrenceId !== null),
     {
-      set: ({ status, error, finishedAt }) => ({
+      set: ({ status, error, finishedAt, isRepeat }) => ({
         status,
-        reason: status === 'cancelled' ? 'cancelled' : null,
+        reason: status === 'cancelled' ? 'cancelled' : isRepeat === true ? 'unchanged' : null,
         error,
         updatedAt: finishedAt,
       }),
@@ -155,6 +198,7 @@ interface Tally {
   /** Failures since the last success of this batch, or all of them when there was none. */
   readonly streak: number;
   readonly succeeded: boolean;
+  readonly lastRunId: string | null;
   readonly lastRunAt: number;
   readonly lastStatus: FinalEnd['status'] | null;
   readonly lastError: string | null;
@@ -169,7 +213,8 @@ function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
     const taskId = end.run.taskId;
     if (taskId === null) continue;
     const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end, open));
-    tallies.set(taskId, addTo(tallies.get(taskId) ?? emptyTally, end, counts));
+    const context = end.context !== null && (yield* isContextEdited(taskId, end)) ? null : end.context;
+    tallies.set(taskId, addTo(tallies.get(taskId) ?? emptyTally, { ...end, context }, counts));
     open.delete(end.run.occurrenceId ?? '');
   }
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -178,6 +223,7 @@ function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
       runs: sql`runs + ${tally.runs}`,
       failures: sql`failures + ${tally.failures}`,
       consecutiveFailures: sql`case when ${tally.succeeded ? 1 : 0} = 1 then 0 else consecutive_failures end + ${tally.streak}`,
+      lastRunId: text(tally.lastRunId),
       lastRunAt: tally.lastRunAt,
       lastRunStatus: tally.lastStatus,
       lastError: tally.lastError,
@@ -198,11 +244,21 @@ function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
   return yield* pauseTasks(taskIds, { reason: 'harmful_template', guard: allOf() }, ends[0]?.finishedAt ?? 0);
 }
 
+/** A person who changed the context while the run was under way knew more than the run, so theirs stays. */
+function* isContextEdited(taskId: string, { run: { createdAt } }: RunEnd): Script<boolean> {
+  const edit = yield* one(
+    select(pick(columns.audit, 'id'))`from audit
+      where task_id = ${taskId} and at > ${createdAt} and after like '%"context":%' limit 1`,
+  );
+  return edit !== undefined;
+}
+
 const emptyTally: Tally = {
   runs: 0,
   failures: 0,
   streak: 0,
   succeeded: false,
+  lastRunId: null,
   lastRunAt: 0,
   lastStatus: null,
   lastError: null,
@@ -216,7 +272,8 @@ function addTo(tally: Tally, end: FinalEnd, counts: boolean): Tally {
     failures: tally.failures + (end.status === 'failed' ? 1 : 0),
     streak: succeeded ? 0 : tally.streak + (counts ? 1 : 0),
     succeeded: succeeded || tally.succeeded,
-    lastRunAt: Math.max(tally.lastRunAt, end.startedAt),
+    lastRunId: end.run.id,
+    lastRunAt: end.run.startedAt ?? end.startedAt,
     lastStatus: end.status,
     lastError: end.error,
     context: succeeded && end.context !== null ? JSON.stringify(end.context) : tally.context,

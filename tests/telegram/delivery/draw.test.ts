@@ -21,6 +21,8 @@ import { ada } from '../chat/talk.ts';
 const taskId = '0199f3a1-7b2c-7def-8abc-0123456789ab';
 const otherId = '0199f3a1-7b2c-7fff-bfff-ffffffffffff';
 
+const neverRan = { lastRunId: null, lastRunAt: null, lastRunStatus: null, lastOutcome: null, lastError: null };
+
 function aTask(facts: Partial<Task> = {}): Task {
   return {
     id: taskId,
@@ -45,9 +47,7 @@ function aTask(facts: Partial<Task> = {}): Task {
     topicId: null,
     context: {},
     counters: { runs: 0, failures: 0, consecutiveFailures: 0, boundedRuns: 0 },
-    lastRunAt: null,
-    lastRunStatus: null,
-    lastError: null,
+    ...neverRan,
     created: { at: start, by: 'telegram:user:1001' },
     updated: { at: start, by: 'telegram:user:1001' },
     paused: null,
@@ -164,7 +164,7 @@ describe('what is drawn', () => {
       [
         'Two calculations differ about when #3 Stand up runs next. I compute each schedule twice, with different programs.',
         'Cronogram: Wed 18 Nov 10:00, Wed 18 Nov 11:00\ncroner: no more runs\nZone: Europe/Madrid',
-        'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
+        'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. More is told by: cronogram audit --run',
       ].join('\n\n'),
     );
   });

@@ -118,7 +118,7 @@ export const noticeTexts = {
   slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
   slotsZone: (zone: string): string => `Zone: ${zone}`,
   slotsDifferTodo:
-    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
+    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. More is told by: cronogram audit --run',
   chatBack: (paused: number): Rich =>
     blocks(
       bold('I am back.'),

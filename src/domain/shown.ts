@@ -56,7 +56,7 @@ export type View =
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
   /** Above results that come where their task was asked for, because their topic cannot be had. */
   | { readonly view: 'fallback'; readonly cause: BlockedCause }
-  /** The topic was made again: a person deleted it, or Telegram showed outside of it what was sent to it. */
+  /** The topic was made again: a person deleted it, or Telegram did not show in it what was sent there. */
   | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
   | { readonly view: 'notPinned' }
   /** The topic bears its old name yet, and is named again and again. */

@@ -45,13 +45,15 @@ export interface TopicView {
   readonly askedAt: number | null;
   /** When it was last given up to be made again. */
   readonly lostAt: number | null;
+  /** Its card, which is there when anything of ours was ever seen in it. */
+  readonly cardId: number | null;
   /** The name under which its creation was asked for; the task may be called otherwise by now. */
   readonly askedName: string | null;
   /** Why it is blocked. */
   readonly cause: BlockedCause | null;
 }
 
-/** A topic was deleted by a person, or Telegram shows outside of it what is sent to it. */
+/** A topic was deleted by a person, or Telegram does not show in it what is sent there. */
 export const topicLosses = { gone: 1, astray: 2 } as const;
 export type TopicLoss = (typeof topicLosses)[keyof typeof topicLosses];
 

@@ -15,7 +15,7 @@ import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
 interface TransportDeps extends DrawingDeps {
   readonly api: TelegramApi;
   readonly store: DrawingDeps['store'] &
-    Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'>;
+    Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics' | 'isTopicTaken'>;
   readonly budget: Budget;
   readonly log: Log;
 }
@@ -159,8 +159,11 @@ function isOtherForm(answer: Answered<Edited>): boolean {
 async function createTopic(line: Line, address: string, name: string): Promise<TopicMade> {
   const answer = await line.api.ask((raw, signal) => raw.createForumTopic({ chat_id: address, name }, signal));
   line.heed(answer);
-  if (answer.is === 'ok') return { is: 'made', topicId: answer.value.message_thread_id };
-  return meaningOf(answer, { verb: 'createTopic', address, topic: null });
+  if (answer.is !== 'ok') return meaningOf(answer, { verb: 'createTopic', address, topic: null });
+  const { message_thread_id: topicId } = answer.value;
+  if (!(await line.store.isTopicTaken(address, topicId))) return { is: 'made', topicId };
+  // The number of the new one is not known then, and it is looked for as after no answer at all.
+  return { is: 'lost', error: 'Telegram answered with the topic of another task' };
 }
 
 const topicsOff: Sent = {

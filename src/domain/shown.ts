@@ -56,9 +56,11 @@ export type View =
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
   /** Above results that come where their task was asked for, because their topic cannot be had. */
   | { readonly view: 'fallback'; readonly cause: BlockedCause }
-  /** The topic was made again: a person deleted it, or Telegram showed outside of it what was sent to it. */
+  /** The topic was made again: a person deleted it, or Telegram did not show in it what was sent there. */
   | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
   | { readonly view: 'notPinned' }
+  /** The topic bears its old name yet, and is named again and again. */
+  | { readonly view: 'notRenamed'; readonly cause: BlockedCause; readonly error: string }
   /** A topic that was to be removed is still there. */
   | { readonly view: 'topicNotRemoved'; readonly cause: BlockedCause; readonly error: string }
   /** A part may or may not have arrived. */
@@ -163,6 +165,7 @@ export type Word =
   | { readonly word: 'fallback'; readonly reason: BlockedCause; readonly taskId: string }
   | { readonly word: 'failed'; readonly about: string }
   | { readonly word: 'not_pinned' }
+  | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: GrantFault; readonly taskId: string; readonly about: string }
   | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor }
   | { readonly word: 'slots_differ'; readonly taskId: string; readonly about: string }

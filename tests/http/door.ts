@@ -250,6 +250,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     list: async () => ({ items: [task], next: 'more' }),
     versions: async () => [],
     edit: async () => ({ ...changed, warnings: [], changes: {} }),
+    renameWarnings: async () => [],
     pause: async () => changed,
     resume: async () => changed,
     delete: async () => changed,

@@ -313,6 +313,7 @@ export interface ChatStore {
     name: string,
     since: number,
   ): Promise<readonly { readonly topicId: number; readonly at: number }[]>;
+  isTopicTaken(address: string, topicId: number): Promise<boolean>;
   /** A callback from the message settles it; false when there was nothing to settle, or it is another message. */
   foundByPress(found: FoundByPress): Promise<boolean>;
   /** A person settles what nobody knows: it arrived, or it is sent again. False when it is settled already. */

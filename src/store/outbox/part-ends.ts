@@ -92,6 +92,7 @@ function endColumns(end: PartEnd, now: number) {
     }
     case 'pending': {
       const unsent = end.unsent ? 1 : 0;
+      const isRerouted = end.reroute === undefined ? 0 : 1;
       return {
         sends: sql`sends - ${begun} * ${unsent}`,
         putOffs: sql`put_offs + ${begun} * ${unsent}`,
@@ -100,7 +101,8 @@ function endColumns(end: PartEnd, now: number) {
         evidence: foundOut(end),
         cause: null,
         settles: 0,
-        ...(end.reroute === undefined ? {} : { goesTo: 'thread' as const, toTopic: end.reroute.topic }),
+        goesTo: sql`case when ${isRerouted} = 1 then 'thread' else goes_to end`,
+        toTopic: sql`case when ${isRerouted} = 1 then ${int(end.reroute?.topic ?? null)} else to_topic end`,
         doubtedAt: sql`case when ${end.inDoubt ? 1 : 0} = 1 then ${doubtedSince} end`,
         fence,
       };
@@ -190,6 +192,7 @@ function* guide(end: Guided, guidance: NewMessage, now: number): Script<void> {
 }
 
 function wordOf(end: Exclude<Guided, { status: 'unknown' }>, { thread, shown }: NewMessage): Word {
+  if (isView(shown) && shown.view === 'notRenamed') return { word: 'not_renamed', about: end.id };
   if (end.status === 'blocked') {
     const { cause: reason, taskId = null } = end;
     // Whether a topic was made is a question about one task; what else is to be mended is so for all that wait.

@@ -44,6 +44,8 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return fallbackDrawn(view, about);
     case 'topicRemade':
       return drawn(notice.topicRemade(nameIn(about), view.isAstray === true));
+    case 'notRenamed':
+      return drawn(blocks(notice.notRenamed(nameIn(about), view.cause), errorOf(view)));
     case 'notPinned':
       return drawn(notice.notPinned);
     case 'topicNotRemoved':
@@ -202,10 +204,15 @@ function blockedDrawn({ cause, error }: Of<'blocked'>, { task }: About): Drawn {
     blocks(
       notice.blocked(nameIn({ task }), cause),
       notice.blockedTodo(cause, task === null ? 'unknown' : task.home.address.startsWith('-') ? 'group' : 'private'),
-      cause === 'other' || cause === 'no_write_right' ? notice.error(error) : null,
+      errorOf({ cause, error }),
     ),
     [[button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)))]],
   );
+}
+
+/** Words of Telegram say more than ours where the cause is not known. */
+function errorOf({ cause, error }: Pick<Of<'blocked'>, 'cause' | 'error'>): Rich | null {
+  return cause === 'other' || cause === 'no_write_right' ? texts.notice.error(error) : null;
 }
 
 /** Whether a topic was made only a person can tell; every other cause is looked at with the next result. */

@@ -144,13 +144,6 @@ describe('what is drawn', () => {
     expect(wordsOf({ view: 'blocked', cause: 'topics_off', error: '' }, alone)).toContain('Threaded Mode');
   });
 
-  test('results that come where their task was asked for: one line with task and cause', () => {
-    expect(wordsOf({ view: 'fallback', cause: 'no_topic_right' })).toBe(
-      'Shown here: #3 Stand up cannot be shown in its topic, because I may not manage topics in this group.',
-    );
-    expect(wordsOf({ view: 'fallback', cause: 'topic_in_doubt' }).split('\n')).toHaveLength(1);
-  });
-
   test('doubt, topics made again, a missing pin, and chats that went and came', () => {
     expect(wordsOf({ view: 'inDoubt', deliveryId: otherId, sentAt: start })).toBe(
       'Did it arrive? Telegram never answered when I sent a message of #3 Stand up at Wed 18 Nov 10:00.\n\nLook above, and press what is true.',

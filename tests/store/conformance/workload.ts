@@ -16,7 +16,7 @@ export function workloadTests(open: OpenWorld): void {
     expect(await store.workload(nine, many)).toEqual({
       due: nothing,
       pending: 0,
-      runs: { queued: nothing, running: nothing, backoff: nothing, waiting: nothing },
+      runs: { queued: nothing, running: nothing, backoff: nothing },
       deliveries: { pending: nothing, sending: nothing, unknown: nothing, blocked: nothing },
       inbox: nothing,
       oldestWorkAt: null,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import {
   faultLines,
+  isLoopback,
   loadEnvFile,
   readConfig,
   secretsIn,
@@ -132,11 +133,17 @@ function printClaim(code: string): void {
   );
 }
 
+/** The page is for this computer alone, and a server that listens elsewhere cannot be asked from here. */
+function chatPage(url: string): string {
+  const isHere = isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
+  return isHere ? `${url}/sandbox` : 'none, HTTP_HOST is not this computer alone; set it to 127.0.0.1';
+}
+
 /** For people on a terminal, in words; for machines, one line of JSON. */
 function announce(server: Server, { log }: World): void {
   const places = {
     data: server.dataFile ?? 'postgres',
-    ...(server.sandbox === null ? {} : { chat: `${server.url}/sandbox` }),
+    ...(server.sandbox === null ? {} : { chat: chatPage(server.url) }),
     api: `${server.url}/docs`,
     health: `${server.url}/healthz`,
     token_file: server.tokenFile ?? 'none, API_TOKEN is set',

@@ -7,7 +7,7 @@ import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
-import type { Config } from '../config/config.ts';
+import { ownAddress, type Config } from '../config/config.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import type { PageOfMetrics } from '../http/app.ts';
 import { createEventStreams } from '../http/events.ts';
@@ -171,7 +171,7 @@ async function start(app: App, { secrets }: Starting): Promise<Server> {
   heartbeat?.start();
   phase.run();
   return {
-    url: `http://${config.HTTP_HOST}:${listening.port}`,
+    url: ownAddress(config.HTTP_HOST, String(listening.port)),
     dataFile: databaseFile(config.DATABASE_URL),
     tokenFile: api.tokenFile,
     sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },

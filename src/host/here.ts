@@ -20,6 +20,7 @@ import { databaseFile } from '../store/engine/open.ts';
 import { listCopies, type Copy } from '../store/files/backup.ts';
 import { inspectFile, inspectPostgres, type Inspection } from '../store/files/inspection.ts';
 import { systemClock, systemTimer } from '../system/clock.ts';
+import { childFault } from '../system/pool/pool.ts';
 import { terminalAsking, type Asking } from './init/asking.ts';
 
 /** This computer, and the folder in which the server works. */
@@ -105,6 +106,8 @@ export interface System {
   run(command: string, args: readonly string[]): Promise<Ran>;
   /** Proves that the driver of SQLite can be loaded; throws what it says. */
   loadDriver(): string;
+  /** Why no child process can be started that evaluates what people write; null when one can. */
+  childFault(): Promise<string | null>;
   /** The `.env` of the working folder by itself; null when there is none. */
   envFile(): Settings | null;
   giveToUser(user: string, path: string): void;
@@ -132,6 +135,7 @@ function systemIn(folder: string, userConfig: string): System {
       probe.close();
       return version;
     },
+    childFault: () => childFault(systemTimer),
     envFile: () => {
       const file = join(folder, '.env');
       return existsSync(file) ? settingsOf(readEnvText(readFileSync(file, 'utf8')), folder) : null;

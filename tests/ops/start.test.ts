@@ -30,6 +30,19 @@ describe.concurrent('a start', () => {
     expect(await program.ended).toBe(0);
   });
 
+  it.for([
+    ['127.0.0.2', 'http://127.0.0.2'],
+    ['0.0.0.0', 'http://127.0.0.1'],
+  ])(
+    'on %s prints a link to the chat page that leads there',
+    async ([HTTP_HOST = '', place = ''], { onTestFinished: atEnd }) => {
+      const program = startProgram(aFolder(atEnd), { DATABASE_URL: 'file:c.db', HTTP_HOST }, atEnd);
+      const { chat } = await program.logs('started');
+      expect(String(chat)).toMatch(new RegExp(`^${place}:\\d+/sandbox$`));
+      expect((await fetch(String(chat))).status).toBe(200);
+    },
+  );
+
   it('makes the folder of its own files where the database is elsewhere', async ({ onTestFinished: atEnd }) => {
     const folder = aFolder(atEnd);
     const program = startProgram(folder, { DATABASE_URL: (await freshPostgres()).url }, atEnd);

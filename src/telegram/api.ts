@@ -154,11 +154,13 @@ const sent = z
   .refine(({ message_id: id, ephemeral_message_id: alone }) => id > 0 || alone !== undefined);
 const edited = z.union([z.literal(true), sent]);
 
+/** Updates that may be asked for at once; a list of more is no answer. */
+export const updatesMax = 100;
+
 /** As far as results are read; the updates of a list are looked at one by one where they are taken in. */
 const results: Readonly<Partial<Record<keyof RawApi, z.ZodType>>> = {
   getMe: z.object({ id: number, username: z.string() }),
-  // More than may be asked for at once is no answer.
-  getUpdates: z.array(z.unknown()).max(100),
+  getUpdates: z.array(z.unknown()).max(updatesMax),
   getChat: z.object({ id: number }),
   getChatMember: z.object({ status: z.string(), user: z.object({ id: number }) }),
   // The first is the base thread of every forum.

@@ -45,7 +45,7 @@ describe('a create', () => {
       'invalid_schedule',
       'schedule.tz',
     ],
-    ['an unknown policy', { ...creation, policies: { fallback: 'creator' } }, 'invalid_policy', 'policies.fallback'],
+    ['an unknown policy', { ...creation, policies: { fallbacks: 'creator' } }, 'invalid_policy', 'policies.fallbacks'],
     ['a policy out of range', { ...creation, policies: { priority: 11 } }, 'invalid_policy', 'policies.priority'],
     [
       'an unknown field of a policy',

@@ -123,7 +123,11 @@ export const lookingVerbs = [
         params: await paramsOf(session, name, deletedToo),
         query: { at, from: withTime(from), to: withTime(to), ...pageOf(page) },
       });
-      const lines = await Promise.all(answer.answers.map(({ line }) => sentence(session.terminal, line)));
+      const lines = await Promise.all(
+        answer.answers.map(({ line, evidence: { run_number: number } }) =>
+          sentence(session.terminal, number === undefined ? line : `${line} Run ${number}.`),
+        ),
+      );
       return {
         json: answer,
         text: lines.length === 0 ? 'Nothing was due in that time.\n' : lines.join(''),
@@ -193,6 +197,7 @@ function historyColumns(times: Times, runs: TaskRuns): readonly Column<TaskRuns[
   const took = (run: TaskRuns[number]) => run.attempts.at(-1)?.duration_ms ?? null;
   return [
     { title: `SLOT (${times.zone})`, least: 16, of: (run) => times.at(run.scheduled_for) },
+    { title: 'NO', of: (run) => run.run_number?.toString() ?? null },
     { title: 'STATUS', of: (run) => runCell(run.status) },
     { title: 'SENT', of: (run) => sentWords(run.deliveries) },
     { title: 'TOOK', of: (run) => tookWords(took(run)) },
@@ -235,7 +240,7 @@ export async function runText(session: Session, run: AnswerOf<'getRun'>, timezon
   const { terminal, clock } = session;
   const times = timesIn(timezone, clock.now());
   const head = await facts(terminal, [
-    ['run', run.run_id],
+    ['run', run.run_number === null ? run.run_id : `${run.run_id}, no. ${run.run_number}`],
     ['status', runCell(run.state)],
     ['task', run.task_id],
     ['source', run.task_id === null ? run.source : null],

@@ -42,7 +42,7 @@ const sources: Readonly<Record<OccurrenceSource, true>> = {
   replay: true,
 };
 const statuses = ['pending', 'dispatched', 'succeeded', 'failed', 'cancelled', 'skipped', 'missed'] as const;
-const runStates = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+const runStates = ['queued', 'running', 'backoff', 'succeeded', 'failed', 'cancelled'] as const;
 
 const aSlot: SlotRow = {
   id: 'o-1',

@@ -159,7 +159,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     tasks,
     runs: createRuns(shared),
     messages: createMessages({ ...shared, runs }),
-    bulk: createBulk({ store, tasks, timer }),
+    bulk: createBulk({ ...shared, tasks }),
     truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,

@@ -21,7 +21,7 @@ pause a task | pause | pause, pauseto | pauseTask | task pause
 resume a task | resume | resume | resumeTask | task resume
 pause all of a tag or a subject | - a chat has /pause all and /resume all for its own tasks; tags and subjects are for programs | " | pauseTasks, resumeTasks, cancelTasks | task pause, task resume, task cancel
 pause all of a thread | pause, resume, cancel | - a word is enough | pauseThread, resumeThread, cancelThread | thread pause, thread resume, thread cancel
-remove all of a thread | purge | purge | purgeThread | thread purge
+remove all of a thread, or of a person | purge | purge | purgeThread, purgePerson | thread purge, task purge
 skip the next run | skip | skip | skipTask | task skip
 take a skip back | skip, undo | undo | unskipTask | task unskip
 run once more later | snooze | snooze, later, pick | snoozeTask | task snooze

@@ -154,6 +154,8 @@ async function inBulk({ ask, pipeline }: Witness): Promise<void> {
   await ask('listThreadTasks', { params: thread });
   await ask('purgeThread', { params: thread, query: '?dry_run=true' });
   await ask('purgeThread', { params: thread });
+  await ask('purgePerson', { params: { actor: 'system:api' } });
+  await ask('purgePerson', { params: { actor: 'ada' } });
 }
 
 async function operate({ ask }: Witness): Promise<void> {

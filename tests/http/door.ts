@@ -288,7 +288,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       resume: bulked,
       cancel: bulked,
       count: async () => counts,
-      purge: async () => counts,
+      purge: async () => ({ counts, isDone: true }),
     }),
     operations: heard('operations', {
       status: async () => status,

@@ -10,14 +10,14 @@ import { makingVerbs, scheduleVerbs } from './making.ts';
 import { operationVerbs } from './operations.ts';
 import { runVerb, runVerbs } from './running.ts';
 import { sandboxVerbs } from './sandbox.ts';
-import { bulkVerbs, threadVerbs } from './switching.ts';
+import { bulkVerbs, personVerbs, threadVerbs } from './switching.ts';
 
 /** Verbs that ask a server, in the order in which help tells of them. */
 export const remoteVerbs = (program: Command): readonly Group[] => [
   {
     name: 'task',
     summary: 'make, look at, change and run tasks',
-    verbs: [...makingVerbs, ...lookingVerbs, runVerb, ...bulkVerbs, ...doingVerbs],
+    verbs: [...makingVerbs, ...lookingVerbs, runVerb, ...bulkVerbs, ...personVerbs, ...doingVerbs],
   },
   { name: 'run', summary: 'look at runs, wait for them, do them again', verbs: runVerbs },
   { name: 'schedule', summary: 'try schedules out', verbs: scheduleVerbs },

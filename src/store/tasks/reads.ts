@@ -1,10 +1,9 @@
 import type { EndedRun, TaskRun, TaskRunQuery, Page } from '../../app/ports/runs.ts';
-import type { TaskQuery, TaskVersion, ThreadCounts } from '../../app/ports/tasks.ts';
+import type { TaskQuery, TaskVersion } from '../../app/ports/tasks.ts';
 import { versionsShownMax } from '../../domain/limits.ts';
 import type { Definition, Task } from '../../domain/task.ts';
-import type { Thread } from '../../domain/thread.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, count, mapped, pick, type Answer } from '../engine/fields.ts';
+import { columns, columnsOf, mapped, pick, type Answer } from '../engine/fields.ts';
 import { chatOfThread, contains, foreignCursor, tagged, page, positionOf, writeCursor } from '../engine/queries.ts';
 import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
@@ -12,6 +11,7 @@ import { acksOf } from '../questions/acks.ts';
 import { endedFields, partsOf } from '../runs/codec.ts';
 import { listRuns, readRun } from '../runs/list.ts';
 import { taskFields, taskSource } from './codec.ts';
+import { countTasks } from './purge.ts';
 
 /** Single reads. None of them writes, and none of them takes a lock. */
 export const taskReads = {
@@ -23,7 +23,7 @@ export const taskReads = {
   listRuns,
   readEndedRun,
   listVersions,
-  countThread,
+  countTasks,
 };
 
 const o = columnsOf('occurrences', 'o');
@@ -77,31 +77,6 @@ function* listVersions(taskId: string): Script<readonly TaskVersion[]> {
       versionFields,
     )`from task_versions where task_id = ${taskId} order by version desc ${limited(versionsShownMax)}`,
   );
-}
-
-const stateFields = { state: columns.tasks.state, count };
-
-/** A base thread stands for its whole chat, a topic for what was asked for in it. Old ids of a chat still find it. */
-function* countThread(thread: Thread): Script<ThreadCounts> {
-  const topic = thread.topic === null ? undefined : sql`home_topic = ${thread.topic}`;
-  const mine = allOf(sql`state <> 'deleted' and chat_id in ${chatOfThread(thread)}`, topic);
-  const ofMine = sql`task_id in (select id from tasks where ${mine})`;
-  const states = yield* all(select(stateFields)`from tasks where ${mine} group by state`);
-  const live = yield* one(
-    select({ count })`from runs where ${ofMine} and status in ('queued', 'running', 'backoff', 'waiting')`,
-  );
-  const open = yield* one(
-    select({ count })`from deliveries where ${ofMine} and status in ('pending', 'blocked', 'sending', 'unknown')
-      and kind in ('result', 'notice')`,
-  );
-  const inState = (state: string) => states.find((found) => found.state === state)?.count ?? 0;
-  return {
-    active: inState('active'),
-    paused: inState('paused'),
-    completed: inState('completed'),
-    liveRuns: live?.count ?? 0,
-    openDeliveries: open?.count ?? 0,
-  };
 }
 
 function* withParts(found: readonly Answer<typeof taskRunFields>[]): Script<TaskRun[]> {

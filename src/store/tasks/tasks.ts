@@ -15,6 +15,7 @@ import { changeLocked, changeTask, addVersion, insertTags } from './changes.ts';
 import { definitionColumns, readFacts } from './codec.ts';
 import { checkQuota, lockUser } from './grants.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
+import { purgeTasks } from './purge.ts';
 import { taskById } from './scene.ts';
 
 /** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
@@ -22,6 +23,7 @@ export const taskStore = {
   createTask,
   madeUnder,
   changeTask,
+  purgeTasks,
   cancelRun,
   cancelRuns,
   tasksAtWork,

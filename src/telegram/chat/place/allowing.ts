@@ -1,4 +1,4 @@
-import type { Chat } from '../../../app/ports/chats.ts';
+import type { Chat, User } from '../../../app/ports/chats.ts';
 import type { Actor } from '../../../domain/access.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, redrawn, Refused } from '../kit/answers.ts';
@@ -29,20 +29,28 @@ async function named(ctx: ChatContext, words: string): Promise<Answer> {
   if (addressForm.test(words)) return answer(await letIn(ctx, words, null));
   if (words.startsWith('@')) return answer(allow.username);
   if (/^[-+]?\d/.test(words)) return answer(texts.chat.allowNotHere);
-  const people = await ctx.store.usersNamed(words, waitingShown);
+  const people = await peopleCalled(ctx, words);
   const [first, ...others] = people;
   if (first === undefined) return answer(allow.nobodyCalled(words));
-  if (others.length === 0) return answer(await letIn(ctx, addressOf(first.id), first.name));
+  if (others.length === 0) return answer(await letIn(ctx, numberOf(first.id), first.name));
   return answer(
     allow.several(words),
     people.map(({ id, name }) => {
-      const address = addressOf(id);
+      const address = numberOf(id);
       return [button(allow.allow(allow.chat(name ?? words, address)), dataOf('allow', address))];
     }),
   );
 }
 
-function addressOf(actor: Actor): string {
+/** People by their id, or by a name that is known. */
+export async function peopleCalled({ store }: Pick<ChatContext, 'store'>, words: string): Promise<readonly User[]> {
+  if (!addressForm.test(words) || words.startsWith('-')) return store.usersNamed(words, waitingShown);
+  const known = await store.readUser(actorAt(words));
+  return known === null ? [] : [known];
+}
+
+/** The number of a person, which is also the address of their private chat. */
+export function numberOf(actor: Actor): string {
   return actor.replace(/^telegram:user:/, '');
 }
 

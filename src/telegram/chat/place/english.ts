@@ -1,4 +1,4 @@
-import type { ThreadCounts } from '../../../app/ports/tasks.ts';
+import type { TaskCounts } from '../../../app/ports/tasks.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
 import { groupRight, groupTopics, privateTopics } from '../results/english.ts';
 
@@ -34,18 +34,32 @@ export const topicTexts = {
   deletedWord: 'Topic deleted',
 } as const;
 
+interface Purged {
+  readonly all: number;
+  /** Of the person whose they are; null where they are those of the chat. */
+  readonly name: string | null;
+  readonly isEverywhere: boolean;
+}
+
 export const purgeTexts = {
-  alone: 'Write /purge alone: it counts first, and asks.',
+  nobody: (name: string): Rich =>
+    say`Nobody called ${oneLine(name, 40)} has tasks here. Name a person, or send their id.`,
   none: 'There are no tasks here, so there is nothing to delete.',
-  confirm: ({ active, paused, completed, liveRuns, openDeliveries }: ThreadCounts, all: number): Rich =>
+  confirm: (
+    { active, paused, completed, liveRuns, openDeliveries }: TaskCounts,
+    { all, name, isEverywhere }: Purged,
+  ): Rich =>
     blocks(
-      bold(`This chat has ${tasks(all)}: ${active} active, ${paused} paused, ${completed} completed.`),
+      bold(
+        `${name === null ? 'This chat has' : `${name} has`} ${tasks(all)}${name === null ? '' : isEverywhere ? ' in all chats' : ' here'}: ${active} active, ${paused} paused, ${completed} completed.`,
+      ),
       liveRuns + openDeliveries === 0
         ? null
         : `Going on just now: ${liveRuns} ${liveRuns === 1 ? 'run' : 'runs'}; waiting to be shown: ${openDeliveries}. They are dropped with their tasks.`,
       'Within 24 hours each can be brought back: /task #3 of a deleted task has an Undo button.',
     ),
   deleteAll: (all: number): string => `Delete ${all === 1 ? 'the one task' : `all ${all} tasks`}`,
+  deleteEverywhere: (all: number): string => `Delete ${all === 1 ? 'the one task' : `all ${all} tasks`} in all chats`,
   changed: 'Tasks were made or deleted meanwhile. Look again.',
   done: (all: number, names: readonly Rich[], more: number): Rich =>
     blocks(
@@ -58,9 +72,9 @@ export const purgeTexts = {
 
 export const serverTexts = {
   chatTitle: (): Rich => bold('This chat'),
-  chatTasks: ({ active, paused, completed }: ThreadCounts): string =>
+  chatTasks: ({ active, paused, completed }: TaskCounts): string =>
     `Tasks: ${active} active, ${paused} paused, ${completed} completed`,
-  chatWork: ({ liveRuns, openDeliveries }: ThreadCounts): string =>
+  chatWork: ({ liveRuns, openDeliveries }: TaskCounts): string =>
     `Going on: ${liveRuns} ${liveRuns === 1 ? 'run' : 'runs'}; waiting to be shown: ${openDeliveries}`,
   title: (): Rich => bold('The server'),
   version: (version: string, since: string): string => `Cronogram ${version}, running since ${since}`,

@@ -205,7 +205,10 @@ describe('what is asked for', () => {
 
   it('is a row of this table for every operation that has a use case', () => {
     const shapes = rows.map(([request]) =>
-      (request.split('?', 1)[0] ?? '').replace(/\/(?:a|r|g)(?=\/|$)/, '/{}').replace(key, '{}'),
+      (request.split('?', 1)[0] ?? '')
+        .replace(/\/(?:a|r|g)(?=\/|$)/, '/{}')
+        .replace(key, '{}')
+        .replace('/system:api/', '/{}/'),
     );
     const missing = Object.entries(operations).filter(
       ([, { method, path, open }]) =>

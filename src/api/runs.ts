@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { sounds } from '../domain/run.ts';
+import { runErrorCodes, sounds } from '../domain/run.ts';
 import {
   operation,
   cursor,
@@ -26,12 +26,16 @@ const attempt = strict({
   finished_at: instant.nullable(),
   duration_ms: z.number().nullable(),
   http_status: z.int().nullable(),
+  action_kind: text,
   error_message: text,
 }).meta({ id: 'Attempt' });
 
 const traceId = text.meta({
   description: 'The x-request-id of the request that asked for the run, or the run_id where none did.',
 });
+
+const runNumber = z.int().nullable().meta({ description: 'Which run of its task it is, runs by hand included.' });
+const errorCode = z.enum(runErrorCodes).nullable();
 
 export const deliveryAnswer = strict({
   delivery_id: z.string(),
@@ -64,7 +68,10 @@ export const taskRunAnswer = strict({
   reason: text.meta({ description: 'Why it did not simply run.' }),
   replay_of: text.meta({ description: 'The task_run that is done again.' }),
   late_ms: z.number(),
+  run_number: runNumber,
+  action_kind: text,
   error_message: text,
+  error_code: errorCode,
   created_at: instant,
   updated_at: instant,
   trace_id: traceId,
@@ -78,7 +85,10 @@ const standing = {
 };
 const fault = {
   error_message: text,
-  error: strict({ message: z.string() }).nullable().meta({ description: 'error_message as jagc tells it.' }),
+  error_code: errorCode,
+  error: strict({ code: errorCode, message: z.string() })
+    .nullable()
+    .meta({ description: 'error_message and error_code once more, as jagc tells them.' }),
 };
 
 export const runAnswer = strict({
@@ -90,6 +100,8 @@ export const runAnswer = strict({
   thread_key: text.meta({ description: 'Where a message goes, or where the task was asked for.' }),
   user_key: text.meta({ description: 'For whom a message was put there.' }),
   ...standing,
+  run_number: runNumber,
+  action_kind: text,
   output: facts.nullable(),
   ...fault,
   created_at: instant,

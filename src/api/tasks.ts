@@ -65,12 +65,13 @@ export const taskAnswer = strict({
   resumed_by: actor.nullable(),
   deleted_at: instant.nullable(),
   deleted_by: actor.nullable(),
-  last_run_at: instant.nullable(),
+  last_run_id: text,
+  last_run_at: instant.nullable().meta({ description: 'When its last run that has ended began.' }),
   last_run_status: z.enum(['succeeded', 'failed']).nullable(),
   last_outcome: z
-    .enum(['succeeded', 'failed', 'cancelled'])
+    .enum(['succeeded', 'failed', 'cancelled', 'skipped', 'missed'])
     .nullable()
-    .meta({ description: 'The finer word for last_run_status.' }),
+    .meta({ description: 'What became of its last slot or run by hand, also of one that did not run.' }),
   last_error_message: text,
 }).meta({ id: 'Task' });
 

@@ -6,6 +6,10 @@
 export const checks = {
   enabled_without_next: { mended: true, sentence: 'An enabled task has no next slot, so it will never run again.' },
   slot_overdue: { mended: false, sentence: 'A slot is overdue although the scheduler has nothing else to do.' },
+  next_slot_drifted: {
+    mended: true,
+    sentence: 'The next slot of an enabled task is not the one that its schedule names, so runs come late or never.',
+  },
   pause_overdue: {
     mended: false,
     sentence: 'A pause should have ended by itself and did not; resume the task by hand.',

@@ -10,6 +10,9 @@ import { iso } from './schedule/time/calendar.ts';
  */
 export type OccurrenceStatus = 'pending' | 'dispatched' | 'succeeded' | 'failed' | 'cancelled' | 'skipped' | 'missed';
 
+/** Its ends. */
+export type OccurrenceOutcome = Exclude<OccurrenceStatus, 'pending' | 'dispatched'>;
+
 /**
  * The source of an occurrence asked for it. A catch-up is a slot that runs late because nobody was there in time. The others were asked for by
  * hand: they stand beside the schedule, take an instant that is no slot, and count against no bound.

@@ -1,5 +1,6 @@
 import type { Actor } from './access.ts';
 import { backoffMs, retryAttemptsMax, retryCapDefaultMs, retryPauseMaxMs } from './limits.ts';
+import type { OccurrenceSource } from './occurrence.ts';
 import { type Policies, retryDelayMs, type Retry } from './policy.ts';
 import type { Bounds, Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
@@ -18,6 +19,10 @@ export type RunStatus = 'queued' | 'running' | 'backoff' | 'waiting' | 'succeede
 
 export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'backoff', 'waiting'];
 
+/** Causes for which a run did not succeed, for programs; `internal` stands for every fault of ours. */
+export const runErrorCodes = ['failed', 'timed_out', 'interrupted', 'cancelled', 'not_allowed', 'internal'] as const;
+export type RunErrorCode = (typeof runErrorCodes)[number];
+
 /** One try of a run: `running`, then one of the other words, for ever. */
 export type AttemptStatus = 'running' | 'succeeded' | 'failed' | 'timed_out' | 'interrupted' | 'cancelled';
 
@@ -34,6 +39,8 @@ export interface RunInput {
   readonly slotAt: number | null;
   /** Set when the slot ran later than its grace; the result says so. */
   readonly late: boolean;
+  /** What asked for it; absent for the schedule, as most are. */
+  readonly source?: OccurrenceSource | undefined;
   /** False for threads that are kept in history and delivered nowhere. */
   readonly delivers: boolean;
   /** Absent when empty, like the policies: this is written with every run, and most tasks have neither. */

@@ -1,6 +1,7 @@
 import type { Actor } from './access.ts';
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
+import type { OccurrenceOutcome } from './occurrence.ts';
 import type { Policies } from './policy.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import type { Thread } from './thread.ts';
@@ -66,9 +67,13 @@ export interface Task extends Definition {
   readonly topicId: number | null;
   readonly context: Readonly<Record<string, unknown>>;
   readonly counters: Counters;
+  /** The last run that has ended: which one, when it began, and how it ended. */
+  readonly lastRunId: string | null;
   readonly lastRunAt: number | null;
   readonly lastRunStatus: 'succeeded' | 'failed' | 'cancelled' | null;
   readonly lastError: string | null;
+  /** What became of its last slot or run by hand, also of one that did not run. */
+  readonly lastOutcome: OccurrenceOutcome | null;
   readonly created: Stamp;
   readonly updated: Stamp;
   readonly paused: Stamp | null;

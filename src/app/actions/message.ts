@@ -19,7 +19,7 @@ export function messageAction(templates: Pick<Templates, 'render'>): Action {
       const plain = spec['plain'];
       if (plain !== undefined && typeof plain !== 'boolean') throw invalid('action.plain is true or false.');
       checkMedia(spec['media']);
-      return isTemplate(spec, instructions) ? instructions : null;
+      return isTemplate(spec, instructions) ? { text: instructions, variables: sampleVariables } : null;
     },
     // Rendering has no effect outside; the sending is a delivery, which keeps its own truth.
     repeatable: () => true,
@@ -73,19 +73,45 @@ function lateLine({ slotAt, timezone }: RunInput, startedAt: number): string {
   return `Late: due ${wallText(slotAt ?? startedAt, timezone)}, ran ${wallText(startedAt, timezone)} (${timezone})`;
 }
 
-function variables({ input, runId, attempt, startedAt }: Job) {
+type Told = Pick<Job, 'input' | 'runId' | 'taskId' | 'runNumber' | 'attempt' | 'startedAt'>;
+
+function variables({ input, runId, taskId, runNumber, attempt, startedAt }: Told) {
+  const slot = input.slotAt === null ? null : iso(input.slotAt);
+  const { number, title, timezone } = input;
   return {
-    task: { number: input.number, title: input.title, timezone: input.timezone },
+    task: { id: taskId, number, title, timezone, tz: timezone },
     run: {
       id: runId,
+      number: runNumber,
       attempt,
-      scheduled_for: input.slotAt === null ? null : iso(input.slotAt),
+      source: input.again?.kind ?? input.source ?? 'schedule',
+      slot,
+      scheduled_for: slot,
       started_at: iso(startedAt),
       late: input.late,
     },
     context: input.context ?? {},
   };
 }
+
+/** What a run gives a template, by example. */
+const sampleVariables = variables({
+  input: {
+    title: 'Title',
+    instructions: '',
+    action: { kind: 'message' },
+    timezone: 'UTC',
+    number: 1,
+    slotAt: 0,
+    late: false,
+    delivers: true,
+  },
+  runId: 'run',
+  taskId: 'task',
+  runNumber: 1,
+  attempt: 1,
+  startedAt: 0,
+});
 
 export function refuseUnknown(spec: ActionSpec, known: readonly string[]): void {
   const unknown = Object.keys(spec).find((key) => !known.includes(key));

@@ -187,6 +187,7 @@ export function brokenEnd({ run, attempt, fence }: StartedRun, at: number, error
     durationMs: 0,
     httpStatus: null,
     error: error.slice(0, limits.errorMessageLengthMax),
+    isInternal: true,
     output: null,
     deliveries: [],
     notices: noNotices,

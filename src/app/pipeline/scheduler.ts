@@ -21,7 +21,7 @@ import type {
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { isolate, takeUp } from './quarantine.ts';
 import { policyFor, requestOf } from './run-requests.ts';
-import { planSlots, type SlotPlanDeps } from './slot-plans.ts';
+import { planSlots, slotFromNow, type SlotPlanDeps } from './slot-plans.ts';
 
 /**
  * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it
@@ -128,9 +128,8 @@ function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: numbe
     const request = requestOf(task, policy, {
       occurrenceId: waiting.id,
       slotAt: waiting.slotAt,
-      late: waiting.source === 'catch_up',
+      source: waiting.source,
       priority: policy.priority,
-      byHand: !bounded,
     });
     const completes = bounded && policy.maxRuns !== null && task.boundedRuns + 1 >= policy.maxRuns;
     return { ...occurrence, run: deps.runs.prepare(request, now), bounded, completes };
@@ -171,13 +170,8 @@ function isMove(decision: Replan | Quarantine): boolean {
 
 /** A slot that is due already stays: it was promised under the old rules and is about to run. */
 function replanOf(task: DueTask, now: number): Replan {
-  const policy = policyFor(task);
-  const keep = task.nextAt <= now || task.schedule.kind === 'once' || isDelay(task.schedule);
-  return {
-    taskId: task.id,
-    expectNextAt: task.nextAt,
-    nextAt: keep ? task.nextAt : openFrom({ ...task, policy }, nextSlot(task.schedule, now, policy)),
-  };
+  const { id: taskId, nextAt: expectNextAt } = task;
+  return { taskId, expectNextAt, nextAt: expectNextAt <= now ? expectNextAt : slotFromNow(task, now) };
 }
 
 interface ZoneRulesDeps extends Pick<World, 'clock' | 'log'> {

@@ -1,7 +1,8 @@
-import { planDue, type PlannedOccurrence } from '../../domain/due.ts';
+import { openFrom, planDue, type PlannedOccurrence } from '../../domain/due.ts';
 import { actionScope, grantFault, type GrantFault } from '../../domain/grant.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { NewRun } from '../../domain/run.ts';
+import { isDelay, nextSlot } from '../../domain/schedule/schedule.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Ids } from '../ports/outside.ts';
 import type { SlotPlan, DueTask, NewOccurrence } from '../ports/pipeline.ts';
@@ -25,13 +26,11 @@ export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): Slot
   for (const planned of plan.occurrences) {
     const { slotAt, source, status, reason, decideBy } = permitted(planned, fault);
     const id = maker.ids.next();
-    const late = source === 'catch_up';
     const request = requestOf(task, policy, {
       occurrenceId: id,
       slotAt,
-      late,
+      source,
       priority: policy.priority,
-      byHand: false,
     });
     const run = status === 'dispatched' ? maker.runs.prepare(request, now) : null;
     if (run !== null) runs.push(run);
@@ -53,6 +52,21 @@ export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): Slot
 
 function isQuestion({ status, decideBy }: NewOccurrence): boolean {
   return status === 'pending' && decideBy !== null;
+}
+
+/** The next slot as the definition of a task names it, seen from now; null when there is none any more. */
+export function slotFromNow(
+  task: Pick<DueTask, 'schedule' | 'policies' | 'action' | 'minGapMs' | 'skipped' | 'nextAt'>,
+  now: number,
+): number | null {
+  const { schedule, skipped, nextAt } = task;
+  const policy = policyFor(task);
+  // Nothing but its own slot can be meant, even one that has passed: the step decides about it.
+  if (schedule.kind === 'once') return schedule.onceAt;
+  if (!isDelay(schedule)) return openFrom({ schedule, policy, skipped }, nextSlot(schedule, now, policy));
+  // It counts from the end of a run that nobody names any more, so only a slot too far away is none.
+  const farthest = nextSlot(schedule, Math.max(now, ...skipped), policy);
+  return farthest === null ? null : Math.min(nextAt, farthest);
 }
 
 /** The right to run is checked when the slot is taken up, and again when the run starts. */

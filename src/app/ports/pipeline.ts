@@ -4,7 +4,7 @@ import type { Gap, PlannedOccurrence } from '../../domain/due.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
 import type { Policy, UnknownPolicy } from '../../domain/policy.ts';
-import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../../domain/run.ts';
+import type { AttemptStatus, NewRun, RunErrorCode, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { MediaKind, Shown } from '../../domain/shown.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
@@ -104,6 +104,10 @@ export interface StartableRun {
   readonly chatId: string | null;
   readonly ownerId: Actor;
   readonly taskVersion: number | null;
+  /** Which run of its task it is; null for what no task sends. */
+  readonly runNumber: number | null;
+  /** When its first attempt began. */
+  readonly startedAt: number | null;
   readonly createdAt: number;
   readonly cancelRequested: boolean;
   readonly taskState: TaskState | null;
@@ -126,6 +130,7 @@ export type StartPlan =
       readonly occurrence: 'failed' | 'cancelled' | 'skipped';
       readonly reason: Reason | null;
       readonly error: string;
+      readonly errorCode: RunErrorCode;
       /** As for the end of an attempt; absent where nobody is told. */
       readonly notices?: EndNotices;
     };
@@ -167,6 +172,8 @@ export interface RunEnd {
   readonly durationMs: number;
   readonly httpStatus: number | null;
   readonly error: string | null;
+  /** Not the action failed but what is around it. */
+  readonly isInternal?: true;
   /** Its task is paused, because another run of it would harm the work of others again. */
   readonly isHarmful?: true;
   readonly output: Facts | null;

@@ -122,6 +122,8 @@ export interface TaskChange {
   readonly grant: GrantChange | null;
   /** Slots that were skipped in advance and are not any more. */
   readonly unskip: readonly number[];
+  /** Slots to come that are skipped again, because the change that gave them up is taken back. */
+  readonly reskip: readonly NewOccurrence[];
   /** Ends the open snooze with this reason. */
   readonly endSnooze: Reason | null;
   /** Answers open questions: the slots run after all, or they do not. */
@@ -143,6 +145,7 @@ export const noChange: TaskChange = {
   move: null,
   grant: null,
   unskip: [],
+  reskip: [],
   endSnooze: null,
   answer: null,
   audit: null,

@@ -46,7 +46,7 @@ export interface SlotRun extends Pick<RunView, 'id' | 'status' | 'createdAt' | '
 
 export interface SlotRow extends Omit<
   TaskRun,
-  'taskId' | 'runId' | 'updatedAt' | 'traceId' | 'attempts' | 'deliveries'
+  'taskId' | 'runId' | 'updatedAt' | 'traceId' | 'attempts' | 'deliveries' | 'runNumber' | 'actionKind' | 'errorCode'
 > {
   readonly decideBy: number | null;
   /** The instant of the occurrence that is done again. */

@@ -68,7 +68,7 @@ export function planRunNow(maker: SlotPlanDeps, scene: TaskScene, { now, traceId
   const slotAt = freeSlot(scene, now);
   const id = maker.ids.next();
   const runnable: RunnableTask = { ...task, provider: task.home.provider };
-  const request = { occurrenceId: id, slotAt, late: false, priority: limits.priorityRunNow, byHand: true };
+  const request = { occurrenceId: id, slotAt, source: 'run_now', priority: limits.priorityRunNow } as const;
   const asked = { ...requestOf(runnable, policy, request), traceId };
   const run = status === 'dispatched' ? maker.runs.prepare(asked, now) : null;
   return {

@@ -16,7 +16,7 @@ import {
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
 import { readAsked } from '../../domain/when/asked.ts';
-import type { Templates } from '../ports/outside.ts';
+import type { Templates, TemplateText } from '../ports/outside.ts';
 
 /** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
 export interface TaskInput {
@@ -63,7 +63,7 @@ export interface Checked {
 
 /** The rules need no executor of an action: a kind that is unknown, or whose check fails, is refused. */
 export interface ActionRules {
-  require(kind: string): { check(spec: ActionSpec, instructions: string): string | null };
+  require(kind: string): { check(spec: ActionSpec, instructions: string): TemplateText | null };
 }
 
 export interface Rules {
@@ -75,11 +75,11 @@ export interface Rules {
 
 /** Ends a check that meets a template of which nobody knows whether it is sound. */
 class Unparsed extends AppError {
-  readonly text: string;
+  readonly template: TemplateText;
 
-  constructor(text: string) {
+  constructor(template: TemplateText) {
     super('internal', 'a template was not parsed');
-    this.text = text;
+    this.template = template;
   }
 }
 
@@ -98,8 +98,8 @@ export async function withTemplates<T>(
       return await work({ ...rules, parsed });
     } catch (error) {
       if (!(error instanceof Unparsed)) throw error;
-      await templates.check(error.text, owner);
-      parsed.add(error.text);
+      await templates.check(error.template, owner);
+      parsed.add(error.template.text);
     }
   }
 }
@@ -124,7 +124,7 @@ export function checkContent(rules: Rules, content: Pick<Definition, 'title' | '
   checkTexts(content.title, content.instructions, { mayBeBlank: content.action['media'] !== undefined });
   checkSize('action', content.action, limits.actionBytesMax);
   const template = rules.actions.require(content.action.kind).check(content.action, content.instructions);
-  if (template !== null && !rules.parsed.has(template)) throw new Unparsed(template);
+  if (template !== null && !rules.parsed.has(template.text)) throw new Unparsed(template);
 }
 
 type Timing = Pick<Definition, 'schedule' | 'policies' | 'action'>;

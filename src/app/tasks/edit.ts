@@ -13,6 +13,7 @@ import {
 import { checkLabels, checkSize, type Definition, type Task } from '../../domain/task.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
 import { checkContent, checkTiming, type Checked, type Rules, type TaskInput } from './definition.ts';
+import { toldSlots } from './skip.ts';
 import {
   exhausted,
   isUnreadable,
@@ -77,7 +78,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): 
       set: { ...fieldsToSet(task, patch, { merged, checked }), ...turned.set },
       unskip: lost,
       scopes: scopesFor(task, merged),
-      audit: auditOf(task, turned, changes),
+      audit: auditOf(task, turned, changes, lost),
     },
     warnings: [...(checked?.warnings ?? []), ...lostSkips(lost.length)],
     changes,
@@ -256,11 +257,15 @@ function nextOf(turning: Turning): number {
   throw exhausted();
 }
 
-function auditOf(task: Task, { verb }: Turned, changes: Changes): TaskChange['audit'] {
+function auditOf(task: Task, { verb }: Turned, changes: Changes, lost: readonly number[]): TaskChange['audit'] {
   const after = sideOf(changes, 'after');
   return {
     verb,
-    before: { ...sideOf(changes, 'before'), ...(verb !== 'edit' && task.state === 'paused' ? pauseFacts(task) : {}) },
+    before: {
+      ...sideOf(changes, 'before'),
+      ...toldSlots(lost),
+      ...(verb !== 'edit' && task.state === 'paused' ? pauseFacts(task) : {}),
+    },
     after: verb === 'pause' ? { ...after, reason: 'manual' } : after,
   };
 }
@@ -314,6 +319,7 @@ export function replaceDefinition(
   const retimed = timingChanged(task, { ...fresh, schedule }) || task.policies.max_runs !== fresh.policies.max_runs;
   const nextAt = nextOpenSlot({ ...fresh, schedule, minGapMs: checked.minGapMs }, now, takenBesideSkips(scene));
   if (retimed && nextAt === null) throw exhausted();
+  const lost = retimed ? scene.skipped : [];
   const changes = changesOf(task, { ...fresh, schedule, context: context ?? task.context });
   if (isMoot(task, changes)) return { ...noChange, claims: claimed.claims };
   return {
@@ -329,8 +335,12 @@ export function replaceDefinition(
       ...(retimed && task.state !== 'paused' ? { state: 'active', nextAt } : {}),
     },
     stamp: 'updated',
-    unskip: retimed ? scene.skipped : [],
+    unskip: lost,
     scopes: scopesFor(task, fresh),
-    audit: { verb: 'upsert', before: sideOf(changes, 'before'), after: sideOf(changes, 'after') },
+    audit: {
+      verb: 'upsert',
+      before: { ...sideOf(changes, 'before'), ...toldSlots(lost) },
+      after: sideOf(changes, 'after'),
+    },
   };
 }

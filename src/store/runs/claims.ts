@@ -3,8 +3,8 @@ import { isByHand } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
-import { allOf, raw, sql, type Sql } from '../engine/sql.ts';
-import { insertAll, one, select, update, updateAll } from '../engine/statements.ts';
+import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { insertAll, one, select, update, updateAll, updateReturning } from '../engine/statements.ts';
 import { askAboutMissed } from '../questions/questions.ts';
 import { tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
 import { endWaiting, stopTasks } from '../tasks/auto-pauses.ts';
@@ -142,8 +142,26 @@ export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void
   });
 }
 
+/** Numbers for the runs of each task, in the order in which they enter. */
+function* numbersFor(runs: readonly NewRun[]): Script<ReadonlyMap<string, number>> {
+  const numbers = new Map<string, number>();
+  // Most tasks have one, so that one statement numbers all of them.
+  for (let left = runs.filter(({ taskId }) => taskId !== null); left.length > 0;) {
+    const firsts = new Map(left.toReversed().map(({ taskId, id }) => [taskId ?? '', id]));
+    const mine = sql`id in ${list([...firsts.keys()])}`;
+    const counted = yield* updateReturning('tasks', { runNumber: raw('run_number + 1') }, mine, numberFields);
+    for (const { id, runNumber } of counted) numbers.set(firsts.get(id) ?? '', runNumber);
+    const taken = new Set(firsts.values());
+    left = left.filter(({ id }) => !taken.has(id));
+  }
+  return numbers;
+}
+
+const numberFields = pick(columns.tasks, 'id', 'runNumber');
+
 /** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
 export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
+  const numbers = yield* numbersFor(runs);
   return yield* insertAll(
     'runs',
     runs.map((run) => {
@@ -157,6 +175,8 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
         ...whose,
         exclusive: run.exclusive ? 1 : 0,
         rank: 10 - run.priority,
+        runNumber: numbers.get(id) ?? null,
+        actionKind: run.input.action.kind,
         status: 'queued' as const,
         readyAt: run.readyAt,
         fence: 0,

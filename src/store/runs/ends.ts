@@ -1,8 +1,9 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
+import type { RunErrorCode } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columnsOf, pick } from '../engine/fields.ts';
+import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, hold, insertAll, select, update, updateAll } from '../engine/statements.ts';
+import { all, hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
@@ -25,6 +26,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
       finishedAt: isFinal(end) ? end.finishedAt : null,
       output: end.output === null ? null : JSON.stringify(end.output),
       error: end.error,
+      errorCode: codeOf(end),
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
   });
@@ -63,12 +65,18 @@ function* lockTasks(ends: readonly RunEnd[]): Script<void> {
   yield* hold(sql`select id from tasks where id in ${list(ids)} order by id ${forUpdate}`);
 }
 
+function codeOf({ attemptStatus, isInternal }: RunEnd): RunErrorCode | null {
+  if (isInternal === true) return 'internal';
+  return attemptStatus === 'succeeded' ? null : attemptStatus;
+}
+
 /** One for each attempt, so that whoever reads them sees every try. */
 function endEvent({ run, attempt, status, finishedAt }: RunEnd): NewEvent {
   const event = { kind: `run.${status}`, at: finishedAt, taskId: run.taskId, ref: run.id } as const;
   // Most runs need one attempt and are asked for by a schedule, and the fewer bytes a result costs, the better.
-  if (attempt === 1 && run.traceId === null) return event;
-  return { ...event, data: { ...(attempt === 1 ? {} : { attempt }), ...traced(run.traceId) } };
+  const isOnly = attempt === 1 && status !== 'backoff';
+  if (isOnly && run.traceId === null) return event;
+  return { ...event, data: { ...(isOnly ? {} : { attempt }), ...traced(run.traceId) } };
 }
 
 /** The end of the run as well: it is not tried again. */
@@ -96,6 +104,7 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
       bootId: null,
       finishedAt,
       error: sql`coalesce(${text(error)}, cancel_reason)`,
+      errorCode: 'cancelled',
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is not null`,
   });
@@ -155,6 +164,7 @@ interface Tally {
   /** Failures since the last success of this batch, or all of them when there was none. */
   readonly streak: number;
   readonly succeeded: boolean;
+  readonly lastRunId: string | null;
   readonly lastRunAt: number;
   readonly lastStatus: FinalEnd['status'] | null;
   readonly lastError: string | null;
@@ -169,7 +179,8 @@ function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
     const taskId = end.run.taskId;
     if (taskId === null) continue;
     const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end, open));
-    tallies.set(taskId, addTo(tallies.get(taskId) ?? emptyTally, end, counts));
+    const context = end.context !== null && (yield* isContextEdited(taskId, end)) ? null : end.context;
+    tallies.set(taskId, addTo(tallies.get(taskId) ?? emptyTally, { ...end, context }, counts));
     open.delete(end.run.occurrenceId ?? '');
   }
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -178,6 +189,7 @@ function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
       runs: sql`runs + ${tally.runs}`,
       failures: sql`failures + ${tally.failures}`,
       consecutiveFailures: sql`case when ${tally.succeeded ? 1 : 0} = 1 then 0 else consecutive_failures end + ${tally.streak}`,
+      lastRunId: text(tally.lastRunId),
       lastRunAt: tally.lastRunAt,
       lastRunStatus: tally.lastStatus,
       lastError: tally.lastError,
@@ -198,11 +210,21 @@ function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
   return yield* pauseTasks(taskIds, { reason: 'harmful_template', guard: allOf() }, ends[0]?.finishedAt ?? 0);
 }
 
+/** A person who changed the context while the run was under way knew more than the run, so theirs stays. */
+function* isContextEdited(taskId: string, { run: { createdAt } }: RunEnd): Script<boolean> {
+  const edit = yield* one(
+    select(pick(columns.audit, 'id'))`from audit
+      where task_id = ${taskId} and at > ${createdAt} and after like '%"context":%' limit 1`,
+  );
+  return edit !== undefined;
+}
+
 const emptyTally: Tally = {
   runs: 0,
   failures: 0,
   streak: 0,
   succeeded: false,
+  lastRunId: null,
   lastRunAt: 0,
   lastStatus: null,
   lastError: null,
@@ -216,7 +238,8 @@ function addTo(tally: Tally, end: FinalEnd, counts: boolean): Tally {
     failures: tally.failures + (end.status === 'failed' ? 1 : 0),
     streak: succeeded ? 0 : tally.streak + (counts ? 1 : 0),
     succeeded: succeeded || tally.succeeded,
-    lastRunAt: Math.max(tally.lastRunAt, end.startedAt),
+    lastRunId: end.run.id,
+    lastRunAt: end.run.startedAt ?? end.startedAt,
     lastStatus: end.status,
     lastError: end.error,
     context: succeeded && end.context !== null ? JSON.stringify(end.context) : tally.context,

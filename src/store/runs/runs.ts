@@ -46,7 +46,7 @@ function* startRuns(at: Batch, bootId: string, plan: Parameters<RunStore['startR
   const starting = plans.filter((one) => one.does === 'start');
   const started = yield* openAttempts({ starting, byId, bootId, now: at.now });
   const more = found.length === at.limit || plans.length < found.length;
-  return { taken: plans.length, more, started: startedOf(started, read) };
+  return { taken: plans.length, more, started: startedOf(started, read, at.now) };
 }
 
 function* ready({ now, limit }: Batch): Script<StartableRow[]> {
@@ -112,7 +112,7 @@ function isUntaken(byId: ById, runId: string): Sql {
 function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
   const ends = plans.filter((one) => one.does === 'end');
   const won = yield* updateAll('runs', ends, {
-    set: ({ status, error }) => ({ status, error, finishedAt: now, bootId: null }),
+    set: ({ status, error, errorCode }) => ({ status, error, errorCode, finishedAt: now, bootId: null }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
   yield* updateAll('occurrences', won, {
@@ -145,6 +145,8 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
         runs: raw('runs + 1'),
         failures: raw('failures + 1'),
         consecutiveFailures: raw('consecutive_failures + 1'),
+        lastRunId: end.runId,
+        lastRunAt: byId.get(end.runId)?.startedAt ?? now,
         lastRunStatus: 'failed',
         lastError: end.error,
       },
@@ -196,21 +198,31 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
   );
   yield* tellEvents(
     won.map((runId) => {
-      const { taskId = null, traceId = null } = byId.get(runId) ?? {};
-      const event = { kind: 'run.started', at: now, taskId, ref: runId } as const;
-      return traceId === null ? event : { ...event, data: traced(traceId) };
+      const { taskId = null, traceId, attempts = 0 } = byId.get(runId) ?? {};
+      const data = { attempt: attempts + 1, ...traced(traceId) };
+      return { kind: 'run.started', at: now, taskId, ref: runId, data };
     }),
   );
   return won;
 }
 
 /** The runs as they stand now that their attempts are open. */
-function startedOf(won: readonly string[], read: readonly ReturnType<typeof readStartable>[]): StartedRun[] {
+function startedOf(
+  won: readonly string[],
+  read: readonly ReturnType<typeof readStartable>[],
+  now: number,
+): StartedRun[] {
   const wins = new Set(won);
   return read.flatMap((run) => {
     if ('unreadable' in run || !wins.has(run.id)) return [];
     const interruptions = run.interruptions + (run.status === 'running' ? 1 : 0);
-    return [{ run: { ...run, interruptions }, attempt: run.attempts + 1, fence: run.fence + 1 }];
+    return [
+      {
+        run: { ...run, interruptions, startedAt: run.startedAt ?? now },
+        attempt: run.attempts + 1,
+        fence: run.fence + 1,
+      },
+    ];
   });
 }
 

@@ -61,7 +61,7 @@ export function* countReserved(due: readonly DueRow[]): Script<void> {
 }
 
 /** Slots that a person skipped in advance, or that ran while the clock was ahead, have their rows; no plan may count on them. */
-function* lookAhead(due: readonly DueRow[], from: number | null = null): Script<void> {
+export function* lookAhead(due: readonly DueRow[], from: number | null = null): Script<void> {
   for (const task of due) {
     const first = from ?? task.nextAt ?? task.resumeAt ?? 0;
     if (task.skipsUntil === null || task.skipsUntil < first) continue;

@@ -108,6 +108,7 @@ export function* callOff(runs: readonly RunOfTask[], reason: string, now: number
     set: () => ({
       status: 'cancelled',
       error: reason,
+      errorCode: 'cancelled',
       finishedAt: now,
       cancelRequestedAt: now,
       cancelReason: reason,

@@ -57,6 +57,9 @@ function lifeColumns({ text, int }: Dialect) {
     failures: int('failures').notNull(),
     consecutiveFailures: int('consecutive_failures').notNull(),
     boundedRuns: int('bounded_runs').notNull(),
+    /** The number that its last run was given. */
+    runNumber: int('run_number').notNull().default(0),
+    lastRunId: text('last_run_id'),
     lastRunAt: int('last_run_at'),
     lastRunStatus: text('last_run_status').$type<'succeeded' | 'failed' | 'cancelled'>(),
     lastError: text('last_error'),

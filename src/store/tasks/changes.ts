@@ -131,9 +131,15 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<End
     yield* run(sql`delete from occurrences
       where task_id = ${taskId} and slot_at = ${slotAt} and status = 'skipped' and reason = 'skip'`);
   }
+  const placed = change.reskip.map((occurrence) => ({ taskId, occurrence }));
+  const made = yield* insertOccurrences(placed, at);
+  const again = change.reskip.filter((_one, index) => made[index]).map(({ id }) => id);
+  const data = { reason: 'skip' };
+  yield* tellEvents(again.map((ref) => ({ kind: 'occurrence.skipped', at, taskId, ref, data })));
   const declined = yield* answerQuestions(taskId, change.answer, at);
   const ofRuns = runs.flatMap(({ occurrenceId }) => occurrenceId ?? []);
-  return { ended: [...waiting.map(({ id }) => id), ...ofRuns, ...snoozes, ...declined], calledOff: runs.length };
+  const ofWaiting = waiting.map(({ id }) => id);
+  return { ended: [...ofWaiting, ...ofRuns, ...snoozes, ...again, ...declined], calledOff: runs.length };
 }
 
 function* endSnooze(taskId: string, reason: string, now: number): Script<string[]> {

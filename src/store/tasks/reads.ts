@@ -31,7 +31,7 @@ const o = columnsOf('occurrences', 'o');
 const taskRunFields = {
   ...pick(o, 'id', 'taskId', 'slotAt', 'source', 'status', 'reason', 'runId', 'replayOf', 'lateMs', 'error'),
   ...pick(o, 'createdAt', 'updatedAt'),
-  traceId: columnsOf('runs', 'r').traceId,
+  ...pick(columnsOf('runs', 'r'), 'runNumber', 'actionKind', 'errorCode', 'traceId'),
 };
 
 const selectTaskRuns = select(taskRunFields);

@@ -1,4 +1,4 @@
-import type { DueTask, Unreadable } from '../../app/ports/pipeline.ts';
+import type { Batch, DueTask, Unreadable } from '../../app/ports/pipeline.ts';
 import type {
   AccountRequest,
   AuditedTable,
@@ -17,13 +17,14 @@ import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { taskLaneOf } from '../outbox/lanes.ts';
 import { tellEvents } from '../records/journal.ts';
-import { dueFields, dueSource, readDue } from '../tasks/codec.ts';
+import { lookAhead } from '../runs/slots.ts';
+import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 
 /**
  * The reads of the audit. Each check is one statement over a range of the ids of its table, so it sees one state of the
  * database, and a page of it costs about as much as a page of the table, whatever else the tables hold.
  */
-export const auditStore = { auditPage, tellFindings, sampleTasks, standingTask, slotAccount };
+export const auditStore = { auditPage, tellFindings, sampleTasks, pageOfActive, standingTask, slotAccount };
 
 function tellFindings(...[findings, at]: Parameters<HousekeepingStore['tellFindings']>): Script<void> {
   return tellEvents(
@@ -230,6 +231,14 @@ function* sampleTasks({ part, now, limit }: SampleRequest): Script<readonly stri
     found.push(...page.map(({ id }) => id));
   }
   return found;
+}
+
+function* pageOfActive(after: string, { now, limit }: Batch): Script<readonly (DueTask | Unreadable)[]> {
+  const page: DueRow[] = yield* all(
+    select(dueFields)`from ${dueSource} where t.id > ${after} and t.state = 'active' order by t.id ${limited(limit)}`,
+  );
+  yield* lookAhead(page, now);
+  return page.map(readDue);
 }
 
 function* standingTask(taskId: string, since: number): Script<DueTask | Unreadable | null> {

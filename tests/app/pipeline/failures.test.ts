@@ -33,6 +33,10 @@ describe('a failing run', () => {
     ]);
     expect(run?.attempts.map(({ startedAt }) => startedAt - start - hour)).toEqual([0, 30_000, 90_000]);
     expect(texts(p)).toEqual(['[failed]']);
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ lastRunAt: start + hour, lastRunId: run?.runId });
+    const events = p.database.prepare(`select data from events where kind in ('run.started', 'run.backoff')`).pluck();
+    const attempts = (events.all() as string[]).map((data) => (JSON.parse(data) as { attempt: number }).attempt);
+    expect(attempts).toEqual([1, 1, 2, 2, 3]);
   });
 
   it('waits longer before each try by the factor of its policy, up to the cap', async () => {
@@ -180,7 +184,9 @@ describe('a process that dies while an attempt runs', () => {
     expect(await next.history(task.id)).toMatchObject([
       { status: 'failed', error: 'interrupted, effects unknown', attempts: [{ status: 'interrupted' }] },
     ]);
-    expect(await next.rooms.tasks.get(task.id)).toMatchObject({ counters: { failures: 1 }, lastRunStatus: 'failed' });
+    expect(await next.history(task.id)).toMatchObject([{ errorCode: 'interrupted', actionKind: 'echo', runNumber: 1 }]);
+    const last = { lastRunStatus: 'failed', lastRunAt: start + hour };
+    expect(await next.rooms.tasks.get(task.id)).toMatchObject({ counters: { failures: 1 }, ...last });
   });
 
   it('is not followed for ever: work that takes the process down three times ends', async () => {

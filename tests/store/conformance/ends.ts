@@ -73,8 +73,10 @@ export function endTests(open: OpenWorld): void {
     expect(await world.store.readTask(task.id)).toMatchObject({
       context: { seen: 1 },
       counters: { runs: 1, failures: 0, consecutiveFailures: 0 },
+      lastRunId: started.run.id,
       lastRunAt: nine,
       lastRunStatus: 'succeeded',
+      lastOutcome: 'succeeded',
       lastError: null,
     });
   });
@@ -131,6 +133,7 @@ export function endTests(open: OpenWorld): void {
     ]);
 
     expect(await world.store.readTask(task.id)).toMatchObject({ context: { kept: true }, lastRunStatus: status });
+    expect(await world.store.readRun(started.run.id)).toMatchObject({ errorCode: status });
     expect(await slotsOf(world, task)).toMatchObject([
       { status, error: status, reason: status === 'cancelled' ? 'cancelled' : null },
     ]);

@@ -21,6 +21,8 @@ import { ada } from '../chat/talk.ts';
 const taskId = '0199f3a1-7b2c-7def-8abc-0123456789ab';
 const otherId = '0199f3a1-7b2c-7fff-bfff-ffffffffffff';
 
+const neverRan = { lastRunId: null, lastRunAt: null, lastRunStatus: null, lastOutcome: null, lastError: null };
+
 function aTask(facts: Partial<Task> = {}): Task {
   return {
     id: taskId,
@@ -45,9 +47,7 @@ function aTask(facts: Partial<Task> = {}): Task {
     topicId: null,
     context: {},
     counters: { runs: 0, failures: 0, consecutiveFailures: 0, boundedRuns: 0 },
-    lastRunAt: null,
-    lastRunStatus: null,
-    lastError: null,
+    ...neverRan,
     created: { at: start, by: 'telegram:user:1001' },
     updated: { at: start, by: 'telegram:user:1001' },
     paused: null,

@@ -41,7 +41,7 @@ import {
   type Approvals,
   type Nagging,
 } from '../app/use-cases/acks.ts';
-import { createMembership } from '../app/use-cases/membership.ts';
+import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
@@ -100,6 +100,7 @@ export interface Rooms extends Housekeeping {
   readonly truth: Truth;
   readonly downtimes: Downtimes;
   readonly chats: Chats;
+  readonly access: Access;
   readonly bell: Bell;
   /** Calls of Telegram that are none of the deliverer's spend it too. */
   readonly budget: Budget;
@@ -163,6 +164,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,
+    access: createAccess(shared),
     bell,
     budget: pacer,
     clockWatch: createClockWatch(shared),

@@ -51,7 +51,8 @@ get help | help, start | - a word is enough | getDescription | help, completion,
 look after this computer | - it works on this computer, without a server | " | " | start, init, doctor, backup, restore, service install, service status, service restart, service uninstall
 say that something is done | - the message has the button | done, notdone, seen | - only whoever got it can say so | "
 decide about what waits in a chat | - the question has the buttons | deliver, discard, unblock, arrived, resend | - only whoever sees the chat knows the answer | "
-set a chat up | settings, tz, digest, topic, allow | setup, set, test, zone, zones, zoneyes, digest, topicdelete, keep, allow | - it is about the chat in which it is said | "
+let people and groups in, and shut them out | allow | allow, deny | listAccess, allowAccess, denyAccess | access list, access allow, access deny
+set a chat up | settings, tz, digest, topic | setup, set, test, zone, zones, zoneyes, digest, topicdelete, keep | - it is about the chat in which it is said | "
 leave a dialogue | cancel | cancel | - it belongs to a dialogue in the chat | "
 `;
 

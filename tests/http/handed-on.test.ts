@@ -3,6 +3,7 @@ import { operations } from '../../src/api/operations.ts';
 import { aDoor, type Json } from './door.ts';
 
 const by = { actor: 'api:token:default', traceId: 'trace' };
+const letting = { by: by.actor, traceId: by.traceId };
 const changer = { ...by, idempotencyKey: null };
 const ofTask = { taskId: 'a', ...changer };
 const until = '2026-11-18T12:00:00+01:00';
@@ -189,6 +190,10 @@ const rows: readonly Row[] = [
     'operations.usage',
     { threadKey: key, userKey: 'system:api', from: null, to: at },
   ],
+  ['GET /v1/access?limit=3&cursor=c', undefined, 'access.list', page],
+  ['PUT /v1/access/telegram:chat:-100', undefined, 'access.allow', { address: '-100', role: undefined, ...letting }],
+  ['PUT /v1/access/7', { role: 'owner' }, 'access.allow', { address: '7', role: 'owner', ...letting }],
+  ['DELETE /v1/access/7', undefined, 'access.deny', { address: '7', ...letting }],
   ['POST /v1/tick', undefined, 'operations.tick'],
   ['POST /v1/audit/run', undefined, 'upkeep.audit'],
   ['POST /v1/reconcile', undefined, 'upkeep.reconcile', { fix: false, actor: by.actor }],
@@ -206,7 +211,7 @@ describe('what is asked for', () => {
   it('is a row of this table for every operation that has a use case', () => {
     const shapes = rows.map(([request]) =>
       (request.split('?', 1)[0] ?? '')
-        .replace(/\/(?:a|r|g)(?=\/|$)/, '/{}')
+        .replace(/\/(?:a|r|g|7)(?=\/|$)/, '/{}')
         .replace(key, '{}')
         .replace('/system:api/', '/{}/'),
     );

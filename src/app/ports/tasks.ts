@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import type { TaskVerb } from '../../domain/event.ts';
+import type { DeedVerb, TaskVerb } from '../../domain/event.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
@@ -44,7 +44,7 @@ export interface NewTask
 /** A row of the audit, as a decision about the task sees it. */
 export interface AuditRow extends Omit<Deed, 'taskId' | 'traceId'> {
   readonly actor: Actor;
-  readonly verb: TaskVerb;
+  readonly verb: DeedVerb;
 }
 
 /** A task under its lock, with what a decision about it needs. */

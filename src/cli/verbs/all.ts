@@ -4,7 +4,7 @@ import type { Group } from '../session.ts';
 import { doingVerbs, messageVerbs } from './doing.ts';
 import { eventVerbs } from './events.ts';
 import { exchangeVerbs } from './exchanging.ts';
-import { grantVerbs } from './grants.ts';
+import { accessVerbs, grantVerbs } from './grants.ts';
 import { lookingVerbs } from './looking.ts';
 import { makingVerbs, scheduleVerbs } from './making.ts';
 import { operationVerbs } from './operations.ts';
@@ -24,6 +24,7 @@ export const remoteVerbs = (program: Command): readonly Group[] => [
   { name: 'thread', summary: 'do something to all tasks of a thread', verbs: threadVerbs },
   { name: 'message', summary: 'put texts into threads', verbs: messageVerbs },
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
+  { name: 'access', summary: 'who is let in', verbs: accessVerbs },
   { verbs: [...operationVerbs, ...eventVerbs, ...exchangeVerbs] },
   { name: 'sandbox', summary: 'the Telegram that is built in: write, press, jump', verbs: sandboxVerbs },
   { verbs: completionVerbs(program) },

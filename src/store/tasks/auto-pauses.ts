@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/access.ts';
 import { gapBeforePause, type Gap } from '../../domain/due.ts';
 import { policyOf } from '../../domain/policy.ts';
 import { failuresPause } from '../../domain/task.ts';
@@ -20,18 +21,20 @@ interface Pause {
   readonly reason: string;
   /** A condition on the task besides being active. */
   readonly guard: Sql;
+  /** Absent where the product does it by itself. */
+  readonly by?: Actor;
 }
 
-/** Pauses by the product itself. Slots that are due by then get their gap first. Answers which tasks were paused. */
+/** Pauses of many tasks at once. Slots that are due by then get their gap first. Answers which tasks were paused. */
 export function* pauseTasks(
   taskIds: readonly string[],
-  { reason, guard }: Pause,
+  { reason, guard, by = 'system' }: Pause,
   now: number,
 ): Script<readonly string[]> {
   yield* recordDue(taskIds, { reason: 'paused', guard }, now);
   const stopped = yield* stopTasks(
     taskIds.map((taskId) => ({ taskId, reason })),
-    { verb: 'pause', guard },
+    { verb: 'pause', guard, by },
     now,
   );
   return stopped.map(({ taskId }) => taskId);
@@ -45,7 +48,7 @@ interface Stop {
 /** Active tasks are paused, each for its reason, and nothing of them waits any more. Answers which. */
 export function* stopTasks(
   stops: readonly Stop[],
-  { verb, guard }: { readonly verb: 'pause' | 'quarantine'; readonly guard: Sql },
+  { verb, guard, by = 'system' }: { readonly verb: 'pause' | 'quarantine'; readonly guard: Sql; readonly by?: Actor },
   now: number,
 ): Script<Stop[]> {
   const stopped = yield* updateAll('tasks', stops, {
@@ -54,7 +57,7 @@ export function* stopTasks(
       nextAt: null,
       pausedReason: reason,
       pausedAt: now,
-      pausedBy: 'system',
+      pausedBy: by,
       resumeAt: null,
       version: raw('version + 1'),
     }),
@@ -62,7 +65,7 @@ export function* stopTasks(
   });
   const states = { stateBefore: 'active', stateAfter: 'paused' } as const;
   const deeds = yield* recordVerbs(
-    stopped.map(({ taskId, reason }) => ({ at: now, actor: 'system', verb, taskId, ...states, after: { reason } })),
+    stopped.map(({ taskId, reason }) => ({ at: now, actor: by, verb, taskId, ...states, after: { reason } })),
   );
   const taskIds = stopped.map(({ taskId }) => taskId);
   yield* nameDeeds(deeds, taskIds, yield* endWaiting(taskIds, 'paused', now));

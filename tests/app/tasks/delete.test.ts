@@ -203,7 +203,7 @@ describe('a whole thread', () => {
     p.database
       .exec(`create trigger fault before insert on audit when new.verb = 'delete' and new.task_id = '${inBase.id}'
       begin select raise(abort, 'the disk is full'); end`);
-    await expect(p.rooms.bulk.purge(inGroup, { actor })).rejects.toThrow();
+    await expect(p.rooms.bulk.purge(inGroup, { actor })).rejects.toThrow('the disk is full');
     expect(statesOf(p)).toEqual(['active', 'active', 'active', 'active']);
   });
 

@@ -111,9 +111,25 @@ export const usageTexts = {
   since: (zone: string): string => `Days begin at midnight (${zone}).`,
 } as const;
 
+const roles = { owner: 'owner', user: 'person', group: 'group' } as const;
+
+interface Entry {
+  readonly title: string;
+  readonly role: keyof typeof roles;
+  readonly by: string | null;
+  readonly since: string | null;
+}
+
 export const allowTexts = {
   waiting: (): Rich => bold('Waiting for a yes:'),
   nobody: 'Nobody waits for a yes.',
+  listed: (): Rich => bold('Let in:'),
+  entry: ({ title, role, by, since }: Entry): string => {
+    const told = [roles[role], by === null ? null : `by ${oneLine(by, 40)}`, since === null ? null : `since ${since}`];
+    return `${title}: ${told.filter((one) => one !== null).join(', ')}`;
+  },
+  more: 'and more: cronogram access list tells them all.',
+  deny: (title: string): string => `Deny ${oneLine(title, 30)}`,
   chat: (title: string, id: string): string => `${oneLine(title, 60)} (${id})`,
   allow: (title: string): string => `Allow ${oneLine(title, 30)}`,
   how: (): Rich =>
@@ -121,7 +137,7 @@ export const allowTexts = {
       say`${code('/allow')} in a group approves the group.`,
       say`${code('/allow 123456789')} approves the person with that id; so does ${code('/allow')} as the reply to a message of theirs, or to one that was forwarded.`,
       say`${code('/allow Ben')} approves somebody whom I know from a group.`,
-      say`${code('/allow off 123456789')} takes it back.`,
+      say`${code('/allow off 123456789')}, or ${code('/allow off Ben')}, takes it back; ${code('/allow')} in our private chat lists who is let in.`,
     ),
   username: 'I cannot look up usernames. Send the id, or reply with /allow to a message of that person.',
   nobodyCalled: (name: string): Rich =>
@@ -135,9 +151,9 @@ export const allowTexts = {
     `Approved. ${oneLine(name, 40)} may use me in a private chat now, and begins there with /start.`,
   revoked: (title: string, paused: number): string =>
     `Taken back: ${oneLine(title, 60)} may not use me any more.${paused === 0 ? '' : ` ${tasks(paused)} there ${paused === 1 ? 'is' : 'are'} paused.`}`,
-  notApproved: 'That was not approved, so there is nothing to take back.',
-  ownChat: 'That is the chat of an owner, which stays approved.',
+  notApproved: 'That was taken back already.',
   allowedWord: 'Approved',
+  deniedWord: 'Denied',
 } as const;
 
 const yes = (line: string): string => `✓ ${line}`;

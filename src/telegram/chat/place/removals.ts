@@ -1,5 +1,6 @@
 import type { User } from '../../../app/ports/chats.ts';
 import type { TaskCounts, Whose } from '../../../app/ports/tasks.ts';
+import { addressOf } from '../../../app/use-cases/membership.ts';
 import { isActor } from '../../../domain/access.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -12,7 +13,7 @@ import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { demand, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { numberOf, peopleCalled } from './allowing.ts';
+import { peopleCalled } from './allowing.ts';
 
 /** The tasks that a purge is about: of the chat, or of a person, and then here or, for owners of the bot, in all chats. */
 interface Purge {
@@ -37,7 +38,7 @@ export const purgeCommand = onChat('manage', async (ctx) => {
   return answer(
     texts.allow.several(words),
     found.map(({ id, name }) => [
-      button(texts.allow.chat(name ?? words, numberOf(id)), dataOf('purge', '', numberOf(id))),
+      button(texts.allow.chat(name ?? words, addressOf(id)), dataOf('purge', '', addressOf(id))),
     ]),
   );
 });
@@ -63,7 +64,7 @@ async function purgeDrawn(ctx: ChatContext, { person, isEverywhere }: Purge): Pr
   if (counts === null || allOf(counts) === 0) return drawn(purge.none);
   const name = person === null ? null : shortName(person.name ?? person.id);
   const data = (all: number, ...scope: string[]) =>
-    dataOf('purge', all, ...(person === null ? [] : [numberOf(person.id), ...scope]));
+    dataOf('purge', all, ...(person === null ? [] : [addressOf(person.id), ...scope]));
   return drawn(purge.confirm(counts, { all: allOf(counts), name, isEverywhere: count === 0 }), [
     [count === 0 ? null : button(purge.deleteAll(count), data(count)), button(topic.keep, dataOf('keep'))],
     [total > count ? button(purge.deleteEverywhere(total), data(total, 'all')) : null],

@@ -154,6 +154,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     truth: rooms.truth,
     acks: rooms.acks,
     approvals: rooms.approvals,
+    access: rooms.access,
     store,
     setUp: async () => ({ ...allOn, isPrivate: given.kind === 'private', ...given.setUp }),
     preview: (schedule) => previewOf(schedule, { after: time.now(), minIntervalMs: minute }),

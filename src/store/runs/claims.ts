@@ -8,7 +8,7 @@ import { insertAll, one, select, update, updateAll, updateReturning } from '../e
 import { askAboutMissed } from '../questions/questions.ts';
 import { tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
 import { endWaiting, stopTasks } from '../tasks/auto-pauses.ts';
-import { tellGrantGone } from '../tasks/grants.ts';
+import { tellMayNotRun } from '../tasks/grants.ts';
 import { cancelLive } from './thread-runs.ts';
 
 /**
@@ -40,7 +40,7 @@ export function* writeClaims(claims: readonly SlotPlan[], now: number): Script<v
     now,
   );
   yield* askAboutMissed(won, now);
-  yield* tellGrantGone(
+  yield* tellMayNotRun(
     placed.filter((_one, index) => made[index]).map(({ taskId, occurrence: { reason } }) => ({ taskId, reason })),
     now,
   );

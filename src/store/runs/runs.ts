@@ -8,7 +8,7 @@ import { all, insertAll, one, select, update, updateAll } from '../engine/statem
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { autoPause } from '../tasks/auto-pauses.ts';
-import { tellGrantGone } from '../tasks/grants.ts';
+import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
 import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
 import { finishRuns } from './ends.ts';
@@ -133,7 +133,7 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       data: { reason: one.reason ?? one.error, ...traced(byId.get(one.runId)?.traceId) },
     })),
   );
-  yield* tellGrantGone(
+  yield* tellMayNotRun(
     won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.taskId ?? null, reason })),
     now,
   );

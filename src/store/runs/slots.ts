@@ -21,7 +21,7 @@ import { refreshCards } from '../outbox/cards.ts';
 import { tellNobodyAnswered } from '../questions/questions.ts';
 import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
 import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
-import { tellGrantGone } from '../tasks/grants.ts';
+import { tellMayNotRun } from '../tasks/grants.ts';
 import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
@@ -166,7 +166,7 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
       data: { reason: one.skip },
     })),
   );
-  yield* tellGrantGone(
+  yield* tellMayNotRun(
     skips.map((one) => ({ taskId: one.taskId, reason: one.skip })),
     now,
   );

@@ -1,4 +1,4 @@
-import type { GrantFault } from '../../../domain/grant.ts';
+import type { Obstacle } from '../../../domain/occurrence.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
@@ -179,8 +179,8 @@ export const reminderTexts = {
   discardedWord: 'Discarded',
   approvalExpired: 'Nobody approved it in time; thrown away.',
 
-  mayNotRun: (name: Rich, reason: GrantFault, hasLeft: boolean): Rich =>
-    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, hasLeft)} Its runs are left out until that is mended; I tell you this once.`,
+  mayNotRun: (name: Rich, ...why: Parameters<typeof mayNotBecause>): Rich =>
+    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(...why)} Its runs are left out until that is mended; I tell you this once.`,
 
   history: {
     done: (name: string, at: string): string => `, done by ${oneLine(name, 40)} ${at}`,
@@ -205,7 +205,8 @@ export const reminderTexts = {
   },
 } as const;
 
-function mayNotBecause(reason: GrantFault, hasLeft: boolean): string {
+function mayNotBecause(reason: Obstacle, hasLeft: boolean, kind: string): string {
+  if (reason === 'gone_kind') return `what it does (${oneLine(kind, 40)}) is not there any more.`;
   if (hasLeft) return 'its owner is not in this chat any more.';
   if (reason === 'grant_expired') return 'its right to run has expired.';
   if (reason === 'grant_scope') return 'its right to run does not cover what it does.';

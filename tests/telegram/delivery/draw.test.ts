@@ -146,12 +146,6 @@ describe('what is drawn', () => {
     expect(wordsOf({ view: 'blocked', cause: 'topics_off', error: '' }, alone)).toContain('Threaded Mode');
   });
 
-  test('why a task may not run', () => {
-    expect(wordsOf({ view: 'mayNotRun', reason: 'gone_kind', hasLeft: false })).toContain(
-      'because what it does (message) is not there any more.',
-    );
-  });
-
   test('doubt, topics made again, a missing pin, and chats that went and came', () => {
     expect(wordsOf({ view: 'inDoubt', deliveryId: otherId, sentAt: start })).toBe(
       'Did it arrive? Telegram never answered when I sent a message of #3 Stand up at Wed 18 Nov 10:00.\n\nLook above, and press what is true.',

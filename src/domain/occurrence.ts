@@ -20,7 +20,12 @@ export type OccurrenceOutcome = Exclude<OccurrenceStatus, 'pending' | 'dispatche
 export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now' | 'snooze' | 'retry' | 'replay';
 
 export function isByHand(source: OccurrenceSource): boolean {
-  return source !== 'schedule' && source !== 'catch_up';
+  return !isPlanned(source);
+}
+
+/** A slot of the schedule asked for it, so it counts against the bounds. */
+export function isPlanned(source: OccurrenceSource): boolean {
+  return source === 'schedule' || source === 'catch_up';
 }
 
 /** The reason why an occurrence did not simply run; the words that a person reads when asking about a slot. */

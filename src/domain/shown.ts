@@ -52,6 +52,8 @@ export type View =
   /** The task works again, after a failure that was told. */
   | { readonly view: 'recovered'; readonly since: number; readonly failures: number }
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
+  /** The last run that the task was to make has ended. */
+  | { readonly view: 'completed'; readonly runs: number }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
   /** The topic was made again: a person deleted it, or Telegram showed outside of it what was sent to it. */

@@ -1,3 +1,4 @@
+import { isSpent } from '../../domain/due.ts';
 import type { TaskVerb } from '../../domain/event.ts';
 import { actionScope } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
@@ -234,7 +235,10 @@ function activeState(turning: Turning): Turned {
   if (turning.wanted === false) {
     return { set: { state: 'paused', nextAt: null, pausedReason: 'manual' }, stamp: 'paused', verb: 'pause' };
   }
-  return { set: turning.retimed ? { nextAt: nextOf(turning) } : {}, stamp: 'updated', verb: 'edit' };
+  // A limit that was lowered to what has run already leaves nothing to run, and no slot has to come to find that out.
+  const isOver = !turning.retimed && isSpent(turning.policy, turning.scene.task.counters.boundedRuns);
+  const over = isOver ? ({ state: 'completed', nextAt: null } as const) : {};
+  return { set: turning.retimed ? { nextAt: nextOf(turning) } : over, stamp: 'updated', verb: 'edit' };
 }
 
 function revives(turning: Turning): boolean {
@@ -246,8 +250,7 @@ function revives(turning: Turning): boolean {
 function hasSomethingLeft({ merged, policy, scene, retimed, now }: Turning): boolean {
   // With another timing the count of runs starts again.
   const counted = retimed ? 0 : scene.task.counters.boundedRuns;
-  const spent = policy.maxRuns !== null && counted >= policy.maxRuns;
-  return !spent && nextSlot(merged.schedule, now, policy) !== null;
+  return !isSpent(policy, counted) && nextSlot(merged.schedule, now, policy) !== null;
 }
 
 function nextOf(turning: Turning): number {

@@ -9,6 +9,7 @@ import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { autoPause } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
+import { countBegun } from './bounded.ts';
 import { insertRuns } from './claims.ts';
 import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
 import { finishRuns } from './ends.ts';
@@ -137,6 +138,10 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
     won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.taskId ?? null, reason })),
     now,
   );
+  const spent = yield* countBegun(
+    won.map(({ runId }) => runId),
+    now,
+  );
   const failed = won.filter((one) => one.occurrence === 'failed' && typeof byId.get(one.runId)?.taskId === 'string');
   for (const end of failed) {
     yield* update(
@@ -157,7 +162,7 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
   const autoPaused = yield* autoPause(tasks, now);
   yield* tellNotices(
     failed.flatMap((one) => endingOf(one, byId.get(one.runId), now)),
-    autoPaused,
+    { autoPaused, spent },
   );
 }
 

@@ -3,10 +3,22 @@ import { threadLane } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { chatOf, findChat } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, maybe, pick } from '../engine/fields.ts';
-import { forUpdateOf, joined, limit as limited, list, nothing, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, select, updateAll } from '../engine/statements.ts';
+import { columns, columnsOf, count, maybe, pick } from '../engine/fields.ts';
+import {
+  forUpdate,
+  forUpdateOf,
+  joined,
+  limit as limited,
+  list,
+  nothing,
+  raw,
+  sql,
+  text,
+  type Sql,
+} from '../engine/sql.ts';
+import { all, hold, one, select, updateAll } from '../engine/statements.ts';
 import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
+import { countBegun } from './bounded.ts';
 
 /** Threads: talk without a task, and all runs that are under way there. */
 
@@ -51,6 +63,9 @@ const liveFields = {
 /** In the order of their ids, as everybody takes more than one of them. */
 export function* cancelRuns({ runIds, actor, at, traceId }: CancelRunsRequest): Script<number> {
   if (runIds.length === 0) return 0;
+  // Tasks before runs, as every verb does, or the two would wait for each other.
+  yield* hold(sql`select id from tasks
+    where id in (select r.task_id from runs r where r.id in ${list(runIds)}) order by id ${forUpdate}`);
   const found = yield* all(
     select(liveFields)`from runs r left join tasks t on t.id = r.task_id
       where r.id in ${list(runIds)} and ${live} order by r.id ${forUpdateOf('r')}`,
@@ -86,6 +101,25 @@ export function* cancelLive(taskId: string, reason: string, now: number): Script
     )`from (${liveOf(raw('id, task_id, occurrence_id'), sql`task_id = ${taskId}`)}) live`,
   );
   return yield* callOff(found, reason, now);
+}
+
+/** Places in `max_runs` that the live runs of a task hold. Those that an earlier timing asked for hold none. */
+export function* placesHeld(taskId: string): Script<number> {
+  const held = yield* one(
+    select({ count })`from (${liveOf(raw('occurrence_id, task_version'), sql`task_id = ${taskId}`)}) live
+      join occurrences o on o.id = live.occurrence_id join tasks t on t.id = o.task_id
+      where o.source in ('schedule', 'catch_up') and live.task_version >= t.bounded_since`,
+  );
+  return held?.count ?? 0;
+}
+
+/** Places that occurrences hold which wait for their run. */
+export function* placesReserved(taskId: string): Script<number> {
+  const reserved = yield* one(
+    select({ count })`from occurrences
+      where task_id = ${taskId} and status = 'pending' and decide_by is null and source in ('schedule', 'catch_up')`,
+  );
+  return reserved?.count ?? 0;
 }
 
 /** Tasks that have a live run which was not called off yet. */
@@ -124,5 +158,9 @@ export function* callOff(runs: readonly RunOfTask[], reason: string, now: number
     where: ({ id }) => sql`id = ${id} and status = 'running' and cancel_requested_at is null`,
   });
   yield* tellEvents(ended.map(({ id, taskId }) => ({ kind: 'run.cancelled', at: now, taskId, ref: id })));
+  yield* countBegun(
+    ended.map(({ id }) => id),
+    now,
+  );
   return [...ended, ...asked];
 }

@@ -7,7 +7,7 @@ import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, pick, type Answer } from '../engine/fields.ts';
 import { forUpdate, sql } from '../engine/sql.ts';
-import { all, insert, one, select, update } from '../engine/statements.ts';
+import { all, hold, insert, one, select, update } from '../engine/statements.ts';
 import { nameDeed, recordVerbs } from '../records/journal.ts';
 import { callOff, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
 import { nextNumber, noTopic } from './attach.ts';
@@ -111,6 +111,7 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
     failures: 0,
     consecutiveFailures: 0,
     boundedRuns: 0,
+    freshAt: at,
     topicState: 'none',
     createdAt: at,
     createdBy: actor,
@@ -135,6 +136,7 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
 
 /** One run, whoever it belongs to. What has ended in another way stays as it ended. */
 function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolean | null> {
+  yield* hold(sql`select id from tasks where id = (select r.task_id from runs r where r.id = ${runId}) ${forUpdate}`);
   const found = yield* one(
     select(
       pick(columns.runs, 'id', 'taskId', 'occurrenceId', 'status', 'cancelRequestedAt'),

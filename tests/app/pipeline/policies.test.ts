@@ -8,6 +8,7 @@ import {
   start,
   type Pipeline,
   hourly,
+  restarted,
   texts,
   withTask,
   afterAnHour,
@@ -132,6 +133,26 @@ describe('bounds', () => {
       state: 'completed',
       counters: { runs: 3, boundedRuns: 2 },
     });
+  });
+
+  it('max_runs tells in the topic, after the last result, that the task is complete', async () => {
+    const { p } = await withTask({ schedule: hourly, policies: { max_runs: 2 } });
+    for (let turn = 0; turn < 3; turn += 1) await p.pass(hour);
+    expect(p.chat.shown.map(({ text, topic }) => [text, topic === p.chat.topics[0]?.id])).toEqual([
+      ['Stand up!', true],
+      ['Stand up!', true],
+      ['[completed]', true],
+    ]);
+  });
+
+  it('max_runs keeps the place of a run whose process died before it began, and counts it once', async () => {
+    const { p, task } = await withTask({ schedule: hourly, policies: { max_runs: 1 } });
+    await p.time.advance(hour);
+    await p.rooms.scheduler.step(p.time.now(), 10);
+    await p.time.advance(hour);
+    const next = await restarted(p);
+    expect((await next.history(task.id)).map(({ status }) => status)).toEqual(['succeeded', 'skipped']);
+    expect(await next.rooms.tasks.get(task.id)).toMatchObject({ state: 'completed', counters: { boundedRuns: 1 } });
   });
 
   it('a start in the future and an end hold', async () => {

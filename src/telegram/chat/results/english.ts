@@ -51,6 +51,8 @@ export const noticeTexts = {
   nextTry: (at: string): string => `Next: ${at}`,
   recovered: (name: Rich, since: string, failures: number): Rich =>
     say`${bold('Works again:')} ${name}. It had failed ${failures === 1 ? 'once' : `${failures} times`} since ${since}.`,
+  completed: (name: Rich, runs: number): Rich =>
+    say`${bold('Completed:')} ${name}. That was ${runs === 1 ? 'its only run' : `the last of its ${runs} runs`}.`,
   autoPaused: (name: Rich, failures: number): Rich =>
     say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
   autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,

@@ -28,7 +28,7 @@ export function isPlanned(source: OccurrenceSource): boolean {
   return source === 'schedule' || source === 'catch_up';
 }
 
-/** The reason why an occurrence did not simply run; the words that a person reads when asking about a slot. */
+/** The reason why an occurrence did not simply run and show its result; the words that a person reads when asking about a slot. */
 export type Reason =
   | 'overlap'
   | 'queue_full'
@@ -47,6 +47,8 @@ export type Reason =
   | 'deleted'
   | 'paused'
   | 'cancelled'
+  /** It succeeded, with the result of the last success. */
+  | 'unchanged'
   | 'grant_missing'
   | 'grant_revoked'
   | 'grant_expired'

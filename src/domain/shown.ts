@@ -56,6 +56,8 @@ export type View =
   | { readonly view: 'completed'; readonly runs: number }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
+  /** Above results that come where their task was asked for, because their topic cannot be had. */
+  | { readonly view: 'fallback'; readonly cause: BlockedCause }
   /** The topic was made again: a person deleted it, or Telegram showed outside of it what was sent to it. */
   | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
   | { readonly view: 'notPinned' }
@@ -160,6 +162,7 @@ export type BlockedCause =
 /** A word that is said once in a chat, and what it is about there. */
 export type Word =
   | { readonly word: 'blocked'; readonly reason: BlockedCause; readonly taskId?: string; readonly about?: string }
+  | { readonly word: 'fallback'; readonly reason: BlockedCause; readonly taskId: string }
   | { readonly word: 'failed'; readonly about: string }
   | { readonly word: 'not_pinned' }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }

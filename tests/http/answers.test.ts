@@ -132,6 +132,7 @@ describe('an answer', () => {
             message_id: 99,
             error_code: null,
             error_message: null,
+            fallback: false,
             created_at: '2026-11-18T09:00:00.000Z',
             delivered_at: '2026-11-18T09:00:00.005Z',
             trace_id: 'run-1',
@@ -168,7 +169,7 @@ describe('an answer', () => {
   });
 
   it('tells of a last run that was cancelled that it has failed, and its finer word', async () => {
-    const door = aDoor({ get: async () => ({ ...task, lastRunStatus: 'cancelled' }) });
+    const door = aDoor({ get: async () => ({ ...task, lastRunStatus: 'cancelled', lastOutcome: 'cancelled' }) });
     const { json } = await door.ask('GET', '/v1/tasks/task-1');
     expect(json.task).toMatchObject({ last_run_status: 'failed', last_outcome: 'cancelled' });
   });

@@ -115,6 +115,7 @@ export const taskRun: TaskRun = {
       deliveredAt: now + 5,
       cause: null,
       heldUntil: null,
+      isFallback: false,
       decision: null,
     },
   ],

@@ -303,6 +303,7 @@ describe('what comes of it', () => {
       state: 'succeeded',
       output: { text: 'Stand up!' },
       error_message: null,
+      error_code: null,
       error: null,
       finished_at: '2026-11-18T09:00:00.000Z',
     });

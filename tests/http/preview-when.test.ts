@@ -137,7 +137,7 @@ describe('a preview of plain words', () => {
 it('a preview of a rule that names no second says which one it takes', async () => {
   const warningsOf = async (rrule: string) => {
     const { answer } = await asked({ schedule: { kind: 'rrule', rrule, timezone: 'Europe/Madrid' } });
-    return (answer['warnings'] as { code: string }[]).map(({ code }) => code);
+    return (answer['warning_details'] as { code: string }[]).map(({ code }) => code);
   };
   expect(await warningsOf('FREQ=DAILY;BYHOUR=9;BYMINUTE=0')).toEqual(['second_assumed']);
   expect(await warningsOf('FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0')).toEqual([]);

@@ -13,7 +13,7 @@ import { changeTests, verbTests } from './conformance/changes.ts';
 import { chatFactTests } from './conformance/chat-facts.ts';
 import { chatTaskTests } from './conformance/chat-tasks.ts';
 import { chatTests, goneTests, moveTests } from './conformance/chats.ts';
-import { afterEndTests, endTests } from './conformance/ends.ts';
+import { afterEndTests, endTests, repeatTests } from './conformance/ends.ts';
 import { escalationTests } from './conformance/escalations.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
 import { grantTests } from './conformance/grants.ts';
@@ -64,6 +64,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('runs of threads', () => {
     threadRunTests(open);
+  });
+  describe('the same result again', () => {
+    repeatTests(open);
   });
   describe('ends of runs', () => {
     endTests(open);

@@ -1,9 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
-import type { RunInput } from '../../domain/run.ts';
-import { wallText } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
-import type { ActionSpec } from '../../domain/task.ts';
+import { isBlank, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
 
@@ -33,15 +31,12 @@ async function rendered(templates: Pick<Templates, 'render'>, job: Job): Promise
   return made.is === 'done' ? shown(job, made.text) : made;
 }
 
-function shown({ input, startedAt }: Job, text = input.instructions): Outcome {
+function shown({ input }: Job, text = input.instructions): Outcome {
   const media = mediaOf(input.action['media']);
-  const isEmpty = text.trim() === '';
-  if (isEmpty && media === null) {
+  if (isBlank(text) && media === null) {
     return { is: 'giveUp', error: 'the text is empty: the template left nothing to send' };
   }
-  const late = input.late ? lateLine(input, startedAt) : null;
-  const whole = late === null ? text : isEmpty ? late : `${text}\n\n${late}`;
-  return { is: 'done', text: whole, ...(media === null ? {} : { media }) };
+  return { is: 'done', text, ...(media === null ? {} : { media }) };
 }
 
 /** Longer than any id that Telegram has given out. */
@@ -66,11 +61,6 @@ function mediaOf(media: unknown): Media | null {
 
 function isTemplate(action: ActionSpec, text: string): boolean {
   return action['plain'] !== true && (text.includes('{{') || text.includes('{%'));
-}
-
-/** The one line that is added to a result, because a reader of a late one must know when it was meant for. */
-function lateLine({ slotAt, timezone }: RunInput, startedAt: number): string {
-  return `Late: due ${wallText(slotAt ?? startedAt, timezone)}, ran ${wallText(startedAt, timezone)} (${timezone})`;
 }
 
 type Told = Pick<Job, 'input' | 'runId' | 'taskId' | 'runNumber' | 'attempt' | 'startedAt'>;

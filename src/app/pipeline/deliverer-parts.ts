@@ -16,21 +16,24 @@ import {
   delivered,
   doubt,
   failed,
+  fallBack,
   isDecoration,
   isRepeatable,
   notPinned,
   putOff,
+  speechless,
   sendAgain,
   threadGone,
   topicNotRemoved,
   tryAgain,
   takeBackDoubles,
+  type Why,
 } from './deliverer-ends.ts';
 import type { Pacer, Turn } from './pacer.ts';
 import { prepareTopic } from './topics.ts';
 
 export interface PartDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
-  readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'> & Pick<ChatStore, 'moveChat'>;
+  readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic' | 'isOwnerThere'> & Pick<ChatStore, 'moveChat'>;
   readonly transport: Transport;
   readonly pacer: Pick<Pacer, 'holdChat' | 'isFreeSoon' | 'take'>;
   readonly bootId: string;
@@ -183,9 +186,11 @@ async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
   const { part } = serving;
   // Decoration comes anew with the topic.
   if (isDecoration(part)) return failed(part, error);
+  // The thread where its task was asked for is gone as well, and then it is said in the chat itself.
+  if (part.fallback === 'taken' && part.kind === 'result') return fallBack(part, { cause: 'topic_gone', error }, null);
   if (part.topic === null) return threadGone(serving, part, error);
   if (await giveUpTopic(serving, part.topic, topicLosses.gone)) return tryAgain(part, { error, afterMs: 0 });
-  return blocked(serving, part, { cause: 'topic_gone', error });
+  return withoutTopic(serving, { cause: 'topic_gone', error });
 }
 
 /**
@@ -214,7 +219,15 @@ async function afterBlocked(
   }
   // An answer that comes when the cause is mended is of no use, and a topic that cannot be closed stays open.
   if (part.kind === 'answer' || part.kind === 'close' || part.kind === 'open') return failed(part, error);
-  return blocked(serving, part, { cause, error });
+  return withoutTopic(serving, { cause, error });
+}
+
+/** Words in a task's topic that cannot be had wait for it, or go where the task was asked for, if it says so. */
+async function withoutTopic(serving: Serving, why: Why, evidence: string | null = null): Promise<PartEnd> {
+  const { part, store } = serving;
+  const mayGo = part.topic !== null && part.fallback === 'allowed' && !speechless.has(why.cause);
+  if (mayGo && (await store.isOwnerThere(part.topic.taskId))) return fallBack(part, why, evidence);
+  return blocked(serving, part, why);
 }
 
 /** The next look at the part tells it again, so a failure to tell it is no loss. */
@@ -245,7 +258,7 @@ async function arrived(serving: Serving, ids: SentIds): Promise<PartEnd> {
   // A topic that is made again brings a card of its own.
   if (part.kind === 'card') return misrouted;
   if (isHealed) return tryAgain(part, { error, afterMs: 0, evidence });
-  return blocked(serving, part, { cause: 'topic_astray', error });
+  return withoutTopic(serving, { cause: 'topic_astray', error }, evidence);
 }
 
 function alone(serving: Serving, found: Omit<Parameters<typeof takeBackDoubles>[2], 'out'>) {
@@ -305,7 +318,9 @@ async function settle(serving: Serving): Promise<PartEnd> {
  */
 async function foundThere(serving: Serving, ids: SentIds, evidence: string): Promise<PartEnd> {
   const { part } = serving;
-  const isAstray = ids.chatId !== part.route.address || (ids.threadId === null && part.topic !== null);
+  const { route, topic } = part;
+  const isOutside = ids.threadId === null && (topic !== null || route.topic !== null);
+  const isAstray = ids.chatId !== route.address || isOutside;
   if (!isAstray) {
     if (part.sends <= 1) return delivered(serving, part, { ids, evidence });
     return delivered(serving, part, await alone(serving, { ids, isAnswer: false, evidence }));

@@ -1,5 +1,5 @@
 import * as limits from '../../domain/limits.ts';
-import { isBlank } from '../../domain/task.ts';
+import { beginningOf, isBlank } from '../../domain/task.ts';
 import type { OutboxPart, OutboxStore, TopicView } from '../ports/outbox.ts';
 import type { CallFault, Transport, World } from '../ports/outside.ts';
 
@@ -70,8 +70,10 @@ async function isThere(deps: TopicDeps, { taskId }: TopicView, topicId: number):
   return { is: 'ready', topicId, mayLeave };
 }
 
-/** A topic's name is the title, 1 to 128 characters; a surrogate pair at the end is not torn. */
+const topicNameMax = 128;
+
+/** A topic's name is the title, 1 to 128 code points; what people see as one character is not torn. */
 export function topicName(title: string): string {
-  const name = [...title.trim()].slice(0, 128).join('');
+  const name = beginningOf(title.trim(), topicNameMax, [...title.trim()].slice(0, topicNameMax).join('').length);
   return isBlank(name) ? 'task' : name;
 }

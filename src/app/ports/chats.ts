@@ -208,7 +208,7 @@ export interface MessageAbout {
 /** A callback of a button below a result: its message has arrived, whatever is known of its send. */
 export interface FoundByPress {
   readonly address: string;
-  readonly topic: number;
+  readonly topic: number | null;
   readonly messageId: number;
   /** The task of the button, of which the person may see the results. */
   readonly taskId: string;

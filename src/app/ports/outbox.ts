@@ -32,6 +32,8 @@ export interface OutboxPart extends Part {
   readonly topic: TopicView | null;
   /** Where the task was asked for, for words about its topic; null when it has no task. */
   readonly home: Thread | null;
+  /** Whether it may go there in the place of a topic that cannot be had, or does so; null when its task does not want that. */
+  readonly fallback: 'allowed' | 'taken' | null;
 }
 
 /** The topic of the part's task, when it has one to be made. */
@@ -54,7 +56,13 @@ export const topicLosses = { gone: 1, astray: 2 } as const;
 export type TopicLoss = (typeof topicLosses)[keyof typeof topicLosses];
 
 /** The end of one send or of one look for evidence, guarded by the fence of its claim. */
-export type PartEnd = { readonly id: string; readonly fence: number; readonly taskId?: string | null } & (
+export type PartEnd = {
+  readonly id: string;
+  readonly fence: number;
+  readonly taskId?: string | null;
+  /** It went, or was to go, where its task was asked for. */
+  readonly fallback?: true;
+} & (
   | {
       readonly status: 'delivered';
       readonly ids: SentIds;
@@ -73,6 +81,8 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
       readonly afterMs: number;
       readonly error: string | null;
       readonly evidence: string | null;
+      /** From now on it goes to this thread of its chat, under a line that is said once for each cause. */
+      readonly reroute?: { readonly topic: number | null; readonly cause: BlockedCause };
     }
   | {
       readonly status: 'blocked';
@@ -135,5 +145,7 @@ export interface OutboxStore {
   beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
   /** Answers whether the part that waited for the topic is claimed to be sent there. */
   endTopic(end: TopicEnd): Promise<boolean>;
+  /** Whether the owner of a task may read and write where it was asked for. */
+  isOwnerThere(taskId: string): Promise<boolean>;
   nextPartAt(now: number): Promise<number | null>;
 }

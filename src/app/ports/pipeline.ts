@@ -173,6 +173,8 @@ export interface RunEnd {
   readonly isHarmful?: true;
   readonly output: Facts | null;
   readonly deliveries: readonly NewDelivery[];
+  /** A result that is the same as that of the last success comes without a sound, or is not shown and asks nobody anything. */
+  readonly ifUnchanged?: 'silent' | 'skip';
   /** The confirmation that its result needs. */
   readonly ack?: { readonly nagEveryMs: number; readonly nagLimit: number };
   /** The question whether what it brought is shown at all; then every delivery of it has an `approveBy`. */

@@ -1,7 +1,14 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
-import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
+import {
+  checkJitter,
+  checkPolicies,
+  checkUnchanged,
+  policyOf,
+  type Policies,
+  type Policy,
+} from '../../domain/policy.ts';
 import {
   inputOf,
   minGapMs,
@@ -111,7 +118,7 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const subject = input.subject ?? null;
   const tags = input.tags ?? [];
   const policies = input.policies ?? {};
-  checkContent(rules, { title, instructions: input.instructions, action });
+  checkContent(rules, { title, instructions: input.instructions, action, policies });
   checkLabels(subject, tags);
   checkPolicies(policies);
   if (input.context !== undefined) checkSize('context', input.context, limits.contextBytesMax);
@@ -120,10 +127,13 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   return { definition, ...checkTiming(rules, { schedule, policies, action }, now) };
 }
 
-export function checkContent(rules: Rules, content: Pick<Definition, 'title' | 'instructions' | 'action'>): void {
+type Content = Pick<Definition, 'title' | 'instructions' | 'action' | 'policies'>;
+
+export function checkContent(rules: Rules, content: Content): void {
   checkTexts(content.title, content.instructions, { mayBeBlank: content.action['media'] !== undefined });
   checkSize('action', content.action, limits.actionBytesMax);
   const template = rules.actions.require(content.action.kind).check(content.action, content.instructions);
+  checkUnchanged(content.policies, content.action);
   if (template !== null && !rules.parsed.has(template.text)) throw new Unparsed(template);
 }
 

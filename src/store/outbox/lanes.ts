@@ -48,10 +48,10 @@ export function threadLaneOf(column: string, topic: number): Sql {
   return sql`'thread:' || ${raw(column)} || ${`:${topic}`}`;
 }
 
-/** The lane of a part where its chat is this one from now on, from what its row says; what goes to a task names no chat. */
+/** The lane of a part where its chat is this one from now on, from what its row says; what a task brings names no chat. */
 export function laneIn(chatId: string): Sql {
   const kind = raw(`case kind when 'result' then 'thread' when 'notice' then 'notice' else 'answer' end`);
-  return sql`case goes_to when 'task' then lane else ${kind} || ${`:${chatId}:`} || coalesce(cast(to_topic as text), '') end`;
+  return sql`case when goes_to = 'task' or lane = ${taskLaneOf('task_id')} then lane else ${kind} || ${`:${chatId}:`} || coalesce(cast(to_topic as text), '') end`;
 }
 
 /** Parts that wait in a lane. All open states are named, because only then does the index of open lanes answer. */

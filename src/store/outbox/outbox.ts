@@ -12,10 +12,10 @@ import { taskLaneOf } from './lanes.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
 import { held, quieted, tellQuietOver } from './quiet-parts.ts';
-import { beginTopic, endTopic } from './topics.ts';
+import { beginTopic, endTopic, isOwnerThere } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
-export const outboxStore = { claimParts, endParts, beginTopic, endTopic, nextPartAt };
+export const outboxStore = { claimParts, endParts, beginTopic, endTopic, isOwnerThere, nextPartAt };
 
 type Claiming = Parameters<OutboxStore['claimParts']>[0];
 

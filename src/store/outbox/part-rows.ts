@@ -5,6 +5,7 @@ import type { Shown } from '../../domain/shown.ts';
 import { columns, columnsOf, like, maybe, pick, type Answer } from '../engine/fields.ts';
 import { raw } from '../engine/sql.ts';
 import { readFacts } from '../tasks/codec.ts';
+import { taskLane } from './lanes.ts';
 
 const d = columnsOf('deliveries', 'd');
 const c = columnsOf('chats', 'c');
@@ -102,7 +103,15 @@ export function claimedPart(row: PartRow, now: number): OutboxPart {
     route: { provider: row.provider, address: row.address, topic: topicIdOf(row) },
     topic: topicOf(row),
     home: homeOf(row),
+    fallback: fallbackOf(row),
   };
+}
+
+/** What a task brings keeps the lane of its results wherever it goes. */
+function fallbackOf({ taskId, lane, goesTo, taskPolicies }: PartRow): OutboxPart['fallback'] {
+  if (taskId === null || lane !== taskLane(taskId)) return null;
+  if (goesTo === 'thread') return 'taken';
+  return readFacts(taskPolicies)?.['fallback'] === 'creator' ? 'allowed' : null;
 }
 
 function resultOf(part: PartRow): ResultTask | null {

@@ -4,7 +4,7 @@ import { columns, pick, type Answer } from '../engine/fields.ts';
 import { allOf, list, sql } from '../engine/sql.ts';
 import { all, insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
-import type { Spent } from '../runs/bounded.ts';
+import type { Spent } from '../runs/thread-runs.ts';
 import { approvalLane, messageLane, taskLane } from './lanes.ts';
 
 /** Fields of a run's end that words about it need, whether it came after an attempt or instead of one. */

@@ -39,6 +39,15 @@ export function* endTopic(end: TopicEnd): Script<boolean> {
   );
 }
 
+/** Whoever leaves a chat loses the right under which their tasks run there, and a chat may be let in no more. */
+export function* isOwnerThere(taskId: string): Script<boolean> {
+  const found = yield* one(
+    select(pick(columnsOf('tasks', 't'), 'id'))`from tasks t join chats c on c.id = t.chat_id
+      join grants g on g.id = t.grant_id where t.id = ${taskId} and c.state not in ('refused', 'gone') and g.revoked_at is null`,
+  );
+  return found !== undefined;
+}
+
 const ownerFields = {
   ...pick(columnsOf('tasks', 't'), 'chatId', 'state', 'topicState', 'topicId', 'topicLost'),
   ...pick(columnsOf('chats', 'c'), 'provider'),

@@ -136,7 +136,8 @@ function* foundByPress(found: FoundByPress): Script<boolean> {
       where run_id = (select r.id from runs r join occurrences o on o.run_id = r.id
           where o.id = ${occurrenceId} and r.occurrence_id = o.id)
         and kind = 'result' and ${doubtful} and task_id = ${taskId} and exists (select 1 from tasks t
-          join chats c on c.id = t.chat_id where t.id = task_id and t.topic_id = ${topic} and c.address = ${address})
+          join chats c on c.id = t.chat_id where t.id = task_id and c.address = ${address}
+            and coalesce(case goes_to when 'thread' then to_topic else t.topic_id end, 0) = ${topic ?? 0})
       order by part desc limit 1`,
   );
   if (part === undefined || textOf(part.content) !== text) return false;

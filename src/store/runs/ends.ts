@@ -9,7 +9,7 @@ import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
-import { completeSpent, countBegun, type Spent } from './bounded.ts';
+import { completeSpent, countBegun, type Spent } from './thread-runs.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -27,7 +27,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
       finishedAt: isFinal(end) ? end.finishedAt : null,
       output: end.output === null ? null : JSON.stringify(end.output),
       error: end.error,
-      errorCode: codeOf(end),
+      errorCode: errorCodeOf(end),
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
   });
@@ -36,7 +36,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   const won = [...written, ...calledOff.map(({ as }) => as)];
   yield* closeAttempts(won);
   // Runs that ended last tell how the task stands, whatever the order of the rows.
-  const finals = won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt);
+  const finals = yield* withoutRepeats(won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt));
   yield* endOccurrences(finals);
   yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
@@ -64,7 +64,7 @@ function* lockTasks(ends: readonly RunEnd[]): Script<void> {
   yield* hold(sql`select id from tasks where id in ${list(ids)} order by id ${forUpdate}`);
 }
 
-function codeOf({ attemptStatus, isInternal }: RunEnd): RunErrorCode | null {
+function errorCodeOf({ attemptStatus, isInternal }: RunEnd): RunErrorCode | null {
   if (isInternal === true) return 'internal';
   return attemptStatus === 'succeeded' ? null : attemptStatus;
 }
@@ -79,7 +79,7 @@ function endEvent({ run, attempt, status, finishedAt }: RunEnd): NewEvent {
 }
 
 /** The end of the run as well: it is not tried again. */
-type FinalEnd = RunEnd & { readonly status: Exclude<RunEnd['status'], 'backoff'> };
+type FinalEnd = RunEnd & { readonly status: Exclude<RunEnd['status'], 'backoff'>; readonly isRepeat?: true };
 
 function isFinal(end: RunEnd): end is FinalEnd {
   return end.status !== 'backoff';
@@ -119,6 +119,40 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
   }));
 }
 
+/** Results that people have seen already, as far as their tasks ask to be spared them. The runs are written by now. */
+function* withoutRepeats(ends: readonly FinalEnd[]): Script<readonly FinalEnd[]> {
+  const spared: FinalEnd[] = [];
+  for (const end of ends) spared.push((yield* repeatsLast(end)) ? withoutRepeat(end) : end);
+  return spared;
+}
+
+function withoutRepeat(end: FinalEnd): FinalEnd {
+  const isRepeat = true;
+  if (end.ifUnchanged === 'silent')
+    return { ...end, isRepeat, deliveries: end.deliveries.map((part) => ({ ...part, silent: true })) };
+  const { ack: _ack, approval: _approval, ...unseen } = end;
+  return { ...unseen, isRepeat, deliveries: [] };
+}
+
+/**
+ * The last success is the one of the latest slot. A replay shows what was, which is news about nothing; and what could not be
+ * delivered has been seen by nobody.
+ */
+function* repeatsLast({ run, status, output, finishedAt, ifUnchanged }: FinalEnd): Script<boolean> {
+  if (ifUnchanged === undefined || status !== 'succeeded' || run.taskId === null) return false;
+  const same = yield* one(
+    select(
+      pick(columnsOf('runs', 'last'), 'id'),
+    )`from (select r.id, r.output from occurrences o join runs r on r.id = o.run_id
+        where o.task_id = ${run.taskId} and o.source <> 'replay' and r.status = 'succeeded'
+          and (r.finished_at < ${finishedAt} or (r.finished_at = ${finishedAt} and r.id < ${run.id}))
+        order by o.slot_at desc limit 1) last
+      where last.output = ${JSON.stringify(output)}
+        and not exists (select 1 from deliveries d where d.run_id = last.id and d.kind = 'result' and d.status = 'failed')`,
+  );
+  return same !== undefined;
+}
+
 function* closeAttempts(ends: readonly RunEnd[]): Script<void> {
   yield* updateAll('attempts', ends, {
     set: ({ attemptStatus: status, finishedAt, durationMs, httpStatus, error }) => ({
@@ -137,9 +171,9 @@ function* endOccurrences(ends: readonly FinalEnd[]): Script<void> {
     'occurrences',
     ends.filter((end) => end.run.occurrenceId !== null),
     {
-      set: ({ status, error, finishedAt }) => ({
+      set: ({ status, error, finishedAt, isRepeat }) => ({
         status,
-        reason: status === 'cancelled' ? 'cancelled' : null,
+        reason: status === 'cancelled' ? 'cancelled' : isRepeat === true ? 'unchanged' : null,
         error,
         updatedAt: finishedAt,
       }),

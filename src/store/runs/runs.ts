@@ -9,10 +9,10 @@ import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { autoPause } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
-import { countBegun } from './bounded.ts';
 import { insertRuns } from './claims.ts';
 import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
 import { finishRuns } from './ends.ts';
+import { countBegun } from './thread-runs.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
 export const runStore = { addRun, startRuns, finishRuns, cancelRequested, nextRunAt };

@@ -1,9 +1,9 @@
 import type { Budget, CallFault, Log, Outgoing, Sent, SentIds } from '../../app/ports/outside.ts';
 import type { DeliveryDeed } from '../../domain/delivery.ts';
 import type { TelegramApi } from '../api.ts';
-import { type Answered, isTokenRefused } from '../errors.ts';
+import { type Answered, isTokenRefused, topicGone } from '../errors.ts';
 import type { Call } from './calls.ts';
-import { isPrivate, meaningOf, messageAway, topicGone, unchanged, type Verb } from './refusals.ts';
+import { isPrivate, meaningOf, messageAway, unchanged, type Verb } from './refusals.ts';
 
 interface Line {
   readonly api: TelegramApi;

@@ -40,6 +40,8 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return blockedDrawn(view, about);
     case 'inDoubt':
       return inDoubtDrawn(view, about);
+    case 'fallback':
+      return fallbackDrawn(view, about);
     case 'topicRemade':
       return drawn(notice.topicRemade(nameIn(about), view.isAstray === true));
     case 'notPinned':
@@ -206,6 +208,13 @@ function blockedDrawn({ cause, error }: Of<'blocked'>, { task }: About): Drawn {
     ),
     [[button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)))]],
   );
+}
+
+/** Whether a topic was made only a person can tell; every other cause is looked at with the next result. */
+function fallbackDrawn({ cause }: Of<'fallback'>, { task }: About): Drawn {
+  const { notice, button: words } = texts;
+  const retry = button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)));
+  return drawn(notice.fallback(nameIn({ task }), cause), cause === 'topic_in_doubt' ? [[retry]] : []);
 }
 
 function inDoubtDrawn({ deliveryId, sentAt }: Of<'inDoubt'>, about: About): Drawn {

@@ -64,6 +64,8 @@ export const noticeTexts = {
   autoPausedTodo: 'It stays paused until somebody presses Resume.',
   blocked: (name: Rich | null, cause: BlockedCause): Rich =>
     say`${bold('A result waits:')} ${name === null ? 'it' : name} cannot be shown, because ${causes[cause].what}`,
+  fallback: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`${bold('Shown here:')} ${name ?? 'a task'} cannot be shown in its topic, because ${causes[cause].what}`,
   blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string => {
     const todo = cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo;
     // Whether a topic was made only a person can tell.
@@ -116,7 +118,7 @@ export const noticeTexts = {
   slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
   slotsZone: (zone: string): string => `Zone: ${zone}`,
   slotsDifferTodo:
-    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
+    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. More is told by: cronogram audit --run',
   chatBack: (paused: number): Rich =>
     blocks(
       bold('I am back.'),

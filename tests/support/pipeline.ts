@@ -83,6 +83,7 @@ export const settings: RoomSettings = {
   DELIVERY_CONCURRENCY: 50,
   RUN_CONCURRENCY: 50,
   ECHO_ACTION: true,
+  MAX_RUNS_DEFAULT: 0,
   MIN_INTERVAL: minute,
   QUOTA_PER_CHAT: 500,
   QUOTA_PER_USER: 500,

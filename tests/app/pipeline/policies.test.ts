@@ -155,6 +155,21 @@ describe('bounds', () => {
     expect(await next.rooms.tasks.get(task.id)).toMatchObject({ state: 'completed', counters: { boundedRuns: 1 } });
   });
 
+  it('MAX_RUNS_DEFAULT is the limit of a task that repeats and names none', async () => {
+    const p = await aPipeline({ settings: { MAX_RUNS_DEFAULT: 3 } });
+    const limitOf = async ({ id }: { readonly id: string }) => (await p.rooms.tasks.get(id)).policies.max_runs;
+    const once = { kind: 'once', once_at: '2026-11-18T23:30:00Z', timezone: 'UTC' } as const;
+    const [free, own, single] = [
+      await p.create(),
+      await p.create({ policies: { max_runs: 9 } }),
+      await p.create({ schedule: once }),
+    ];
+    expect([await limitOf(free), await limitOf(own), await limitOf(single)]).toEqual([3, 9, undefined]);
+    await p.rooms.tasks.edit({ taskId: own.id, actor }, { policies: { max_runs: null } });
+    await p.rooms.tasks.edit({ taskId: single.id, actor }, { schedule: hourly });
+    expect([await limitOf(own), await limitOf(single)]).toEqual([3, 3]);
+  });
+
   it('a start in the future and an end hold', async () => {
     const p = await aPipeline();
     const at = (hours: number) => new Date(start + hours * hour).toISOString();

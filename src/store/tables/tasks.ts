@@ -68,8 +68,8 @@ function lifeColumns({ text, int }: Dialect) {
     lastRunAt: int('last_run_at'),
     lastRunStatus: text('last_run_status').$type<'succeeded' | 'failed' | 'cancelled'>(),
     lastError: text('last_error'),
-    /** When a run succeeded last, or, before one did, when the task was made. */
-    freshAt: int('fresh_at').notNull().default(0),
+    /** When a run succeeded last. */
+    freshAt: int('fresh_at'),
     topicState: text('topic_state').$type<TopicState>().notNull(),
     topicId: int('topic_id'),
     topicBoot: text('topic_boot'),

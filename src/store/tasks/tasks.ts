@@ -111,7 +111,6 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
     failures: 0,
     consecutiveFailures: 0,
     boundedRuns: 0,
-    freshAt: at,
     topicState: 'none',
     createdAt: at,
     createdBy: actor,

@@ -117,6 +117,7 @@ export type RoomSettings = Pick<
   | 'BATCH_SIZE'
   | 'DELIVERY_CONCURRENCY'
   | 'ECHO_ACTION'
+  | 'MAX_RUNS_DEFAULT'
   | 'MIN_INTERVAL'
   | 'QUOTA_PER_CHAT'
   | 'QUOTA_PER_USER'
@@ -201,7 +202,7 @@ const noTemplates = createTemplates(async () => ({ is: 'away' }));
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     digest: sha256,
-    rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
+    rules: { actions, minIntervalMs: settings.MIN_INTERVAL, maxRunsDefault: settings.MAX_RUNS_DEFAULT },
     quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
   };
 }

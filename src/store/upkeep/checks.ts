@@ -154,7 +154,8 @@ const allChecks: readonly Check[] = [
     table: 'deliveries',
     // A group that became a supergroup keeps the address that it had.
     fault: () => sql`x.kind = 'result' and x.status = 'delivered' and x.message_id is not null and not exists
-      (select 1 from chat_aliases a where a.chat_id = x.chat_id and a.address = x.platform_chat_id)`,
+      (select 1 from chat_aliases a where a.provider = (select provider from chats c where c.id = x.chat_id)
+        and a.address = x.platform_chat_id and a.chat_id = x.chat_id)`,
   },
   {
     name: 'open_delivery_of_deleted',

@@ -160,7 +160,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     clock: time,
     ids: countingIds(`d${counters.update}`),
     log: pipeline.log,
-    status: createStatus({ store, clock: time, version: '0.0.0', ready: async () => ({ ok: true }) }),
+    status: createStatus({ store, clock: time, stopwatch: time, timer: time, version: '0.0.0', ready: async () => ({ ok: true }) }),
     quota: { chat: 500, user: 500 },
     defaultTimezone: 'UTC',
     bot: 'cronogram_bot',

@@ -123,7 +123,8 @@ export function tasksTable(
       d.index('tasks_due').on(t.nextAt).where(sql.raw('next_at is not null')),
       d.index('tasks_resume').on(t.resumeAt).where(sql.raw('resume_at is not null')),
       d.index('tasks_owner').on(t.ownerId, t.state),
-      d.index('tasks_subject').on(t.chatId, t.subject).where(sql.raw('subject is not null')),
+      // A page of the tasks of a subject, newest first.
+      d.index('tasks_subject').on(t.subject, t.id).where(sql.raw('subject is not null')),
       d.index('tasks_place').on(t.chatId, t.topicId).where(sql.raw('topic_id is not null')),
       d.index('tasks_topic_called').on(t.topicCalledAt).where(sql.raw('topic_called_at is not null')),
       d.check('tasks_state', sql.raw(`state in ('active', 'paused', 'completed', 'deleted')`)),

@@ -96,7 +96,7 @@ export async function benchPipeline(): Promise<Figure[]> {
       value: runs / seconds,
       unit: 'runs/s',
       baseline,
-      baselineName: 'the same writes by hand',
+      baselineName: 'the same reads and writes by hand',
       aim: '10,000/s',
     },
   ];

@@ -130,17 +130,25 @@ export function pipelineByHand(database: Database, dueAt: number): number {
   return runs.length / ((performance.now() - begun) / 1000);
 }
 
-/** How late a bare timer is, with the two durable commits that lie between a slot and the start of its action. */
-export async function timersByHand(database: Database, count: number, gapMs: number): Promise<number[]> {
-  const commit = database.prepare(`insert into kv (scope, key, value, updated_at) values ('bench', ?, '', 0)`);
-  const late: number[] = [];
+/** How late a bare timer is, with the two durable commits that lie between a slot and the start of its action, and how long each takes. */
+export async function timersByHand(
+  database: Database,
+  { count, gapMs }: { readonly count: number; readonly gapMs: number },
+): Promise<{ readonly late: number[]; readonly commits: number[] }> {
+  const insert = database.prepare(`insert into kv (scope, key, value, updated_at) values ('bench', ?, '', 0)`);
+  const [late, commits]: [number[], number[]] = [[], []];
+  const commit = (key: string) => {
+    const from = performance.now();
+    insert.run(key);
+    commits.push(performance.now() - from);
+  };
   const base = performance.now() + 20;
   for (let index = 0; index < count; index += 1) {
     const at = base + index * gapMs;
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, at - performance.now())));
-    commit.run(`${count} ${index} claimed`);
-    commit.run(`${count} ${index} started`);
+    commit(`${count} ${index} claimed`);
+    commit(`${count} ${index} started`);
     late.push(Math.max(0, performance.now() - at));
   }
-  return late;
+  return { late, commits };
 }

@@ -137,7 +137,8 @@ export function tasksTable(
         .on(sql.raw('(fresh_at + refresh_ms)'))
         .where(sql.raw(`refresh_ms is not null and state = 'active'`)),
       d.index('tasks_owner').on(t.ownerId, t.state),
-      d.index('tasks_subject').on(t.chatId, t.subject).where(sql.raw('subject is not null')),
+      // A page of the tasks of a subject, newest first.
+      d.index('tasks_subject').on(t.subject, t.id).where(sql.raw('subject is not null')),
       d.index('tasks_place').on(t.chatId, t.topicId).where(sql.raw('topic_id is not null')),
       d.index('tasks_topic_called').on(t.topicCalledAt).where(sql.raw('topic_called_at is not null')),
       d.check('tasks_state', sql.raw(`state in ('active', 'paused', 'completed', 'deleted')`)),

@@ -38,6 +38,9 @@ export interface Entity {
 /** A button does something here, or opens a page. */
 export type Button = { readonly text: string; readonly data: string } | { readonly text: string; readonly url: string };
 
+/** The reason for a downtime: nothing could be written; any other is that no process was there. */
+export type DowntimeCause = 'database';
+
 export type View =
   /** The last part of a result: it carries the buttons. */
   | { readonly view: 'result'; readonly text: string; readonly occurrenceId: string; readonly media?: Media }

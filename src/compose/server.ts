@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { createGauges } from '../app/operations/gauges.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
@@ -16,6 +17,7 @@ import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import type { TravelTime } from '../system/clock.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
+import { openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { createPool } from '../system/pool/pool.ts';
@@ -24,7 +26,7 @@ import { createTemplates } from '../system/templates/templates.ts';
 import { asideApi } from '../telegram/api.ts';
 import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
-import { createApi, createPhase } from './api.ts';
+import { createApi, createPhase, dataFolder } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, type Wire } from './telegram-or-sandbox.ts';
@@ -113,7 +115,9 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     backups: countedBackups(opened.backups, meter),
     templates: starting.templates ?? createTemplates(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
-    platform: (budget) => createPlatform(asideApi(wire.api, budget)),
+    platform: (budget) =>
+      createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone: config.DEFAULT_TIMEZONE }),
+    notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
     renamed: (budget) => topicNames({ aside: asideApi(wire.api, budget), log }),
     transport: (budget) =>
       telegramTransport({ ...world, api: wire.api, store, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),

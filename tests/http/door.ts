@@ -173,6 +173,7 @@ const status: ServerStatus = {
     oldestRunAt: null,
   },
   audit: null,
+  alarms: { open: [], unheard: [] },
 };
 const counts = { active: 3, paused: 1, completed: 1, liveRuns: 1, openDeliveries: 2 };
 

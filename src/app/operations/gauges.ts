@@ -6,9 +6,9 @@ import type { ChatStore } from '../ports/chats.ts';
 import type { Workload, WorkloadStore } from '../ports/metering.ts';
 import type { World } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
-import { memo } from './memo.ts';
 import { sample, type Sample } from './metrics.ts';
 import type { Ready } from './readiness.ts';
+import { memo } from './recent.ts';
 
 /** The sources of the meter beside its own counts. */
 interface GaugeDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {

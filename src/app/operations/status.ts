@@ -2,6 +2,7 @@ import { isActor, type Actor } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';
 import { usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
+import type { Alarms, OpenAlarms } from '../housekeeping/alarms.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
 import type { ChatFacts, ServerFacts, ChatUsage } from '../ports/chat-facts.ts';
 import type { World } from '../ports/outside.ts';
@@ -18,16 +19,18 @@ export interface ServerStatus {
   readonly facts: ServerFacts;
   /** The last look for what must never be; null when there was none yet. */
   readonly audit: { readonly at: number; readonly findings: number } | null;
+  readonly alarms: OpenAlarms;
 }
 
 interface StatusDeps extends Pick<World, 'clock'> {
   readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<UpkeepStore, 'readNote'>;
   readonly version: string;
   readonly ready: () => Promise<Ready>;
+  readonly alarms: Pick<Alarms, 'open'>;
 }
 
 /** The process is as old as this function's call. */
-export function createStatus({ store, clock, version, ready }: StatusDeps): () => Promise<ServerStatus> {
+export function createStatus({ store, clock, version, ready, alarms }: StatusDeps): () => Promise<ServerStatus> {
   const startedAt = clock.now();
   return async () => {
     const at = clock.now();
@@ -39,6 +42,7 @@ export function createStatus({ store, clock, version, ready }: StatusDeps): () =
       ready: await ready(),
       facts: await store.serverFacts(at),
       audit: audit && { at: audit.at, findings: audit.findings.length },
+      alarms: await alarms.open(),
     };
   };
 }

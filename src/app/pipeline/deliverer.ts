@@ -121,7 +121,7 @@ const letGoMax = 1000;
  */
 function createAstray({ store, clock, stopwatch }: DelivererDeps) {
   const waiting = new Set<string>();
-  const letGo = createRecent<true>(letGoMax, { ms: topicHealEveryMs, now: () => stopwatch.elapsed() });
+  const letGo = createRecent<true>(letGoMax, { ms: topicHealEveryMs, stopwatch });
   return async (batch: readonly Ended[]): Promise<void> => {
     for (const { chatId, end } of batch) {
       if (end.status === 'blocked' && end.cause === 'topic_astray' && !letGo.has(chatId)) waiting.add(chatId);

@@ -1,4 +1,5 @@
 import { wire } from '../../api/wire.ts';
+import type { OpenAlarms } from '../../app/housekeeping/alarms.ts';
 import { checks, type Finding } from '../../domain/audit.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
@@ -7,7 +8,7 @@ import { instantOf } from './wire.ts';
 /** Handlers for status, usage, and housekeeping on demand. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
-    const { version, at, startedAt, ready, facts, audit } = await operations.status();
+    const { version, at, startedAt, ready, facts, audit, alarms } = await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
     return {
@@ -21,6 +22,7 @@ export const operationHandlers = {
       runs: { running, queued },
       deliveries: { pending, blocked, unknown },
       audit: audit === null ? null : wire(audit),
+      alarms: { open: alarms.open.map(wireAlarm), unheard: [...alarms.unheard] },
       retention: { days: operations.retentionDays, ...wire({ oldestRunAt }) },
     };
   },
@@ -49,6 +51,11 @@ export const operationHandlers = {
   getVersion: async (_asked, { version }) => ({ name: 'cronogram', version, node: process.versions.node }),
   getDescription: async (_asked, { description }) => ({ ...description() }),
 } satisfies Partial<Handlers>;
+
+function wireAlarm({ since, about, facts: { cause } }: OpenAlarms['open'][number]) {
+  const [name = ''] = about.split(' ', 1);
+  return { cause, since: iso(since), about: name === '' ? null : name };
+}
 
 async function live(_asked: unknown, { health }: Pick<HttpRooms, 'health'>) {
   const state = health.live();

@@ -1,7 +1,7 @@
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import { topicName } from '../../app/pipeline/topics.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
-import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
+import type { Budget, Log, Outgoing, Sent, Stopwatch, TopicMade, Transport } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import { asideApi, type AsideApi, type TelegramApi } from '../api.ts';
@@ -19,6 +19,7 @@ interface TransportDeps extends DrawingDeps {
   readonly store: DrawingDeps['store'] &
     Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'>;
   readonly budget: Budget;
+  readonly stopwatch: Stopwatch;
   readonly log: Log;
 }
 

@@ -24,7 +24,7 @@ const lookedAtMax = 10_000;
 
 /** Something came from a chat, so what waits there for somebody to mend it may go now. */
 export function createSecondLook({ store, clock, stopwatch, bell }: TelegramInDeps) {
-  const lookedAt = createRecent<true>(lookedAtMax, { ms: lookAgainMs, now: () => stopwatch.elapsed() });
+  const lookedAt = createRecent<true>(lookedAtMax, { ms: lookAgainMs, stopwatch });
   return async (address: string, isHint: boolean): Promise<void> => {
     if (!isHint && lookedAt.has(address)) return;
     lookedAt.put(address, true);

@@ -129,8 +129,8 @@ describe('the time in which nobody was there', () => {
     await next.rooms.downtimes.open();
     await keepHouse(next);
     expect(await shown(next)).toEqual([]);
-    expect(next.log.lines.filter(({ event }) => event === 'clock_was_set_back')).toMatchObject([
-      { level: 'warn', facts: { by_ms: hour } },
+    expect(next.log.lines.filter(({ event }) => event === 'clock_was_set')).toMatchObject([
+      { level: 'warn', facts: { step_ms: -hour } },
     ]);
     const third = await diesFor(next, minute);
     expect(await shown(third)).toMatchObject([{ from: start - hour, to: start - hour + minute }]);

@@ -20,7 +20,7 @@ import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
-import { createPool } from '../system/pool/pool.ts';
+import { createPool, type Pool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { asideApi } from '../telegram/api.ts';
@@ -109,7 +109,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const patient = { ...world, timer: realTimer };
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
-  const pool = createPool(patient);
+  const pool = createPool({ ...patient, meter });
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
@@ -143,7 +143,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   opened.onDoubt(() => {
     for (const loop of loops) loop.ring();
   });
-  const measured = { ...made, meter, opened };
+  const measured = { ...made, meter, opened, pool };
   const api = createApi(config, {
     ...made,
     phase,
@@ -214,6 +214,7 @@ async function stop({ phase, heartbeat, pool, ...app }: App, listening: Listenin
 type Measured = Pick<App, 'config' | 'world' | 'store' | 'loops' | 'version'> & {
   readonly meter: PrometheusMeter;
   readonly opened: Pick<Opened, 'backups' | 'connections'>;
+  readonly pool: Pick<Pool, 'jobs'>;
 };
 
 /** The page of metrics: counters, and gauges as they stand when the page is read. */
@@ -223,6 +224,7 @@ function metricsPage({ config, world, meter, opened, ...made }: Measured, ready:
     ...made,
     ready,
     connections: opened.connections,
+    poolJobs: made.pool.jobs,
     retentionDays: config.RETENTION_DAYS,
     makesBackups: opened.backups !== null && config.BACKUP_KEEP > 0,
     build: { version: made.version, node: process.versions.node },
@@ -240,6 +242,9 @@ function startAtZero(meter: Meter, loops: readonly Loop[]): void {
   for (const status of ['delivered', 'failed']) meter.count('deliveries_total', { kind: 'result', status }, 0);
   for (const status of ['succeeded', 'failed']) meter.count('runs_total', { action: 'message', status }, 0);
   meter.count('clock_set_backs_total', {}, 0);
+  meter.count('pool_children_started_total', {}, 0);
+  for (const reason of ['late', 'died', 'lost']) meter.count('pool_children_ended_total', { reason }, 0);
+  for (const reason of ['away', 'spent']) meter.count('pool_refusals_total', { reason }, 0);
   meter.count('attempts_total', { number: '1', status: 'interrupted' }, 0);
   meter.count('telegram_calls_total', { method: 'sendMessage', result: 'rate_limited' }, 0);
 }

@@ -112,6 +112,7 @@ const lookEveryMs = 1000;
 /** Part of the first page that nothing changes while the database is open: from the count of its schemas to the number that a program may give it. */
 const mark = { from: 40, bytes: 24 };
 const numberAt = 20;
+const promptLogBytes = 1024 * 1024;
 
 /**
  * The head of an open file. Each opening gives it another number, so that a database that is written over it is known by its
@@ -121,7 +122,8 @@ function openHead(file: string, connection: Database.Database) {
   const number = randomInt(1, 2 ** 31);
   try {
     connection.pragma(`user_version = ${number}`);
-    connection.pragma('wal_checkpoint(PASSIVE)');
+    // A long log is worked off beside everything else.
+    if (sizeOf(`${file}-wal`) < promptLogBytes) connection.pragma('wal_checkpoint(PASSIVE)');
   } catch {
     // A disk that is full is told by the first write that somebody waits for.
   }

@@ -54,7 +54,7 @@ export function databaseFile(url: string): string | null {
   return url.startsWith('file:') ? resolve(url.slice('file:'.length)) : null;
 }
 
-async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
+async function openFile({ url, holder, turn, timer }: Opening): Promise<Opened> {
   const file = databaseFile(url);
   if (file === null) throw new AppError('store_unavailable', 'DATABASE_URL is file:<path> or postgres://...');
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -66,7 +66,7 @@ async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
       connection.close();
       throw error;
     });
-    const watch = watchFile(file, connection, holder.since);
+    const watch = watchFile(file, connection, { openedAt: holder.since, timer });
     return watched(opened(heeding(sqliteEngine(connection, turn), watch), migrated, lock), file, watch);
   } catch (error) {
     await lock.release();

@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
 import { chmodSync, closeSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
+import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { stampOf } from './backup.ts';
 
@@ -25,14 +25,20 @@ export interface FileWatch {
 
 const files = ['', '-wal', '-shm'] as const;
 
-export function watchFile(file: string, connection: Database.Database, openedAt: number): FileWatch {
+interface Watching {
+  readonly openedAt: number;
+  readonly timer: Pick<Timer, 'after'>;
+}
+
+export function watchFile(file: string, connection: Database.Database, { openedAt, timer }: Watching): FileWatch {
   const copy = `${file}.saved-${stampOf(openedAt)}`;
   const losses = watchLosses(file, connection);
   let damage: string | null = null;
   let saving: Promise<string> | null = null;
   /** Why nothing is written, while a file is lost. */
   let refusal: string | null = null;
-  let lookedAt = performance.now();
+  /** Set while the last look is fresh: calls off the wait for its end. */
+  let callOff: (() => void) | null = null;
 
   const save = async (): Promise<string> => {
     const partial = `${copy}.partial`;
@@ -53,7 +59,9 @@ export function watchFile(file: string, connection: Database.Database, openedAt:
     return `${what} is saved as ${copy}, and once more when the server stops. Stop it, then run: cronogram restore ${copy}`;
   };
   const look = (): void => {
-    lookedAt = performance.now();
+    callOff ??= timer.after(lookEveryMs, () => {
+      callOff = null;
+    });
     const words = losses.look();
     if (words === null) [saving, refusal] = [null, null];
     else {
@@ -70,7 +78,7 @@ export function watchFile(file: string, connection: Database.Database, openedAt:
       if (damage !== null) throw new AppError('store_unavailable', damage);
     },
     refuse: () => {
-      if (performance.now() - lookedAt > lookEveryMs) look();
+      if (callOff === null) look();
       if (refusal !== null) throw new AppError('store_unavailable', refusal);
     },
     noteDamage: (words) => {
@@ -79,7 +87,10 @@ export function watchFile(file: string, connection: Database.Database, openedAt:
     close: async () => {
       if (losses.look() !== null) await save();
     },
-    release: losses.release,
+    release: () => {
+      callOff?.();
+      losses.release();
+    },
   };
 }
 
@@ -115,11 +126,11 @@ const numberAt = 20;
 const promptLogBytes = 1024 * 1024;
 
 /**
- * The head of an open file. Each opening gives it another number, so that a database that is written over it is known by its
- * head, be it an older copy of the same. A copy of this very opening has another count of schemas.
+ * The head of an open file, which counts its openings: a database that is written over it is known by its head, be it an older
+ * copy of the same. A copy of this very opening has another count of schemas.
  */
 function openHead(file: string, connection: Database.Database) {
-  const number = randomInt(1, 2 ** 31);
+  const number = (Number(connection.pragma('user_version', { simple: true })) + 1) % 2 ** 31;
   try {
     connection.pragma(`user_version = ${number}`);
     // A long log is worked off beside everything else.

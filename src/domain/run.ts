@@ -1,6 +1,6 @@
 import type { Actor } from './access.ts';
 import { backoffMs, retryAttemptsMax, retryCapDefaultMs, retryPauseMaxMs } from './limits.ts';
-import type { OccurrenceSource } from './occurrence.ts';
+import { isPlanned, type OccurrenceSource } from './occurrence.ts';
 import { type Policies, retryDelayMs, type Retry } from './policy.ts';
 import type { Bounds, Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
@@ -54,6 +54,11 @@ export interface RunInput {
   readonly message?: MessageInput | undefined;
   /** For a delay after the last finish: the schedule whose next slot the end of this run decides. */
   readonly follows?: { readonly schedule: Schedule; readonly bounds: Bounds } | undefined;
+}
+
+/** A slot asked for it, so it counts against `max_runs`. */
+export function isOfSlot({ byHand, again, message, source = 'schedule' }: RunInput): boolean {
+  return byHand === undefined && again === undefined && message === undefined && isPlanned(source);
 }
 
 /** Sounds with which a message comes. `normal` makes none in the quiet hours of its chat; `silent` never makes one, and `urgent` always does. */

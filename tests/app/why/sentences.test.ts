@@ -31,6 +31,7 @@ const reasons: Readonly<Record<Reason, OccurrenceStatus>> = {
   grant_revoked: 'skipped',
   grant_expired: 'skipped',
   grant_scope: 'skipped',
+  gone_kind: 'skipped',
   unchanged: 'succeeded',
 };
 const sources: Readonly<Record<OccurrenceSource, true>> = {

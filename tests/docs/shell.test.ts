@@ -68,6 +68,7 @@ function unknownAmong(verb: Command, words: readonly string[]): string | null {
     if (isValue) isValue = false;
     else if (option !== undefined) isValue = option.required && value === undefined;
     else if (word.startsWith('--') && word !== '--') return word;
+    else if (word === '--') continue;
     else if ((places -= 1) < 0) return word;
   }
   return null;

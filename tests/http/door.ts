@@ -179,6 +179,7 @@ const status: ServerStatus = {
     oldestRunAt: null,
   },
   audit: null,
+  alarms: { open: [], unheard: [] },
 };
 const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
 const chat = {

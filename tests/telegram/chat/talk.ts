@@ -155,6 +155,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     acks: rooms.acks,
     approvals: rooms.approvals,
     access: rooms.access,
+    alarms: rooms.alarms,
     store,
     setUp: async () => ({ ...allOn, isPrivate: given.kind === 'private', ...given.setUp }),
     preview: (schedule) => previewOf(schedule, { after: time.now(), minIntervalMs: minute }),
@@ -162,6 +163,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     ids: countingIds(`d${counters.update}`),
     log: pipeline.log,
     status: createStatus({
+      ...rooms,
       store,
       clock: time,
       stopwatch: time,

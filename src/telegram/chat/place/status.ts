@@ -58,7 +58,7 @@ function chatStatus(counts: TaskCounts): Rich {
 }
 
 /** For owners: everything that a person would otherwise look for in several places. */
-function serverStatus({ version, startedAt, ready, facts, audit }: ServerStatus, setting: Setting): Rich {
+function serverStatus({ version, startedAt, ready, facts, audit, alarms }: ServerStatus, setting: Setting): Rich {
   const { server } = texts;
   const { ok, ...parts } = ready;
   const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
@@ -72,6 +72,8 @@ function serverStatus({ version, startedAt, ready, facts, audit }: ServerStatus,
     server.stuck(facts.blocked, facts.unknown),
     audit === null ? server.noAudit : server.audit(aboutMoment(audit.at, setting), audit.findings),
     server.database(bytes(facts.databaseBytes)),
+    ...alarms.open.map(({ since, facts: { cause } }) => server.alarm(cause, aboutMoment(since, setting))),
+    alarms.unheard.length === 0 ? null : server.unheard(alarms.unheard.length),
   );
 }
 

@@ -62,7 +62,7 @@ export function createApi(config: Config, deps: ApiDeps) {
     ...(measures === undefined ? {} : { meter: measures.meter, metrics: measures.page(ready) }),
     ...(streams === undefined ? {} : { streams }),
     operations: {
-      status: createStatus({ ...world, store, version, ready: whole }),
+      status: createStatus({ ...deps, ...world, ready: whole, worker: rooms.worker }),
       usage: createUsage({ ...world, store, quota: { chat, user } }),
       tick: createTick({ ...world, loops, idle }),
       retentionDays,

@@ -8,6 +8,7 @@ import { createBacklogWord } from '../app/housekeeping/backlog.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
+import type { Worker } from '../app/operations/status.ts';
 import { createClockWatch, type ClockWatch } from '../app/pipeline/clock-watch.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import { createPacer } from '../app/pipeline/pacer.ts';
@@ -98,6 +99,7 @@ export interface Rooms extends Housekeeping {
   readonly downtimes: Downtimes;
   readonly chats: Chats;
   readonly access: Access;
+  readonly worker: Worker;
   readonly bell: Bell;
   /** Calls of Telegram that are none of the deliverer's spend it too. */
   readonly budget: Budget;
@@ -161,6 +163,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     downtimes,
     chats,
     access: createAccess(shared),
+    worker: { id: bootId, kinds: actions.kinds },
     bell,
     budget: pacer,
     clockWatch: createClockWatch(shared),

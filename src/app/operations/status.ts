@@ -4,7 +4,7 @@ import { usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
 import type { ChatFacts, ServerFacts, ChatUsage } from '../ports/chat-facts.ts';
-import type { World } from '../ports/outside.ts';
+import type { LoopName, World } from '../ports/outside.ts';
 import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import type { Ready } from './readiness.ts';
@@ -18,20 +18,39 @@ export interface ServerStatus {
   readonly facts: ServerFacts;
   /** The last look for what must never be; null when there was none yet. */
   readonly audit: { readonly at: number; readonly findings: number } | null;
+  /** The last step of the scheduler that was made to its end; null where none turns. */
+  readonly lastTickAt: number | null;
+  readonly worker: Worker & { readonly isRunning: boolean };
+}
+
+/** The runner of this process: the id under which it holds runs, and the kinds of actions that it knows. */
+export interface Worker {
+  readonly id: string;
+  readonly kinds: readonly string[];
 }
 
 interface StatusDeps extends Pick<World, 'clock'> {
   readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<UpkeepStore, 'readNote'>;
   readonly version: string;
   readonly ready: () => Promise<Ready>;
+  readonly worker: Worker;
+  readonly loops: readonly { readonly name: string; readonly health: () => LoopState }[];
+}
+
+interface LoopState {
+  readonly ok: boolean;
+  /** Since a step last succeeded. */
+  readonly idleMs: number;
 }
 
 /** The process is as old as this function's call. */
-export function createStatus({ store, clock, version, ready }: StatusDeps): () => Promise<ServerStatus> {
+export function createStatus({ store, clock, version, ready, worker, loops }: StatusDeps): () => Promise<ServerStatus> {
   const startedAt = clock.now();
+  const stateOf = (loop: LoopName) => loops.find(({ name }) => name === loop)?.health();
   return async () => {
     const at = clock.now();
     const audit = await lastAudit(store);
+    const tick = stateOf('scheduler');
     return {
       version,
       at,
@@ -39,6 +58,8 @@ export function createStatus({ store, clock, version, ready }: StatusDeps): () =
       ready: await ready(),
       facts: await store.serverFacts(at),
       audit: audit && { at: audit.at, findings: audit.findings.length },
+      lastTickAt: tick === undefined ? null : at - tick.idleMs,
+      worker: { ...worker, isRunning: stateOf('runner')?.ok === true },
     };
   };
 }

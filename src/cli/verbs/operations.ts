@@ -160,7 +160,7 @@ function cell(ok: boolean, text: string): Cell {
 }
 
 async function statusText({ terminal, clock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
-  const { tasks, due, runs, deliveries, audit, ready, retention } = answer;
+  const { tasks, due, runs, deliveries, audit, ready, retention, worker, last_tick_at: tick } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
@@ -177,6 +177,9 @@ async function statusText({ terminal, clock, client }: Session, answer: AnswerOf
     ['next', answer.next_due_at === null ? 'none' : times.full(answer.next_due_at)],
     ['runs', `${runs.running} running, ${runs.queued} waiting`],
     ['deliveries', deliveryCell(deliveries)],
+    ['last tick', tick === null ? 'none' : `${times.full(tick)}, ${distance(Date.parse(tick), Date.parse(answer.now))}`],
+    ['worker', cell(worker.running, `${worker.running ? 'running' : 'not running'}: ${worker.id}`)],
+    ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],
     ['database', `${(answer.database_bytes / 1_048_576).toFixed(1)} MiB`],
     ['history', `kept ${counted(retention.days, 'day')}`],

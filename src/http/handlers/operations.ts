@@ -11,7 +11,7 @@ import { instantOf } from './wire.ts';
 /** Handlers for status, usage, and housekeeping on demand. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
-    const { version, at, startedAt, ready, facts, audit } = await operations.status();
+    const { version, at, startedAt, ready, facts, audit, lastTickAt, worker } = await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
     return {
@@ -26,6 +26,8 @@ export const operationHandlers = {
       deliveries: { pending, blocked, unknown },
       audit: audit === null ? null : wire(audit),
       retention: { days: operations.retentionDays, ...wire({ oldestRunAt }) },
+      ...wire({ lastTickAt }),
+      worker: { id: worker.id, running: worker.isRunning, action_kinds: worker.kinds },
     };
   },
   getUsage: async ({ query }, { operations }) => {

@@ -84,6 +84,9 @@ export const serverTexts = {
     `${tasks(all)} in ${chats} ${chats === 1 ? 'chat' : 'chats'}, ${active} active`,
   onTime: 'Nothing is overdue.',
   late: (count: number, since: string): string => `${count} overdue, the oldest since ${since}`,
+  tick: (at: string | null, isRunning: boolean): string =>
+    `${at === null ? 'Nobody looks for what is due' : `Last look for what is due: ${at}`}; the worker ${isRunning ? 'is running' : 'stands still'}`,
+  kinds: (kinds: readonly string[]): string => `It can do: ${kinds.join(', ')}`,
   work: (running: number, pending: number): string => `${running} running, ${pending} waiting to be sent`,
   stuck: (blocked: number, unknown: number): string =>
     blocked + unknown === 0

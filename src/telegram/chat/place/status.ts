@@ -58,7 +58,8 @@ function chatStatus(counts: TaskCounts): Rich {
 }
 
 /** For owners: everything that a person would otherwise look for in several places. */
-function serverStatus({ version, startedAt, ready, facts, audit }: ServerStatus, setting: Setting): Rich {
+function serverStatus(status: ServerStatus, setting: Setting): Rich {
+  const { version, startedAt, ready, facts, audit, lastTickAt, worker } = status;
   const { server } = texts;
   const { ok, ...parts } = ready;
   const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
@@ -68,6 +69,8 @@ function serverStatus({ version, startedAt, ready, facts, audit }: ServerStatus,
     ok ? server.well : server.unwell(unwell.map(([name, state]) => `${name} (${String(state)})`).join(', ')),
     server.tasks(facts.tasks, facts.active, facts.chats),
     facts.dueSince === null ? server.onTime : server.late(facts.due, aboutMoment(facts.dueSince, setting)),
+    server.tick(lastTickAt === null ? null : aboutMoment(lastTickAt, setting), worker.isRunning),
+    server.kinds(worker.kinds),
     server.work(facts.running, facts.pending),
     server.stuck(facts.blocked, facts.unknown),
     audit === null ? server.noAudit : server.audit(aboutMoment(audit.at, setting), audit.findings),

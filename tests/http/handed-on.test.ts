@@ -253,7 +253,7 @@ describe('the runs that are listed', () => {
     expect(door.asked).toMatchObject([{ name: 'runs.list', given: [from] }]);
   });
 
-  const live = ['queued', 'running', 'backoff', 'waiting'];
+  const live = ['queued', 'running', 'backoff'];
 
   it.each([
     ['', null],

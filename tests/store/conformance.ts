@@ -4,8 +4,10 @@ import type { OpenWorld } from '../support/store-worlds.ts';
 import { accountTests } from './conformance/account.ts';
 import { ackTests, approvalTests, askedTests } from './conformance/acks.ts';
 import { admissionTests } from './conformance/admission.ts';
+import { alarmTests } from './conformance/alarms.ts';
 import { attachTests } from './conformance/attach.ts';
 import { auditTests, workAuditTests } from './conformance/audit.ts';
+import { boundTests } from './conformance/bounds.ts';
 import { calledOffTests } from './conformance/called-off.ts';
 import { cardTests } from './conformance/cards.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
@@ -49,6 +51,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('admission', () => {
     admissionTests(open);
+  });
+  describe('the count of runs', () => {
+    boundTests(open);
   });
   describe('runs', () => {
     runTests(open);
@@ -139,6 +144,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('downtimes', () => {
     downtimeTests(open);
+  });
+  describe('alarms', () => {
+    alarmTests(open);
   });
   describe('upkeep', () => {
     upkeepTests(open);

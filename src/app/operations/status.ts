@@ -1,13 +1,16 @@
 import { actorNamed, type Actor } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';
-import { usageDefaultMs } from '../../domain/limits.ts';
+import { taskTallyPage, usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
+import type { Alarms, OpenAlarms } from '../housekeeping/alarms.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
-import type { ChatFacts, ServerFacts, ChatUsage } from '../ports/chat-facts.ts';
+import type { ChatFacts, ServerFacts, ChatUsage, TaskCounts } from '../ports/chat-facts.ts';
+import type { WorkloadStore } from '../ports/metering.ts';
 import type { LoopName, World } from '../ports/outside.ts';
 import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import type { Ready } from './readiness.ts';
+import { memo } from './recent.ts';
 
 /** How the server stands, for its owners. */
 export interface ServerStatus {
@@ -18,6 +21,7 @@ export interface ServerStatus {
   readonly facts: ServerFacts;
   /** The last look for what must never be; null when there was none yet. */
   readonly audit: { readonly at: number; readonly findings: number } | null;
+  readonly alarms: OpenAlarms;
   /** The last step of the scheduler that was made to its end; null where none turns. */
   readonly lastTickAt: number | null;
   readonly worker: Worker & { readonly isRunning: boolean };
@@ -29,10 +33,11 @@ export interface Worker {
   readonly kinds: readonly string[];
 }
 
-interface StatusDeps extends Pick<World, 'clock'> {
-  readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<UpkeepStore, 'readNote'>;
+interface StatusDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer'> {
+  readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<WorkloadStore, 'taskTally'> & Pick<UpkeepStore, 'readNote'>;
   readonly version: string;
   readonly ready: () => Promise<Ready>;
+  readonly alarms: Pick<Alarms, 'open'>;
   readonly worker: Worker;
   readonly loops: readonly { readonly name: string; readonly health: () => LoopState }[];
 }
@@ -44,9 +49,11 @@ interface LoopState {
 }
 
 /** The process is as old as this function's call. */
-export function createStatus({ store, clock, version, ready, worker, loops }: StatusDeps): () => Promise<ServerStatus> {
+export function createStatus(deps: StatusDeps): () => Promise<ServerStatus> {
+  const { store, clock, version, ready, alarms, worker } = deps;
   const startedAt = clock.now();
-  const stateOf = (loop: LoopName) => loops.find(({ name }) => name === loop)?.health();
+  const counts = memo(deps.stopwatch, 0, () => countTasks(deps));
+  const stateOf = (loop: LoopName) => deps.loops.find(({ name }) => name === loop)?.health();
   return async () => {
     const at = clock.now();
     const audit = await lastAudit(store);
@@ -56,12 +63,32 @@ export function createStatus({ store, clock, version, ready, worker, loops }: St
       at,
       startedAt,
       ready: await ready(),
-      facts: await store.serverFacts(at),
+      facts: { ...(await counts()), ...(await store.serverFacts(at)) },
       audit: audit && { at: audit.at, findings: audit.findings.length },
+      alarms: await alarms.open(),
       lastTickAt: tick === undefined ? null : at - tick.idleMs,
       worker: { ...worker, isRunning: stateOf('runner')?.ok === true },
     };
   };
+}
+
+async function countTasks(deps: TallyDeps): Promise<TaskCounts> {
+  const byState = new Map<string, number>();
+  for await (const { state, count } of tasksTallied(deps)) byState.set(state, (byState.get(state) ?? 0) + count);
+  const inState = (state: string) => byState.get(state) ?? 0;
+  const [active, paused, completed] = [inState('active'), inState('paused'), inState('completed')];
+  return { tasks: active + paused + completed, active, paused, completed };
+}
+
+type TallyDeps = Pick<World, 'timer'> & { readonly store: Pick<WorkloadStore, 'taskTally'> };
+
+/** Counts of all tasks, a page at a time with a pause after each: a million of them in one piece would hold up every slot. */
+export async function* tasksTallied({ store, timer }: TallyDeps) {
+  for (let after: string | null = ''; after !== null; await timer.yield()) {
+    const page: Awaited<ReturnType<WorkloadStore['taskTally']>> = await store.taskTally(after, taskTallyPage);
+    yield* page.counts;
+    after = page.last;
+  }
 }
 
 /** Usage is counted where every given condition holds; the stretch holds its beginning and not its end. */

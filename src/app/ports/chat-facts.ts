@@ -37,11 +37,14 @@ export interface ChatNews {
   readonly waiting: readonly (Named & { readonly for: 'done' | 'approval'; readonly count: number })[];
 }
 
-export interface ServerFacts {
+export interface TaskCounts {
   readonly tasks: number;
   readonly active: number;
   readonly paused: number;
   readonly completed: number;
+}
+
+export interface ServerFacts extends TaskCounts {
   /** Active tasks whose slot has come and was not taken up yet, and the oldest such slot. */
   readonly due: number;
   readonly dueSince: number | null;
@@ -77,7 +80,8 @@ export interface ChatFacts {
   adminNames(chatId: string, limit: number): Promise<readonly string[]>;
   /** Where a message of ours arrived; null when it has not, or nobody remembers. */
   sentMessage(deliveryId: string): Promise<SentMessage | null>;
-  serverFacts(now: number): Promise<ServerFacts>;
+  /** All but the sums over all tasks, which are counted a page at a time. */
+  serverFacts(now: number): Promise<Omit<ServerFacts, keyof TaskCounts>>;
 }
 
 /* ---- who is let in ---- */

@@ -84,18 +84,21 @@ export interface Change extends Deed {
   readonly pause: Deed | null;
 }
 
-/** A stretch of time that came twice, as the clock was set back. Both ends included. */
-export interface Twice {
+/** A stretch of time. Both ends included. */
+export interface Span {
   readonly from: number;
   readonly to: number;
 }
+
+/** One that came twice, as the clock was set back. */
+export type Twice = Span;
 
 /** Work and wishes that stand in the way of the plan. */
 export interface Ahead {
   /** Slots to come that a person has skipped in advance, oldest first. */
   readonly skipped: readonly number[];
-  /** Occurrences that wait and hold a place in `max_runs`. */
-  readonly waiting: number;
+  /** Places in `max_runs` that are taken by what waits and by what runs. */
+  readonly reserved: number;
   /** For a delay after the last finish: there is work whose end decides when the next slot is. */
   readonly awaitsEnd: boolean;
 }
@@ -117,6 +120,8 @@ export interface TruthRows {
   /** In the same order, from what was in force at `from` through the first that came after the stretch. */
   readonly versions: readonly InForce[];
   readonly twice: readonly Twice[];
+  /** Times in which a process was there, and nothing could be written. */
+  readonly unwritable: readonly Span[];
   readonly ahead: Ahead;
   /** Records of slots before this were removed, under whatever retention held then; null when none ever were. */
   readonly removedBefore: number | null;

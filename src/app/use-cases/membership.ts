@@ -35,7 +35,7 @@ const paceMs = 1000;
 export function createMembership(deps: MembershipDeps): Chore {
   const { store } = deps;
   // People about whom there was no answer lately are asked about again soon enough for the same slot.
-  const unanswered = createRecent<true>(restingMax, { ms: membershipFreshMs / 2, now: () => deps.stopwatch.elapsed() });
+  const unanswered = createRecent<true>(restingMax, { ms: membershipFreshMs / 2, stopwatch: deps.stopwatch });
   return {
     name: 'membership',
     when: { every: membershipEveryMs },

@@ -3,6 +3,7 @@ import { userIdOf, type Actor } from '../../domain/access.ts';
 import { membershipFreshMs } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick } from '../engine/fields.ts';
+import { isOfTelegram } from '../engine/queries.ts';
 import { forUpdate, limit as limited, sql } from '../engine/sql.ts';
 import { all, one, returning, select, update } from '../engine/statements.ts';
 import { afterDeletion, left, lockUser } from '../tasks/grants.ts';
@@ -115,7 +116,7 @@ function* staleMembers(until: number, staleAt: number, limit: number): Script<St
   return yield* all(
     select(staleFields)`from tasks t join chats c on c.id = t.chat_id
         left join members m on m.chat_id = t.chat_id and m.user_id = t.owner_id
-      where t.next_at < ${until} and c.provider = 'telegram' and c.address like '-%' and c.state <> 'gone'
+      where t.next_at < ${until} and ${isOfTelegram} and c.address like '-%' and c.state <> 'gone'
         and t.owner_id like 'telegram:user:%' and coalesce(m.checked_at, 0) < ${staleAt}
       group by t.chat_id, c.address, t.owner_id, m.checked_at
       order by coalesce(m.checked_at, 0), t.chat_id, t.owner_id ${limited(limit)}`,

@@ -184,7 +184,9 @@ function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Scri
 function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
   const stamp =
     change.stamp === null ? {} : { updatedAt: at, updatedBy: actor, ...stampOf(change.stamp, { at, actor }) };
-  const set = { ...fieldColumns(change.set), ...stamp };
+  // Runs that the timing before asked for do not count any more when they end.
+  const anew = change.set.boundedRuns === undefined ? {} : { boundedSince: raw('version + 1') };
+  const set = { ...fieldColumns(change.set), ...anew, ...stamp };
   if (Object.values(set).every((value) => value === undefined)) return;
   yield* update('tasks', { ...set, version: raw('version + 1') }, sql`id = ${taskId}`);
   if (change.set.tags !== undefined) {

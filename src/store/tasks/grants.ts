@@ -2,8 +2,7 @@ import type { Page } from '../../app/ports/runs.ts';
 import type { ChangeRequest, GrantChange, GrantQuery, GrantState, GrantView, Quota } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { GrantFault } from '../../domain/grant.ts';
-import type { Reason } from '../../domain/occurrence.ts';
+import type { Obstacle, Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
@@ -194,11 +193,11 @@ const placeFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'revoke
 
 type Place = Answer<typeof placeFields>;
 
-/** Runs that were left out because the task has no right to run any more: its chat is told once for each loss of it. */
-export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void> {
-  const lost = new Map<string, GrantFault>();
-  for (const { taskId, reason } of skips) if (taskId !== null && isGrantFault(reason)) lost.set(taskId, reason);
-  for (const [taskId, reason] of lost) {
+/** Runs that were left out because the task may not run, or cannot any more: its chat is told once for each loss of a right, and of a kind. */
+export function* tellMayNotRun(skips: readonly Skip[], now: number): Script<void> {
+  const stopped = new Map<string, Obstacle>();
+  for (const { taskId, reason } of skips) if (taskId !== null && isObstacle(reason)) stopped.set(taskId, reason);
+  for (const [taskId, reason] of stopped) {
     const place = yield* one(
       select(placeFields)`from tasks t join grants g on g.id = t.grant_id
         where t.id = ${taskId} and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
@@ -209,13 +208,13 @@ export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void
   }
 }
 
-function isGrantFault(reason: Reason | null): reason is GrantFault {
-  return reason?.startsWith('grant_') === true;
+function isObstacle(reason: Reason | null): reason is Obstacle {
+  return reason !== null && /^(grant|gone)_/.test(reason);
 }
 
 interface Word {
   readonly place: Place;
-  readonly reason: GrantFault;
+  readonly reason: Obstacle;
   readonly now: number;
 }
 

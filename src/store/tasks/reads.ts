@@ -1,5 +1,5 @@
 import type { EndedRun, TaskRun, TaskRunQuery, Page } from '../../app/ports/runs.ts';
-import type { TaskCounts, TaskQuery, TaskVersion, Whose } from '../../app/ports/tasks.ts';
+import type { WorkCounts, TaskQuery, TaskVersion, Whose } from '../../app/ports/tasks.ts';
 import { versionsShownMax } from '../../domain/limits.ts';
 import type { Definition, Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
@@ -82,7 +82,7 @@ function* listVersions(taskId: string): Script<readonly TaskVersion[]> {
 const stateFields = { state: columns.tasks.state, count };
 
 /** The tasks that are meant, and their work. */
-export function* countTasks(whose: Whose): Script<TaskCounts> {
+export function* countTasks(whose: Whose): Script<WorkCounts> {
   const mine = within(whose);
   const ofMine = sql`task_id in (select id from tasks where ${mine})`;
   const states = yield* all(select(stateFields)`from tasks where ${mine} group by state`);
@@ -131,8 +131,10 @@ export function* readTask(taskId: string): Script<Task | null> {
 }
 
 function* listTasks(query: TaskQuery): Script<Page<Task>> {
-  const { cursor, thread } = query;
-  const within = thread === null ? undefined : yield* chatIdOf(thread);
+  const { cursor, thread, subject } = query;
+  // The tasks of a chat and those of a subject have an index each, in the order of the list; a chat has fewer.
+  const ofSubject = subject === null ? undefined : sql`t.subject = ${subject}`;
+  const within = thread === null ? ofSubject : yield* chatIdOf(thread);
   if (within === null) return { items: [], next: null };
   const from = allOf(within, cursor === null ? undefined : sql`t.id < ${positionOf('task', cursor)}`);
   const edge = yield* one(
@@ -171,7 +173,7 @@ function filtersOf({ state, ownerId = null, subject, tag, text, thread }: TaskQu
     states[state],
     topic === null ? undefined : sql`t.home_topic = ${topic}`,
     ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
-    subject === null ? undefined : sql`t.subject = ${subject}`,
+    subject === null || thread === null ? undefined : sql`t.subject || '' = ${subject}`,
     tag === null ? undefined : tagged(tag),
     text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
   ];

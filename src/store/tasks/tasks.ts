@@ -17,7 +17,7 @@ import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, pick, type Answer } from '../engine/fields.ts';
 import { forUpdate, list, raw, sql } from '../engine/sql.ts';
-import { all, insert, one, select, update } from '../engine/statements.ts';
+import { all, hold, insert, one, select, update } from '../engine/statements.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { nameDeed, recordVerbs } from '../records/journal.ts';
 import { endPauseOf } from '../runs/slots.ts';
@@ -150,6 +150,7 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
 
 /** One run, whoever it belongs to. What has ended in another way stays as it ended. */
 function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolean | null> {
+  yield* hold(sql`select id from tasks where id = (select r.task_id from runs r where r.id = ${runId}) ${forUpdate}`);
   const found = yield* one(
     select(
       pick(columns.runs, 'id', 'taskId', 'occurrenceId', 'status', 'cancelRequestedAt'),

@@ -1,4 +1,5 @@
-import type { TaskCounts } from '../../../app/ports/tasks.ts';
+import type { WorkCounts } from '../../../app/ports/tasks.ts';
+import type { AlarmCause } from '../../../domain/shown.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
 import { groupRight, groupTopics, privateTopics } from '../results/english.ts';
 
@@ -46,7 +47,7 @@ export const purgeTexts = {
     say`Nobody called ${oneLine(name, 40)} has tasks here. Name a person, or send their id.`,
   none: 'There are no tasks here, so there is nothing to delete.',
   confirm: (
-    { active, paused, completed, liveRuns, openDeliveries }: TaskCounts,
+    { active, paused, completed, liveRuns, openDeliveries }: WorkCounts,
     { all, name, isEverywhere }: Purged,
   ): Rich =>
     blocks(
@@ -70,11 +71,21 @@ export const purgeTexts = {
   doneWord: (all: number): string => `Deleted ${tasks(all)}`,
 } as const;
 
+const alarmCauses: Readonly<Record<AlarmCause, string>> = {
+  database: 'the database cannot be used',
+  disk: 'the disk of the database is full',
+  clock: 'the clock was set back',
+  downtime: 'nobody was there',
+  audit: 'the audit has found something',
+  auto_pause: 'tasks failed too often',
+  second_opinion: 'two calculations differ',
+};
+
 export const serverTexts = {
   chatTitle: (): Rich => bold('This chat'),
-  chatTasks: ({ active, paused, completed }: TaskCounts): string =>
+  chatTasks: ({ active, paused, completed }: WorkCounts): string =>
     `Tasks: ${active} active, ${paused} paused, ${completed} completed`,
-  chatWork: ({ liveRuns, openDeliveries }: TaskCounts): string =>
+  chatWork: ({ liveRuns, openDeliveries }: WorkCounts): string =>
     `Going on: ${liveRuns} ${liveRuns === 1 ? 'run' : 'runs'}; waiting to be shown: ${openDeliveries}`,
   title: (): Rich => bold('The server'),
   version: (version: string, since: string): string => `Cronogram ${version}, running since ${since}`,
@@ -96,6 +107,9 @@ export const serverTexts = {
     `Last audit ${at}: ${findings === 0 ? 'nothing found' : `${findings} ${findings === 1 ? 'finding' : 'findings'}`}`,
   noAudit: 'Last audit: none yet; it comes at night.',
   database: (size: string): string => `Database: ${size}`,
+  alarm: (cause: AlarmCause, since: string): Rich => say`${bold(`Alarm: ${alarmCauses[cause]}`)}, since ${since}`,
+  unheard: (owners: number): string =>
+    `${owners === 1 ? 'One owner hears' : `${owners} owners hear`} of no alarm, for want of a private chat with me. /start there mends that; until then only the log and this tell of trouble.`,
 } as const;
 
 export const usageTexts = {

@@ -1,6 +1,6 @@
 import type { ServerStatus } from '../../../app/operations/status.ts';
 import type { ChatUsage } from '../../../app/ports/chat-facts.ts';
-import type { TaskCounts } from '../../../app/ports/tasks.ts';
+import type { WorkCounts } from '../../../app/ports/tasks.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import { answer } from '../kit/answers.ts';
@@ -52,14 +52,14 @@ export const usageCommand = onChat('read', async (ctx) => {
   );
 });
 
-function chatStatus(counts: TaskCounts): Rich {
+function chatStatus(counts: WorkCounts): Rich {
   const { server } = texts;
   return lines(server.chatTitle(), server.chatTasks(counts), server.chatWork(counts));
 }
 
 /** For owners: everything that a person would otherwise look for in several places. */
 function serverStatus(status: ServerStatus, setting: Setting): Rich {
-  const { version, startedAt, ready, facts, audit, lastTickAt, worker } = status;
+  const { version, startedAt, ready, facts, audit, alarms, lastTickAt, worker } = status;
   const { server } = texts;
   const { ok, ...parts } = ready;
   const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
@@ -75,6 +75,8 @@ function serverStatus(status: ServerStatus, setting: Setting): Rich {
     server.stuck(facts.blocked, facts.unknown),
     audit === null ? server.noAudit : server.audit(aboutMoment(audit.at, setting), audit.findings),
     server.database(bytes(facts.databaseBytes)),
+    ...alarms.open.map(({ since, facts: { cause } }) => server.alarm(cause, aboutMoment(since, setting))),
+    alarms.unheard.length === 0 ? null : server.unheard(alarms.unheard.length),
   );
 }
 

@@ -76,6 +76,8 @@ export interface ActionRules {
 export interface Rules {
   readonly actions: ActionRules;
   readonly minIntervalMs: number;
+  /** For a task that repeats and names no limit; 0 leaves it without. */
+  readonly maxRunsDefault: number;
   /** Templates that were parsed, and are sound. */
   readonly parsed: ReadonlySet<string>;
 }
@@ -117,7 +119,7 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const title = (input.title ?? titleFrom(input.instructions)).trim();
   const subject = input.subject ?? null;
   const tags = input.tags ?? [];
-  const policies = input.policies ?? {};
+  const policies = limited(rules, input.policies ?? {}, input.schedule.kind);
   checkContent(rules, { title, instructions: input.instructions, action, policies });
   checkLabels(subject, tags);
   checkPolicies(policies);
@@ -125,6 +127,12 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const schedule = parseSchedule(input.schedule, now);
   const definition = { title, instructions: input.instructions, action, schedule, policies, subject, tags };
   return { definition, ...checkTiming(rules, { schedule, policies, action }, now) };
+}
+
+/** The operator may set an end to every task that repeats. It stands among the policies of the task, where people see it. */
+export function limited({ maxRunsDefault }: Rules, policies: Policies, kind: string): Policies {
+  const isFree = maxRunsDefault === 0 || kind === 'once' || typeof policies.max_runs === 'number';
+  return isFree ? policies : { ...policies, max_runs: maxRunsDefault };
 }
 
 type Content = Pick<Definition, 'title' | 'instructions' | 'action' | 'policies'>;

@@ -1,7 +1,7 @@
 import { Composer } from 'grammy';
 import type { Message } from 'grammy/types';
-import { AppError, errorText } from '../../domain/errors.ts';
 import { createSecondLook } from '../../app/pipeline/topics.ts';
+import { AppError, errorText } from '../../domain/errors.ts';
 import { telegramThread } from '../../domain/thread.ts';
 import { silence } from '../chat/kit/answers.ts';
 import { originOf, memberStatusOf } from './payload.ts';

@@ -23,6 +23,7 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
   return createHttpApp({
     tasks: rooms.tasks,
     bulk: rooms.bulk,
+    access: rooms.access,
     runs: rooms.runs,
     messages: rooms.messages,
     truth: rooms.truth,

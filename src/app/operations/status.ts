@@ -1,4 +1,4 @@
-import { isActor, type Actor } from '../../domain/access.ts';
+import { actorNamed, type Actor } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';
 import { taskTallyPage, usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
@@ -114,7 +114,7 @@ export function createUsage({ store, clock, quota }: UsageDeps): (request: Usage
     const from = stretch.from ?? to - usageDefaultMs;
     if (from >= to) throw invalid('from', 'from: it must lie before to.');
     const thread = threadKey === null ? null : parseThreadKey(threadKey);
-    const ownerId = userKey === null ? null : actorOf(userKey);
+    const ownerId = userKey === null ? null : actorNamed('user_key', userKey);
     const usage = await store.usageOf({ thread, ownerId, from, to });
     const { chat, user } = await store.countQuota({ thread, ownerId });
     return { ...usage, from, to, quota: { chat: used(chat, quota.chat), user: used(user, quota.user) } };
@@ -123,9 +123,4 @@ export function createUsage({ store, clock, quota }: UsageDeps): (request: Usage
 
 function used(count: number | null, limit: number): Used | null {
   return count === null ? null : { used: count, limit };
-}
-
-function actorOf(userKey: string): Actor {
-  if (isActor(userKey)) return userKey;
-  throw invalid('user_key', 'user_key: it looks like telegram:user:1234, or system:api.');
 }

@@ -25,7 +25,6 @@ function* workload(now: number, max: number): Script<Workload> {
       queued: inState(live, 'queued'),
       running: inState(live, 'running'),
       backoff: inState(live, 'backoff'),
-      waiting: inState(live, 'waiting'),
     },
     deliveries: {
       pending: inState(parts, 'pending'),

@@ -203,7 +203,7 @@ const noTemplates = createTemplates(async () => ({ is: 'away' }));
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     digest: sha256,
-    rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
+    rules: { actions, minIntervalMs: settings.MIN_INTERVAL, retentionDays: settings.RETENTION_DAYS },
     quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
   };
 }

@@ -19,7 +19,8 @@ export interface Warning {
     | 'subdaily_rrule'
     | 'second_assumed'
     /** Slots that were skipped in advance are slots no more, because the timing is another one. */
-    | 'skips_dropped';
+    | 'skips_dropped'
+    | 'kept_shorter';
   readonly message: string;
 }
 

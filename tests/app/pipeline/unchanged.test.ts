@@ -165,6 +165,7 @@ it('is refused beside a watch in the action, which does the same', () => {
   const rules = {
     actions: { require: () => ({ check: () => null }) },
     minIntervalMs: minute,
+    retentionDays: 90,
     parsed: new Set<string>(),
   };
   const action = { kind: 'http', watch: { on: 'body' } };

@@ -1,11 +1,12 @@
 import { momentsIn } from '../../../app/why/moments.ts';
-import { dateStyles, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
+import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
 import { onChat } from '../kit/guards.ts';
+import { keepRead, keepWords } from '../kit/policy.ts';
 import { arg, button, dataOf, type Rows, inRows } from '../kit/press.ts';
 import { lines, type Rich, blocks, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
@@ -32,7 +33,7 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
 }
 
 /** Names that people may write for a setting, and what the view calls it. */
-const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions' };
+const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions', history: 'keep' };
 
 async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
   const { place } = ctx;
@@ -93,6 +94,10 @@ function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetti
       return readMode(value, quiet);
     case 'reactions':
       return value === 'on' || value === 'off' ? { set: { reactions: value === 'on' } } : { unread: settings.unread() };
+    case 'keep': {
+      const keep = keepRead(value);
+      return keep === undefined ? { unread: settings.unreadKeep() } : { set: { keep } };
+    }
     case 'dates': {
       const style = dateStyles.find((one) => one === value || settings.styles[one].toLowerCase() === value);
       return style === undefined ? { unread: settings.unreadDates() } : { set: { dates: style } };
@@ -160,7 +165,7 @@ interface SettingsFacts {
 
 function settingsDrawn(facts: SettingsFacts): Drawn {
   const { settings, timezone, now, isPrivate, mayChange, admins, digest } = facts;
-  const { create, quiet, reactions, dates } = settings;
+  const { create, quiet, reactions, dates, keep } = settings;
   const words = texts.settings;
   return drawn(
     blocks(
@@ -171,6 +176,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.reactions(reactions),
         words.dates(dates, example(dates, facts)),
         words.zone(timezone, clockIn(timezone, now)),
+        words.keep(keep === null ? null : keepWords(keep)),
         words.digest(digest),
       ),
       mayChange ? words.ownHours() : lines(words.adminsOnly(admins), words.ownQuiet()),
@@ -190,7 +196,7 @@ const presets: readonly Pick<Quiet, 'from' | 'to'>[] = [
 ];
 
 function settingsRows({ settings, isPrivate }: SettingsFacts): Rows {
-  const { create, quiet, reactions } = settings;
+  const { create, quiet, reactions, keep } = settings;
   const words = texts.settings;
   return [
     isPrivate
@@ -210,6 +216,9 @@ function settingsRows({ settings, isPrivate }: SettingsFacts): Rows {
       choice(words.reactionsOn, ['reactions', 'on'], reactions),
       choice(words.reactionsOff, ['reactions', 'off'], !reactions),
     ],
+    Object.entries(words.keepChoices).map(([value, label]) =>
+      choice(label, ['keep', value], JSON.stringify(keepIn(keepRead(value))) === JSON.stringify(keep)),
+    ),
     [
       button(words.datesButton, dataOf('set', 'open', 'dates')),
       button(words.zoneButton, dataOf('zones')),

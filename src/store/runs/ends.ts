@@ -124,6 +124,7 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
 
 /** Results that people have seen already, as far as their tasks ask to be spared them. The runs are written by now. */
 function* withoutRepeats(ends: readonly FinalEnd[]): Script<readonly FinalEnd[]> {
+  if (ends.every(({ ifUnchanged }) => ifUnchanged === undefined)) return ends;
   const spared: FinalEnd[] = [];
   for (const end of ends) spared.push((yield* repeatsLast(end)) ? withoutRepeat(end) : end);
   return spared;
@@ -139,7 +140,7 @@ function withoutRepeat(end: FinalEnd): FinalEnd {
 
 /**
  * The last success is the one of the latest slot. A replay shows what was, which is news about nothing; and what could not be
- * delivered has been seen by nobody.
+ * delivered has been seen by nobody, unless somebody discarded it.
  */
 function* repeatsLast({ run, status, output, finishedAt, ifUnchanged }: FinalEnd): Script<boolean> {
   if (ifUnchanged === undefined || status !== 'succeeded' || run.taskId === null) return false;
@@ -151,7 +152,8 @@ function* repeatsLast({ run, status, output, finishedAt, ifUnchanged }: FinalEnd
           and (r.finished_at < ${finishedAt} or (r.finished_at = ${finishedAt} and r.id < ${run.id}))
         order by o.slot_at desc limit 1) last
       where last.output = ${JSON.stringify(output)}
-        and not exists (select 1 from deliveries d where d.run_id = last.id and d.kind = 'result' and d.status = 'failed')`,
+        and not exists (select 1 from deliveries d
+          where d.run_id = last.id and d.kind = 'result' and d.status = 'failed' and d.decision is null)`,
   );
   return same !== undefined;
 }

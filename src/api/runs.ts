@@ -50,6 +50,10 @@ export const deliveryAnswer = strict({
       'Of a blocked or failed delivery: telegram_topics_unavailable, telegram_topic_not_found, bot_blocked, chat_gone, max_age, misrouted, topic_closed, no_write_right, approval or other.',
   }),
   error_message: text,
+  fallback: z.boolean().meta({
+    description:
+      'It goes, or went, to the thread where the task was asked for, because its topic cannot be had (policy fallback: creator).',
+  }),
   created_at: instant,
   delivered_at: instant.nullable(),
   trace_id: traceId,
@@ -234,6 +238,7 @@ export const runOperations = {
     summary: 'Call off a run',
     params: runParams,
     body: noBody,
+    idempotent: true,
     answer: strict({
       cancelled: z.boolean().meta({ description: 'False when it had ended in another way already.' }),
       run: runAnswer,

@@ -25,6 +25,7 @@ const purgeAnswer = strict({
 });
 
 const thread = { tag: 'threads', params: threadParams } as const;
+const threadVerb = { ...thread, idempotent: true } as const;
 const path = '/v1/threads/{thread_key}';
 
 /** Verbs on all tasks of a subject or a tag. */
@@ -48,6 +49,7 @@ const pauseChosenBody = strict({ ...chosen, until: pauseEnd })
 
 const bulk = {
   tag: 'tasks',
+  idempotent: true,
   query: strict({
     dry_run: z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would change.' }),
   }),
@@ -62,13 +64,13 @@ export const threadOperations = {
     answer: purgeAnswer,
   }),
   pauseThread: operation('post', `${path}/pause`, {
-    ...thread,
+    ...threadVerb,
     summary: 'Pause all tasks of a thread',
     body: pauseBody,
     answer: bulkAnswer,
   }),
   cancelThread: operation('post', `${path}/cancel`, {
-    ...thread,
+    ...threadVerb,
     summary: 'Call off everything that a thread has under way: what its tasks run, and messages that wait',
     body: noBody,
     answer: strict({
@@ -79,7 +81,7 @@ export const threadOperations = {
     }),
   }),
   resumeThread: operation('post', `${path}/resume`, {
-    ...thread,
+    ...threadVerb,
     summary: 'Let all tasks of a thread go on that a person paused',
     body: noBody,
     answer: bulkAnswer,

@@ -49,7 +49,6 @@ import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { ratesOf, type Rates } from '../domain/pace.ts';
-import type { Task } from '../domain/task.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog } from '../system/log.ts';
@@ -79,8 +78,6 @@ export interface Outside {
   readonly platform?: (budget: Budget) => Platform;
   /** Absent where no template is evaluated. */
   readonly templates?: Templates;
-  /** Called when a task has another title. */
-  readonly renamed?: (budget: Budget) => (task: Task) => void;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
   /** Absent where each schedule is computed once. */
@@ -142,8 +139,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const platform = outside.platform?.(pacer) ?? null;
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, digest: sha256, ...secondOpinion });
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
-  const renamed = outside.renamed?.(pacer);
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, renamed, retimed });
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });

@@ -62,7 +62,8 @@ async function run(config: Config): Promise<void> {
   hidden = secrets;
   const world = systemWorld(config.LOG_LEVEL, secrets);
   const { log } = world;
-  for (const stray of strayVariables()) log.warn('unknown_variable', { ...stray });
+  for (const { isUnbuilt, ...stray } of strayVariables())
+    log.warn(isUnbuilt ? 'variable_without_effect' : 'unknown_variable', { ...stray });
   const fail = (event: string) => (error: unknown) => {
     log.error(event, { error: textOf(error) });
     process.exit(exitCodes.failed);

@@ -22,7 +22,7 @@ import { createPool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { asideApi } from '../telegram/api.ts';
-import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
+import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
@@ -114,7 +114,6 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     templates: starting.templates ?? createTemplates(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
     platform: (budget) => createPlatform(asideApi(wire.api, budget)),
-    renamed: (budget) => topicNames({ aside: asideApi(wire.api, budget), log }),
     transport: (budget) =>
       telegramTransport({ ...world, api: wire.api, store, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
   });

@@ -37,7 +37,7 @@ export const checks = {
   exclusive_twice: { mended: false, sentence: 'A task has two live runs although its policy allows one.' },
   delivery_without_run: { mended: true, sentence: 'A delivery belongs to a run that does not exist.' },
   delivered_without_id: { mended: false, sentence: 'A delivery counts as delivered without a message id.' },
-  delivered_elsewhere: { mended: false, sentence: 'A result counts as delivered in a chat that is not its own.' },
+  delivered_elsewhere: { mended: false, sentence: 'A result counts as delivered in a place that is not its own.' },
   open_delivery_of_deleted: { mended: true, sentence: 'Something is still to be sent for a task that was deleted.' },
   sending_elsewhere: {
     mended: false,

@@ -73,6 +73,14 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The code of a fault of a library or of the system, however it was wrapped on the way; empty where there is none. */
+export function faultCodeOf(error: unknown): string {
+  for (let at: unknown = error; typeof at === 'object' && at !== null; at = 'cause' in at ? at.cause : null) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+  }
+  return '';
+}
+
 /** The store cannot be used right now: the same is done again when it is back. */
 export function isAway(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'store_unavailable';

@@ -40,6 +40,10 @@ export const policyTable = {
     ['resend', 'ask'],
     'What is done about a message of which nobody knows whether it arrived: send it again, or ask.',
   ),
+  fallback: choice(
+    ['none', 'creator'],
+    'Where a result comes whose topic cannot be had: it waits for the topic, or comes where the task was asked for.',
+  ),
   overlap: choice(
     ['skip', 'queue', 'replace', 'allow'],
     'When a slot comes while the run before it is still going: leave it out, let it wait, end the old run first, or run both.',

@@ -54,9 +54,13 @@ export type View =
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
-  /** The topic was made again: a person deleted it, or Telegram showed outside of it what was sent to it. */
+  /** Above results that come where their task was asked for, because their topic cannot be had. */
+  | { readonly view: 'fallback'; readonly cause: BlockedCause }
+  /** The topic was made again: a person deleted it, or Telegram did not show in it what was sent there. */
   | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
   | { readonly view: 'notPinned' }
+  /** The topic bears its old name yet, and is named again and again. */
+  | { readonly view: 'notRenamed'; readonly cause: BlockedCause; readonly error: string }
   /** A topic that was to be removed is still there. */
   | { readonly view: 'topicNotRemoved'; readonly cause: BlockedCause; readonly error: string }
   /** A part may or may not have arrived. */
@@ -158,8 +162,10 @@ export type BlockedCause =
 /** A word that is said once in a chat, and what it is about there. */
 export type Word =
   | { readonly word: 'blocked'; readonly reason: BlockedCause; readonly taskId?: string; readonly about?: string }
+  | { readonly word: 'fallback'; readonly reason: BlockedCause; readonly taskId: string }
   | { readonly word: 'failed'; readonly about: string }
   | { readonly word: 'not_pinned' }
+  | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: GrantFault; readonly taskId: string; readonly about: string }
   | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor }
   | { readonly word: 'slots_differ'; readonly taskId: string; readonly about: string }

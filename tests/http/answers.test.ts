@@ -132,6 +132,7 @@ describe('an answer', () => {
             message_id: 99,
             error_code: null,
             error_message: null,
+            fallback: false,
             created_at: '2026-11-18T09:00:00.000Z',
             delivered_at: '2026-11-18T09:00:00.005Z',
             trace_id: 'run-1',

@@ -107,6 +107,12 @@ describe('every operation', () => {
     },
   );
 
+  it('takes a key wherever it is a POST that leaves an effect', () => {
+    const without = all.filter(([, { method, idempotent }]) => method === 'post' && idempotent === undefined);
+    // They look at things, or do what is to be done in any case.
+    expect(without.map(([id]) => id).toSorted()).toEqual(['previewSchedule', 'reconcile', 'runAudit', 'tick']);
+  });
+
   it.each(all.filter(([, { idempotent }]) => idempotent === true))(
     '%s tells the same again for the same key, and refuses another request under it',
     async (_id, operation) => {

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { aFolder } from '../support/place.ts';
+import { freshPostgres } from '../support/postgres.ts';
 import { startProgram } from './program.ts';
 
 const patience = { timeout: 10_000, interval: 20 };
@@ -13,7 +14,7 @@ describe.concurrent('a start', () => {
     const folder = aFolder(atEnd);
     writeFileSync(
       join(folder, '.env'),
-      'DATABASE_URL=file:c.db\nRETENTION_DAY=30\nTELEGRAM_BOT=x\nCOMPOSE_PROJECT_NAME=x\n',
+      'DATABASE_URL=file:c.db\nRETENTION_DAY=30\nTELEGRAM_BOT=x\nCOMPOSE_PROJECT_NAME=x\nROLE=worker\n',
     );
     const program = startProgram(folder, {}, atEnd);
     await program.url();
@@ -22,9 +23,33 @@ describe.concurrent('a start', () => {
       expect.objectContaining({ level: 'warn', variable: 'RETENTION_DAY', nearest: 'RETENTION_DAYS' }),
       expect.objectContaining({ level: 'warn', variable: 'TELEGRAM_BOT', nearest: null }),
     ]);
+    expect(program.lines().filter(({ event }) => event === 'variable_without_effect')).toEqual([
+      expect.objectContaining({ level: 'warn', variable: 'ROLE' }),
+    ]);
     program.kill('SIGINT');
     expect(await program.ended).toBe(0);
   });
+
+  it('makes the folder of its own files where the database is elsewhere', async ({ onTestFinished: atEnd }) => {
+    const folder = aFolder(atEnd);
+    const program = startProgram(folder, { DATABASE_URL: (await freshPostgres()).url }, atEnd);
+    await program.url();
+    expect(readdirSync(join(folder, 'data'))).toEqual(expect.arrayContaining(['api-token', 'sandbox.db']));
+    program.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+  });
+
+  it.for(['sandbox.db', 'api-token'])(
+    'is refused with 1 and a sentence when %s cannot be used',
+    async (name, { onTestFinished: atEnd }) => {
+      const folder = aFolder(atEnd);
+      mkdirSync(join(folder, name));
+      const program = startProgram(folder, { DATABASE_URL: 'file:c.db' }, atEnd);
+      expect(await program.ended).toBe(1);
+      expect(program.written()).toMatch(new RegExp(`${name} .*\\([A-Z_]+\\)\\. Give the user of this process`));
+      expect(program.written()).not.toContain('    at ');
+    },
+  );
 
   it('is refused with 78 and a sentence when .env cannot be read', async ({ onTestFinished: atEnd }) => {
     const folder = aFolder(atEnd);

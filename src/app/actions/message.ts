@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
-import type { ActionSpec } from '../../domain/task.ts';
+import { isBlank, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
 
@@ -33,7 +33,7 @@ async function rendered(templates: Pick<Templates, 'render'>, job: Job): Promise
 
 function shown({ input }: Job, text = input.instructions): Outcome {
   const media = mediaOf(input.action['media']);
-  if (text.trim() === '' && media === null) {
+  if (isBlank(text) && media === null) {
     return { is: 'giveUp', error: 'the text is empty: the template left nothing to send' };
   }
   return { is: 'done', text, ...(media === null ? {} : { media }) };

@@ -208,7 +208,7 @@ export interface MessageAbout {
 /** A callback of a button below a result: its message has arrived, whatever is known of its send. */
 export interface FoundByPress {
   readonly address: string;
-  readonly topic: number;
+  readonly topic: number | null;
   readonly messageId: number;
   /** The task of the button, of which the person may see the results. */
   readonly taskId: string;
@@ -313,6 +313,7 @@ export interface ChatStore {
     name: string,
     since: number,
   ): Promise<readonly { readonly topicId: number; readonly at: number }[]>;
+  isTopicTaken(address: string, topicId: number): Promise<boolean>;
   /** A callback from the message settles it; false when there was nothing to settle, or it is another message. */
   foundByPress(found: FoundByPress): Promise<boolean>;
   /** A person settles what nobody knows: it arrived, or it is sent again. False when it is settled already. */

@@ -32,6 +32,8 @@ export interface Delivery {
   readonly deliveredAt: number | null;
   /** Why it is blocked. */
   readonly cause: string | null;
+  /** It went where its task was asked for, or is on its way there, because its topic could not be had. */
+  readonly isFallback: boolean;
   /** The end of the quiet hours for which it waits, or has waited. */
   readonly heldUntil: number | null;
   /** The approval or discard; null where nobody has decided. */

@@ -214,7 +214,8 @@ export interface TaskQuery extends PageQuery {
   readonly thread: Thread | null;
   /** Absent where it does not matter whose they are. */
   readonly ownerId?: string | null;
-  readonly state: 'all' | 'enabled' | 'disabled' | 'paused';
+  /** `all` are those that are there; what was deleted is named by its own word. */
+  readonly state: 'all' | 'enabled' | 'disabled' | Task['state'];
   readonly text: string | null;
   readonly tag: string | null;
   readonly subject: string | null;

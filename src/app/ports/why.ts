@@ -39,6 +39,7 @@ export type SlotDelivery = Omit<Delivery, 'platformChatId' | 'messageThreadId'>;
 export interface SlotRun extends Pick<RunView, 'id' | 'status' | 'createdAt' | 'startedAt'> {
   /** The chat of its task at that time, which may have another one by now; null when nobody remembers. */
   readonly place: Pick<Thread, 'provider' | 'address'> | null;
+  readonly number: number | null;
   readonly readyAt: number;
   readonly attempts: readonly Pick<Attempt, 'status' | 'error'>[];
   readonly deliveries: readonly SlotDelivery[];

@@ -26,7 +26,9 @@ export function freeSlot({ task, taken }: TaskScene, from: number): number {
   for (let slotAt = from; slotAt < from + limits.freeSlotTriesMax; slotAt += 1) {
     if (!taken.has(slotAt) && !isSlotOf(task, slotAt)) return slotAt;
   }
-  throw new AppError('run_in_progress', 'This task was run too often within one second; try again.');
+  throw new AppError('rate_limited', 'This task was run too often within one second; try again.', {
+    details: { retry_after_seconds: limits.freeSlotRetrySeconds },
+  });
 }
 
 /** A delay after the last finish has one slot to come; any other instant would do as well as it. */

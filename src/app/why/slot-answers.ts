@@ -183,8 +183,9 @@ function evidenceOf(timeline: Timeline, row: SlotRow): Evidence {
   };
 }
 
-function runEvidence({ id, attempts, deliveries }: SlotRun, row: SlotRow): Evidence {
-  return { runId: id, attempts: { count: attempts.length, lastError: lastError(row) }, deliveries };
+function runEvidence({ id, number, attempts, deliveries }: SlotRun, row: SlotRow): Evidence {
+  const numbered = number === null ? {} : { runNumber: number };
+  return { runId: id, ...numbered, attempts: { count: attempts.length, lastError: lastError(row) }, deliveries };
 }
 
 /** The end of a line about a run: whether the result arrived, which is another question than whether the work was done. */
@@ -202,7 +203,9 @@ function deliveryText(one: Case, { run, reason }: Pick<SlotRow, 'run' | 'reason'
   if (worst !== undefined) return keptText(one, worst, parts.length) ?? leftText(worst, left.length, parts.length);
   const approved = approvedText(one, parts[0]);
   const messages = parts.length === 1 ? '' : ` in ${parts.length} messages`;
-  return `; ${approved}delivered${messages}${same === '' ? '' : ` without a sound${same}`}`;
+  const isAway = parts.some(({ isFallback }) => isFallback);
+  const away = isAway ? ' where it was asked for, as its topic could not be had' : '';
+  return `; ${approved}delivered${messages}${away}${same === '' ? '' : ` without a sound${same}`}`;
 }
 
 function approvedText(one: Case, part: SlotDelivery | undefined): string {

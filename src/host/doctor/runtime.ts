@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { counted } from '../../cli/times.ts';
 import { isLoopback } from '../../config/config.ts';
 import { errorText } from '../../domain/errors.ts';
+import { apiTokenLengthMin } from '../../domain/limits.ts';
 import { retentionDaysMin } from '../../domain/policy.ts';
 import type { Settings } from '../here.ts';
 import { fail, ok, warn, type Check, type Verdict } from './finding.ts';
@@ -105,9 +106,9 @@ const configuration: Check = {
     const faults = settings.faults.map(({ variable, problem, example }) =>
       fail(`${variable} ${problem}.`, `Set it in .env, for example ${variable}=${example}`),
     );
-    const strays = settings.strays.map(({ variable, nearest }) =>
+    const strays = settings.strays.map(({ variable, nearest, isUnbuilt }) =>
       warn(
-        `${variable} is read by nobody.`,
+        isUnbuilt ? `${variable} has no effect in this version.` : `${variable} is read by nobody.`,
         nearest === null ? 'Remove it; .env.example lists what there is.' : `Did you mean ${nearest}?`,
       ),
     );
@@ -139,14 +140,14 @@ const envFile: Check = {
   },
 };
 
-/** A shorter token can be guessed by asking often enough. */
-const soundLength = 16;
-
 const apiToken: Check = {
   check: 'api_token',
   title: 'API token',
   look: ({ settings }) => [tokenVerdict(settings)],
 };
+
+/** A word that is repeated is long, and guessed all the same. */
+const differentMin = 8;
 
 function tokenVerdict({ config, tokenFile }: Settings): Verdict {
   const { API_TOKEN: token, HTTP_HOST: host } = config;
@@ -156,7 +157,7 @@ function tokenVerdict({ config, tokenFile }: Settings): Verdict {
     if (isOpenToOthers(tokenFile)) return warn(`Others can read ${tokenFile}.`, `chmod 600 ${tokenFile}`);
     return ok(`in ${tokenFile}, for its owner alone`);
   }
-  const isGuessable = token.length < soundLength || new Set(token).size < soundLength / 2;
+  const isGuessable = token.length < apiTokenLengthMin || new Set(token).size < differentMin;
   if (!isGuessable) return ok(counted(token.length, 'character'));
   const text = `API_TOKEN can be guessed: ${counted(token.length, 'character')}, ${new Set(token).size} different ones.`;
   const fix = 'Put the output of "openssl rand -base64 32" there, or leave API_TOKEN out: one is made then.';

@@ -161,6 +161,7 @@ function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['
     chat_id: delivery.platformChatId,
     error_code: deliveryCode(delivery),
     error_message: delivery.error,
+    fallback: delivery.isFallback,
     trace_id: traceId,
   };
 }

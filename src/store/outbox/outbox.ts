@@ -8,14 +8,15 @@ import { columns, least, number, numberOrNull, pick, type Answer } from '../engi
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
+import { topicNaming } from './cards.ts';
 import { taskLaneOf } from './lanes.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
 import { held, quieted, tellQuietOver } from './quiet-parts.ts';
-import { beginTopic, endTopic } from './topics.ts';
+import { beginTopic, endTopic, isOwnerThere } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
-export const outboxStore = { claimParts, endParts, beginTopic, endTopic, nextPartAt };
+export const outboxStore = { claimParts, endParts, beginTopic, endTopic, isOwnerThere, topicNaming, nextPartAt };
 
 type Claiming = Parameters<OutboxStore['claimParts']>[0];
 

@@ -68,6 +68,8 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
         at,
         key: id.padStart(16, '0'),
         topic: topicOf(entry),
+        title: titleIn(entry),
+        isAnswered: entry.actor.startsWith('telegram:user:'),
         isDrawn: entry.hasCard !== false && !isRenamedBack(entry),
       });
   }
@@ -92,6 +94,12 @@ export function* nameDeed(
 /** The name of the topic is changed back, which shows it above the card already; the card follows with the next change. */
 function isRenamedBack({ verb, after }: AuditEntry): boolean {
   return verb === 'undo' && after !== null && after !== undefined && 'title' in after;
+}
+
+/** An edit and its undo name the fields that are others now. */
+function titleIn({ after }: AuditEntry): string | null {
+  const { title = null } = (after ?? {}) as { readonly title?: string | null };
+  return title;
 }
 
 /** The topic of a task is closed with its deletion, and opened when that is taken back, by whatever verb. */

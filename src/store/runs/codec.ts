@@ -123,6 +123,7 @@ const deliveryFields = {
       'heldUntil',
     ),
     decision: mapped(d.decision, decisionIn),
+    isFallback: together(pick(d, 'taskId', 'goesTo'), ({ taskId, goesTo }) => taskId !== null && goesTo === 'thread'),
   },
 };
 

@@ -26,7 +26,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
       finishedAt: isFinal(end) ? end.finishedAt : null,
       output: end.output === null ? null : JSON.stringify(end.output),
       error: end.error,
-      errorCode: codeOf(end),
+      errorCode: errorCodeOf(end),
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
   });
@@ -65,7 +65,7 @@ function* lockTasks(ends: readonly RunEnd[]): Script<void> {
   yield* hold(sql`select id from tasks where id in ${list(ids)} order by id ${forUpdate}`);
 }
 
-function codeOf({ attemptStatus, isInternal }: RunEnd): RunErrorCode | null {
+function errorCodeOf({ attemptStatus, isInternal }: RunEnd): RunErrorCode | null {
   if (isInternal === true) return 'internal';
   return attemptStatus === 'succeeded' ? null : attemptStatus;
 }

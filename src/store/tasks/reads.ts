@@ -151,7 +151,10 @@ const states: Readonly<Record<TaskQuery['state'], Sql>> = {
   all: raw(`t.state <> 'deleted'`),
   enabled: raw(`t.state = 'active'`),
   disabled: raw(`t.state in ('paused', 'completed')`),
+  active: raw(`t.state = 'active'`),
   paused: raw(`t.state = 'paused'`),
+  completed: raw(`t.state = 'completed'`),
+  deleted: raw(`t.state = 'deleted'`),
 };
 
 function filtersOf({ state, ownerId = null, subject, tag, text, thread }: TaskQuery): readonly (Sql | undefined)[] {

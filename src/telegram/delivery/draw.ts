@@ -40,8 +40,12 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return blockedDrawn(view, about);
     case 'inDoubt':
       return inDoubtDrawn(view, about);
+    case 'fallback':
+      return fallbackDrawn(view, about);
     case 'topicRemade':
       return drawn(notice.topicRemade(nameIn(about), view.isAstray === true));
+    case 'notRenamed':
+      return drawn(blocks(notice.notRenamed(nameIn(about), view.cause), errorOf(view)));
     case 'notPinned':
       return drawn(notice.notPinned);
     case 'topicNotRemoved':
@@ -200,10 +204,22 @@ function blockedDrawn({ cause, error }: Of<'blocked'>, { task }: About): Drawn {
     blocks(
       notice.blocked(nameIn({ task }), cause),
       notice.blockedTodo(cause, task === null ? 'unknown' : task.home.address.startsWith('-') ? 'group' : 'private'),
-      cause === 'other' || cause === 'no_write_right' ? notice.error(error) : null,
+      errorOf({ cause, error }),
     ),
     [[button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)))]],
   );
+}
+
+/** Words of Telegram say more than ours where the cause is not known. */
+function errorOf({ cause, error }: Pick<Of<'blocked'>, 'cause' | 'error'>): Rich | null {
+  return cause === 'other' || cause === 'no_write_right' ? texts.notice.error(error) : null;
+}
+
+/** Whether a topic was made only a person can tell; every other cause is looked at with the next result. */
+function fallbackDrawn({ cause }: Of<'fallback'>, { task }: About): Drawn {
+  const { notice, button: words } = texts;
+  const retry = button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)));
+  return drawn(notice.fallback(nameIn({ task }), cause), cause === 'topic_in_doubt' ? [[retry]] : []);
 }
 
 function inDoubtDrawn({ deliveryId, sentAt }: Of<'inDoubt'>, about: About): Drawn {

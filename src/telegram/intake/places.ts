@@ -1,5 +1,4 @@
 import type { Chat as FromChat, ChatMemberUpdated, Message, User as FromUser } from 'grammy/types';
-import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, Member, User } from '../../app/ports/chats.ts';
 import { membershipFreshMs, membershipHeldMs } from '../../domain/limits.ts';
 import type { Person } from '../chat/context.ts';
@@ -15,24 +14,6 @@ import { nothingToSay, type Handled } from './update.ts';
 export interface PlacesDeps extends TelegramInDeps {
   readonly lists: Checklists;
   readonly setUps: Pick<SetUps, 'heard'>;
-}
-
-/** Without a hint that something was mended, a chat is not looked at more often. */
-const lookAgainMs = 60_000;
-/** Chats that are remembered for that; one that is forgotten is looked at once more. */
-const lookedAtMax = 10_000;
-
-/** Something came from a chat, so what waits there for somebody to mend it may go now. */
-export function createSecondLook({ store, clock, stopwatch, bell }: TelegramInDeps) {
-  const lookedAt = createRecent<true>(lookedAtMax, { ms: lookAgainMs, now: () => stopwatch.elapsed() });
-  return async (address: string, isHint: boolean): Promise<void> => {
-    if (!isHint && lookedAt.has(address)) return;
-    lookedAt.put(address, true);
-    const chat = await store.findChat(address);
-    if (chat === null) return;
-    const waiting = await store.retryBlocked({ chatId: chat.id, taskId: null, inDoubt: false }, clock.now());
-    if (waiting > 0) bell.ring('deliverer');
-  };
 }
 
 export async function memberChanged(

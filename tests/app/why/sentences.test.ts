@@ -73,11 +73,13 @@ const aPart: SlotDelivery = {
   deliveredAt: slotAt,
   createdAt: slotAt,
   heldUntil: null,
+  isFallback: false,
   decision: null,
 };
 
 const aRun: SlotRun = {
   id: 'r-1',
+  number: 1,
   place: { provider: 'telegram', address: '-100' },
   status: 'succeeded',
   createdAt: slotAt + 3,

@@ -34,6 +34,8 @@ export function readTests(open: OpenWorld): void {
     ['everything but what was deleted', {}, ['done', 'off', 'on']],
     ['what is enabled', { state: 'enabled' }, ['on']],
     ['what is not', { state: 'disabled' }, ['done', 'off']],
+    ['what is completed', { state: 'completed' }, ['done']],
+    ['what was deleted', { state: 'deleted' }, ['gone']],
   ] as const)('a list shows %s, the newest first', async (_what, query, expected) => {
     const world = await open();
     for (const [title, state] of [

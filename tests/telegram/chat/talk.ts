@@ -307,6 +307,10 @@ function foreign(about: Partial<Replied> | null): Replied | null {
   return about === null ? null : { messageId: 4000, isOurs: false, text: null, media: null, ...about };
 }
 
+/** Words of answers to what was not understood, or could not be done. */
+export const refused =
+  /cannot (?:be )?read|I do not know|can be read|no such|Write how many|nothing to (?!change)|You have changed nothing|^Which task|no help/i;
+
 /** Labels of the buttons, row by row. */
 export function labels({ shown }: Message): readonly (readonly string[])[] {
   return (shown.buttons ?? []).map((row) => row.map(({ text }) => text));

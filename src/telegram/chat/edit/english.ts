@@ -100,6 +100,7 @@ export const fieldTexts = {
     auto_pause: 'Pauses itself',
     max_age: 'Results are kept back at most',
     unknown: 'If nobody knows whether it arrived',
+    fallback: 'Without its topic',
   } satisfies Record<PolicyName | 'tags' | 'media', string> as Readonly<Record<string, string>>,
   /** The words for a policy that was not chosen, where "as usual" would say too little. */
   usual: {
@@ -108,6 +109,7 @@ export const fieldTexts = {
     approval: 'not needed',
     skip_if_unchanged: 'shown like any other',
     keep: 'as in this chat',
+    fallback: 'results wait',
     until: 'never',
     start_at: 'at once',
     max_runs: 'never',
@@ -122,6 +124,7 @@ export const fieldTexts = {
     },
     skip_if_unchanged: { none: 'shown like any other', silent: 'comes without a sound', skip: 'not shown' },
     approval: { none: 'not needed', required: 'needed before each delivery' },
+    fallback: { none: 'results wait', creator: 'results come where it was asked for' },
   } as Readonly<Record<string, Readonly<Record<string, string>>>>,
   byDefault: 'as usual',
   urgent: 'off, it is urgent',

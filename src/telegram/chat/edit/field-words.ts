@@ -68,6 +68,7 @@ const fields: readonly Field[] = [
     /^show$/i.test(value) || none.test(value) ? null : readByForm('skip_if_unchanged', value, reading),
   ),
   policy('keep', ['keep', 'history'], 'keep 10 runs, 30 days', keepRead),
+  policy('fallback', ['fallback'], 'fallback creator'),
   policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
   policy('start_at', ['start', 'starts'], 'start 2027-01-31'),
   policy('max_runs', ['max runs', 'runs'], 'max runs 10'),

@@ -31,11 +31,11 @@ const causes: Readonly<Record<BlockedCause, { readonly what: string; readonly to
     todo: 'Look whether the topic is there; delete it if it is empty. Then press Retry, and I make a new one.',
   },
   topic_gone: {
-    what: 'its topic was deleted again, soon after I had made it anew.',
+    what: 'its topic was deleted soon after I had made it anew.',
     todo: 'Leave the topic there: I make it again within the hour.',
   },
   topic_astray: {
-    what: 'Telegram shows what I send to its topic outside of it, in a new topic too.',
+    what: 'Telegram does not show in its topic what I send there, nor in a new one.',
     todo: 'That is a fault of Telegram, and I take such messages back.',
   },
   other: { what: 'Telegram refuses it.', todo: 'See the error below.' },
@@ -62,6 +62,8 @@ export const noticeTexts = {
   autoPausedTodo: 'It stays paused until somebody presses Resume.',
   blocked: (name: Rich | null, cause: BlockedCause): Rich =>
     say`${bold('A result waits:')} ${name === null ? 'it' : name} cannot be shown, because ${causes[cause].what}`,
+  fallback: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`${bold('Shown here:')} ${name ?? 'a task'} cannot be shown in its topic, because ${causes[cause].what}`,
   blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string => {
     const todo = cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo;
     // Whether a topic was made only a person can tell.
@@ -74,8 +76,10 @@ export const noticeTexts = {
     ),
   topicRemade: (name: Rich | null, isAstray: boolean): Rich =>
     isAstray
-      ? say`Telegram showed a message outside of the topic of ${name ?? 'this task'}, so I took it back and made the topic anew.`
+      ? say`Telegram did not show a message in the topic of ${name ?? 'this task'}, so I made the topic anew. What stood elsewhere I took back.`
       : say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
+  notRenamed: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`This topic should be called ${name ?? 'otherwise'} now and keeps its old name, because ${causes[cause].what} I try again every ten minutes, for a day.`,
   notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
   downtime: (from: string, to: string, zone: string): Rich =>
     say`${bold('I was not there')} from ${from} until ${to} (${zone}).`,
@@ -114,7 +118,7 @@ export const noticeTexts = {
   slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
   slotsZone: (zone: string): string => `Zone: ${zone}`,
   slotsDifferTodo:
-    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
+    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. More is told by: cronogram audit --run',
   chatBack: (paused: number): Rich =>
     blocks(
       bold('I am back.'),

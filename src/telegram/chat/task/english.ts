@@ -149,6 +149,7 @@ export const historyTexts = {
   snoozed: ', snoozed',
   retried: ', a retry',
   replayed: ', run again',
+  run: (number: number): string => `, run ${number}`,
   attempts: (count: number): string => `, ${count} attempts`,
   delivered: ', delivered',
   unchanged: ', the same result as before',
@@ -163,6 +164,7 @@ export const historyTexts = {
   nothingComing: 'Nothing is planned.',
   snoozedTo: (at: string): string => `${at}, snoozed to then`,
   why: (name: Rich): Rich => say`Why, for ${name}`,
+  whyRun: (number: number): string => ` Run ${number}.`,
   whyNothing: 'Nothing was due in that time.',
   whyMore: (number: number, date: string): Rich =>
     say`There is more. Name a shorter time: ${code(`/why #${number} ${date}`)}`,

@@ -50,9 +50,12 @@ export function historyDrawn(task: Task, { runs, from, older, names }: HistoryPa
 
 function rowOf(run: TaskRun, setting: Setting, names: HistoryPage['names']): Rich {
   const { history, status } = texts;
+  const number = run.runNumber === null ? '' : history.run(run.runNumber);
   const attempts = run.attempts.length > 1 ? history.attempts(run.attempts.length) : '';
   const error = run.status === 'failed' && run.error !== null ? history.error(run.error) : '';
-  const more = `${sourceWords[run.source]}${timeText(run)}${attempts}${run.reason === 'unchanged' ? history.unchanged : ''}${deliveryText(run, setting)}${doneText(run, setting, names)}${error}`;
+  const unchanged = run.reason === 'unchanged' ? history.unchanged : '';
+  const done = doneText(run, setting, names);
+  const more = `${sourceWords[run.source]}${timeText(run)}${attempts}${unchanged}${deliveryText(run, setting)}${done}${number}${error}`;
   const when = whenOf(run, setting);
   const url = messageUrl(run);
   return history.row(url === null ? when : link(when, url), status[run.status] ?? run.status, more);

@@ -35,6 +35,14 @@ export function keepTests(open: OpenWorld): void {
       expect([table, await count(world, table)]).toEqual([table, left.length]);
   });
 
+  test('is no older than the server keeps anything, however many days the task names', async () => {
+    const { world, task } = await keeping({ keep: { runs: 2, days: 36_500 } });
+    await ran(world, 6);
+    await prune(world, 'history', nine + 3 * hour);
+
+    expect(await slotsOf(world, task)).toEqual([3, 4, 5]);
+  });
+
   test('is what the chat wants where a task says nothing, and goes a bounded number at a time', async () => {
     const { world, task } = await keeping({});
     const own = await aReadyTask(world, { policies: { keep: { runs: 3 } } });
@@ -107,10 +115,15 @@ export function keepTests(open: OpenWorld): void {
     // A row that was held back goes later, and takes nothing of that away.
     await world.query(`update occurrences set slot_at = ?i where slot_at = ?i`, nine, nine + 3 * hour);
     await world.query(`update tasks set policies = '{"keep":{"runs":1}}'`);
-    await history(world, 50, now);
+    await history(world, 50, now + hour);
     expect(await truth()).toBe(nine + 2 * hour);
-    await world.store.dropExpired({ now: now + retentionMs, limit: 10 });
-    expect(await truth()).toBeNull();
+    for (const [later, told] of [
+      [now + retentionMs, nine + 2 * hour],
+      [now + retentionMs + hour, null],
+    ] as const) {
+      await world.store.dropExpired({ now: later, limit: 10 });
+      expect(await truth()).toBe(told);
+    }
   });
 
   test('stays as it is where nobody can read what is to be kept', async () => {

@@ -51,7 +51,9 @@ export const taskAnswer = strict({
     runs: z.int(),
     failures: z.int(),
     consecutive_failures: z.int(),
-    bounded_runs: z.int().meta({ description: 'Runs that count towards max_runs; runsExecuted elsewhere.' }),
+    bounded_runs: z
+      .int()
+      .meta({ description: 'Runs of slots that began and have ended, which max_runs bounds; runsExecuted elsewhere.' }),
   }),
   paused_reason: text,
   resume_at: instant.nullable().meta({ description: 'When the pause ends by itself.' }),

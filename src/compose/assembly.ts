@@ -41,7 +41,7 @@ import {
   type Approvals,
   type Nagging,
 } from '../app/use-cases/acks.ts';
-import { createMembership } from '../app/use-cases/membership.ts';
+import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
@@ -97,6 +97,7 @@ export interface Rooms extends Housekeeping {
   readonly truth: Truth;
   readonly downtimes: Downtimes;
   readonly chats: Chats;
+  readonly access: Access;
   readonly bell: Bell;
   /** Calls of Telegram that are none of the deliverer's spend it too. */
   readonly budget: Budget;
@@ -116,6 +117,7 @@ export type RoomSettings = Pick<
   | 'BATCH_SIZE'
   | 'DELIVERY_CONCURRENCY'
   | 'ECHO_ACTION'
+  | 'MAX_RUNS_DEFAULT'
   | 'MIN_INTERVAL'
   | 'QUOTA_PER_CHAT'
   | 'QUOTA_PER_USER'
@@ -155,10 +157,11 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     tasks,
     runs: createRuns(shared),
     messages: createMessages({ ...shared, runs }),
-    bulk: createBulk({ store, tasks, timer }),
+    bulk: createBulk({ ...shared, tasks }),
     truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,
+    access: createAccess(shared),
     bell,
     budget: pacer,
     clockWatch: createClockWatch(shared),
@@ -199,7 +202,12 @@ const noTemplates = createTemplates(async () => ({ is: 'away' }));
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     digest: sha256,
-    rules: { actions, minIntervalMs: settings.MIN_INTERVAL, retentionDays: settings.RETENTION_DAYS },
+    rules: {
+      actions,
+      minIntervalMs: settings.MIN_INTERVAL,
+      retentionDays: settings.RETENTION_DAYS,
+      maxRunsDefault: settings.MAX_RUNS_DEFAULT,
+    },
     quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
   };
 }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
-import { apiTokenLengthMin } from '../domain/limits.ts';
+import { apiTokenLengthMin, maxRunsMax } from '../domain/limits.ts';
 import { editDistance } from '../domain/when/spelling.ts';
 import { whole, duration, retentionDays, flag, numbers, webAddress, zone } from './fields.ts';
 
@@ -74,6 +74,7 @@ const schema = z.object({
   MIN_INTERVAL: duration('PT1M')
     .refine((ms) => ms >= 1000, 'is at least PT1S')
     .meta({ example: 'PT1M' }),
+  MAX_RUNS_DEFAULT: whole(0, maxRunsMax, 0),
   RUN_CONCURRENCY: whole(1, 10_000, 200),
   DELIVERY_CONCURRENCY: whole(1, 10_000, 200),
   BATCH_SIZE: whole(1, 2000, 100),
@@ -285,7 +286,7 @@ export function readCliConfig(environment: Environment = process.env): CliConfig
 }
 
 /** A server that listens on every address is asked on this computer's own. */
-function ownAddress(host: string | null, port: string | null): string {
+export function ownAddress(host: string | null, port: string | null): string {
   const own = host === null || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${own.includes(':') ? `[${own}]` : own}:${port ?? '8787'}`;
 }
@@ -307,7 +308,7 @@ const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
 /** Settings that later versions are to have: to have one ignored in silence would be taken for its having been obeyed. */
 export const unbuilt: readonly string[] = [
   'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SECRETS_KEY SMTP_URL EGRESS_ALLOW HOST_CONCURRENCY',
-  'HOST_RATE MAX_RUNS_DEFAULT FLOW_MAX_DURATION MCP_CONFIG PRICES LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
+  'HOST_RATE FLOW_MAX_DURATION MCP_CONFIG PRICES LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
   'FLOWS_DIR GRAPHS_DIR LANGGRAPH_URL',
 ].flatMap((names) => names.split(' '));
 

@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'not_repeatable'
   | 'not_attachable'
   | 'owner_left'
+  | 'last_owner'
   | 'idempotency_mismatch'
   | 'request_in_progress'
   | 'idempotency_key_mismatch'

@@ -202,9 +202,9 @@ export const readinessWaitMs = 4 * second;
 export const scrapeKeptMs = second;
 /** Rows of one state that a look counts; more of them is an alarm in any case. */
 export const countedMax = 10_000;
-/** All tasks are counted at most so often, in pages of a few milliseconds. */
+/** All tasks are counted at most so often, in pages of a millisecond. */
 export const taskTallyKeptMs = minute;
-export const taskTallyPage = 2000;
+export const taskTallyPage = 1000;
 /** A sign of life for whoever watches from outside, and how long its answer is waited for. */
 export const heartbeatEveryMs = minute;
 export const heartbeatWaitMs = 10 * second;

@@ -6,7 +6,7 @@ import { iso } from './schedule/time/calendar.ts';
  *
  *   (planned) -> pending | dispatched | skipped | missed
  *   pending -> dispatched | skipped | cancelled
- *   dispatched -> succeeded | failed | cancelled | skipped (the right to run was gone before the first attempt)
+ *   dispatched -> succeeded | failed | cancelled | skipped (the right to run, or what is to be done, was gone)
  */
 export type OccurrenceStatus = 'pending' | 'dispatched' | 'succeeded' | 'failed' | 'cancelled' | 'skipped' | 'missed';
 
@@ -20,7 +20,12 @@ export type OccurrenceOutcome = Exclude<OccurrenceStatus, 'pending' | 'dispatche
 export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now' | 'snooze' | 'retry' | 'replay';
 
 export function isByHand(source: OccurrenceSource): boolean {
-  return source !== 'schedule' && source !== 'catch_up';
+  return !isPlanned(source);
+}
+
+/** A slot of the schedule asked for it, so it counts against the bounds. */
+export function isPlanned(source: OccurrenceSource): boolean {
+  return source === 'schedule' || source === 'catch_up';
 }
 
 /** The reason why an occurrence did not simply run and show its result; the words that a person reads when asking about a slot. */
@@ -47,7 +52,12 @@ export type Reason =
   | 'grant_missing'
   | 'grant_revoked'
   | 'grant_expired'
-  | 'grant_scope';
+  | 'grant_scope'
+  /** This server does not know what the task is to do: a release, or a setting, took that away. */
+  | 'gone_kind';
+
+/** The reason why no run of a task may begin, until a person mends that; its slots are skipped, and the schedule goes on. */
+export type Obstacle = Extract<Reason, `grant_${string}` | `gone_${string}`>;
 
 /** One key for all attempts of a slot, on every engine, for ever: duplicates collide on it. */
 export function occurrenceKey(taskId: string, slotAt: number): string {

@@ -1,5 +1,5 @@
 import type { Actor } from './access.ts';
-import type { GrantFault } from './grant.ts';
+import type { Obstacle } from './occurrence.ts';
 
 /**
  * A message shows this. Words that stand are `Drawn`; a `View` is drawn when it is sent, from what is true by then or from
@@ -52,6 +52,8 @@ export type View =
   /** The task works again, after a failure that was told. */
   | { readonly view: 'recovered'; readonly since: number; readonly failures: number }
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
+  /** The last run that the task was to make has ended. */
+  | { readonly view: 'completed'; readonly runs: number }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
   /** Above results that come where their task was asked for, because their topic cannot be had. */
@@ -95,8 +97,8 @@ export type View =
     }
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
   | { readonly view: 'chatBack'; readonly paused: number }
-  /** The task has no right to run any more, so its runs are left out; `hasLeft` when that is so because its owner left. */
-  | { readonly view: 'mayNotRun'; readonly reason: GrantFault; readonly hasLeft: boolean }
+  /** The task cannot run any more, so its runs are left out; `hasLeft` when that is so because its owner left. */
+  | { readonly view: 'mayNotRun'; readonly reason: Obstacle; readonly hasLeft: boolean }
   /** Slots were missed, and the task asks what becomes of them. */
   | {
       readonly view: 'missed';
@@ -166,7 +168,7 @@ export type Word =
   | { readonly word: 'failed'; readonly about: string }
   | { readonly word: 'not_pinned' }
   | { readonly word: 'not_renamed'; readonly about: string }
-  | { readonly word: 'may_not_run'; readonly reason: GrantFault; readonly taskId: string; readonly about: string }
+  | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
   | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor }
   | { readonly word: 'slots_differ'; readonly taskId: string; readonly about: string }
   | { readonly word: 'clock_set_back'; readonly about: string };

@@ -38,7 +38,7 @@ export interface Counters {
   readonly runs: number;
   readonly failures: number;
   readonly consecutiveFailures: number;
-  /** Scheduled occurrences that really ran since the schedule or its bounds last changed; compared with `max_runs`. */
+  /** Runs of slots that began and have ended, since the schedule or its bounds last changed; compared with `max_runs`. */
   readonly boundedRuns: number;
 }
 

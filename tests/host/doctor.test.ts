@@ -81,6 +81,13 @@ describe('the computer', () => {
     expect(finding?.fix).toContain(fix);
   });
 
+  it('children that cannot be started are a fault, with the limits that may be too low', async () => {
+    const { look } = await aPlace({ system: { childFault: async () => 'spawn EAGAIN' } });
+    const { found, exitCode } = await look('--offline');
+    expectFinding(found('child_process')[0], 'fail', 'spawn EAGAIN');
+    expect([found('child_process')[0]?.fix?.includes('ulimit -u'), exitCode]).toEqual([true, 1]);
+  });
+
   it('rules of time that are older than those of the database are worth a word, newer ones are not', async () => {
     const { look, database } = await aPlace();
     const opened = await openedAt(database, 0);

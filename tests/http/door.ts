@@ -180,6 +180,17 @@ const status: ServerStatus = {
   },
   audit: null,
 };
+const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
+const chat = {
+  id: 'c',
+  address: '7',
+  title: 'Ada',
+  kind: 'private',
+  state: 'approved',
+  timezone: null,
+  settings: {},
+  approvedBy: null,
+} as const;
 const counts = { active: 3, paused: 1, completed: 1, liveRuns: 1, openDeliveries: 2 };
 
 export const run: RunView = {
@@ -298,7 +309,13 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       resume: bulked,
       cancel: bulked,
       count: async () => counts,
-      purge: async () => counts,
+      purge: async () => ({ counts, isDone: true }),
+    }),
+    access: heard('access', {
+      list: async () => ({ items: [access], next: 'more' }),
+      allow: async () => ({ chat, entry: access, entryId: '17' }),
+      deny: async () => ({ chat, entryId: '17', paused: 1 }),
+      forget: async () => ({ chat, entryId: '17', paused: 0 }),
     }),
     operations: heard('operations', {
       status: async () => status,

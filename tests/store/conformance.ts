@@ -6,6 +6,7 @@ import { ackTests, approvalTests, askedTests } from './conformance/acks.ts';
 import { admissionTests } from './conformance/admission.ts';
 import { attachTests } from './conformance/attach.ts';
 import { auditTests, workAuditTests } from './conformance/audit.ts';
+import { boundTests } from './conformance/bounds.ts';
 import { calledOffTests } from './conformance/called-off.ts';
 import { cardTests } from './conformance/cards.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
@@ -50,6 +51,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('admission', () => {
     admissionTests(open);
+  });
+  describe('the count of runs', () => {
+    boundTests(open);
   });
   describe('runs', () => {
     runTests(open);

@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import { checks, type Finding } from '../../domain/audit.ts';
+import { isSpent } from '../../domain/due.ts';
 import { errorText } from '../../domain/errors.ts';
 import { reconcileMax } from '../../domain/limits.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
@@ -73,8 +74,7 @@ function planned(task: DueTask | Unreadable, now: number): Replanned {
   if ('unreadable' in task) return { pause: `unreadable: ${task.unreadable}` };
   try {
     const policy = policyFor(task);
-    const spent = policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns;
-    return { nextAt: spent ? null : slotFromNow(task, now) };
+    return { nextAt: isSpent(policy, task.boundedRuns) ? null : slotFromNow(task, now) };
   } catch (error) {
     return { pause: `unreadable: ${errorText(error)}` };
   }

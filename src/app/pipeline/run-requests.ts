@@ -49,7 +49,7 @@ export function createRunService({ store, ids, digest, clock, bell }: RunService
 /** Facts that a run takes from its task; a task that is paused or completed can be run by hand as well. */
 export type RunnableTask = Omit<
   DueTask,
-  'nextAt' | 'live' | 'waiting' | 'reserved' | 'skipped' | 'grant' | 'boundedRuns'
+  'nextAt' | 'live' | 'waiting' | 'reserved' | 'held' | 'skipped' | 'grant' | 'boundedRuns'
 >;
 
 interface SlotRequest {

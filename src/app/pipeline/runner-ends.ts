@@ -1,6 +1,6 @@
 import { outboxRanks, splitText } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
-import { type MessageInput, conclude, type AttemptOutcome } from '../../domain/run.ts';
+import { type MessageInput, conclude, isOfSlot, type AttemptOutcome } from '../../domain/run.ts';
 import { nextSlot, wallText } from '../../domain/schedule/schedule.ts';
 import type { Drawn, Shown, View } from '../../domain/shown.ts';
 import { failuresPause } from '../../domain/task.ts';
@@ -225,7 +225,7 @@ interface RunEnding {
   readonly finishedAt: number;
 }
 
-const noNotices: EndNotices = { byHand: false, failed: null, autoPaused: null, recovered: null };
+const noNotices: EndNotices = { byHand: false, failed: null, autoPaused: null, recovered: null, completed: null };
 
 /**
  * Words about how a run of a task ended, for a thread that is delivered. While it is tried again there is nothing to tell,
@@ -235,17 +235,15 @@ export function noticesOf(ids: Ids, run: StartableRun, ending: RunEnding): EndNo
   const { input } = run;
   if (run.taskId === null || !input.delivers) return noNotices;
   const byHand = input.byHand === true || input.again !== undefined;
+  const over = ending.status === 'backoff' ? noNotices : { ...noNotices, completed: completionOf(ids, run) };
   if (ending.status === 'succeeded') {
-    return {
-      ...noNotices,
-      byHand,
-      recovered: notice(ids, 1, { view: 'recovered', since: ending.finishedAt, failures: 0 }),
-    };
+    const recovered = notice(ids, 1, { view: 'recovered', since: ending.finishedAt, failures: 0 });
+    return { ...over, byHand, recovered };
   }
-  if (ending.status !== 'failed') return noNotices;
+  if (ending.status !== 'failed') return over;
   const error = ending.error ?? '';
   return {
-    ...noNotices,
+    ...over,
     byHand,
     failed: notice(ids, 1, {
       view: 'failed',
@@ -256,6 +254,11 @@ export function noticesOf(ids: Ids, run: StartableRun, ending: RunEnding): EndNo
     }),
     autoPaused: notice(ids, 2, { view: 'autoPaused', reason: failuresPause, failures: 0, error }),
   };
+}
+
+/** The number of its part is behind that of the question whether the result is shown. */
+function completionOf(ids: Ids, { input, policy }: StartableRun): NewDelivery | null {
+  return policy.maxRuns === null || !isOfSlot(input) ? null : notice(ids, 4, { view: 'completed', runs: 0 });
 }
 
 /** A word as urgent as the result in whose place it stands. Arriving twice does less harm than a question about it would. */

@@ -1,7 +1,7 @@
 import { errorText } from '../../domain/errors.ts';
 import { grantEnded } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
-import { outgoingKey } from '../../domain/occurrence.ts';
+import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
 import type { RunErrorCode } from '../../domain/run.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
 import type { Log, World } from '../ports/outside.ts';
@@ -223,15 +223,17 @@ function refusal(actions: Actions, run: StartableRun, now: number): Refusal | nu
   if (run.taskState === 'deleted') {
     return { ...calledOff, reason: 'deleted', error: 'the task was deleted' };
   }
-  const action = actions.get(run.input.action.kind);
-  if (action === undefined) {
-    const error = `there is no action "${run.input.action.kind}"`;
-    return { status: 'failed', occurrence: 'failed', errorCode: 'not_allowed', error };
-  }
+  const { action: spec } = run.input;
+  const action = actions.get(spec.kind);
+  // An attempt that was lost may have done something, whatever has become of its kind.
+  if (action === undefined) return run.status === 'running' ? afterCrash(false, run) : leftOut('gone_kind');
   const fault = run.taskId === null ? null : grantEnded(run.grant, now);
-  if (fault !== null)
-    return { status: 'cancelled', occurrence: 'skipped', errorCode: 'not_allowed', reason: fault, error: fault };
-  return run.status === 'running' ? afterCrash(action.repeatable(run.input.action), run) : null;
+  if (fault !== null) return leftOut(fault);
+  return run.status === 'running' ? afterCrash(action.repeatable(spec), run) : null;
+}
+
+function leftOut(reason: Obstacle): Refusal {
+  return { status: 'cancelled', occurrence: 'skipped', errorCode: 'not_allowed', reason, error: reason };
 }
 
 /** An attempt lost in a crash costs no retry, but it is repeated only if that does no harm, and not for ever. */

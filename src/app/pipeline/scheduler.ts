@@ -1,7 +1,7 @@
-import { openFrom } from '../../domain/due.ts';
+import { isSpent, openFrom } from '../../domain/due.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import { slotsPerBatchMax } from '../../domain/limits.ts';
-import { isByHand } from '../../domain/occurrence.ts';
+import { isPlanned } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
 import type { World } from '../ports/outside.ts';
@@ -61,7 +61,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 /** A task that is completed or paused has its card drawn anew; nothing else that is decided here is shown. */
 function changesCard(decision: SlotPlan | Admission | Quarantine): boolean {
   if ('quarantine' in decision) return true;
-  return 'nextAt' in decision ? decision.nextAt === null : 'completes' in decision && decision.completes;
+  return 'nextAt' in decision && decision.nextAt === null;
 }
 
 const idOfTask = ({ id }: DueTask | Unreadable) => id;
@@ -122,8 +122,7 @@ function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: numbe
     const fault = grantFault(task.grant, actionScope(task.action.kind), now);
     if (fault !== null) return { ...occurrence, skip: fault };
     const policy = policyFor(task);
-    const bounded = !isByHand(waiting.source);
-    if (bounded && policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns)
+    if (isPlanned(waiting.source) && isSpent(policy, task.boundedRuns + task.held))
       return { ...occurrence, skip: 'max_runs' };
     const request = requestOf(task, policy, {
       occurrenceId: waiting.id,
@@ -131,8 +130,7 @@ function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: numbe
       source: waiting.source,
       priority: policy.priority,
     });
-    const completes = bounded && policy.maxRuns !== null && task.boundedRuns + 1 >= policy.maxRuns;
-    return { ...occurrence, run: deps.runs.prepare(request, now), bounded, completes };
+    return { ...occurrence, run: deps.runs.prepare(request, now) };
   });
 }
 
@@ -144,8 +142,7 @@ export function endOfPause(deps: Pick<SchedulerDeps, 'log'>, task: DueTask | Unr
 /** The first slot from the end of the pause on: what fell into the pause is never made up for. */
 function resumeOf(task: DueTask): Resume {
   const policy = policyFor(task);
-  const { maxRuns } = policy;
-  const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
+  const spent = isSpent(policy, task.boundedRuns);
   // A delay after the last finish has no slot that could fall on the end; it begins anew there.
   const first = nextSlot(task.schedule, isDelay(task.schedule) ? task.nextAt : task.nextAt - 1, policy);
   return { taskId: task.id, resumeAt: task.nextAt, nextAt: spent ? null : openFrom({ ...task, policy }, first) };

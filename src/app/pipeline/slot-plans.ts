@@ -15,12 +15,12 @@ export interface SlotPlanDeps {
 
 /** Decides about the due slots of one task, with the runs of those that are admitted at once. */
 export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): SlotPlan {
-  const { schedule, nextAt, boundedRuns, live, waiting, reserved, skipped } = task;
+  const { schedule, nextAt, boundedRuns, held, live, waiting, reserved, skipped } = task;
   const policy = policyFor(task);
   const fault = grantFault(task.grant, actionScope(task.action.kind), now);
   // Slots that nobody may run use up no bound and stop no run.
   const allowed: Policy = fault === null ? policy : { ...policy, maxRuns: null, overlap: 'allow' };
-  const plan = planDue({ schedule, policy: allowed, nextAt, boundedRuns, live, waiting, reserved, skipped }, now);
+  const plan = planDue({ schedule, policy: allowed, nextAt, boundedRuns, held, live, waiting, reserved, skipped }, now);
   const occurrences: NewOccurrence[] = [];
   const runs: NewRun[] = [];
   for (const planned of plan.occurrences) {
@@ -44,7 +44,6 @@ export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): Slot
     runs,
     gap,
     nextAt: plan.nextAt,
-    onward: plan.onward,
     replaces: plan.replaces,
     ...(isDeliverable(task) && occurrences.some(isQuestion) ? { questionId: maker.ids.next() } : {}),
   };

@@ -34,6 +34,7 @@ export interface DueTask extends Definition {
   readonly live: number;
   readonly waiting: number;
   readonly reserved: number;
+  readonly held: number;
   /** Slots to come that a person has skipped: they have their rows already. */
   readonly skipped: readonly number[];
 }
@@ -54,8 +55,6 @@ export interface SlotPlan {
   readonly runs: readonly NewRun[];
   readonly gap: (Gap & { readonly id: string }) | null;
   readonly nextAt: number | null;
-  /** Where the task would go on if its bound were not used up; a slot that has its row already uses up none. */
-  readonly onward?: number | null;
   readonly replaces: boolean;
   /** The delivery that asks in the topic what becomes of missed slots; absent when nothing is asked. */
   readonly questionId?: string;
@@ -86,10 +85,6 @@ export type Admission =
       readonly occurrenceId: string;
       readonly taskId: string;
       readonly run: NewRun;
-      /** Whether it counts against `max_runs`. */
-      readonly bounded: boolean;
-      /** Whether it is the last one that `max_runs` allows. */
-      readonly completes: boolean;
     }
   | { readonly occurrenceId: string; readonly taskId: string; readonly skip: Reason };
 
@@ -202,6 +197,8 @@ export interface EndNotices {
   readonly failed: NewDelivery | null;
   readonly autoPaused: NewDelivery | null;
   readonly recovered: NewDelivery | null;
+  /** Where it may be the last run that `max_runs` allows; how many there were stands in the store as well. */
+  readonly completed: NewDelivery | null;
 }
 
 export interface NewApproval {

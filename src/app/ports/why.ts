@@ -94,8 +94,8 @@ export interface Twice {
 export interface Ahead {
   /** Slots to come that a person has skipped in advance, oldest first. */
   readonly skipped: readonly number[];
-  /** Occurrences that wait and hold a place in `max_runs`. */
-  readonly waiting: number;
+  /** Places in `max_runs` that are taken by what waits and by what runs. */
+  readonly reserved: number;
   /** For a delay after the last finish: there is work whose end decides when the next slot is. */
   readonly awaitsEnd: boolean;
 }

@@ -77,6 +77,8 @@ export interface Rules {
   readonly actions: ActionRules;
   readonly minIntervalMs: number;
   readonly retentionDays: number;
+  /** For a task that repeats and names no limit; 0 leaves it without. */
+  readonly maxRunsDefault: number;
   /** Templates that were parsed, and are sound. */
   readonly parsed: ReadonlySet<string>;
 }
@@ -118,7 +120,7 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const title = (input.title ?? titleFrom(input.instructions)).trim();
   const subject = input.subject ?? null;
   const tags = input.tags ?? [];
-  const policies = input.policies ?? {};
+  const policies = limited(rules, input.policies ?? {}, input.schedule.kind);
   checkContent(rules, { title, instructions: input.instructions, action, policies });
   checkLabels(subject, tags);
   checkPolicies(policies);
@@ -134,6 +136,12 @@ export function keptShorter({ retentionDays }: Rules, { keep }: Policies): reado
   if (keep?.days === undefined || keep.days <= retentionDays) return [];
   const message = `Nothing is kept for longer than ${retentionDays} days here, so ${keep.days} days of history count as ${retentionDays}.`;
   return [{ code: 'kept_shorter', message }];
+}
+
+/** The operator may set an end to every task that repeats. It stands among the policies of the task, where people see it. */
+export function limited({ maxRunsDefault }: Rules, policies: Policies, kind: string): Policies {
+  const isFree = maxRunsDefault === 0 || kind === 'once' || typeof policies.max_runs === 'number';
+  return isFree ? policies : { ...policies, max_runs: maxRunsDefault };
 }
 
 type Content = Pick<Definition, 'title' | 'instructions' | 'action' | 'policies'>;

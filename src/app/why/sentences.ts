@@ -59,6 +59,7 @@ const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
   grant_revoked: () => 'because the grant of the task, which is its right to run, was revoked',
   grant_expired: () => 'because the grant of the task, which is its right to run, had expired',
   grant_scope: () => 'because the grant of the task does not cover what it does',
+  gone_kind: () => 'because this server does not know any more what the task is to do',
 };
 
 /** A reason that a newer version wrote is told by its name. */

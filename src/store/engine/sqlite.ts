@@ -113,8 +113,12 @@ function preparer(connection: Connection): Prepared {
   };
 }
 
+/**
+ * The plan of a statement may hang on what is bound to a bare `?`, and the driver takes every value back after a call, so that
+ * SQLite would plan most joins anew each time: many times the work of the statement itself. To what is computed it pays no regard.
+ */
 function textOf(shape: Shape): string {
-  return written(shape, 'sqlite', () => '?');
+  return written(shape, 'sqlite', () => '+?');
 }
 
 function changeText({ table, set, where }: Change): string {

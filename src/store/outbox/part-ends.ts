@@ -147,7 +147,10 @@ function* dropOfDeleted(ends: readonly PartEnd[], now: number): Script<ReadonlyS
   const ids = [...new Set(ends.flatMap(({ taskId }) => taskId ?? []))];
   if (ids.length === 0) return new Set();
   const gone = yield* all(select(pick(columns.tasks, 'id'))`from tasks where id in ${list(ids)} and state = 'deleted'`);
-  for (const { id } of gone) yield* dropParts(id, now);
+  yield* dropParts(
+    gone.map(({ id }) => id),
+    now,
+  );
   return new Set(gone.map(({ id }) => id));
 }
 

@@ -1,5 +1,5 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
-import type { RunErrorCode } from '../../domain/run.ts';
+import { isOfSlot, type RunErrorCode } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
@@ -9,6 +9,7 @@ import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
+import { completeSpent, countBegun, type Spent } from './thread-runs.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -40,15 +41,13 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
   const between = new Set(calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as));
-  const autoPaused = [
-    ...(yield* countTasks(finals.filter((end) => !between.has(end)))),
-    ...(yield* pauseHarmful(finals)),
-  ];
+  const { failing, spent } = yield* countTasks(finals, between);
+  const autoPaused = [...(yield* autoPause(failing, finals[0]?.finishedAt ?? 0)), ...(yield* pauseHarmful(finals))];
   yield* moveFollowers(finals);
   yield* insertRunParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
   yield* openAcks(finals);
   yield* askApproval(finals);
-  yield* tellNotices(finals, autoPaused);
+  yield* tellNotices(finals, { autoPaused, spent });
   yield* bookUsage(won);
   return { written: won.length, autoPaused };
 }
@@ -86,8 +85,6 @@ function isFinal(end: RunEnd): end is FinalEnd {
   return end.status !== 'backoff';
 }
 
-const nothingTold: RunEnd['notices'] = { byHand: false, failed: null, autoPaused: null, recovered: null };
-
 interface CalledOff {
   readonly end: RunEnd;
   readonly as: RunEnd;
@@ -116,7 +113,7 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
       readyAt: null,
       output: null,
       deliveries: [],
-      notices: nothingTold,
+      notices: { byHand: false, failed: null, autoPaused: null, recovered: null, completed: end.notices.completed },
       context: null,
     },
   }));
@@ -207,23 +204,39 @@ interface Tally {
   readonly lastStatus: FinalEnd['status'] | null;
   readonly lastError: string | null;
   readonly context: string | null;
+  /** Runs that count for `max_runs`. */
+  readonly bounded: number;
+}
+
+interface Counted {
+  /** Tasks that may have failed too often in a row. */
+  readonly failing: readonly string[];
+  /** Tasks that are complete. */
+  readonly spent: readonly Spent[];
 }
 
 /** One update for each task, however many of its runs end in this batch. */
-function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
+function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<RunEnd>): Script<Counted> {
+  const ends = finals.filter((end) => !between.has(end));
   const tallies = new Map<string, Tally>();
+  const newest = newestVersions(ends);
   const open = new Set(ends.flatMap(({ run }) => run.occurrenceId ?? []));
   for (const end of ends) {
     const taskId = end.run.taskId;
     if (taskId === null) continue;
     const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end, open));
     const context = end.context !== null && (yield* isContextEdited(taskId, end)) ? null : end.context;
-    tallies.set(taskId, addTo(tallies.get(taskId) ?? emptyTally, { ...end, context }, counts));
+    const isBounded = isOfSlot(end.run.input) && end.run.taskVersion === newest.get(taskId);
+    const tally = tallies.get(taskId) ?? emptyTally;
+    tallies.set(taskId, {
+      ...addTo(tally, { ...end, context }, counts),
+      bounded: tally.bounded + (isBounded ? 1 : 0),
+    });
     open.delete(end.run.occurrenceId ?? '');
   }
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
   yield* updateAll('tasks', sorted, {
-    set: ([, tally]) => ({
+    set: ([taskId, tally]) => ({
       runs: sql`runs + ${tally.runs}`,
       failures: sql`failures + ${tally.failures}`,
       consecutiveFailures: sql`case when ${tally.succeeded ? 1 : 0} = 1 then 0 else consecutive_failures end + ${tally.streak}`,
@@ -232,13 +245,35 @@ function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
       lastRunStatus: tally.lastStatus,
       lastError: tally.lastError,
       context: sql`coalesce(${text(tally.context)}, context)`,
+      boundedRuns: sql`bounded_runs + case when bounded_since <= ${newest.get(taskId) ?? 0} then ${tally.bounded} else 0 end`,
     }),
     where: ([taskId]) => sql`id = ${taskId}`,
   });
-  return yield* autoPause(
-    sorted.filter(([, tally]) => tally.streak > 0).map(([taskId]) => taskId),
-    ends[0]?.finishedAt ?? 0,
+  const now = finals[0]?.finishedAt ?? 0;
+  const idsOf = (wanted: (tally: Tally) => boolean) =>
+    sorted.filter(([, tally]) => wanted(tally)).map(([taskId]) => taskId);
+  // Few have an older version than another run of their task in this batch.
+  const apart = finals.filter((end) => between.has(end) || end.run.taskVersion !== newest.get(end.run.taskId ?? ''));
+  const one = yield* countBegun(
+    apart.flatMap(({ run }) => (run.taskId === null ? [] : run.id)),
+    now,
   );
+  const spent = [
+    ...one,
+    ...(yield* completeSpent(
+      idsOf(({ bounded }) => bounded > 0),
+      now,
+    )),
+  ];
+  return { failing: idsOf(({ streak }) => streak > 0), spent };
+}
+
+/** The newest version of each task of which a run has ended here. */
+function newestVersions(ends: readonly FinalEnd[]): ReadonlyMap<string, number> {
+  const newest = new Map<string, number>();
+  for (const { run } of ends)
+    if (run.taskId !== null) newest.set(run.taskId, Math.max(newest.get(run.taskId) ?? 0, run.taskVersion ?? 0));
+  return newest;
 }
 
 /** One run that harmed the work of others is enough. */
@@ -267,9 +302,10 @@ const emptyTally: Tally = {
   lastStatus: null,
   lastError: null,
   context: null,
+  bounded: 0,
 };
 
-function addTo(tally: Tally, end: FinalEnd, counts: boolean): Tally {
+function addTo(tally: Tally, end: FinalEnd, counts: boolean): Omit<Tally, 'bounded'> {
   const succeeded = end.status === 'succeeded';
   return {
     runs: tally.runs + 1,

@@ -8,10 +8,11 @@ import { all, insertAll, one, select, update, updateAll } from '../engine/statem
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { autoPause } from '../tasks/auto-pauses.ts';
-import { tellGrantGone } from '../tasks/grants.ts';
+import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
 import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
 import { finishRuns } from './ends.ts';
+import { countBegun } from './thread-runs.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
 export const runStore = { addRun, startRuns, finishRuns, cancelRequested, nextRunAt };
@@ -133,8 +134,12 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       data: { reason: one.reason ?? one.error, ...traced(byId.get(one.runId)?.traceId) },
     })),
   );
-  yield* tellGrantGone(
+  yield* tellMayNotRun(
     won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.taskId ?? null, reason })),
+    now,
+  );
+  const spent = yield* countBegun(
+    won.map(({ runId }) => runId),
     now,
   );
   const failed = won.filter((one) => one.occurrence === 'failed' && typeof byId.get(one.runId)?.taskId === 'string');
@@ -157,7 +162,7 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
   const autoPaused = yield* autoPause(tasks, now);
   yield* tellNotices(
     failed.flatMap((one) => endingOf(one, byId.get(one.runId), now)),
-    autoPaused,
+    { autoPaused, spent },
   );
 }
 

@@ -135,8 +135,9 @@ export const dueFields = {
 export const dueSource = raw('tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id');
 
 export type DueRow = Answer<typeof dueFields> & {
-  /** Counted apart, see `countReserved`: few tasks have anything that waits. */
+  /** Counted apart, see `countReserved`: few tasks have anything that waits, or that still runs. */
   reserved?: number;
+  held?: number;
   /** Looked up apart as well, for tasks with `skipsUntil` ahead. */
   skipped?: readonly number[];
 };
@@ -145,7 +146,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
   try {
     if (!isInstant(row.nextAt)) throw new Error('next_at is no instant');
     const { id, version, number: ordinal, title, instructions, subject, minGapMs, boundedRuns } = row;
-    const { ownerId, chatId, provider, live, waiting, reserved = 0, skipped = [] } = row;
+    const { ownerId, chatId, provider, live, waiting, reserved = 0, held = 0, skipped = [] } = row;
     const plain = { id, version, number: ordinal, title, instructions, subject, minGapMs, boundedRuns };
     return {
       ...plain,
@@ -155,6 +156,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
       live,
       waiting,
       reserved,
+      held,
       skipped,
       nextAt: row.nextAt,
       action: readAction(row.action),
@@ -314,7 +316,8 @@ export function fieldColumns(change: TaskChange['set']) {
 
 function policyColumns(policies: Policies) {
   const beside = policies.overlap === 'allow' ? 1 : 0;
-  return { policies: JSON.stringify(policies), beside, autoPause: policies.auto_pause ?? autoPauseDefault } as const;
+  const { auto_pause: autoPause = autoPauseDefault, max_runs: maxRuns = null } = policies;
+  return { policies: JSON.stringify(policies), beside, autoPause, maxRuns } as const;
 }
 
 function jsonOf(value: object | undefined): string | undefined {

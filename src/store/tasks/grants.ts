@@ -2,8 +2,7 @@ import type { Page } from '../../app/ports/runs.ts';
 import type { ChangeRequest, GrantChange, GrantQuery, GrantState, GrantView, Quota } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { GrantFault } from '../../domain/grant.ts';
-import type { Reason } from '../../domain/occurrence.ts';
+import type { Obstacle, Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
@@ -142,15 +141,20 @@ function grantOf(taskId: string): Sql {
   return sql`id = (select t.grant_id from tasks t where t.id = ${taskId})`;
 }
 
+/** The grants of tasks go with them. */
+export function* endGrants(taskIds: readonly string[], at: number): Script<void> {
+  yield* update(
+    'grants',
+    { revokedAt: at, revokedBy: afterDeletion },
+    sql`id in (select t.grant_id from tasks t where t.id in ${list(taskIds)}) and revoked_at is null`,
+  );
+}
+
 /** The grant of a task goes with it and comes back with it, unless its owner has left the chat meanwhile. */
 export function* followState({ at }: By, before: Task, state: Task['state'] | undefined): Script<void> {
   if (state === undefined || (before.state === 'deleted') === (state === 'deleted')) return;
   if (state === 'deleted') {
-    yield* update(
-      'grants',
-      { revokedAt: at, revokedBy: afterDeletion },
-      sql`${grantOf(before.id)} and revoked_at is null`,
-    );
+    yield* endGrants([before.id], at);
     return;
   }
   const back = yield* updateReturning(
@@ -189,11 +193,11 @@ const placeFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'revoke
 
 type Place = Answer<typeof placeFields>;
 
-/** Runs that were left out because the task has no right to run any more: its chat is told once for each loss of it. */
-export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void> {
-  const lost = new Map<string, GrantFault>();
-  for (const { taskId, reason } of skips) if (taskId !== null && isGrantFault(reason)) lost.set(taskId, reason);
-  for (const [taskId, reason] of lost) {
+/** Runs that were left out because the task may not run, or cannot any more: its chat is told once for each loss of a right, and of a kind. */
+export function* tellMayNotRun(skips: readonly Skip[], now: number): Script<void> {
+  const stopped = new Map<string, Obstacle>();
+  for (const { taskId, reason } of skips) if (taskId !== null && isObstacle(reason)) stopped.set(taskId, reason);
+  for (const [taskId, reason] of stopped) {
     const place = yield* one(
       select(placeFields)`from tasks t join grants g on g.id = t.grant_id
         where t.id = ${taskId} and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
@@ -204,13 +208,13 @@ export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void
   }
 }
 
-function isGrantFault(reason: Reason | null): reason is GrantFault {
-  return reason?.startsWith('grant_') === true;
+function isObstacle(reason: Reason | null): reason is Obstacle {
+  return reason !== null && /^(grant|gone)_/.test(reason);
 }
 
 interface Word {
   readonly place: Place;
-  readonly reason: GrantFault;
+  readonly reason: Obstacle;
   readonly now: number;
 }
 

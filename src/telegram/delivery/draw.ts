@@ -97,7 +97,7 @@ function slotsDifferDrawn(view: Of<'slotsDiffer'>, { now, dates }: About): Drawn
 /** Draws views that are nothing without their task. */
 function drawnAbout(
   task: Task,
-  view: Of<'card' | 'failed' | 'recovered' | 'autoPaused'> | AskingView,
+  view: Of<'card' | 'failed' | 'recovered' | 'completed' | 'autoPaused'> | AskingView,
   about: About,
 ): Drawn | null {
   switch (view.view) {
@@ -107,6 +107,8 @@ function drawnAbout(
       return failedDrawn(view, task, about);
     case 'recovered':
       return recoveredDrawn(view, task, about);
+    case 'completed':
+      return drawn(texts.notice.completed(taskName(task), view.runs));
     case 'autoPaused':
       return autoPausedDrawn(view, task);
     default: {

@@ -4,7 +4,7 @@ import { membershipFreshMs, membershipHeldMs } from '../../domain/limits.ts';
 import type { Person } from '../chat/context.ts';
 import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
-import { actorOf, approve } from './owners.ts';
+import { actorOf } from './owners.ts';
 import { nameOf, memberStatusOf, titleOf } from './payload.ts';
 import { botBlocked, botRemoved } from './texts.ts';
 import { nothingToSay, type Handled } from './update.ts';
@@ -48,7 +48,7 @@ async function letInBy(deps: PlacesDeps, change: ChatMemberUpdated, updateId: nu
   const chat = await store.findChat(String(from.id));
   if (chat === null || chat.state === 'approved' || from.type === 'private') return nothingToSay;
   if ((await store.readUser(actor))?.role !== 'owner') return nothingToSay;
-  await approve(deps, chat, actor);
+  await deps.access.allow({ address: chat.address, by: actor });
   const heard = { updateId, isForum: from.is_forum === true, isHint: true };
   return deps.lists.hello({ ...chat, state: 'approved' }, heard);
 }
@@ -83,6 +83,8 @@ export async function personIn(deps: TelegramInDeps, chat: Chat, from: FromUser)
   if (user.role === 'owner') return { ...person, isOwner: true, isAdmin: true };
   // In a private chat it is the chat of the one who speaks.
   if (chat.kind === 'private') return { ...person, isOwner: false, isAdmin: true };
+  // Whoever was denied is out of the groups as well, where Telegram says otherwise.
+  if ((await deps.store.findChat(String(from.id)))?.state === 'refused') return 'out';
   const status = await statusIn(deps, chat, user);
   if (status === 'out' || status === 'unknown') return status;
   return { ...person, isOwner: false, isAdmin: status === 'admin' };

@@ -378,6 +378,29 @@ describe('rights', () => {
   });
 });
 
+describe('a kind of action that is gone', () => {
+  it('has its slots skipped, which is told once, and pauses nobody', async () => {
+    const { p, id } = await withTask({ schedule: hourly, action: echo({}), policies: { auto_pause: 3 } });
+    const next = p.restart({ ECHO_ACTION: false });
+    for (let slot = 0; slot < 4; slot += 1) await next.pass(hour);
+    const history = await next.history(id);
+    expect(history.map(({ status, reason }) => [status, reason])).toEqual(Array(4).fill(['skipped', 'gone_kind']));
+    expect(texts(next)).toEqual(['[mayNotRun]']);
+    const counters = { runs: 0, failures: 0, consecutiveFailures: 0 };
+    expect(await next.rooms.tasks.get(id)).toMatchObject({ state: 'active', nextAt: start + 5 * hour, counters });
+    const back = next.restart({ ECHO_ACTION: true });
+    await back.pass(hour);
+    expect((await back.history(id)).at(-1)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('leaves a run that may have done something failed, and does not say that it was left out', async () => {
+    const { p, id } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 20_000 }) });
+    const next = p.restart({ ECHO_ACTION: false });
+    await next.settle();
+    expect(await next.history(id)).toMatchObject([{ status: 'failed', attempts: [{ status: 'interrupted' }] }]);
+  });
+});
+
 describe('stopping', () => {
   it('waits for what runs, and leaves open what does not end in time', async () => {
     const { p, task: quick } = await withTask({ schedule: hourly, action: echo({ delay_ms: 2000 }) });

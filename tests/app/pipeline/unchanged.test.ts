@@ -176,6 +176,7 @@ it('is refused beside a watch in the action, which does the same', () => {
     actions: { require: () => ({ check: () => null }) },
     minIntervalMs: minute,
     retentionDays: 90,
+    maxRunsDefault: 0,
     parsed: new Set<string>(),
   };
   const action = { kind: 'http', watch: { on: 'body' } };

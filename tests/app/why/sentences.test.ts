@@ -31,6 +31,7 @@ const reasons: Readonly<Record<Reason, OccurrenceStatus>> = {
   grant_revoked: 'skipped',
   grant_expired: 'skipped',
   grant_scope: 'skipped',
+  gone_kind: 'skipped',
   unchanged: 'succeeded',
 };
 const sources: Readonly<Record<OccurrenceSource, true>> = {
@@ -42,7 +43,7 @@ const sources: Readonly<Record<OccurrenceSource, true>> = {
   replay: true,
 };
 const statuses = ['pending', 'dispatched', 'succeeded', 'failed', 'cancelled', 'skipped', 'missed'] as const;
-const runStates = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+const runStates = ['queued', 'running', 'backoff', 'succeeded', 'failed', 'cancelled'] as const;
 
 const aSlot: SlotRow = {
   id: 'o-1',

@@ -1,4 +1,4 @@
-import type { GrantFault } from '../../../domain/grant.ts';
+import type { Obstacle } from '../../../domain/occurrence.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
@@ -51,6 +51,8 @@ export const noticeTexts = {
   nextTry: (at: string): string => `Next: ${at}`,
   recovered: (name: Rich, since: string, failures: number): Rich =>
     say`${bold('Works again:')} ${name}. It had failed ${failures === 1 ? 'once' : `${failures} times`} since ${since}.`,
+  completed: (name: Rich, runs: number): Rich =>
+    say`${bold('Completed:')} ${name}. That was ${runs === 1 ? 'its only run' : `the last of its ${runs} runs`}.`,
   autoPaused: (name: Rich, failures: number): Rich =>
     say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
   autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,
@@ -183,8 +185,8 @@ export const reminderTexts = {
   discardedWord: 'Discarded',
   approvalExpired: 'Nobody approved it in time; thrown away.',
 
-  mayNotRun: (name: Rich, reason: GrantFault, hasLeft: boolean): Rich =>
-    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, hasLeft)} Its runs are left out until that is mended; I tell you this once.`,
+  mayNotRun: (name: Rich, ...why: Parameters<typeof mayNotBecause>): Rich =>
+    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(...why)} Its runs are left out until that is mended; I tell you this once.`,
 
   history: {
     done: (name: string, at: string): string => `, done by ${oneLine(name, 40)} ${at}`,
@@ -209,7 +211,8 @@ export const reminderTexts = {
   },
 } as const;
 
-function mayNotBecause(reason: GrantFault, hasLeft: boolean): string {
+function mayNotBecause(reason: Obstacle, hasLeft: boolean, kind: string): string {
+  if (reason === 'gone_kind') return `what it does (${oneLine(kind, 40)}) is not there any more.`;
   if (hasLeft) return 'its owner is not in this chat any more.';
   if (reason === 'grant_expired') return 'its right to run has expired.';
   if (reason === 'grant_scope') return 'its right to run does not cover what it does.';

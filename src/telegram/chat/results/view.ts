@@ -45,7 +45,7 @@ export function askingDrawn(view: AskingView, scene: AskingScene): Drawn | null 
     case 'approval':
       return approvalDrawn(view, scene);
     case 'mayNotRun':
-      return drawn(texts.reminder.mayNotRun(taskName(scene.task), view.reason, view.hasLeft));
+      return drawn(texts.reminder.mayNotRun(taskName(scene.task), view.reason, view.hasLeft, scene.task.action.kind));
   }
 }
 

@@ -223,7 +223,12 @@ const noTemplates = createTemplates(async () => ({ is: 'away' }));
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     digest: sha256,
-    rules: { actions, minIntervalMs: settings.MIN_INTERVAL, maxRunsDefault: settings.MAX_RUNS_DEFAULT },
+    rules: {
+      actions,
+      minIntervalMs: settings.MIN_INTERVAL,
+      retentionDays: settings.RETENTION_DAYS,
+      maxRunsDefault: settings.MAX_RUNS_DEFAULT,
+    },
     quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
   };
 }

@@ -19,6 +19,7 @@ import { escalationTests } from './conformance/escalations.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
 import { grantTests } from './conformance/grants.ts';
 import { draftTests, inboxTests, messageTests } from './conformance/inbox.ts';
+import { keepTests } from './conformance/keep.ts';
 import { keptAnswerTests } from './conformance/kept-answers.ts';
 import { lateNagTests } from './conformance/late-nags.ts';
 import { lightTests } from './conformance/light.ts';
@@ -150,6 +151,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('upkeep', () => {
     upkeepTests(open);
+  });
+  describe('history', () => {
+    keepTests(open);
   });
   describe('retention', () => {
     retentionTests(open);

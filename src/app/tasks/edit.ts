@@ -13,7 +13,15 @@ import {
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, type Definition, type Task } from '../../domain/task.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
-import { checkContent, checkTiming, limited, type Checked, type Rules, type TaskInput } from './definition.ts';
+import {
+  checkContent,
+  checkTiming,
+  keptShorter,
+  limited,
+  type Checked,
+  type Rules,
+  type TaskInput,
+} from './definition.ts';
 import { toldSlots } from './skip.ts';
 import {
   exhausted,
@@ -82,7 +90,11 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
       scopes: scopesFor(task, merged),
       audit: auditOf(task, turned, changes, lost),
     },
-    warnings: [...(checked?.warnings ?? []), ...lostSkips(lost.length)],
+    warnings: [
+      ...(checked?.warnings ?? []),
+      ...lostSkips(lost.length),
+      ...(patch.policies === undefined ? [] : keptShorter(rules, merged.policies)),
+    ],
     changes,
   };
 }

@@ -95,6 +95,9 @@ export function titleFrom(instructions: string): string {
 /** The reason of a pause after too many failures in a row. */
 export const failuresPause = 'auto:consecutive_failures';
 
+/** The reason of a pause that ends when the owner is back in the chat, unless somebody has decided otherwise meanwhile. */
+export const ownerGonePause = 'auto:owner_gone';
+
 /** A text of which nothing can be seen. Telegram takes neither a message nor a topic's name of that kind. */
 export function isBlank(text: string): boolean {
   return /^[\s\p{Cc}\p{Cf}\p{Variation_Selector}\u115f\u1160\u2800\u3164\uffa0\ufffc]*$/u.test(text);

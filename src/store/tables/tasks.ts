@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { TopicLoss } from '../../app/ports/outbox.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
-import type { TaskState, TopicState } from '../../domain/task.ts';
+import { ownerGonePause, type TaskState, type TopicState } from '../../domain/task.ts';
 import type { Dialect } from './dialect.ts';
 import type { chatsTable, grantsTable } from './places.ts';
 
@@ -123,6 +123,9 @@ export function tasksTable(
       d.index('tasks_due').on(t.nextAt).where(sql.raw('next_at is not null')),
       d.index('tasks_resume').on(t.resumeAt).where(sql.raw('resume_at is not null')),
       d.index('tasks_owner').on(t.ownerId, t.state),
+      d.index('tasks_waiting_for_owner')
+        .on(t.ownerId)
+        .where(sql.raw(`paused_reason = '${ownerGonePause}'`)),
       d.index('tasks_subject').on(t.chatId, t.subject).where(sql.raw('subject is not null')),
       d.index('tasks_place').on(t.chatId, t.topicId).where(sql.raw('topic_id is not null')),
       d.index('tasks_topic_called').on(t.topicCalledAt).where(sql.raw('topic_called_at is not null')),

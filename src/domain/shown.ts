@@ -91,8 +91,10 @@ export type View =
     }
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
   | { readonly view: 'chatBack'; readonly paused: number }
-  /** The task has no right to run any more, so its runs are left out; `hasLeft` when that is so because its owner left. */
-  | { readonly view: 'mayNotRun'; readonly reason: GrantFault; readonly hasLeft: boolean }
+  /** The task has no right to run any more, so its runs are left out. */
+  | { readonly view: 'mayNotRun'; readonly reason: GrantFault }
+  /** A person is gone from the chat, and the tasks that they own there wait for them. */
+  | { readonly view: 'ownerGone'; readonly ownerId: Actor; readonly name: string | null; readonly tasks: number }
   /** Slots were missed, and the task asks what becomes of them. */
   | {
       readonly view: 'missed';
@@ -161,6 +163,7 @@ export type Word =
   | { readonly word: 'failed'; readonly about: string }
   | { readonly word: 'not_pinned' }
   | { readonly word: 'may_not_run'; readonly reason: GrantFault; readonly taskId: string; readonly about: string }
+  | { readonly word: 'owner_gone'; readonly about: Actor }
   | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor }
   | { readonly word: 'slots_differ'; readonly taskId: string; readonly about: string }
   | { readonly word: 'clock_set_back'; readonly about: string };

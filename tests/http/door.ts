@@ -255,6 +255,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     listGrants: async () => ({ items: [grant], next: 'more' }),
     grant: async () => ({ grant, entryId: '17', replayed: false }),
     revoke: async () => ({ grant, entryId: '17', replayed: false }),
+    renew: async () => changed,
     undo: async () => ({ ...changed, undone: entry, moot: null }),
     cancelRun: async () => ({ cancelled: true, run }),
     repeat: async () => ({ task, taskRun }),
@@ -286,6 +287,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     bulk: heard('bulk', {
       pause: bulked,
       resume: bulked,
+      renew: bulked,
       cancel: bulked,
       count: async () => counts,
       purge: async () => counts,

@@ -7,7 +7,7 @@ import { forUpdateSkipLocked, limit as limited, list, raw, skipLocked, sql, text
 import { all, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
-import { autoPause } from '../tasks/auto-pauses.ts';
+import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellGrantGone } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
 import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
@@ -133,10 +133,9 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       data: { reason: one.reason ?? one.error, ...traced(byId.get(one.runId)?.traceId) },
     })),
   );
-  yield* tellGrantGone(
-    won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.taskId ?? null, reason })),
-    now,
-  );
+  const leftOut = won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.taskId ?? null, reason }));
+  yield* tellGrantGone(leftOut, now);
+  yield* pauseForOwners(leftOut, now);
   const failed = won.filter((one) => one.occurrence === 'failed' && typeof byId.get(one.runId)?.taskId === 'string');
   for (const end of failed) {
     yield* update(

@@ -123,7 +123,8 @@ export function tasksTable(
       d.index('tasks_due').on(t.nextAt).where(sql.raw('next_at is not null')),
       d.index('tasks_resume').on(t.resumeAt).where(sql.raw('resume_at is not null')),
       d.index('tasks_owner').on(t.ownerId, t.state),
-      d.index('tasks_waiting_for_owner')
+      d
+        .index('tasks_waiting_for_owner')
         .on(t.ownerId)
         .where(sql.raw(`paused_reason = '${ownerGonePause}'`)),
       d.index('tasks_subject').on(t.chatId, t.subject).where(sql.raw('subject is not null')),

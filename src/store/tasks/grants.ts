@@ -1,11 +1,19 @@
 import type { Page } from '../../app/ports/runs.ts';
-import type { ChangeRequest, GrantChange, GrantQuery, GrantState, GrantView, Quota } from '../../app/ports/tasks.ts';
+import type {
+  ChangeRequest,
+  GivenGrant,
+  GrantChange,
+  GrantQuery,
+  GrantState,
+  GrantView,
+  Quota,
+} from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { GrantFault } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
-import type { Task } from '../../domain/task.ts';
+import { ownerGonePause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
 import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
@@ -100,18 +108,36 @@ type By = Pick<ChangeRequest, 'actor' | 'at'>;
 export function* changeGrant(by: By, task: Task, change: GrantChange): Script<boolean> {
   if (change.is === 'revoked') return yield* revoke(by, change.id);
   const { id, scopes, expiresAt } = change;
-  yield* insert('grants', {
-    id,
-    ownerId: task.ownerId,
-    chatId: task.chatId,
-    scopes: JSON.stringify(scopes),
-    expiresAt,
-    createdAt: by.at,
-    createdBy: by.actor,
-  });
-  if (yield* loseIfOut(id, by.at)) throw ownerLeft();
-  yield* replaceGrant(by, task, { grantId: id, ownerId: task.ownerId });
+  const { chatId } = task;
+  const ownerId = yield* ownerFor(chatId, change);
+  yield* lockUser(ownerId, by.at);
+  const made = { createdAt: by.at, createdBy: by.actor };
+  yield* insert('grants', { id, ownerId, chatId, scopes: JSON.stringify(scopes), expiresAt, ...made });
+  yield* replaceGrant(by, task, { grantId: id, ownerId });
   return true;
+}
+
+/** Of an owner who is out of the chat the right goes to whoever approved it; a person gives only their own. */
+function* ownerFor(chatId: string, { ownerId, standIn }: GivenGrant): Script<Actor> {
+  if (!(yield* isOut(chatId, ownerId))) return ownerId;
+  if (standIn === null) throw ownerLeft();
+  const chat = yield* one(select(pick(columns.chats, 'approvedBy'))`from chats where id = ${chatId}`);
+  const approver = chat?.approvedBy ?? standIn;
+  return (yield* isOut(chatId, approver)) ? standIn : approver;
+}
+
+function* isOut(chatId: string, person: Actor): Script<boolean> {
+  const { members } = columns;
+  const out = yield* one(
+    select(pick(members, 'userId'))`from members
+      where chat_id = ${chatId} and user_id = ${person} and status = 'out' and ${isNoOwner(raw('members.user_id'))}`,
+  );
+  return out !== undefined;
+}
+
+/** The right of an owner of the bot comes from being one, in the chats that they approved and are not in as well. */
+function isNoOwner(person: Sql): Sql {
+  return sql`not exists (select 1 from users u where u.id = ${person} and u.role = 'owner')`;
 }
 
 /** By hand it is for good, also where the product had taken it away until something passes. */
@@ -159,65 +185,72 @@ export function* followState({ at }: By, before: Task, state: Task['state'] | un
     sql`${grantOf(before.id)} and revoked_by = ${afterDeletion}`,
     pick(columns.grants, 'id'),
   );
-  for (const { id } of back) yield* loseIfOut(id, at);
+  for (const { id } of back) if (!(yield* loseIfOut(id, at))) yield* letGoOn(sql`id = ${before.id}`, at);
 }
 
-/** A member out of a chat has no right there; the right of an owner of the bot comes from being one. */
+/** The reason stands in the words of the statement, because the index that finds them has it there too. */
+export const waitsForOwner = raw(`state = 'paused' and paused_reason = '${ownerGonePause}'`);
+
+/** Tasks that waited for their owner go on from then on: the next step of the scheduler ends their pause. */
+export function* letGoOn(whose: Sql, at: number): Script<boolean> {
+  return yield* update('tasks', { resumeAt: at }, sql`${whose} and ${waitsForOwner} and resume_at is null`);
+}
+
+/** A member out of a chat has no right there. */
 export function* loseIfOut(grantId: string, at: number): Script<boolean> {
   return yield* update(
     'grants',
     { revokedAt: at, revokedBy: left },
     sql`id = ${grantId} and revoked_at is null and exists (select 1 from members m
         where m.chat_id = grants.chat_id and m.user_id = grants.owner_id and m.status = 'out')
-      and not exists (select 1 from users u where u.id = grants.owner_id and u.role = 'owner')`,
+      and ${isNoOwner(raw('grants.owner_id'))}`,
   );
 }
 
 function ownerLeft(): AppError {
   return new AppError(
     'owner_left',
-    'The owner of this task is out of its chat, so it may not run there. Its right to run comes back when they do.',
+    'You are out of the chat of this task, so it may not run there by your right. Somebody who is in it can renew it.',
   );
 }
 
-interface Skip {
+export interface Skip {
   readonly taskId: string | null;
   readonly reason: Reason | null;
 }
 
-const placeFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'revokedAt', 'revokedBy') };
+const lossFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'id', 'revokedAt') };
 
-type Place = Answer<typeof placeFields>;
-
-/** Runs that were left out because the task has no right to run any more: its chat is told once for each loss of it. */
+/**
+ * Runs that were left out because the task has no right to run any more: its chat is told once for each loss of it. Of an
+ * owner who is gone it is told with the pause that follows.
+ */
 export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void> {
+  for (const [taskId, reason] of faultsIn(skips)) {
+    const loss = yield* one(
+      select(lossFields)`from tasks t join grants g on g.id = t.grant_id
+        where t.id = ${taskId} and coalesce(g.revoked_by, '') <> ${left}
+          and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
+    );
+    if (loss === undefined) continue;
+    const { chatId, id: grantId, revokedAt } = loss;
+    const word = { word: 'may_not_run', reason, taskId, about: String(revokedAt ?? grantId) } as const;
+    if (!(yield* isNews(chatId, word, now))) continue;
+    const content: View = { view: 'mayNotRun', reason };
+    const part = { id: idAt(now, `grant:${taskId}`), taskId, chatId, thread: { topic: null } };
+    yield* insertPart({ ...part, kind: 'notice', content }, now);
+  }
+}
+
+/** Tasks among them whose right to run was at fault, each with its latest fault. */
+export function faultsIn(skips: readonly Skip[]): ReadonlyMap<string, GrantFault> {
   const lost = new Map<string, GrantFault>();
   for (const { taskId, reason } of skips) if (taskId !== null && isGrantFault(reason)) lost.set(taskId, reason);
-  for (const [taskId, reason] of lost) {
-    const place = yield* one(
-      select(placeFields)`from tasks t join grants g on g.id = t.grant_id
-        where t.id = ${taskId} and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
-    );
-    if (place === undefined) continue;
-    const word = { word: 'may_not_run', reason, taskId, about: String(place.revokedAt ?? '') } as const;
-    if (yield* isNews(place.chatId, word, now)) yield* insertWord(taskId, { place, reason, now });
-  }
+  return lost;
 }
 
 function isGrantFault(reason: Reason | null): reason is GrantFault {
   return reason?.startsWith('grant_') === true;
-}
-
-interface Word {
-  readonly place: Place;
-  readonly reason: GrantFault;
-  readonly now: number;
-}
-
-function* insertWord(taskId: string, { place, reason, now }: Word): Script<void> {
-  const content: View = { view: 'mayNotRun', reason, hasLeft: place.revokedBy === left };
-  const part = { id: idAt(now, `grant:${taskId}`), taskId, chatId: place.chatId, thread: { topic: null } };
-  yield* insertPart({ ...part, kind: 'notice', content }, now);
 }
 
 /* ---- how many tasks there may be ---- */

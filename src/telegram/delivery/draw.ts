@@ -13,6 +13,7 @@ import {
   type AskedFacts,
   type AskingView,
   type Of,
+  ownerGoneDrawn,
   resultRows,
   noticeRows,
 } from '../chat/results/view.ts';
@@ -56,6 +57,8 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return clockSetBackDrawn(view, about);
     case 'slotsDiffer':
       return slotsDifferDrawn(view, about);
+    case 'ownerGone':
+      return ownerGoneDrawn(view);
     case 'chatBack':
       return drawn(notice.chatBack(view.paused));
     default:

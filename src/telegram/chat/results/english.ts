@@ -55,7 +55,6 @@ export const noticeTexts = {
     say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
   autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,
   pauseReasons: {
-    membership: 'Its owner is not in this chat any more.',
     chat_gone: 'This chat could not be reached.',
     harmful_template: 'Its template would harm others.',
   } as Readonly<Record<string, string>>,
@@ -179,8 +178,23 @@ export const reminderTexts = {
   discardedWord: 'Discarded',
   approvalExpired: 'Nobody approved it in time; thrown away.',
 
-  mayNotRun: (name: Rich, reason: GrantFault, hasLeft: boolean): Rich =>
-    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, hasLeft)} Its runs are left out until that is mended; I tell you this once.`,
+  mayNotRun: (name: Rich, reason: GrantFault, who: string | null): Rich =>
+    blocks(
+      say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason)} So are its next runs, and I tell this once.`,
+      `It goes on when ${who === null ? 'you press Renew' : `${who} presses Renew, whose task it is then`}.`,
+    ),
+  ownerOrAdmin: (owner: string | null): string => `${owner === null ? 'its owner' : oneLine(owner, 40)} or an admin`,
+  ownerGone: (name: string | null, tasks: number): Rich => {
+    const who = name === null ? 'The owner of a task here' : oneLine(name, 40);
+    const [theirs, verb] = tasks === 1 ? ['task here', 'stops'] : [`${tasks} tasks here`, 'stop'];
+    return blocks(
+      say`${bold(`${who} is not in this chat any more,`)} so their ${theirs} ${verb}, each at its next run. They go on by themselves when their owner is back.`,
+      'To have them go on now, an admin presses Renew, and owns them from then on.',
+    );
+  },
+  renewedBy: (name: string, tasks: number): string =>
+    `Renewed by ${name}, who owns ${tasks === 1 ? 'it' : `these ${tasks} tasks`} now`,
+  renewedBefore: 'Nothing is left to renew: it may run',
 
   history: {
     done: (name: string, at: string): string => `, done by ${oneLine(name, 40)} ${at}`,
@@ -202,11 +216,11 @@ export const reminderTexts = {
     skip: 'Skip',
     deliver: 'Deliver',
     discard: 'Discard',
+    renew: 'Renew',
   },
 } as const;
 
-function mayNotBecause(reason: GrantFault, hasLeft: boolean): string {
-  if (hasLeft) return 'its owner is not in this chat any more.';
+function mayNotBecause(reason: GrantFault): string {
   if (reason === 'grant_expired') return 'its right to run has expired.';
   if (reason === 'grant_scope') return 'its right to run does not cover what it does.';
   return 'its right to run was taken back.';

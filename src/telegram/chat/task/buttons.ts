@@ -15,7 +15,15 @@ import { turned } from '../new-task/steps.ts';
 import { resultRows, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, isSpan } from './agenda.ts';
-import { pauseCommand, pauseToPressed, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';
+import {
+  pauseCommand,
+  pauseToPressed,
+  resumed,
+  snoozeCommand,
+  leftOutWords,
+  skipCommand,
+  undoneWords,
+} from './doing.ts';
 import { isFilter } from './list.ts';
 import { historyOf, listOf, whyWords, whyCommand } from './looking.ts';
 
@@ -27,7 +35,7 @@ export const taskButtons = {
     stateTold(ctx, (await ctx.tasks.pause(targetOf(ctx, task), null)).task, texts.deed.pausedWord),
   ),
   resume: onTask('change', async (ctx, task) =>
-    stateTold(ctx, (await ctx.tasks.resume(targetOf(ctx, task))).task, texts.deed.resumedWord),
+    stateTold(ctx, (await resumed(ctx, task)).task, texts.deed.resumedWord),
   ),
   pauseto: onTask('change', pauseToPressed),
   skip: onTask('change', skipPressed),

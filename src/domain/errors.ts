@@ -24,7 +24,6 @@ export type ErrorCode =
   | 'too_late'
   | 'not_repeatable'
   | 'not_attachable'
-  | 'owner_left'
   | 'idempotency_mismatch'
   | 'request_in_progress'
   | 'idempotency_key_mismatch'

@@ -9,7 +9,7 @@ import type {
   Quota,
 } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, missing } from '../../domain/errors.ts';
 import type { GrantFault } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
@@ -117,10 +117,10 @@ export function* changeGrant(by: By, task: Task, change: GrantChange): Script<bo
   return true;
 }
 
-/** Of an owner who is out of the chat the right goes to whoever approved it; a person gives only their own. */
+/** The right of an owner who is out of the chat goes to whoever approved it; for a person who is out nothing is there. */
 function* ownerFor(chatId: string, { ownerId, standIn }: GivenGrant): Script<Actor> {
   if (!(yield* isOut(chatId, ownerId))) return ownerId;
-  if (standIn === null) throw ownerLeft();
+  if (standIn === null) throw missing('task');
   const chat = yield* one(select(pick(columns.chats, 'approvedBy'))`from chats where id = ${chatId}`);
   const approver = chat?.approvedBy ?? standIn;
   return (yield* isOut(chatId, approver)) ? standIn : approver;
@@ -204,13 +204,6 @@ export function* loseIfOut(grantId: string, at: number): Script<boolean> {
     sql`id = ${grantId} and revoked_at is null and exists (select 1 from members m
         where m.chat_id = grants.chat_id and m.user_id = grants.owner_id and m.status = 'out')
       and ${isNoOwner(raw('grants.owner_id'))}`,
-  );
-}
-
-function ownerLeft(): AppError {
-  return new AppError(
-    'owner_left',
-    'You are out of the chat of this task, so it may not run there by your right. Somebody who is in it can renew it.',
   );
 }
 

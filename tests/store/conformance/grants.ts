@@ -95,7 +95,7 @@ function giveTests(open: OpenWorld): void {
     await note('out', nine);
     const leaver = { ...target(task), actor: someone } as const;
     await expect(rooms.tasks.grant(leaver, { scopes: null, expiresAt: null })).rejects.toMatchObject({
-      code: 'owner_left',
+      code: 'task_not_found',
     });
     expect(await ids(world)).toEqual([id]);
     await note('member', nine + 1);

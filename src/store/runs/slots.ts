@@ -288,7 +288,13 @@ function* endPauses(found: readonly DueRow[], now: number, plan: Parameters<Slot
 /** A row that cannot be read stays paused; its timed end would be found again for ever. */
 function* dropResumes(marked: readonly Quarantine[], now: number): Script<void> {
   yield* updateAll('tasks', marked, {
-    set: ({ quarantine }) => ({ resumeAt: null, pausedReason: quarantine, version: raw('version + 1') }),
+    set: ({ quarantine }) => ({
+      resumeAt: null,
+      pausedReason: quarantine,
+      updatedAt: now,
+      updatedBy: 'system',
+      version: raw('version + 1'),
+    }),
     where: ({ taskId }) => sql`id = ${taskId} and state = 'paused'`,
   });
   yield* recordVerbs(

@@ -161,7 +161,7 @@ function columnNames(facts: object): object {
 }
 
 function* planAnew(request: RepairRequest): Script<string | null> {
-  const { id, now, plan } = request;
+  const { id, now, actor, plan } = request;
   const found = yield* one(
     select(dueFields)`from ${dueSource}
       where t.id = ${id} and t.state = 'active' and t.next_at is null ${forUpdateOf('t')}`,
@@ -171,7 +171,8 @@ function* planAnew(request: RepairRequest): Script<string | null> {
   const before = { state: 'active', next_at: null };
   if ('pause' in planned) {
     const { pause: reason } = planned;
-    const paused = { state: 'paused', pausedReason: reason, pausedAt: now, pausedBy: 'system' } as const;
+    const by = { pausedAt: now, pausedBy: actor, updatedAt: now, updatedBy: actor };
+    const paused = { state: 'paused', pausedReason: reason, ...by } as const;
     yield* update('tasks', { ...paused, version: raw('version + 1') }, sql`id = ${id}`);
     yield* note(request, { taskId: id, before, after: { state: 'paused', reason } });
     return `paused: ${reason}`;

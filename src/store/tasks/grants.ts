@@ -10,7 +10,7 @@ import type {
 } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
-import type { GrantFault } from '../../domain/grant.ts';
+import { isGrantFault, type GrantFault } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../domain/task.ts';
@@ -240,10 +240,6 @@ export function faultsIn(skips: readonly Skip[]): ReadonlyMap<string, GrantFault
   const lost = new Map<string, GrantFault>();
   for (const { taskId, reason } of skips) if (taskId !== null && isGrantFault(reason)) lost.set(taskId, reason);
   return lost;
-}
-
-function isGrantFault(reason: Reason | null): reason is GrantFault {
-  return reason?.startsWith('grant_') === true;
 }
 
 /* ---- how many tasks there may be ---- */

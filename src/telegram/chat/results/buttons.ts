@@ -24,7 +24,7 @@ import { calledOf, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { donePressed, notDonePressed } from './done.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
-import { settled, withLine, withRows } from './view.ts';
+import { mayNotRunNow, settled, withLine, withRows } from './view.ts';
 
 function inWindow(answer: Answer): Answer {
   const { toast } = answer;
@@ -131,7 +131,9 @@ export const resultsButtons = {
     () => 'change',
     async (ctx) => {
       const by = { actor: ctx.person.actor, idempotencyKey: ctx.key };
-      await ctx.tasks.repeat('retry', longId(arg(ctx, 0)), by);
+      const { task, taskRun } = await ctx.tasks.repeat('retry', longId(arg(ctx, 0)), by);
+      const leftOut = mayNotRunNow(task, taskRun.reason);
+      if (leftOut !== null) throw new Refused(leftOut);
       return toasted(texts.deed.retried);
     },
   ),

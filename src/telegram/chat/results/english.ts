@@ -183,6 +183,8 @@ export const reminderTexts = {
       say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason)} So are its next runs, and I tell this once.`,
       `It goes on when ${who === null ? 'you press Renew' : `${who} presses Renew, whose task it is then`}.`,
     ),
+  mayNotRunNow: (name: string, reason: GrantFault, waits: boolean): string =>
+    `${name} may not run, because ${waits ? 'its owner is not in this chat any more.' : mayNotBecause(reason)} Whoever renews it owns it then.`,
   ownerOrAdmin: (owner: string | null): string => `${owner === null ? 'its owner' : oneLine(owner, 40)} or an admin`,
   ownerGone: (name: string | null, tasks: number): Rich => {
     const who = name === null ? 'The owner of a task here' : oneLine(name, 40);

@@ -1,10 +1,12 @@
 import type { ResultTask } from '../../../app/ports/outside.ts';
 import type { AckView, NotedDone, OpenQuestion } from '../../../app/ports/questions.ts';
 import { userIdOf } from '../../../domain/access.ts';
+import { isGrantFault } from '../../../domain/grant.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
+import type { Reason } from '../../../domain/occurrence.ts';
 import { nth } from '../../../domain/schedule/words/words.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
-import type { Task } from '../../../domain/task.ts';
+import { ownerGonePause, type Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { alerted, redrawn } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
@@ -56,9 +58,18 @@ export function askingDrawn(view: AskingView, scene: AskingScene): Drawn | null 
 function mayNotRunDrawn({ reason }: Of<'mayNotRun'>, { task, ownerName }: AskingScene): Drawn {
   const { reminder } = texts;
   const who = isGroup(task) ? reminder.ownerOrAdmin(ownerName) : null;
-  return drawn(reminder.mayNotRun(taskName(task), reason, who), [
-    [button(reminder.button.renew, dataOf('renew', shortId(task.id), 'n'))],
-  ]);
+  return drawn(reminder.mayNotRun(taskName(task), reason, who), renewRows(task));
+}
+
+export function renewRows({ id }: Task): Rows {
+  return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n'))]];
+}
+
+/** A run by hand that was left out as well; null when it was not. */
+export function mayNotRunNow(task: Task, reason: Reason | null): string | null {
+  if (!isGrantFault(reason)) return null;
+  const name = texts.task.plainName(task.number, task.title);
+  return texts.reminder.mayNotRunNow(name, reason, task.pausedReason === ownerGonePause);
 }
 
 /** One word for all tasks of a person who is gone. */

@@ -18,12 +18,15 @@ import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
 import { snoozeButtons } from '../results/snoozing.ts';
+import { mayNotRunNow, renewRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
 export const runCommand = onNamedTask(
   { deed: 'change', verb: 'run', isAlone: true, isAsked: true },
   async (ctx, named) => {
-    const { task } = await ctx.tasks.runNow(targetOf(ctx, named.task));
+    const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
+    const leftOut = mayNotRunNow(task, taskRun.reason);
+    if (leftOut !== null) return answer(leftOut, renewRows(task));
     const isHere = ctx.place.topicTask?.id === task.id;
     return isHere
       ? reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))

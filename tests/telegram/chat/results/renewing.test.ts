@@ -116,3 +116,19 @@ async function oldResume(talk: Talk) {
   const message = await talk.ask('/task 1', { person: ada });
   return [message, `v1:resume:${(await taskIn(talk)).id}`] as const;
 }
+
+test('whoever runs by hand what may not run is told so, and can renew it', async () => {
+  const { talk } = await bobs();
+  const card = await talk.ask('/task 1', { person: ada });
+  talk.pipeline.database.exec('update grants set expires_at = 1');
+  const words = '#1 Backup may not run, because its right to run has expired.';
+  expect(await talk.press(card, 'Run now', { person: ada })).toMatchObject({
+    toast: expect.stringContaining(words) as string,
+    isAlert: true,
+  });
+  const told = await talk.ask('/run 1', { person: ada });
+  expect([told.text.startsWith(words), labels(told)]).toEqual([true, [['Renew']]]);
+  await talk.press(told, 'Renew', { person: ada });
+  expect(line(told)).toBe('— Renewed by Ada, who owns it now');
+  expect(await talk.tells('/run 1', { person: ada })).not.toContain('may not run');
+});

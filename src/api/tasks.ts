@@ -43,6 +43,7 @@ export const taskAnswer = strict({
     metadata: strict({ creator_message_thread_id: z.int().optional() }),
   }),
   owner_user_key: z.string(),
+  grant_id: z.string().meta({ description: 'The right under which its runs act.' }),
   policies: facts.meta({ description: 'The policies that were chosen; the others follow their defaults.' }),
   context: facts,
   subject: text,

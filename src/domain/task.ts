@@ -59,6 +59,8 @@ export interface Task extends Definition {
   /** The instant at which the pause ends by itself. */
   readonly resumeAt: number | null;
   readonly ownerId: Actor;
+  /** The right under which its runs act. */
+  readonly grantId: string;
   readonly chatId: string;
   /** The thread in which the task was asked for. */
   readonly home: Thread;

@@ -55,6 +55,7 @@ export const task: Task = {
   pausedReason: null,
   resumeAt: null,
   ownerId: 'telegram:user:7',
+  grantId: 'grant-1',
   chatId: 'chat-1',
   home: { provider: 'telegram', address: '-1001234', topic: 7 },
   topicState: 'ready',

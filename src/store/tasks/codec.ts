@@ -194,7 +194,19 @@ const readableContext = lenient((text: string) => readObject('context', text), {
 
 const plainFields = {
   ...pick(t, 'id', 'number', 'version', 'state', 'nextAt', 'title', 'instructions', 'action', ...scheduleNames),
-  ...pick(t, 'policies', 'subject', 'tags', 'minGapMs', 'pausedReason', 'resumeAt', 'ownerId', 'chatId', 'homeTopic'),
+  ...pick(
+    t,
+    'policies',
+    'subject',
+    'tags',
+    'minGapMs',
+    'pausedReason',
+    'resumeAt',
+    'ownerId',
+    'grantId',
+    'chatId',
+    'homeTopic',
+  ),
   ...pick(t, 'topicState', 'topicId', 'context', 'runs', 'failures', 'consecutiveFailures', 'boundedRuns'),
   ...pick(t, 'lastRunAt', 'lastRunStatus', 'lastError', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'),
   ...pick(t, 'pausedAt', 'pausedBy', 'resumedAt', 'resumedBy', 'deletedAt', 'deletedBy'),
@@ -209,7 +221,7 @@ const plainFields = {
  */
 export const taskFields = together(plainFields, (row): Task => {
   const { id, number: ordinal, version, state, title, instructions, subject, minGapMs, pausedReason, resumeAt } = row;
-  const { ownerId, chatId, topicState, topicId, lastRunAt, lastRunStatus, lastError } = row;
+  const { ownerId, grantId, chatId, topicState, topicId, lastRunAt, lastRunStatus, lastError } = row;
   return {
     id,
     number: ordinal,
@@ -227,6 +239,7 @@ export const taskFields = together(plainFields, (row): Task => {
     pausedReason,
     resumeAt,
     ownerId,
+    grantId,
     chatId,
     home: { provider: row.provider, address: row.address, topic: row.homeTopic },
     topicState,

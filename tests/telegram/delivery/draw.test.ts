@@ -39,6 +39,7 @@ function aTask(facts: Partial<Task> = {}): Task {
     pausedReason: null,
     resumeAt: null,
     ownerId: 'telegram:user:1001',
+    grantId: 'grant-1',
     chatId: 'chat-1',
     home: { provider: 'telegram', address: '-1001234', topic: null },
     topicState: 'none',

@@ -1,15 +1,13 @@
 import type { Chat, ChatBack, ChatChange, ChatGone, NewChat } from '../../app/ports/chats.ts';
-import { isActor } from '../../domain/access.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { forUpdate, raw, sql } from '../engine/sql.ts';
-import { all, one, select, update, updateReturning } from '../engine/statements.ts';
+import { all, select, update, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { pauseTasks } from '../tasks/auto-pauses.ts';
 import { moveChat } from './moves.ts';
-import { noteMember, readMember } from './people.ts';
 import { chatFields, chatFieldsOf, chatOf, findChat as findRow, telegram, type ChatRow } from './rows.ts';
 
 /** Chats: what is known of them, and what becomes of them. */
@@ -54,19 +52,6 @@ function* changeChat(chatId: string, change: ChatChange, at: number): Script<voi
     sql`id = ${chatId}`,
   );
   if (settings !== undefined || timezone !== undefined) yield* lookAtHeld({ chatId }, at);
-  if (state !== undefined && state !== 'gone') yield* letPersonIn(chatId, state === 'approved', at);
-}
-
-/** The one person of a private chat is in it while they may use the bot there, and out of it when that was taken back. */
-function* letPersonIn(chatId: string, isIn: boolean, checkedAt: number): Script<void> {
-  const chat = yield* one(
-    select(pick(columns.chats, 'address'))`from chats
-      where id = ${chatId} and provider = 'telegram' and address not like '-%'`,
-  );
-  const userId = `telegram:user:${chat?.address ?? ''}`;
-  if (!isActor(userId)) return;
-  const isOut = (yield* readMember(chatId, userId))?.status === 'out';
-  if (isIn === isOut) yield* noteMember({ chatId, userId, status: isIn ? 'admin' : 'out', checkedAt });
 }
 
 /** Told again, it does nothing: the tasks are paused, and the owners have heard of it. */

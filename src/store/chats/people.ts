@@ -39,7 +39,7 @@ function* changeUser(id: Actor, change: Partial<Pick<User, 'role' | 'timezone'>>
   for (const { chatId } of out) yield* applyMembership({ chatId, userId: id, isOut: change.role !== 'owner', at });
 }
 
-export function* readMember(chatId: string, userId: Actor): Script<Member | null> {
+function* readMember(chatId: string, userId: Actor): Script<Member | null> {
   const { members } = columns;
   const fields = pick(members, 'chatId', 'userId', 'status', 'checkedAt');
   return (yield* one(select(fields)`from members where chat_id = ${chatId} and user_id = ${userId}`)) ?? null;
@@ -49,7 +49,7 @@ export function* readMember(chatId: string, userId: Actor): Script<Member | null
  * An answer that is older than the one that is known says nothing. Answers overtake each other by seconds; one that is known
  * from far ahead was written down before the clock was set back.
  */
-export function* noteMember({ chatId, userId, status, checkedAt }: Member): Script<boolean> {
+function* noteMember({ chatId, userId, status, checkedAt }: Member): Script<boolean> {
   // Two words about one person that come at the same moment are judged one after the other.
   const before = yield* one(
     select(pick(columns.members, 'status'))`from members

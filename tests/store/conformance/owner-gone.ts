@@ -174,17 +174,6 @@ export function ownerGoneTests(open: OpenWorld): void {
     for (const { taskId } of [deleted, moved]) expect((await rooms.tasks.get(taskId)).state).toBe('active');
   });
 
-  test('a person who may not use their private chat any more is gone from it, and is back when they may', async () => {
-    const { world, rooms, create, pass } = await aGroup(open);
-    const mine = await create({}, { ...inGroup, threadKey: 'telegram:chat:8' });
-    await world.store.changeChat(mine.chatId, { state: 'refused', approvedBy: null }, nine);
-    await pass(hour);
-    expect((await rooms.tasks.get(mine.id)).pausedReason).toBe('auto:owner_gone');
-    await world.store.changeChat(mine.chatId, { state: 'approved', approvedBy: admin }, nine + hour);
-    await pass(hour);
-    expect((await rooms.tasks.get(mine.id)).state).toBe('active');
-  });
-
   test('an owner of the bot who is in no chat loses the right there with the role, and has it again with it', async () => {
     const { world, note, standing, pass } = await aGroup(open);
     await world.store.changeUser(someone, { role: 'owner' }, nine);

@@ -98,10 +98,7 @@ function actorAt(address: string): Actor {
   return `telegram:user:${Number(address)}`;
 }
 
-/**
- * The tasks of a group are paused: what nobody may change any more must not go on by itself. Those of a person wait for them,
- * and only what others made in their chat is paused.
- */
+/** The tasks of the chat are paused: what nobody may change any more must not go on by itself. */
 async function revoked(ctx: ChatContext, words: string): Promise<Answer> {
   const { place, person } = ctx;
   const { allow } = texts;
@@ -109,16 +106,12 @@ async function revoked(ctx: ChatContext, words: string): Promise<Answer> {
   if (!isHere && !addressForm.test(words)) return answer(allow.how());
   const chat = isHere ? place.chat : await ctx.store.findChat(words);
   if (chat?.state !== 'approved') return answer(allow.notApproved);
-  const isPrivate = chat.kind === 'private';
-  const owner = isPrivate ? await ctx.store.readUser(actorAt(chat.address)) : null;
+  const owner = chat.kind === 'private' ? await ctx.store.readUser(actorAt(chat.address)) : null;
   if (owner?.role === 'owner') return answer(allow.ownChat);
-  const thread = threadOf({ chat });
-  const { active } = await ctx.bulk.count(thread);
-  const paused = isPrivate ? { thread, ownerId: chat.approvedBy } : { thread };
-  await ctx.bulk.pause(paused, { actor: person.actor }, null);
+  const { changed } = await ctx.bulk.pause({ thread: threadOf({ chat }) }, { actor: person.actor }, null);
   await ctx.store.changeChat(chat.id, { state: 'refused', approvedBy: null }, ctx.clock.now());
   ctx.log.info('chat_approval_ended', { chat_id: chat.id, address: chat.address, by: person.actor });
-  return answer(allow.revoked(chat.title ?? chat.address, active, isPrivate));
+  return answer(allow.revoked(chat.title ?? chat.address, changed));
 }
 
 /** The list goes on without whoever was let in. */

@@ -119,11 +119,8 @@ export const allowTexts = {
   hidden: 'Telegram does not tell who wrote that. Send the id instead: the person sees it in my answer to them.',
   person: (name: string): string =>
     `Approved. ${oneLine(name, 40)} may use me in a private chat now, and begins there with /start.`,
-  revoked: (title: string, stopped: number, waits: boolean): string => {
-    const one = stopped === 1;
-    const what = waits ? `${one ? 'does' : 'do'} not run until that is approved again` : `${one ? 'is' : 'are'} paused`;
-    return `Taken back: ${oneLine(title, 60)} may not use me any more.${stopped === 0 ? '' : ` ${tasks(stopped)} there ${what}.`}`;
-  },
+  revoked: (title: string, paused: number): string =>
+    `Taken back: ${oneLine(title, 60)} may not use me any more.${paused === 0 ? '' : ` ${tasks(paused)} there ${paused === 1 ? 'is' : 'are'} paused.`}`,
   notApproved: 'That was not approved, so there is nothing to take back.',
   ownChat: 'That is the chat of an owner, which stays approved.',
   allowedWord: 'Approved',

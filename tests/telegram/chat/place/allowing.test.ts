@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { hour, hourly, minute, start } from '../../../support/pipeline.ts';
-import { ada, aTalk, labels, root, taskIn } from '../talk.ts';
+import { start } from '../../../support/pipeline.ts';
+import { aTalk, labels, root, taskIn } from '../talk.ts';
 
 const lab = { newId: 'lab', address: '-1009', title: 'The Lab', kind: 'supergroup', at: start } as const;
 
@@ -39,21 +39,4 @@ test('/allow off pauses what would go on', async () => {
   await talk.make('every day at 9 Ping');
   expect(await talk.tells('/allow off', { person: root })).toContain('1 task there is paused.');
   expect([(await taskIn(talk)).state, (await talk.chat()).state]).toEqual(['paused', 'refused']);
-});
-
-test('the tasks of a person who may not use the bot any more wait until they may, those of others there are paused', async () => {
-  const talk = await aTalk({ kind: 'private' });
-  const { pipeline } = talk;
-  await pipeline.store.changeChat((await talk.chat()).id, { approvedBy: root.actor }, start);
-  await talk.make('every hour Ping', { person: ada });
-  const theirs = await taskIn(talk);
-  const others = await pipeline.create({ schedule: hourly }, { threadKey: 'telegram:chat:1001', actor: root.actor });
-  const reasons = () =>
-    Promise.all([theirs, others].map(async ({ id }) => (await pipeline.rooms.tasks.get(id)).pausedReason));
-  expect(await talk.tells('/allow off 1001', { person: root })).toContain('2 tasks there do not run until');
-  await pipeline.pass(hour);
-  expect(await reasons()).toEqual(['auto:owner_gone', 'manual']);
-  await talk.tells('/allow 1001', { person: root });
-  await pipeline.pass(minute);
-  expect(await reasons()).toEqual([null, 'manual']);
 });

@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createSecrets } from '../src/app/operations/secrets.ts';
-import { CONFIG_KEYS, readConfig, secretsIn, strayVariables } from '../src/config/config.ts';
+import { CONFIG_KEYS, readConfig, secretsIn, strayVariables, unbuilt } from '../src/config/config.ts';
 import { retentionDaysMin } from '../src/domain/policy.ts';
 import { createIds, sha256, tokenFrom } from '../src/system/ids.ts';
 import { aFolder } from './support/place.ts';
@@ -140,7 +140,24 @@ describe('the configuration', () => {
     ['RETENTION_DAY', 'RETENTION_DAYS'],
     ['TELEGRAM_CHANNEL', null],
   ])('wonders about %s', (variable, nearest) => {
-    expect(strayVariables({ [variable]: 'x' })).toEqual([{ variable, nearest }]);
+    expect(strayVariables({ [variable]: 'x' })).toEqual([{ variable, nearest, isUnbuilt: false }]);
+  });
+
+  it('tells what is set and has no effect yet, and lists nothing that is read', () => {
+    expect(unbuilt.filter((variable) => CONFIG_KEYS.includes(variable))).toEqual([]);
+    for (const variable of [...unbuilt, 'LLM_API_KEY_FILE'])
+      expect(strayVariables({ [variable]: 'x' })).toEqual([{ variable, nearest: null, isUnbuilt: true }]);
+    expect(strayVariables({ ROLE: '' })).toEqual([]);
+  });
+
+  it('takes a short token of the API on this computer alone', () => {
+    const API_TOKEN = 'x'.repeat(31);
+    for (const HTTP_HOST of ['0.0.0.0', '192.168.0.7', 'example.org', '::'])
+      expect(readConfig({ API_TOKEN, HTTP_HOST }), HTTP_HOST).toMatchObject({ faults: [{ variable: 'API_TOKEN' }] });
+    for (const HTTP_HOST of ['127.0.0.1', 'localhost', '::1'])
+      expect(readConfig({ API_TOKEN: 'short', HTTP_HOST }), HTTP_HOST).toHaveProperty('config');
+    expect(readConfig({ API_TOKEN: `${API_TOKEN}x`, HTTP_HOST: '0.0.0.0' })).toHaveProperty('config');
+    expect(readConfig({ HTTP_HOST: '0.0.0.0' })).toHaveProperty('config');
   });
 
   it('wonders about nothing that is somebody else’s, or that it knows', () => {

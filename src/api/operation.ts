@@ -54,8 +54,8 @@ export const page = {
   cursor: z.string().max(200).optional().meta({ description: 'The next_cursor of the page before.' }),
 };
 
-/** Longer than any text that is searched for; a search is not a place for a document. */
-export const searchText = z.string().max(200);
+/** As long as the longest name; a search is not a place for a document. */
+export const searchText = z.string().max(limits.subjectLengthMax * limits.nameUnitsPerCharacter);
 
 /** A parameter of a query that may stand there several times. */
 export function many<T extends z.ZodType>(one: T) {
@@ -81,7 +81,7 @@ export interface Operation<
   B extends z.ZodType = z.ZodType,
   A extends z.ZodType = z.ZodType,
 > extends Described<P, Q, B, A> {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   readonly path: string;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { sounds } from '../domain/run.ts';
+import { runErrorCodes, sounds } from '../domain/run.ts';
 import {
   operation,
   cursor,
@@ -26,12 +26,16 @@ const attempt = strict({
   finished_at: instant.nullable(),
   duration_ms: z.number().nullable(),
   http_status: z.int().nullable(),
+  action_kind: text,
   error_message: text,
 }).meta({ id: 'Attempt' });
 
 const traceId = text.meta({
   description: 'The x-request-id of the request that asked for the run, or the run_id where none did.',
 });
+
+const runNumber = z.int().nullable().meta({ description: 'Which run of its task it is, runs by hand included.' });
+const errorCode = z.enum(runErrorCodes).nullable();
 
 export const deliveryAnswer = strict({
   delivery_id: z.string(),
@@ -46,6 +50,10 @@ export const deliveryAnswer = strict({
       'Of a blocked or failed delivery: telegram_topics_unavailable, telegram_topic_not_found, bot_blocked, chat_gone, max_age, misrouted, topic_closed, no_write_right, approval or other.',
   }),
   error_message: text,
+  fallback: z.boolean().meta({
+    description:
+      'It goes, or went, to the thread where the task was asked for, because its topic cannot be had (policy fallback: creator).',
+  }),
   created_at: instant,
   delivered_at: instant.nullable(),
   trace_id: traceId,
@@ -64,21 +72,27 @@ export const taskRunAnswer = strict({
   reason: text.meta({ description: 'Why it did not simply run.' }),
   replay_of: text.meta({ description: 'The task_run that is done again.' }),
   late_ms: z.number(),
+  run_number: runNumber,
+  action_kind: text,
   error_message: text,
+  error_code: errorCode,
   created_at: instant,
   updated_at: instant,
   trace_id: traceId,
   ...work,
 }).meta({ id: 'TaskRun' });
 
-export const runStates = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+export const runStates = ['queued', 'running', 'backoff', 'succeeded', 'failed', 'cancelled'] as const;
 const standing = {
   status: z.enum(['running', 'succeeded', 'failed']).meta({ description: 'The three words of jagc; see state.' }),
   state: z.enum(runStates).meta({ description: 'The finer word for status.' }),
 };
 const fault = {
   error_message: text,
-  error: strict({ message: z.string() }).nullable().meta({ description: 'error_message as jagc tells it.' }),
+  error_code: errorCode,
+  error: strict({ code: errorCode, message: z.string() })
+    .nullable()
+    .meta({ description: 'error_message and error_code once more, as jagc tells them.' }),
 };
 
 export const runAnswer = strict({
@@ -90,6 +104,8 @@ export const runAnswer = strict({
   thread_key: text.meta({ description: 'Where a message goes, or where the task was asked for.' }),
   user_key: text.meta({ description: 'For whom a message was put there.' }),
   ...standing,
+  run_number: runNumber,
+  action_kind: text,
   output: facts.nullable(),
   ...fault,
   created_at: instant,
@@ -163,7 +179,7 @@ const messageBody = strict({
     .default('followUp')
     .meta({
       description:
-        'followUp comes behind what was said before; so does steer where no conversation is there to be broken off. A word for the sound stands for followUp with that sound.',
+        'followUp comes behind what was said before, and so does steer, the word of clients of jagc. A word for the sound stands for followUp with that sound.',
     }),
   sound: z.enum(sounds).optional().meta({
     description:
@@ -222,6 +238,7 @@ export const runOperations = {
     summary: 'Call off a run',
     params: runParams,
     body: noBody,
+    idempotent: true,
     answer: strict({
       cancelled: z.boolean().meta({ description: 'False when it had ended in another way already.' }),
       run: runAnswer,
@@ -229,11 +246,11 @@ export const runOperations = {
   }),
   retryRun: operation('post', `${path}/retry`, {
     ...repeat,
-    summary: 'Make good a run that failed, as the same call for its target',
+    summary: 'Make good a run that failed: once more, from where its task stands now',
   }),
   replayRun: operation('post', `${path}/replay`, {
     ...repeat,
-    summary: 'Do a run once more with what it was given, as a new call for its target',
+    summary: 'Do a run once more with all that it was given',
   }),
   postMessage: operation('post', '/v1/messages', {
     tag,

@@ -52,7 +52,9 @@ export const taskAnswer = strict({
     runs: z.int(),
     failures: z.int(),
     consecutive_failures: z.int(),
-    bounded_runs: z.int().meta({ description: 'Runs that count towards max_runs; runsExecuted elsewhere.' }),
+    bounded_runs: z
+      .int()
+      .meta({ description: 'Runs of slots that began and have ended, which max_runs bounds; runsExecuted elsewhere.' }),
   }),
   paused_reason: text,
   resume_at: instant.nullable().meta({ description: 'When the pause ends by itself.' }),
@@ -66,33 +68,39 @@ export const taskAnswer = strict({
   resumed_by: actor.nullable(),
   deleted_at: instant.nullable(),
   deleted_by: actor.nullable(),
-  last_run_at: instant.nullable(),
+  last_run_id: text,
+  last_run_at: instant.nullable().meta({ description: 'When its last run that has ended began.' }),
   last_run_status: z.enum(['succeeded', 'failed']).nullable(),
   last_outcome: z
-    .enum(['succeeded', 'failed', 'cancelled'])
+    .enum(['succeeded', 'failed', 'cancelled', 'skipped', 'missed'])
     .nullable()
-    .meta({ description: 'The finer word for last_run_status.' }),
+    .meta({ description: 'What became of its last slot or run by hand, also of one that did not run.' }),
   last_error_message: text,
 }).meta({ id: 'Task' });
 
 const action = z
   .looseObject({ kind: z.string().meta({ example: 'message' }) })
   .meta({ id: 'Action', description: 'What a run does; the settings beside kind belong to the kind.' });
+const nameOf = (max: number) => ({ maxLength: max * limits.nameUnitsPerCharacter });
+const counted = (max: number) => `At most ${max} characters as people count them.`;
 const title = z.string().meta({
-  maxLength: limits.titleLengthMax,
-  description: 'The name of the task and of its topic; the first line of the instructions when absent.',
+  ...nameOf(limits.titleLengthMax),
+  description: `The name of the task and of its topic; the first line of the instructions when absent. ${counted(limits.titleLengthMax)}`,
 });
 const instructions = z.string().meta({
   maxLength: limits.instructionsLengthMax,
   description: 'The text of a message, a note otherwise. A template where it contains {{ or {%.',
 });
-const subject = z.string().nullable().meta({
-  maxLength: limits.subjectLengthMax,
-  description: 'What it is about, in the words of the client: together with the title it names the task.',
-});
-const tags = z.array(z.string().meta({ maxLength: limits.tagLengthMax })).meta({
+const subject = z
+  .string()
+  .nullable()
+  .meta({
+    ...nameOf(limits.subjectLengthMax),
+    description: `What it is about, in the words of the client: together with the title it names the task. ${counted(limits.subjectLengthMax)}`,
+  });
+const tags = z.array(z.string().meta(nameOf(limits.tagLengthMax))).meta({
   maxItems: limits.tagsMax,
-  description: 'Words by which tasks are found, and changed together.',
+  description: `Words by which tasks are found, and changed together. ${counted(limits.tagLengthMax)}`,
 });
 const context = facts.meta({ description: 'What the runs of the task know and hand on to each other.' });
 
@@ -148,7 +156,10 @@ const patchBody = strict({
   });
 
 const filters = {
-  state: z.enum(['all', 'enabled', 'disabled']).default('all'),
+  state: z
+    .enum(['all', 'enabled', 'disabled', 'active', 'paused', 'completed', 'deleted'])
+    .default('all')
+    .meta({ description: 'all, without those that were deleted; enabled is active, disabled the rest.' }),
   q: searchText.optional().meta({ description: 'Text in the title or the instructions.' }),
   tag: searchText.optional(),
   subject: searchText.optional(),

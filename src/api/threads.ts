@@ -5,9 +5,7 @@ import { pauseBody, pauseEnd } from './verbs.ts';
 
 /** Verbs on all tasks of a thread. */
 
-const purgeQuery = strict({
-  dry_run: z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would go.' }),
-});
+const dryRun = z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would go.' });
 const bulkAnswer = strict({
   changed: z.int(),
   left: z.int().meta({ description: 'Tasks that stay as they are, because the verb does not fit them.' }),
@@ -21,10 +19,11 @@ const purgeAnswer = strict({
     completed: z.int(),
     live_runs: z.int(),
     open_deliveries: z.int(),
-  }),
+  }).meta({ description: 'Of what was deleted, as it stood in that moment; with dry_run of what would be.' }),
 });
 
 const thread = { tag: 'threads', params: threadParams } as const;
+const threadVerb = { ...thread, idempotent: true } as const;
 const path = '/v1/threads/{thread_key}';
 
 /** Verbs on all tasks of a subject or a tag. */
@@ -48,6 +47,7 @@ const pauseChosenBody = strict({ ...chosen, until: pauseEnd })
 
 const bulk = {
   tag: 'tasks',
+  idempotent: true,
   query: strict({
     dry_run: z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would change.' }),
   }),
@@ -58,17 +58,29 @@ export const threadOperations = {
   purgeThread: operation('delete', `${path}/tasks`, {
     ...thread,
     summary: 'Delete all tasks of a thread; dry_run=true counts first',
-    query: purgeQuery,
+    query: strict({ dry_run: dryRun }),
+    answer: purgeAnswer,
+  }),
+  purgePerson: operation('delete', '/v1/people/{actor}/tasks', {
+    tag: 'tasks',
+    summary: 'Delete all tasks of a person, in all chats or in one; dry_run=true counts first',
+    params: strict({
+      actor: z.string().meta({ description: 'The owner of the tasks.', example: 'telegram:user:1001' }),
+    }),
+    query: strict({
+      thread_key: z.string().optional().meta({ description: 'Only those of this chat or thread.' }),
+      dry_run: dryRun,
+    }),
     answer: purgeAnswer,
   }),
   pauseThread: operation('post', `${path}/pause`, {
-    ...thread,
+    ...threadVerb,
     summary: 'Pause all tasks of a thread',
     body: pauseBody,
     answer: bulkAnswer,
   }),
   cancelThread: operation('post', `${path}/cancel`, {
-    ...thread,
+    ...threadVerb,
     summary: 'Call off everything that a thread has under way: what its tasks run, and messages that wait',
     body: noBody,
     answer: strict({
@@ -79,7 +91,7 @@ export const threadOperations = {
     }),
   }),
   resumeThread: operation('post', `${path}/resume`, {
-    ...thread,
+    ...threadVerb,
     summary: 'Let all tasks of a thread go on that a person paused',
     body: noBody,
     answer: bulkAnswer,

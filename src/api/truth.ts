@@ -68,6 +68,7 @@ const decision = z.enum([
 const evidence = strict({
   task_run_id: z.string(),
   run_id: z.string(),
+  run_number: z.int(),
   source: z.string(),
   late_ms: z.number().meta({ description: 'How long after its slot it was taken up.' }),
   started_after_ms: z.number().meta({ description: 'How long after its slot its work began.' }),

@@ -41,14 +41,13 @@ const undoneTask = strict({
   undone: strict({ entry_id: z.string(), verb: z.string(), at: instant }),
 });
 
-const verb = { tag: 'tasks', params: taskParams, body: noBody, answer: changedTask } as const;
+const verb = { tag: 'tasks', params: taskParams, body: noBody, idempotent: true, answer: changedTask } as const;
 const path = '/v1/tasks/{task_id}';
 
 export const verbOperations = {
   runTaskNow: operation('post', `${path}/run-now`, {
     ...verb,
     summary: 'Run a task now, beside its schedule',
-    idempotent: true,
     answer: ranNow,
     refuses: ['run_in_progress'],
   }),
@@ -76,7 +75,6 @@ export const verbOperations = {
     ...verb,
     summary: 'Skip the next runs of a task',
     body: skipBody,
-    idempotent: true,
     refuses: ['nothing_to_skip'],
   }),
   unskipTask: operation('post', `${path}/unskip`, {
@@ -87,7 +85,6 @@ export const verbOperations = {
     ...verb,
     summary: 'Run a task once more later, beside its schedule',
     body: snoozeBody,
-    idempotent: true,
   }),
   restoreTask: operation('post', `${path}/restore`, {
     ...verb,

@@ -43,25 +43,36 @@ async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
 /** All tasks, or those of one thread; oldest first, so that tasks made anew get their numbers in the same order. */
 export async function allTasks(session: Session, thread: string | undefined): Promise<readonly Task[]> {
   const found: Task[] = [];
-  for await (const { tasks } of taskPages(session, thread)) found.push(...tasks);
+  for await (const { tasks } of taskPages(session, { thread })) found.push(...tasks);
   return found.toReversed();
 }
 
-function taskPages({ client }: Session, thread: string | undefined): AsyncGenerator<AnswerOf<'listTasks'>> {
-  return pagesOf((place) => client.call('listTasks', { query: { thread_key: thread, ...place } }));
+interface Among {
+  readonly thread: string | undefined;
+  /** Those that are there, unless others are named. */
+  readonly state?: 'deleted';
+}
+
+function taskPages({ client }: Session, { thread, state }: Among): AsyncGenerator<AnswerOf<'listTasks'>> {
+  return pagesOf((place) => client.call('listTasks', { query: { thread_key: thread, state, ...place } }));
 }
 
 /** A search looks at this many pages; beyond them a task is named by its id. */
 const pagesMax = 50;
 
+type Wanted = 'deleted too' | 'there';
+
+/** For verbs that bring a task back, or tell of it when it is gone. */
+export const deletedToo: Wanted = 'deleted too';
+
 /** The id that a name stands for. A whole id is taken as it is, so that what is done to it costs one request. */
-async function taskIdOf(session: Session, name: string): Promise<string> {
+async function taskIdOf(session: Session, name: string, wanted?: Wanted): Promise<string> {
   if (wholeId.test(name)) return name.toLowerCase();
-  return (await taskNamed(session, name)).task_id;
+  return (await taskNamed(session, name, wanted)).task_id;
 }
 
-export async function paramsOf(session: Session, name: string) {
-  return { task_id: await taskIdOf(session, name) };
+export async function paramsOf(session: Session, name: string, wanted?: Wanted) {
+  return { task_id: await taskIdOf(session, name, wanted) };
 }
 
 /** The id of the task that a flag names, where it was typed. */
@@ -69,11 +80,11 @@ export async function chosenTask(session: Session, name: string | undefined): Pr
   return name === undefined ? undefined : taskIdOf(session, name);
 }
 
-export async function taskNamed(session: Session, name: string): Promise<Task> {
+export async function taskNamed(session: Session, name: string, wanted: Wanted = 'there'): Promise<Task> {
   if (name === '') throw usage("Name a task: its id, the beginning of its id, or its number as 3 or '#3'.");
   const number = asNumber.exec(name);
-  if (number !== null) return byNumber(session, Number(number[1] ?? number[2]));
-  return (await byId(session, name)) ?? (await byBeginning(session, name));
+  if (number !== null) return byNumber(session, Number(number[1] ?? number[2]), wanted);
+  return (await byId(session, name)) ?? (await byBeginning(session, name, wanted));
 }
 
 async function byId({ client }: Session, id: string): Promise<Task | null> {
@@ -86,9 +97,8 @@ async function byId({ client }: Session, id: string): Promise<Task | null> {
   }
 }
 
-async function byNumber(session: Session, number: number): Promise<Task> {
-  const found = await look(session, session.threadKey, (task) => task.number === number);
-  const [task] = found;
+async function byNumber(session: Session, number: number, wanted: Wanted): Promise<Task> {
+  const [task] = await look(session, { thread: session.threadKey, wanted }, (one) => one.number === number);
   if (task !== undefined) return task;
   const hint = session.namedThread === undefined ? await elsewhere(session, number) : '';
   throw new CliFault('task_not_found', `There is no task #${number} in ${session.threadKey}.${hint}`);
@@ -109,9 +119,10 @@ async function elsewhere({ client }: Session, number: number): Promise<string> {
   return ` Name its thread with --thread-key, or the task by its id:\n${lines.join('\n')}${more}`;
 }
 
-async function byBeginning(session: Session, beginning: string): Promise<Task> {
+async function byBeginning(session: Session, beginning: string, wanted: Wanted): Promise<Task> {
   const lower = beginning.toLowerCase();
-  const found = await look(session, session.namedThread, (task) => task.task_id.toLowerCase().startsWith(lower));
+  const among = { thread: session.namedThread, wanted };
+  const found = await look(session, among, (one) => one.task_id.toLowerCase().startsWith(lower));
   const [task, ...others] = found;
   if (task === undefined) throw nobodyNamed('task', beginning);
   if (others.length === 0) return task;
@@ -154,15 +165,21 @@ export async function runIdOf({ client }: Session, name: string): Promise<string
   return id;
 }
 
+/** What was deleted is looked for where nothing else fits: a number is never given twice, so it means that task still. */
 async function look(
   session: Session,
-  thread: string | undefined,
-  wanted: (task: Task) => boolean,
+  { thread, wanted }: Pick<Among, 'thread'> & { readonly wanted: Wanted },
+  fits: (task: Task) => boolean,
 ): Promise<readonly Task[]> {
+  const found = await lookAmong(session, { thread }, fits);
+  return found.length > 0 || wanted === 'there' ? found : lookAmong(session, { thread, state: 'deleted' }, fits);
+}
+
+async function lookAmong(session: Session, among: Among, fits: (task: Task) => boolean): Promise<readonly Task[]> {
   const found: Task[] = [];
   let looked = 0;
-  for await (const page of taskPages(session, thread)) {
-    found.push(...page.tasks.filter(wanted));
+  for await (const page of taskPages(session, among)) {
+    found.push(...page.tasks.filter(fits));
     looked += 1;
     if (page.next_cursor !== null && looked === pagesMax)
       throw usage(

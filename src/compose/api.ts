@@ -7,6 +7,7 @@ import type { Store } from '../app/ports/store.ts';
 import { previewSchedule } from '../app/tasks/preview.ts';
 import { createKeptAnswers } from '../app/use-cases/kept-answers.ts';
 import type { Config } from '../config/config.ts';
+import { apiTokenLengthMin } from '../domain/limits.ts';
 import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
 import type { EventStreams } from '../http/events.ts';
 import { databaseFile } from '../store/engine/open.ts';
@@ -35,8 +36,6 @@ interface ApiDeps {
   readonly apiRate?: number;
 }
 
-/** A shorter token can be guessed by asking often enough. */
-const soundTokenLength = 16;
 /** A loop that has not turned for this long will not turn again by itself. */
 const livenessMs = 10 * 60_000;
 
@@ -52,7 +51,7 @@ export function readinessOf(
 export function createApi(config: Config, deps: ApiDeps) {
   const { world, rooms, store, loops, version, phase, streams, measures, apiRate = 0, intakeStillMs = () => 0 } = deps;
   const { token, tokenFile } = tokenOf(config);
-  if (token.length < soundTokenLength) world.log.warn('api_token_is_short', { sound_length: soundTokenLength });
+  if (token.length < apiTokenLengthMin) world.log.warn('api_token_is_short', { sound_length: apiTokenLengthMin });
   const whole = readinessOf(deps, deps.watched);
   const ready = async () => readyIn(phase, await whole());
   const { QUOTA_PER_CHAT: chat, QUOTA_PER_USER: user, RETENTION_DAYS: retentionDays } = config;

@@ -41,7 +41,7 @@ import {
   type Approvals,
   type Nagging,
 } from '../app/use-cases/acks.ts';
-import { createMembership } from '../app/use-cases/membership.ts';
+import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
@@ -49,7 +49,6 @@ import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { ratesOf, type Rates } from '../domain/pace.ts';
-import type { Task } from '../domain/task.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog } from '../system/log.ts';
@@ -79,8 +78,6 @@ export interface Outside {
   readonly platform?: (budget: Budget) => Platform;
   /** Absent where no template is evaluated. */
   readonly templates?: Templates;
-  /** Called when a task has another title. */
-  readonly renamed?: (budget: Budget) => (task: Task) => void;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
   /** Absent where each schedule is computed once. */
@@ -100,6 +97,7 @@ export interface Rooms extends Housekeeping {
   readonly truth: Truth;
   readonly downtimes: Downtimes;
   readonly chats: Chats;
+  readonly access: Access;
   readonly bell: Bell;
   /** Calls of Telegram that are none of the deliverer's spend it too. */
   readonly budget: Budget;
@@ -119,6 +117,7 @@ export type RoomSettings = Pick<
   | 'BATCH_SIZE'
   | 'DELIVERY_CONCURRENCY'
   | 'ECHO_ACTION'
+  | 'MAX_RUNS_DEFAULT'
   | 'MIN_INTERVAL'
   | 'QUOTA_PER_CHAT'
   | 'QUOTA_PER_USER'
@@ -142,8 +141,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const platform = outside.platform?.(pacer) ?? null;
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, digest: sha256, ...secondOpinion });
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
-  const renamed = outside.renamed?.(pacer);
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, renamed, retimed });
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed });
   const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
@@ -159,10 +157,11 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     tasks,
     runs: createRuns(shared),
     messages: createMessages({ ...shared, runs }),
-    bulk: createBulk({ store, tasks, timer }),
+    bulk: createBulk({ ...shared, tasks }),
     truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,
+    access: createAccess(shared),
     bell,
     budget: pacer,
     clockWatch: createClockWatch(shared),
@@ -203,7 +202,7 @@ const noTemplates = createTemplates(async () => ({ is: 'away' }));
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     digest: sha256,
-    rules: { actions, minIntervalMs: settings.MIN_INTERVAL },
+    rules: { actions, minIntervalMs: settings.MIN_INTERVAL, maxRunsDefault: settings.MAX_RUNS_DEFAULT },
     quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
   };
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createGauges } from '../app/operations/gauges.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
@@ -7,13 +8,14 @@ import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
-import type { Config } from '../config/config.ts';
+import { ownAddress, type Config } from '../config/config.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import type { PageOfMetrics } from '../http/app.ts';
 import { createEventStreams } from '../http/events.ts';
 import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
+import { newestCopy } from '../store/files/backup.ts';
 import type { TravelTime } from '../system/clock.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
@@ -22,7 +24,7 @@ import { createPool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { asideApi } from '../telegram/api.ts';
-import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
+import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
@@ -34,6 +36,8 @@ export interface Server {
   readonly url: string;
   readonly dataFile: string | null;
   readonly tokenFile: string | null;
+  /** The newest copy of a database that was not there and was made anew, empty; null as a rule. */
+  readonly lostCopy: string | null;
   /** The chats of the sandbox and its clock; null where the chats are Telegram's. */
   readonly sandbox: { readonly world: SandboxWorld; readonly travel: Travel } | null;
   /** Names what a stop under way waits for. */
@@ -63,6 +67,8 @@ export async function startServer(starting: Starting): Promise<Server> {
   const { config, onLost } = starting;
   const time = isSandboxed(config) ? timeOf(starting.world) : null;
   const world = time === null ? starting.world : travelling(starting.world, time);
+  const file = databaseFile(config.DATABASE_URL);
+  const copy = file === null || existsSync(file) ? null : newestCopy(file);
   const opened = await openStore({
     url: config.DATABASE_URL,
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
@@ -81,7 +87,8 @@ export async function startServer(starting: Starting): Promise<Server> {
   try {
     if (time !== null) time.skip(await skippedBefore(opened.store));
     wire = await openWire(config, world, { timer: realTimer, meter });
-    return await start(await build({ ...starting, world, time, realTimer, opened, meter, wire }), starting);
+    const app = await build({ ...starting, world, time, realTimer, opened, meter, wire });
+    return { ...(await start(app, starting)), lostCopy: copy };
   } catch (error) {
     await wire?.close();
     await opened.close();
@@ -114,7 +121,6 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     templates: starting.templates ?? createTemplates(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
     platform: (budget) => createPlatform(asideApi(wire.api, budget)),
-    renamed: (budget) => topicNames({ aside: asideApi(wire.api, budget), log }),
     transport: (budget) =>
       telegramTransport({ ...world, api: wire.api, store, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
   });
@@ -153,7 +159,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   return { ...made, phase, pool, telegramIn, travel, pages, streams, api, heartbeat, opened };
 }
 
-async function start(app: App, { secrets }: Starting): Promise<Server> {
+async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'lostCopy'>> {
   const { config, rooms, loops, telegramIn, wire, travel, pages, streams, api, phase, heartbeat } = app;
   const listening = await serveHttp({
     app: untilStopping(api.app, () => phase.is() === 'stopping'),
@@ -171,7 +177,7 @@ async function start(app: App, { secrets }: Starting): Promise<Server> {
   heartbeat?.start();
   phase.run();
   return {
-    url: `http://${config.HTTP_HOST}:${listening.port}`,
+    url: ownAddress(config.HTTP_HOST, String(listening.port)),
     dataFile: databaseFile(config.DATABASE_URL),
     tokenFile: api.tokenFile,
     sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },

@@ -50,6 +50,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
     secret: newCode,
     printClaim,
     people: rooms.chats,
+    access: rooms.access,
     chatDeps: {
       ...world,
       tasks: rooms.tasks,
@@ -57,6 +58,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       truth: rooms.truth,
       acks: rooms.acks,
       approvals: rooms.approvals,
+      access: rooms.access,
       store,
       preview: (schedule) => previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
       status: createStatus({ ...world, store, version, ready }),

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { apiTokenLengthMin, maxRunsMax } from '../domain/limits.ts';
 import { editDistance } from '../domain/when/spelling.ts';
 import { whole, duration, retentionDays, flag, numbers, webAddress, zone } from './fields.ts';
 
@@ -73,6 +74,7 @@ const schema = z.object({
   MIN_INTERVAL: duration('PT1M')
     .refine((ms) => ms >= 1000, 'is at least PT1S')
     .meta({ example: 'PT1M' }),
+  MAX_RUNS_DEFAULT: whole(0, maxRunsMax, 0),
   RUN_CONCURRENCY: whole(1, 10_000, 200),
   DELIVERY_CONCURRENCY: whole(1, 10_000, 200),
   BATCH_SIZE: whole(1, 2000, 100),
@@ -212,11 +214,22 @@ function togetherFaults(config: Config): ConfigFault[] {
     return [fault('TELEGRAM_WEBHOOK_SECRET', 'is missing: without it anybody could pretend to be Telegram')];
   if (url === undefined && secret !== undefined)
     return [fault('TELEGRAM_WEBHOOK_URL', 'is missing: the secret is set, so a webhook is meant')];
-  if (config.SANDBOX && config.TELEGRAM_BOT_TOKEN !== undefined && !isLoopback(config.HTTP_HOST))
-    return [
-      fault('HTTP_HOST', 'is open to other computers, where the sandbox of a real bot must not be: remove SANDBOX'),
-    ];
-  return [];
+  if (isLoopback(config.HTTP_HOST)) return [];
+  const { API_TOKEN: token = '', HTTP_HOST: host } = config;
+  const isGuessable = token !== '' && token.length < apiTokenLengthMin;
+  return [
+    ...(config.SANDBOX && config.TELEGRAM_BOT_TOKEN !== undefined
+      ? [fault('HTTP_HOST', 'is open to other computers, where the sandbox of a real bot must not be: remove SANDBOX')]
+      : []),
+    ...(isGuessable
+      ? [
+          fault(
+            'API_TOKEN',
+            `has fewer than ${apiTokenLengthMin} characters, and with HTTP_HOST=${host} other computers may guess it; without it the start makes one`,
+          ),
+        ]
+      : []),
+  ];
 }
 
 interface SecretRead {
@@ -273,7 +286,7 @@ export function readCliConfig(environment: Environment = process.env): CliConfig
 }
 
 /** A server that listens on every address is asked on this computer's own. */
-function ownAddress(host: string | null, port: string | null): string {
+export function ownAddress(host: string | null, port: string | null): string {
   const own = host === null || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${own.includes(':') ? `[${own}]` : own}:${port ?? '8787'}`;
 }
@@ -282,6 +295,8 @@ export interface Stray {
   readonly variable: string;
   /** The variable that was probably meant; null when none is near. */
   readonly nearest: string | null;
+  /** True of what this version does not do yet. */
+  readonly isUnbuilt: boolean;
 }
 
 /** Variables of the command line, in the environment of its caller. */
@@ -289,6 +304,13 @@ const clientKeys = ['CRONOGRAM_THREAD_KEY', 'CRONOGRAM_API_URL', 'CRONOGRAM_API_
 
 /** Beginnings of names that are ours alone. */
 const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
+
+/** Settings that later versions are to have: to have one ignored in silence would be taken for its having been obeyed. */
+export const unbuilt: readonly string[] = [
+  'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SECRETS_KEY SMTP_URL EGRESS_ALLOW HOST_CONCURRENCY',
+  'HOST_RATE FLOW_MAX_DURATION MCP_CONFIG PRICES LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
+  'FLOWS_DIR GRAPHS_DIR LANGGRAPH_URL',
+].flatMap((names) => names.split(' '));
 
 /**
  * Variables that are not read and look as if they were meant for us: a setting with a slip in its name would otherwise be
@@ -298,8 +320,9 @@ export function strayVariables(environment: Environment = process.env): readonly
   const known = [...CONFIG_KEYS, ...secretKeys.map((key) => `${key}_FILE`), ...clientKeys];
   return Object.keys(environment).flatMap((variable) => {
     if (known.includes(variable) || !/^[A-Z][A-Z0-9_]{3,59}$/.test(variable)) return [];
-    const nearest = nearestTo(variable, known);
-    return nearest === null && !ownBeginning.test(variable) ? [] : [{ variable, nearest }];
+    const isUnbuilt = Boolean(environment[variable]) && unbuilt.includes(variable.replace(/_FILE$/, ''));
+    const nearest = isUnbuilt ? null : nearestTo(variable, known);
+    return nearest === null && !isUnbuilt && !ownBeginning.test(variable) ? [] : [{ variable, nearest, isUnbuilt }];
   });
 }
 

@@ -6,6 +6,10 @@
 export const checks = {
   enabled_without_next: { mended: true, sentence: 'An enabled task has no next slot, so it will never run again.' },
   slot_overdue: { mended: false, sentence: 'A slot is overdue although the scheduler has nothing else to do.' },
+  next_slot_drifted: {
+    mended: true,
+    sentence: 'The next slot of an enabled task is not the one that its schedule names, so runs come late or never.',
+  },
   pause_overdue: {
     mended: false,
     sentence: 'A pause should have ended by itself and did not; resume the task by hand.',
@@ -33,7 +37,7 @@ export const checks = {
   exclusive_twice: { mended: false, sentence: 'A task has two live runs although its policy allows one.' },
   delivery_without_run: { mended: true, sentence: 'A delivery belongs to a run that does not exist.' },
   delivered_without_id: { mended: false, sentence: 'A delivery counts as delivered without a message id.' },
-  delivered_elsewhere: { mended: false, sentence: 'A result counts as delivered in a chat that is not its own.' },
+  delivered_elsewhere: { mended: false, sentence: 'A result counts as delivered in a place that is not its own.' },
   open_delivery_of_deleted: { mended: true, sentence: 'Something is still to be sent for a task that was deleted.' },
   sending_elsewhere: {
     mended: false,

@@ -9,11 +9,13 @@ export interface Due {
   readonly policy: Policy;
   readonly nextAt: number;
   readonly boundedRuns: number;
+  /** Live runs that hold a place in `max_runs`: each is counted when it ends, unless it never began. */
+  readonly held: number;
   /** Live runs of the task. */
   readonly live: number;
   /** Occurrences that wait for admission, apart from questions to a person. */
   readonly waiting: number;
-  /** How many of them will count against `max_runs`. */
+  /** How many of them hold a place as well. */
   readonly reserved: number;
   /** Slots to come that a person has skipped; they have their rows and are no business of a plan. */
   readonly skipped?: readonly number[];
@@ -40,8 +42,6 @@ export interface DuePlan {
   readonly gap: Gap | null;
   /** Null completes the task. */
   readonly nextAt: number | null;
-  /** The slot after these, also where a bound completes the task. */
-  readonly onward: number | null;
   /** The policy `replace`: the live run is asked to stop and older waiting occurrences give way. */
   readonly replaces: boolean;
 }
@@ -109,7 +109,7 @@ function planAfterCompletion(due: Due, now: number): DuePlan {
 }
 
 function nothingUntil(nextAt: number | null): DuePlan {
-  return { occurrences: [], gap: null, nextAt, onward: nextAt, replaces: false };
+  return { occurrences: [], gap: null, nextAt, replaces: false };
 }
 
 interface Window {
@@ -149,8 +149,7 @@ function planWindow(due: Due, window: Window): DuePlan {
       ...admitted.occurrences,
     ],
     gap: tooMany ? gapOf(dropped, choice.reason) : null,
-    nextAt: admitted.exhausted ? null : next,
-    onward: next,
+    nextAt: isSpent(due.policy, due.boundedRuns) ? null : next,
     replaces: admitted.replaces,
   };
 }
@@ -168,9 +167,14 @@ function keptOf({ missed, missedLimit }: Policy, onTime: boolean): number {
   return missed === 'skip' ? 0 : missedLimit;
 }
 
+/** The last run that `max_runs` allows has ended, so nothing is left to run. */
+export function isSpent({ maxRuns }: Pick<Policy, 'maxRuns'>, boundedRuns: number): boolean {
+  return maxRuns !== null && boundedRuns >= maxRuns;
+}
+
 /**
- * Applies `max_runs`, then the overlap policy, slot by slot. Occurrences that wait hold their place in `max_runs`, so the
- * task is completed only when the last allowed run was really dispatched.
+ * Applies `max_runs`, then the overlap policy, slot by slot. What waits and what runs holds its place in `max_runs`, so the
+ * task is completed only when the last allowed run has really been made.
  */
 function admit(due: Due, wanted: readonly Pick<PlannedOccurrence, 'slotAt' | 'source'>[]) {
   const occurrences: PlannedOccurrence[] = [];
@@ -178,7 +182,8 @@ function admit(due: Due, wanted: readonly Pick<PlannedOccurrence, 'slotAt' | 'so
   let dispatched = 0;
   let replaces = false;
   for (const { slotAt, source } of wanted) {
-    const left = due.policy.maxRuns === null ? Infinity : due.policy.maxRuns - due.boundedRuns - reserved - dispatched;
+    const left =
+      due.policy.maxRuns === null ? Infinity : due.policy.maxRuns - due.boundedRuns - due.held - reserved - dispatched;
     const { status, reason } = left <= 0 ? spent : overlap(due.policy.overlap, { live, waiting, source });
     if (status === 'dispatched') {
       dispatched += 1;
@@ -193,8 +198,7 @@ function admit(due: Due, wanted: readonly Pick<PlannedOccurrence, 'slotAt' | 'so
     }
     occurrences.push({ slotAt, source, status, reason, decideBy: null });
   }
-  const exhausted = due.policy.maxRuns !== null && due.boundedRuns + dispatched >= due.policy.maxRuns;
-  return { occurrences, exhausted, replaces };
+  return { occurrences, replaces };
 }
 
 type Verdict = Pick<PlannedOccurrence, 'status' | 'reason'>;

@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'too_late'
   | 'not_repeatable'
   | 'not_attachable'
+  | 'last_owner'
   | 'idempotency_mismatch'
   | 'request_in_progress'
   | 'idempotency_key_mismatch'
@@ -70,6 +71,14 @@ export function missing(what: string): AppError {
 /** The words of a fault, whatever was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of a fault of a library or of the system, however it was wrapped on the way; empty where there is none. */
+export function faultCodeOf(error: unknown): string {
+  for (let at: unknown = error; typeof at === 'object' && at !== null; at = 'cause' in at ? at.cause : null) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+  }
+  return '';
 }
 
 /** The store cannot be used right now: the same is done again when it is back. */

@@ -16,10 +16,6 @@ export interface Grant {
 
 export type GrantFault = Extract<Reason, `grant_${string}`>;
 
-export function isGrantFault(reason: Reason | null): reason is GrantFault {
-  return reason?.startsWith('grant_') === true;
-}
-
 /**
  * Says why the grant stands no more. A run that was admitted is held to this alone: its scope was checked when its slot was
  * taken up, and a task that does something else by now has a grant for that.

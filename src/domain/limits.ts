@@ -5,9 +5,15 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A forum topic's name holds 128 characters; 60 keep a title readable in a list and on a phone. A client may send up to 128. */
+/** A forum topic's name holds 128 characters. A client may send as many; of a text the first 60 are taken, which a phone still shows. */
 export const titleLengthMax = 128;
-/** Four Telegram messages of text: more is a document, not a reminder. */
+export const titleTakenMax = 60;
+/**
+ * Names (titles, subjects, tags) are counted as people count, an emoji as one character. A character has no end of signs that
+ * stand on each other, so a name has so many UTF-16 units for each: a flag takes four, and an index on Postgres holds the name.
+ */
+export const nameUnitsPerCharacter = 4;
+/** Four Telegram messages of text: more is a document, not a reminder. In UTF-16 units, as Telegram counts. */
 export const instructionsLengthMax = 16_384;
 /** An action's own settings; larger payloads belong behind a URL. */
 export const actionBytesMax = 32_768;
@@ -25,6 +31,8 @@ export const threadKeyLengthMax = 256;
 export const chatIdMax = 2 ** 52 - 1;
 export const topicIdMax = 2 ** 31 - 1;
 export const idempotencyKeyLengthMax = 200;
+/** A shorter token of the API can be guessed by asking often enough; 32 are the 24 random bytes of a base64 text. */
+export const apiTokenLengthMin = 32;
 /** Long enough for a stack of causes, short enough for a list. */
 export const errorMessageLengthMax = 1000;
 
@@ -75,6 +83,8 @@ export const undoMs = day;
 export const versionsShownMax = 50;
 /** Free milliseconds tried for a manual occurrence before the request is refused. */
 export const freeSlotTriesMax = 10_000;
+/** They reach so far, and are free again after it. */
+export const freeSlotRetrySeconds = 10;
 
 export const retryAttemptsDefault = 3;
 export const retryAttemptsMax = 10;
@@ -192,9 +202,9 @@ export const readinessWaitMs = 4 * second;
 export const scrapeKeptMs = second;
 /** Rows of one state that a look counts; more of them is an alarm in any case. */
 export const countedMax = 10_000;
-/** All tasks are counted at most so often, in pages of a few milliseconds. */
+/** All tasks are counted at most so often, in pages of a millisecond. */
 export const taskTallyKeptMs = minute;
-export const taskTallyPage = 2000;
+export const taskTallyPage = 1000;
 /** A sign of life for whoever watches from outside, and how long its answer is waited for. */
 export const heartbeatEveryMs = minute;
 export const heartbeatWaitMs = 10 * second;

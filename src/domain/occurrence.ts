@@ -6,9 +6,12 @@ import { iso } from './schedule/time/calendar.ts';
  *
  *   (planned) -> pending | dispatched | skipped | missed
  *   pending -> dispatched | skipped | cancelled
- *   dispatched -> succeeded | failed | cancelled | skipped (the right to run was gone before the first attempt)
+ *   dispatched -> succeeded | failed | cancelled | skipped (the right to run, or what is to be done, was gone)
  */
 export type OccurrenceStatus = 'pending' | 'dispatched' | 'succeeded' | 'failed' | 'cancelled' | 'skipped' | 'missed';
+
+/** Its ends. */
+export type OccurrenceOutcome = Exclude<OccurrenceStatus, 'pending' | 'dispatched'>;
 
 /**
  * The source of an occurrence asked for it. A catch-up is a slot that runs late because nobody was there in time. The others were asked for by
@@ -17,10 +20,15 @@ export type OccurrenceStatus = 'pending' | 'dispatched' | 'succeeded' | 'failed'
 export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now' | 'snooze' | 'retry' | 'replay';
 
 export function isByHand(source: OccurrenceSource): boolean {
-  return source !== 'schedule' && source !== 'catch_up';
+  return !isPlanned(source);
 }
 
-/** The reason why an occurrence did not simply run; the words that a person reads when asking about a slot. */
+/** A slot of the schedule asked for it, so it counts against the bounds. */
+export function isPlanned(source: OccurrenceSource): boolean {
+  return source === 'schedule' || source === 'catch_up';
+}
+
+/** The reason why an occurrence did not simply run and show its result; the words that a person reads when asking about a slot. */
 export type Reason =
   | 'overlap'
   | 'queue_full'
@@ -39,10 +47,21 @@ export type Reason =
   | 'deleted'
   | 'paused'
   | 'cancelled'
+  /** It succeeded, with the result of the last success. */
+  | 'unchanged'
   | 'grant_missing'
   | 'grant_revoked'
   | 'grant_expired'
-  | 'grant_scope';
+  | 'grant_scope'
+  /** This server does not know what the task is to do: a release, or a setting, took that away. */
+  | 'gone_kind';
+
+/** The reason why no run of a task may begin, until a person mends that; its slots are skipped, and the schedule goes on. */
+export type Obstacle = Extract<Reason, `grant_${string}` | `gone_${string}`>;
+
+export function isObstacle(reason: Reason | null): reason is Obstacle {
+  return reason !== null && /^(grant|gone)_/.test(reason);
+}
 
 /** One key for all attempts of a slot, on every engine, for ever: duplicates collide on it. */
 export function occurrenceKey(taskId: string, slotAt: number): string {

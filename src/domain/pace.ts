@@ -52,6 +52,25 @@ export function freeFrom({ open, ends }: Spent, { calls, withinMs }: Rate): numb
   return leaves === undefined ? -Infinity : leaves + withinMs;
 }
 
+/** Calls that one rate counts, and until when Telegram wants none of them. */
+export interface Purse {
+  open: number;
+  readonly ends: number[];
+  heldUntil: number;
+}
+
+/** Infinity while that hangs on the end of another call. */
+export function whenFree(purse: Purse, rate: Rate): number {
+  return Math.max(purse.heldUntil, freeFrom(purse, rate));
+}
+
+/** Without a limit there is nothing to count. */
+export function note(ends: number[], { calls, withinMs }: Rate, at: number): void {
+  if (calls === Infinity) return;
+  while (ends[0] !== undefined && ends[0] + withinMs <= at) ends.shift();
+  ends.push(at);
+}
+
 /** Telegram numbers private chats from 1 up, and everything that several people are in from -1 down. */
 export function isGroup(address: string): boolean {
   return address.startsWith('-');

@@ -39,6 +39,10 @@ export const policyTable = {
     ['resend', 'ask'],
     'What is done about a message of which nobody knows whether it arrived: send it again, or ask.',
   ),
+  fallback: choice(
+    ['none', 'creator'],
+    'Where a result comes whose topic cannot be had: it waits for the topic, or comes where the task was asked for.',
+  ),
   overlap: choice(
     ['skip', 'queue', 'replace', 'allow'],
     'When a slot comes while the run before it is still going: leave it out, let it wait, end the old run first, or run both.',
@@ -76,6 +80,10 @@ export const policyTable = {
     1,
     limits.priorityMax,
     `Who goes first when many runs wait; 1 is the lowest and ${limits.priorityDefault} the default.`,
+  ),
+  skip_if_unchanged: choice(
+    ['none', 'silent', 'skip'],
+    'What becomes of a result that is the same as that of the last success: it is shown as always, comes without a sound, or is not shown.',
   ),
   approval: choice(['none', 'required'], 'Whether somebody must approve a result before it is shown.'),
   quiet: group(
@@ -151,6 +159,7 @@ export interface Policy {
   /** Runs of slots start up to this much later, each slot always by the same amount. */
   readonly jitterMs: number;
   readonly priority: number;
+  readonly skipIfUnchanged: NonNullable<Policies['skip_if_unchanged']>;
   readonly approval: NonNullable<Policies['approval']>;
   /** Null follows the quiet hours of the chat. */
   readonly quiet: QuietInput | null;
@@ -212,10 +221,13 @@ function runPolicy(chosen: Policies, { actionKind }: PolicySubject): Pick<Policy
 }
 
 /** Policies about results: how they are shown, and what is asked about them. */
-function resultPolicy(chosen: Policies): Pick<Policy, 'unknown' | 'maxAgeMs' | 'approval' | 'quiet' | 'ack'> {
+function resultPolicy(
+  chosen: Policies,
+): Pick<Policy, 'unknown' | 'maxAgeMs' | 'skipIfUnchanged' | 'approval' | 'quiet' | 'ack'> {
   return {
     unknown: chosen.unknown ?? 'resend',
     maxAgeMs: optionalMs(chosen.max_age),
+    skipIfUnchanged: chosen.skip_if_unchanged ?? 'none',
     approval: chosen.approval ?? 'none',
     quiet: chosen.quiet ?? null,
     ack: chosen.ack === undefined ? null : ackOf(chosen.ack),
@@ -284,6 +296,15 @@ export function checkPolicies(chosen: Policies): void {
   if (quiet !== null) throw refused('quiet', quiet);
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
   if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
+}
+
+/** An action that watches tells of changes alone already, and would be compared with what it never told. */
+export function checkUnchanged(
+  { skip_if_unchanged: wanted = 'none' }: Policies,
+  action: Readonly<Record<string, unknown>>,
+): void {
+  if (wanted === 'none' || action['watch'] === undefined) return;
+  throw refused('skip_if_unchanged', 'does not go with watch in the action, which does the same; keep one of them');
 }
 
 /** The bounds of lengths and instants, wherever they stand. */

@@ -1,22 +1,27 @@
 import type { Actor } from './access.ts';
 import { backoffMs, retryAttemptsMax, retryCapDefaultMs, retryPauseMaxMs } from './limits.ts';
+import { isPlanned, type OccurrenceSource } from './occurrence.ts';
 import { type Policies, retryDelayMs, type Retry } from './policy.ts';
 import type { Bounds, Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
 
 /**
- * The life of a run. It is `queued` until claimed, `running` while an attempt lives, in `backoff` between attempts, and
- * `waiting` while parked for an answer; then it ends once and for all. Live means: not ended.
+ * The life of a run. It is `queued` until claimed, `running` while an attempt lives, in `backoff` between attempts; then it
+ * ends once and for all. Live means: not ended.
  *
- *   queued | backoff -> running -> succeeded | failed | cancelled | backoff | waiting | queued (interrupted, repeatable)
- *   queued | backoff | waiting -> cancelled;  waiting -> queued
+ *   queued | backoff -> running -> succeeded | failed | cancelled | backoff | queued (interrupted, repeatable)
+ *   queued | backoff -> cancelled
  *
  * Every move is guarded by the old status, and while running also by the fence: the number of the claim. A worker whose
  * claim was taken over writes with an old fence and matches nothing.
  */
-export type RunStatus = 'queued' | 'running' | 'backoff' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
+export type RunStatus = 'queued' | 'running' | 'backoff' | 'succeeded' | 'failed' | 'cancelled';
 
-export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'backoff', 'waiting'];
+export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'backoff'];
+
+/** Causes for which a run did not succeed, for programs; `internal` stands for every fault of ours. */
+export const runErrorCodes = ['failed', 'timed_out', 'interrupted', 'cancelled', 'not_allowed', 'internal'] as const;
+export type RunErrorCode = (typeof runErrorCodes)[number];
 
 /** One try of a run: `running`, then one of the other words, for ever. */
 export type AttemptStatus = 'running' | 'succeeded' | 'failed' | 'timed_out' | 'interrupted' | 'cancelled';
@@ -34,6 +39,8 @@ export interface RunInput {
   readonly slotAt: number | null;
   /** Set when the slot ran later than its grace; the result says so. */
   readonly late: boolean;
+  /** What asked for it; absent for the schedule, as most are. */
+  readonly source?: OccurrenceSource | undefined;
   /** False for threads that are kept in history and delivered nowhere. */
   readonly delivers: boolean;
   /** Absent when empty, like the policies: this is written with every run, and most tasks have neither. */
@@ -47,6 +54,11 @@ export interface RunInput {
   readonly message?: MessageInput | undefined;
   /** For a delay after the last finish: the schedule whose next slot the end of this run decides. */
   readonly follows?: { readonly schedule: Schedule; readonly bounds: Bounds } | undefined;
+}
+
+/** A slot asked for it, so it counts against `max_runs`. */
+export function isOfSlot({ byHand, again, message, source = 'schedule' }: RunInput): boolean {
+  return byHand === undefined && again === undefined && message === undefined && isPlanned(source);
 }
 
 /** Sounds with which a message comes. `normal` makes none in the quiet hours of its chat; `silent` never makes one, and `urgent` always does. */

@@ -1,5 +1,5 @@
 import type { Actor } from './access.ts';
-import type { GrantFault } from './grant.ts';
+import type { Obstacle } from './occurrence.ts';
 
 /**
  * A message shows this. Words that stand are `Drawn`; a `View` is drawn when it is sent, from what is true by then or from
@@ -52,11 +52,17 @@ export type View =
   /** The task works again, after a failure that was told. */
   | { readonly view: 'recovered'; readonly since: number; readonly failures: number }
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
+  /** The last run that the task was to make has ended. */
+  | { readonly view: 'completed'; readonly runs: number }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
-  /** The topic was made again: a person deleted it, or Telegram showed outside of it what was sent to it. */
+  /** Above results that come where their task was asked for, because their topic cannot be had. */
+  | { readonly view: 'fallback'; readonly cause: BlockedCause }
+  /** The topic was made again: a person deleted it, or Telegram did not show in it what was sent there. */
   | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
   | { readonly view: 'notPinned' }
+  /** The topic bears its old name yet, and is named again and again. */
+  | { readonly view: 'notRenamed'; readonly cause: BlockedCause; readonly error: string }
   /** A topic that was to be removed is still there. */
   | { readonly view: 'topicNotRemoved'; readonly cause: BlockedCause; readonly error: string }
   /** A part may or may not have arrived. */
@@ -91,8 +97,8 @@ export type View =
     }
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
   | { readonly view: 'chatBack'; readonly paused: number }
-  /** The task has no right to run any more, so its runs are left out. */
-  | { readonly view: 'mayNotRun'; readonly reason: GrantFault }
+  /** The task cannot run any more, so its runs are left out. */
+  | { readonly view: 'mayNotRun'; readonly reason: Obstacle }
   /** A person is gone from the chat, and the tasks that they own there wait for them. */
   | { readonly view: 'ownerGone'; readonly ownerId: Actor; readonly name: string | null; readonly tasks: number }
   /** Slots were missed, and the task asks what becomes of them. */
@@ -160,9 +166,11 @@ export type BlockedCause =
 /** A word that is said once in a chat, and what it is about there. */
 export type Word =
   | { readonly word: 'blocked'; readonly reason: BlockedCause; readonly taskId?: string; readonly about?: string }
+  | { readonly word: 'fallback'; readonly reason: BlockedCause; readonly taskId: string }
   | { readonly word: 'failed'; readonly about: string }
   | { readonly word: 'not_pinned' }
-  | { readonly word: 'may_not_run'; readonly reason: GrantFault; readonly taskId: string; readonly about: string }
+  | { readonly word: 'not_renamed'; readonly about: string }
+  | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
   | { readonly word: 'owner_gone'; readonly about: Actor }
   | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor }
   | { readonly word: 'slots_differ'; readonly taskId: string; readonly about: string }

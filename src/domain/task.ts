@@ -1,6 +1,8 @@
 import type { Actor } from './access.ts';
+import { segmenter } from './delivery.ts';
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
+import type { OccurrenceOutcome } from './occurrence.ts';
 import type { Policies } from './policy.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import type { Thread } from './thread.ts';
@@ -36,7 +38,7 @@ export interface Counters {
   readonly runs: number;
   readonly failures: number;
   readonly consecutiveFailures: number;
-  /** Scheduled occurrences that really ran since the schedule or its bounds last changed; compared with `max_runs`. */
+  /** Runs of slots that began and have ended, since the schedule or its bounds last changed; compared with `max_runs`. */
   readonly boundedRuns: number;
 }
 
@@ -68,9 +70,13 @@ export interface Task extends Definition {
   readonly topicId: number | null;
   readonly context: Readonly<Record<string, unknown>>;
   readonly counters: Counters;
+  /** The last run that has ended: which one, when it began, and how it ended. */
+  readonly lastRunId: string | null;
   readonly lastRunAt: number | null;
   readonly lastRunStatus: 'succeeded' | 'failed' | 'cancelled' | null;
   readonly lastError: string | null;
+  /** What became of its last slot or run by hand, also of one that did not run. */
+  readonly lastOutcome: OccurrenceOutcome | null;
   readonly created: Stamp;
   readonly updated: Stamp;
   readonly paused: Stamp | null;
@@ -89,9 +95,24 @@ export function executionThread(task: Pick<Task, 'id' | 'home' | 'topicId'>): Th
 /** The first line or sentence of the text, at most 60 characters, so that a list of tasks stays readable. */
 export function titleFrom(instructions: string): string {
   const line = instructions.trim().split('\n', 1)[0] ?? '';
-  const sentence = /^.{10,}?[.!?](?=\s)/.exec(line)?.[0] ?? line;
-  const characters = [...sentence.trim()];
-  return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('').trimEnd()}…`;
+  const sentence = (/^.{10,}?[.!?](?=\s)/.exec(line)?.[0] ?? line).trim();
+  const max = limits.titleTakenMax;
+  return isWithin(sentence, max) ? sentence : `${beginningOf(sentence, max - 1).trimEnd()}…`;
+}
+
+function isWithin(name: string, max: number): boolean {
+  return name.length <= max || beginningOf(name, max) === name;
+}
+
+/** As much of a name as fits, by whole characters. */
+export function beginningOf(name: string, max: number, unitsMax: number = max * limits.nameUnitsPerCharacter): string {
+  let [count, end] = [0, 0];
+  for (const { index, segment } of segmenter.segment(name)) {
+    count += 1;
+    if (count > max || index + segment.length > unitsMax) break;
+    end = index + segment.length;
+  }
+  return name.slice(0, end);
 }
 
 /** The reason of a pause after too many failures in a row. */
@@ -102,32 +123,46 @@ export const ownerGonePause = 'auto:owner_gone';
 
 /** A text of which nothing can be seen. Telegram takes neither a message nor a topic's name of that kind. */
 export function isBlank(text: string): boolean {
-  return /^[\s\p{Cc}\p{Cf}\p{Variation_Selector}\u115f\u1160\u2800\u3164\uffa0\ufffc]*$/u.test(text);
+  return /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc]*$/u.test(text);
 }
 
 /** A text may be blank where something else is sent. */
 export function checkTexts(title: string, instructions: string, { mayBeBlank = false } = {}): void {
-  if (title === '') throw bad('title', 'A task needs a title: a few words that name it.');
-  if (title.length > limits.titleLengthMax) {
-    throw bad('title', `A title has at most ${limits.titleLengthMax} characters; put the rest into the instructions.`);
+  if (isBlank(title)) throw bad('title', 'A task needs a title: a few words that name it.');
+  if (!isWithin(title, limits.titleLengthMax)) {
+    throw bad(
+      'title',
+      `A title has at most ${boundWords(title, limits.titleLengthMax)}; put the rest into the instructions.`,
+    );
   }
   if (isBlank(instructions) && !mayBeBlank) throw bad('instructions', 'A task needs instructions: the text to send.');
   if (instructions.length > limits.instructionsLengthMax) {
-    throw bad('instructions', `Instructions have at most ${limits.instructionsLengthMax} characters.`);
+    throw bad(
+      'instructions',
+      `Instructions have at most ${limits.instructionsLengthMax} characters; most emoji count as two.`,
+    );
   }
 }
 
 export function checkLabels(subject: string | null, tags: readonly string[]): void {
-  if (subject !== null && (subject.trim() === '' || subject.length > limits.subjectLengthMax)) {
-    throw bad('subject', `A subject has 1 to ${limits.subjectLengthMax} characters.`);
-  }
+  if (subject !== null) checkName('subject', subject, limits.subjectLengthMax);
   if (tags.length > limits.tagsMax) throw bad('tags', `A task has at most ${limits.tagsMax} tags.`);
   if (new Set(tags).size !== tags.length) throw bad('tags', 'A tag stands twice; name each tag once.');
-  for (const tag of tags) {
-    if (tag.trim() === '' || tag.length > limits.tagLengthMax) {
-      throw bad('tags', `A tag has 1 to ${limits.tagLengthMax} characters.`);
-    }
-  }
+  for (const tag of tags) checkName('tags', tag, limits.tagLengthMax);
+}
+
+function checkName(field: 'subject' | 'tags', name: string, max: number): void {
+  if (!isBlank(name) && isWithin(name, max)) return;
+  const what = field === 'tags' ? 'tag' : field;
+  throw bad(field, `A ${what} has at least one character that can be seen, and at most ${boundWords(name, max)}.`);
+}
+
+/** The bound that a name goes beyond: some emoji are made of many signs. */
+function boundWords(name: string, max: number): string {
+  const isShort = beginningOf(name, max, name.length) === name;
+  return isShort
+    ? `${max * limits.nameUnitsPerCharacter} UTF-16 units, and these are made of more`
+    : `${max} characters`;
 }
 
 /** Compares the JSON sizes in UTF-16 units, which is what the limit is about: a bound on rows, not on bytes of a wire. */

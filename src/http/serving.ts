@@ -10,6 +10,7 @@ import type { Bulk } from '../app/tasks/bulk.ts';
 import type { AskedPreview, PreviewRequest } from '../app/tasks/preview.ts';
 import type { Tasks } from '../app/tasks/tasks.ts';
 import type { Once, Repeatable, TellOnce } from '../app/use-cases/kept-answers.ts';
+import type { Access } from '../app/use-cases/membership.ts';
 import type { Messages } from '../app/use-cases/messages.ts';
 import type { Runs } from '../app/use-cases/runs.ts';
 import type { Truth } from '../app/why/truth.ts';
@@ -28,6 +29,7 @@ interface Health {
 export interface HttpRooms {
   readonly tasks: Tasks;
   readonly bulk: Bulk;
+  readonly access: Access;
   readonly runs: Runs;
   readonly messages: Messages;
   readonly truth: Truth;

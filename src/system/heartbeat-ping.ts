@@ -1,5 +1,6 @@
 import type { HeartbeatPing } from '../app/operations/readiness.ts';
 import type { Timer } from '../app/ports/outside.ts';
+import { faultCodeOf } from '../domain/errors.ts';
 import { heartbeatWaitMs } from '../domain/limits.ts';
 
 interface HeartbeatPingDeps {
@@ -23,16 +24,10 @@ export function createHeartbeatPing({ url, timer }: HeartbeatPingDeps): Heartbea
       return answer.ok ? null : `status ${answer.status}`;
     } catch (error) {
       if (controller.signal.aborted) return `no answer within ${heartbeatWaitMs / 1000} s`;
-      return codeOf(error);
+      // The code alone: a message may hold the address.
+      return faultCodeOf(error) || 'the connection failed';
     } finally {
       callOff();
     }
   };
-}
-
-/** The code alone: a message may hold the address. */
-function codeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : null;
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : null;
-  return typeof code === 'string' ? code : 'the connection failed';
 }

@@ -1,7 +1,8 @@
 import { hash, randomBytes, randomFillSync } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Digest, Ids } from '../app/ports/outside.ts';
+import { AppError } from '../domain/errors.ts';
 
 const poolSize = 4096;
 const hex = Array.from({ length: 256 }, (_value, byte) => byte.toString(16).padStart(2, '0'));
@@ -66,14 +67,18 @@ export function newCode(): string {
 /** The token of the API, made at the first start and kept in a file that only its owner can read. */
 export function tokenFrom(file: string): string {
   try {
-    const token = readFileSync(file, 'utf8').trim();
-    chmodSync(file, 0o600);
-    if (token !== '') return token;
+    const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+    if (kept !== '') {
+      chmodSync(file, 0o600);
+      return kept;
+    }
+    const token = newToken();
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${token}\n`, { mode: 0o600 });
+    return token;
   } catch (error) {
-    if ((error as { code?: string }).code !== 'ENOENT') throw error;
+    const words = `The token of the API cannot be kept in ${file} (${(error as { code?: string }).code ?? 'unknown'}).`;
+    const advice = 'Give the user of this process the right to read and write there, or set API_TOKEN.';
+    throw new AppError('internal', `${words} ${advice}`, { cause: error });
   }
-  const token = newToken();
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  return token;
 }

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { createSecrets } from '../app/operations/secrets.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Budget, Stopwatch, Timer } from '../app/ports/outside.ts';
-import { answerBytesMax } from '../domain/limits.ts';
-import { type Answered, faultIn, notConnected } from './errors.ts';
+import { answerBytesMax, topicIdMax } from '../domain/limits.ts';
+import { type Answered, faultIn, notConnected, noTopicHere, topicGone } from './errors.ts';
 
 /** The signal of a package that the client library declares; it stands for the signal of Node, which is typed apart. */
 export type CallSignal = NonNullable<Parameters<RawApi['getMe']>[0]>;
@@ -154,11 +154,13 @@ const sent = z
   .refine(({ message_id: id, ephemeral_message_id: alone }) => id > 0 || alone !== undefined);
 const edited = z.union([z.literal(true), sent]);
 
+/** Updates that may be asked for at once; a list of more is no answer. */
+export const updatesMax = 100;
+
 /** As far as results are read; the updates of a list are looked at one by one where they are taken in. */
 const results: Readonly<Partial<Record<keyof RawApi, z.ZodType>>> = {
   getMe: z.object({ id: number, username: z.string() }),
-  // More than may be asked for at once is no answer.
-  getUpdates: z.array(z.unknown()).max(100),
+  getUpdates: z.array(z.unknown()).max(updatesMax),
   getChat: z.object({ id: number }),
   getChatMember: z.object({ status: z.string(), user: z.object({ id: number }) }),
   // The first is the base thread of every forum.
@@ -205,4 +207,17 @@ function measured({ meter, stopwatch }: NonNullable<TelegramApiDeps['measure']>)
 function resultOf(code: number): string {
   if (code === 429) return 'rate_limited';
   return code >= 500 ? 'troubled' : 'refused';
+}
+
+/**
+ * Whether a private chat has topics; null without an answer. No field tells of one chat, and the bot's own word is about all of
+ * them. So a topic that cannot be there is asked for: the refusal tells whether that is missing, or topics are.
+ */
+export async function hasPrivateTopics(aside: AsideApi, address: string): Promise<boolean | null> {
+  const nowhere = { chat_id: address, message_thread_id: topicIdMax };
+  const probe = await aside.ask((raw, signal) => raw.editForumTopic(nowhere, signal));
+  if (probe.is === 'refused' && noTopicHere.test(probe.error)) return false;
+  if (probe.is === 'refused' && topicGone.test(probe.error)) return true;
+  const me = await aside.ask((raw, signal) => raw.getMe(signal));
+  return me.is === 'ok' ? me.value.has_topics_enabled === true : null;
 }

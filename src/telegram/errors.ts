@@ -1,7 +1,7 @@
 import { GrammyError, HttpError } from 'grammy';
 import { z } from 'zod';
 import type { CallFault } from '../app/ports/outside.ts';
-import { errorText } from '../domain/errors.ts';
+import { errorText, faultCodeOf } from '../domain/errors.ts';
 
 /** The outcome of a call, before the words of a refusal are read. Texts never hold the token. */
 export type Answered<T> = { readonly is: 'ok'; readonly value: T } | CallFault;
@@ -47,20 +47,14 @@ export function isTokenRefused(fault: CallFault): boolean {
 }
 
 function byNetwork(cause: unknown): CallFault {
-  const code = codeOf(cause);
-  return { is: code === notConnected ? 'unreached' : 'lost', error: textOf(cause) };
-}
-
-function codeOf(thrown: unknown): string | null {
-  const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : null;
-  return typeof code === 'string' ? code : null;
+  return { is: faultCodeOf(cause) === notConnected ? 'unreached' : 'lost', error: textOf(cause) };
 }
 
 /** The fetching library names the whole address, of which the token is a part; only its reason says something anyway. */
 function textOf(thrown: unknown): string {
   const text = errorText(thrown);
   const reason = /reason: ([\s\S]*)$/.exec(text)?.[1] ?? text;
-  return reason === '' ? (codeOf(thrown) ?? 'no answer') : reason;
+  return reason || faultCodeOf(thrown) || 'no answer';
 }
 
 /** Text that looks like a token of Telegram, also where `:` was made `%3A`. */
@@ -80,3 +74,7 @@ export function troubleOf(fault: CallFault): Trouble {
   if (fault.is !== 'refused' || fault.code !== 409) return 'refused';
   return fault.error.includes('webhook is active') ? 'webhook' : 'conflict';
 }
+
+/** A chat has no topics, or not this one. */
+export const noTopicHere = /the chat is not a (?:supergroup )?forum/i;
+export const topicGone = /message thread not found|TOPIC_DELETED|TOPIC_ID_INVALID/i;

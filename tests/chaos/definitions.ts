@@ -81,6 +81,8 @@ export function somePolicies(chance: Chance, now: number): Policies {
     ...maybe(0.1, () => ({ start_at: iso(now + chance.between(-60, 300) * minute) })),
     ...maybe(0.15, () => ({ max_age: chance.pick(['PT1M', 'PT10M', 'PT3H']) })),
     ...maybe(0.3, () => ({ unknown: chance.pick(['resend', 'ask'] as const) })),
+    ...maybe(0.15, () => ({ skip_if_unchanged: chance.pick(['none', 'silent', 'skip'] as const) })),
+    ...maybe(0.2, () => ({ fallback: 'creator' as const })),
     ...maybe(0.2, () => ({ priority: chance.between(1, 10) })),
     ...maybe(0.15, () => ({ quiet: someQuiet(chance) })),
     ...maybe(0.25, () => ({

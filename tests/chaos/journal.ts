@@ -65,6 +65,9 @@ export interface Wall {
   readonly settled: boolean;
 }
 
+/** A task, and how many of its live runs hold a place in `max_runs`. */
+type Seen = Row<'tasks'> & { readonly held: number };
+
 interface JournalDeps {
   readonly database: Database;
   readonly now: () => number;
@@ -82,7 +85,11 @@ const beside = new Set(['run_now', 'snooze', 'retry', 'replay', 'cancel', 'answe
 
 export function openJournal({ database, now, mark }: JournalDeps): Journal {
   const newAudit = database.prepare('select * from audit where id > ? order by id');
-  const allTasks = database.prepare('select * from tasks');
+  const allTasks = database.prepare(
+    `select t.*, (select count(*) from runs r join occurrences o on o.id = r.occurrence_id
+       where r.task_id = t.id and r.status in ('queued', 'running', 'backoff', 'waiting')
+         and o.source in ('schedule', 'catch_up') and r.task_version >= t.bounded_since) as held from tasks t`,
+  );
   const crowded = database.prepare(
     `select r.task_id from runs r where r.exclusive = 1 and r.status in ('queued', 'running', 'backoff', 'waiting')
        and exists (select 1 from runs e where e.task_id = r.task_id and e.id < r.id
@@ -92,7 +99,7 @@ export function openJournal({ database, now, mark }: JournalDeps): Journal {
   const turns = new Map<string, Turn[]>();
   const walls: Wall[] = [];
   const texts = new Map<string, Set<string>>();
-  let known = new Map<string, Row<'tasks'>>();
+  let known = new Map<string, Seen>();
   let auditId = 0;
   let [setBack, unnoticed, ahead, blind] = [false, false, false, false];
   const farRun = database.prepare(`select id from runs where status in ('queued', 'backoff') and ready_at > ?`).pluck();
@@ -119,7 +126,7 @@ export function openJournal({ database, now, mark }: JournalDeps): Journal {
 
   const observe = (settled: boolean): string[] => {
     const audit = newAudit.all(auditId) as Row<'audit'>[];
-    const tasks = allTasks.all() as Row<'tasks'>[];
+    const tasks = allTasks.all() as Seen[];
     const fresh = new Map(tasks.map((task) => [task.id, task]));
     for (const [index, entry] of audit.entries()) {
       auditId = entry.id;
@@ -211,7 +218,7 @@ function isRetimed(verb: string, now: Pick<Turn, 'policies' | 'schedule'>, task:
 }
 
 /** What must hold at any time, not only at the end. */
-function wrongIn(task: Row<'tasks'>, before: Row<'tasks'> | undefined): string[] {
+function wrongIn(task: Seen, before: Seen | undefined): string[] {
   const wrong: string[] = [];
   if ((task.state === 'active') !== (task.next_at !== null))
     wrong.push(`task ${task.id} is ${task.state} with next_at ${task.next_at}`);
@@ -219,10 +226,15 @@ function wrongIn(task: Row<'tasks'>, before: Row<'tasks'> | undefined): string[]
   if (task.version < before.version) wrong.push(`the version of task ${task.id} went back`);
   // An edit takes up the slots that are due as the task was before it.
   const most = Math.max(maxRunsOf(task), maxRunsOf(before));
-  if (task.bounded_runs > most && task.bounded_runs > before.bounded_runs)
-    wrong.push(`task ${task.id} counts ${task.bounded_runs} runs of ${most}`);
+  if (placesOf(task) > most && placesOf(task) > placesOf(before))
+    wrong.push(`task ${task.id} has ${task.bounded_runs} runs and holds places for ${task.held} more, of ${most}`);
   if (task.bounded_runs < 0) wrong.push(`task ${task.id} counts ${task.bounded_runs} runs`);
   return wrong;
+}
+
+/** Places in `max_runs` that are taken. */
+function placesOf({ bounded_runs: counted, held }: Seen): number {
+  return counted + held;
 }
 
 function maxRunsOf({ policies }: Row<'tasks'>): number {

@@ -50,7 +50,7 @@ describe('what is typed wrongly', () => {
     ['--offline task list --api-url http://x', /Leave one of the two out/],
     ['help task rnu', /There is no verb/],
     ['task get ..', /".." is no task id/],
-    ['task restore ""', /is no task id/],
+    ['task restore ""', /Name a task/],
     ['grant revoke .', /"." is no grant id/],
     ['thread pause ""', /is no thread key/],
     ['message send x --idempotency-key "a b"', /--idempotency-key has 1 to 200/],

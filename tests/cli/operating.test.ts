@@ -34,6 +34,23 @@ describe('the tasks of a thread', () => {
   });
 });
 
+describe('the tasks of a person', () => {
+  it('are counted and removed in one chat, and in all', async () => {
+    const { well, type } = await aPlace();
+    for (const name of ['One', 'Two', 'Three --thread-key cli:other']) await well(`${daily} ${name}`);
+    const { tasks } = (await well('task list --json')).json as {
+      readonly tasks: { readonly owner_user_key: string }[];
+    };
+    const owner = tasks[0]?.owner_user_key ?? '';
+    expect((await well(`task purge ${owner} --dry-run`)).out).toContain(`3 tasks of ${owner} (3 active`);
+    expect((await type(`task purge ${owner}`, { answers: ['n'] })).code).toBe(1);
+    const answer = await well(`task purge ${owner} --thread-key cli:other --yes --json`);
+    expect(answer.json).toMatchObject({ deleted: true, counts: { tasks: 1, active: 1 } });
+    expect((await well(`task purge ${owner} --yes`)).out).toContain('Deleted: 2 tasks');
+    expect((await type('task purge nobody --yes')).code).toBe(2);
+  });
+});
+
 describe('grants', () => {
   it('are listed, given and revoked', async () => {
     const { well } = await aPlaceAfter(`${daily} Hello`);

@@ -62,6 +62,20 @@ describe('a task on the command line', () => {
     expect((await well(`task restore ${id}`)).out).toContain('Restored #1 Daily.');
   });
 
+  it('that was deleted is found by its number and the beginning of its id, where it can be brought back or told of', async () => {
+    const { well, type } = await aPlaceAfter('task create --every 1h --timezone UTC "Stand up"');
+    const { task_id: id } = taskIn(await well('task get 1 --json'));
+    await well('task delete 1');
+    expect((await well('task list --state deleted')).out).toContain('Stand up');
+    expect((await well('task why 1')).out).toContain('created the');
+    for (const verb of ['task restore 1', `task restore ${id.slice(0, 13)}`, "task undo '#1'"]) {
+      expect((await well(verb)).out, verb).toMatch(/(?:Restored|Took back "delete" of) #1 Stand up\./);
+      await well('task delete 1');
+    }
+    for (const verb of ['task get 1', 'task run 1', 'task skip 1']) expect((await type(verb)).code, verb).toBe(3);
+    expect((await type('task restore 7')).err).toContain('There is no task #7 in cli:default.');
+  });
+
   it.each([
     ['--cron "0 9 * * 1-5" --timezone Europe/Madrid', { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' }],
     ['--rrule FREQ=DAILY;BYHOUR=9;BYMINUTE=0 --timezone UTC', { kind: 'rrule', timezone: 'UTC' }],
@@ -102,8 +116,10 @@ describe('a task on the command line', () => {
     expect(taskIn(piped).instructions).toBe('one\ntwo');
     const behind = await well('task create --when "every day at 9 water the plants" --timezone UTC --json');
     expect(taskIn(behind).instructions).toBe('water the plants');
-    const asked = await well('task create --when "every day at 8 until done take the pill" --timezone UTC --json');
-    expect(taskIn(asked)).toMatchObject({ instructions: 'take the pill', policies: { ack: { nag_every: 'PT10M' } } });
+    for (const words of ['"every day at 8 until done take the pill"', '"every day at 8, until done" "take the pill"']) {
+      const asked = await well(`task create --when ${words} --timezone UTC --json`);
+      expect(taskIn(asked)).toMatchObject({ instructions: 'take the pill', policies: { ack: { nag_every: 'PT10M' } } });
+    }
   });
 
   it('tells what would be made, and makes nothing, on a dry run', async () => {

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import * as limits from '../../src/domain/limits.ts';
 import { pageWith, type MeasuredRun } from './figures.ts';
 
 const page = readFileSync(new URL('../../docs/measured.md', import.meta.url), 'utf8');
@@ -47,4 +48,21 @@ it('says when the tree was changed, and refuses a page without marks', () => {
   expect(pageWith(page, { ...run, circumstances: { ...circumstances, isChanged: true } })).toContain('with changes');
   expect(pageWith(page, { ...run, circumstances: { ...circumstances, commit: null } })).toContain('without a commit');
   expect(() => pageWith('# Measured', run)).toThrow('marks');
+});
+
+it('stands alone with what was measured: what other pages say in such units are limits of the code', () => {
+  const folder = new URL('../../', import.meta.url);
+  const names = ['README.md', ...readdirSync(new URL('docs', folder)).map((name) => `docs/${name}`)];
+  const others = names.filter((name) => name.endsWith('.md') && name !== 'docs/measured.md');
+  const said = others.flatMap((name) => {
+    const prose = readFileSync(new URL(name, folder), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
+    return [...prose.matchAll(/\d[\d.,]* ?(?:ms|[µu]s|[kKMG]i?B|\/s|(?:times|x) (?:as fast|faster))\b/g)].map(
+      ([quantity]) => quantity,
+    );
+  });
+  const known = [`${limits.poolHeapMb} MB`, `${limits.templateRenderMs} ms`, `${limits.slotOpinionMaxMs} ms`];
+  expect(said.filter((quantity) => !known.includes(quantity))).toEqual([]);
+  expect(said.length).toBeGreaterThan(2);
+  // The figures of the page are below its marks, where a script writes them.
+  expect(page.split('<!-- ')[0]).not.toMatch(/\d ?(?:ms|µs|MB|\/s)/);
 });

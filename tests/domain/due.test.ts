@@ -14,6 +14,7 @@ interface Given {
   readonly waiting?: number;
   readonly reserved?: number;
   readonly boundedRuns?: number;
+  readonly held?: number;
   readonly actionKind?: string;
 }
 
@@ -24,11 +25,12 @@ function due({
   waiting = 0,
   reserved = waiting,
   boundedRuns = 0,
+  held = 0,
   actionKind = 'message',
 }: Given = {}): Due {
   const schedule = parseSchedule({ kind: 'cron', cron, timezone: 'UTC' }, nine);
   const policy = policyOf(policies, { actionKind, minGapMs: cron === '0 * * * *' ? hour : 5 * minute });
-  return { schedule, policy, nextAt: nine, boundedRuns, live, waiting, reserved };
+  return { schedule, policy, nextAt: nine, boundedRuns, held, live, waiting, reserved };
 }
 
 function told(plan: ReturnType<typeof planDue>): string[] {
@@ -118,6 +120,12 @@ const plans: readonly (readonly [what: string, given: Given, late: number, ...ro
   ['a live run to replace', { live: 1, policies: { overlap: 'replace' } }, 0, '09:00 schedule pending overlap'],
   ['live runs to run beside', { live: 3, policies: { overlap: 'allow' } }, 0, '09:00 schedule dispatched'],
   [
+    'a live run that holds the last place',
+    { policies: { max_runs: 2, overlap: 'allow' }, live: 1, boundedRuns: 1, held: 1 },
+    0,
+    '09:00 schedule skipped max_runs',
+  ],
+  [
     'a run by hand that waits, for which no place is kept',
     { ...queued, policies: { max_runs: 2, overlap: 'queue' }, boundedRuns: 1, reserved: 0 },
     0,
@@ -134,7 +142,8 @@ it.each(plans.map(([what, given, late, ...rows]) => ({ what, given, late, rows }
 
 it.each([
   ['the slot after it', {}, nine + hour],
-  ['nothing after the last run that is allowed', { policies: { max_runs: 3 }, boundedRuns: 2 }, null],
+  ['nothing once the last run that is allowed has ended', { policies: { max_runs: 3 }, boundedRuns: 3 }, null],
+  ['the slot after the last run that is allowed, as that may never begin', { policies: { max_runs: 1 } }, nine + hour],
   ['the slot after one that a live run skipped', { policies: { max_runs: 1 }, live: 1 }, nine + hour],
   [
     'the slot after one that found all runs taken by those that wait',
@@ -204,7 +213,7 @@ describe('slots that were missed', () => {
 
 describe('other schedules', () => {
   const policy = policyOf({}, { actionKind: 'message', minGapMs: hour });
-  const around = { policy, nextAt: nine, boundedRuns: 0, live: 0, waiting: 0, reserved: 0 };
+  const around = { policy, nextAt: nine, boundedRuns: 0, held: 0, live: 0, waiting: 0, reserved: 0 };
   const delay = parseSchedule({ kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' }, nine - hour);
 
   it('complete the task with their last slot', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isActor } from '../../src/domain/access.ts';
 import { grantFault, type Grant } from '../../src/domain/grant.ts';
 import { durationMs } from '../../src/domain/schedule/time/duration.ts';
-import { checkTexts, isBlank, titleFrom } from '../../src/domain/task.ts';
+import { checkLabels, checkTexts, isBlank, titleFrom } from '../../src/domain/task.ts';
 import { parseThreadKey, threadKeyOf } from '../../src/domain/thread.ts';
 
 describe('thread keys', () => {
@@ -64,6 +64,41 @@ describe('titles', () => {
     expect(titleFrom('Water the plants. Then rest.')).toBe('Water the plants.');
     expect(titleFrom('  Standup\nBring coffee')).toBe('Standup');
     expect([...titleFrom('😀'.repeat(80))]).toHaveLength(60);
+    expect(titleFrom(flag.repeat(60))).toBe(flag.repeat(60));
+    expect(titleFrom(flag.repeat(61))).toBe(`${flag.repeat(59)}…`);
+    // Signs that stand on each other have no end, and a title that was taken from a text must fit.
+    expect(() => checkTexts(titleFrom(piled.repeat(60)), 'a text')).not.toThrow();
+  });
+});
+
+const flag = '🇪🇸';
+const family = '👨‍👩‍👧‍👦';
+const piled = `e${'\u0301'.repeat(30)}`;
+
+describe('names', () => {
+  const titled = (title: string) => checkTexts(title, 'a text');
+  const tagged = (tag: string) => checkLabels(null, [tag]);
+  const about = (subject: string) => checkLabels(subject, []);
+  const fields = [
+    ['a title', titled, 128],
+    ['a tag', tagged, 40],
+    ['a subject', about, 128],
+  ] as const;
+
+  it.each(fields)('%s is counted as people count, and bounded for a machine', (_what, check, max) => {
+    for (const sign of ['x', '😀', '👍🏽', flag, 'é']) {
+      expect(() => check(sign.repeat(max))).not.toThrow();
+      expect(() => check(sign.repeat(max + 1))).toThrow(`at most ${max} characters`);
+    }
+    expect(() => check(family.repeat(Math.floor((max * 4) / family.length)))).not.toThrow();
+    for (const sign of [family, piled])
+      expect(() => check(sign.repeat(max))).toThrow(`at most ${max * 4} UTF-16 units`);
+  });
+
+  it.each(fields)('%s has something to be seen', (_what, check) => {
+    for (const blank of ['\u200b', '\u2060\u00ad ', '\u034f', '\u3164', '\u{e0020}'])
+      expect(() => check(blank)).toThrow(/needs a title|can be seen/);
+    expect(() => check('\u200bx')).not.toThrow();
   });
 });
 

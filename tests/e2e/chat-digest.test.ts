@@ -23,7 +23,7 @@ describe('/digest', () => {
     const bot = await aTalkingBot(inLab);
     await made(bot, ['ada', lab], 'every day at 10 Stand up');
     await made(bot, ['ada', lab], 'every day at 11 Lunch');
-    await made(bot, ['ada', lab], 'every day at 12 {{ nothing }}');
+    await made(bot, ['ada', lab], 'every day at 12 {{ context.nothing }}');
     await ask(bot, ['ada', lab], '/pause 2');
     await ask(bot, ['ada', lab], '/snooze 1 tomorrow at 9:30');
     await ask(bot, ['ada', lab], '/digest daily 8:00');
@@ -32,10 +32,10 @@ describe('/digest', () => {
       [
         'Coming until Fri 20 Nov 08:00 (UTC)',
         '10:00 #1 Stand up',
-        '12:00 #3 {{ nothing }}',
+        '12:00 #3 {{ context.nothing }}',
         '',
         'Failed since Wed 18 Nov 08:00',
-        '#3 {{ nothing }}: The text looks like a template and cannot be read as one: undefined variable: n…',
+        '#3 {{ context.nothing }}: The text looks like a template and cannot be read as one: undefined variable: c…',
         '',
         'Put off',
         '09:30 #1 Stand up',

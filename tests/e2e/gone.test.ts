@@ -180,3 +180,14 @@ describe('a task whose owner has left the group', () => {
     expect(saidIn(bot, lab, topicNamed(bot, lab, 'Water the plants'))).toEqual(['Water the plants']);
   });
 });
+
+it('a kind of action that is gone leaves the slots of its tasks out, which is told once', async () => {
+  const before = await aBotIn(ada, { ...unhurried, ECHO_ACTION: '1' });
+  await aTask(before, { title: 'Try', thread: threadOf(ada), cron: '0 * * * *', more: { action: { kind: 'echo' } } });
+  const bot = await before.restart({ env: { ECHO_ACTION: '0' } });
+  await bot.pass(2 * hour);
+  expect(toOwner(bot, /^Not run/)).toEqual([
+    'Not run: #1 Try was left out, because what it does (echo) is not there any more. Its runs are left out until that is mended; I tell you this once.',
+  ]);
+  expect(stateOf(bot)).toEqual([{ state: 'active', paused_reason: null }]);
+});

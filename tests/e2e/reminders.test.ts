@@ -57,7 +57,7 @@ describe('a reminder that asks for Done', () => {
     expect(said(bot, lab, topic)).toHaveLength(1);
     expect((await ask(bot, ['ada', lab], '/history', { thread: topic })).text).toContain(', done by Ada 09:50');
     const why = (await ask(bot, ['ada', lab], '/why', { thread: topic })).text;
-    expect(why).toMatch(/: ran on time; delivered; done by Ada at 09:50, after 2 reminders\.$/m);
+    expect(why).toMatch(/: ran on time; delivered; done by Ada at 09:50, after 2 reminders\. Run 1\.$/m);
   });
 });
 

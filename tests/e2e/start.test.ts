@@ -30,6 +30,18 @@ describe('/start and /help', () => {
     expect(labels(bot.now(hello))).toEqual([['Add me to a group']]);
     expect(await askText(bot, ['ada', ada], '/start')).not.toContain('Is it 09:00');
   });
+
+  it('says of a private chat without topics that they are off, whatever other people have, and looks again', async () => {
+    const bot = await aTalkingBot({ TELEGRAM_CHATS: String(ben) });
+    const hello = await ask(bot, ['ben', ben], '/start');
+    expect(hello.text).toContain('Topics: off. Only this bot’s owner can switch them on');
+    const preview = await ask(bot, ['ben', ben], '/new every day at 9 Stretch');
+    await bot.press('ben', preview, 'Create');
+    expect(bot.now(preview).text).toContain('topics are off for this bot');
+    bot.world.setForum(ben, true);
+    await bot.press('ben', hello, 'Check again');
+    expect(bot.now(hello).text).toContain('Topics: on.');
+  });
 });
 
 describe('the claim code', () => {

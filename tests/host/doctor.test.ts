@@ -81,6 +81,13 @@ describe('the computer', () => {
     expect(finding?.fix).toContain(fix);
   });
 
+  it('children that cannot be started are a fault, with the limits that may be too low', async () => {
+    const { look } = await aPlace({ system: { childFault: async () => 'spawn EAGAIN' } });
+    const { found, exitCode } = await look('--offline');
+    expectFinding(found('child_process')[0], 'fail', 'spawn EAGAIN');
+    expect([found('child_process')[0]?.fix?.includes('ulimit -u'), exitCode]).toEqual([true, 1]);
+  });
+
   it('rules of time that are older than those of the database are worth a word, newer ones are not', async () => {
     const { look, database } = await aPlace();
     const opened = await openedAt(database, 0);
@@ -107,7 +114,8 @@ describe('the configuration', () => {
 
   it('a token of the API that can be guessed is a fault where others can ask', async () => {
     const weak = await (await aPlace({ environment: { API_TOKEN: 'secret' } })).look('--offline');
-    const open = await (await aPlace({ environment: { API_TOKEN: 'secret', HTTP_HOST: '0.0.0.0' } })).look('--offline');
+    const long = { API_TOKEN: 'secret'.repeat(8), HTTP_HOST: '0.0.0.0' };
+    const open = await (await aPlace({ environment: long })).look('--offline');
     expect([weak.level('api_token'), open.level('api_token')]).toEqual([['warn'], ['fail']]);
     expect(weak.out).not.toContain('secret"');
   });

@@ -49,9 +49,10 @@ const wireTask = {
   resumed_by: 'api:token:default',
   deleted_at: null,
   deleted_by: null,
+  last_run_id: 'run-0',
   last_run_at: '2026-11-18T08:59:59.000Z',
   last_run_status: 'succeeded',
-  last_outcome: 'succeeded',
+  last_outcome: 'missed',
   last_error_message: null,
 };
 
@@ -102,7 +103,10 @@ describe('an answer', () => {
         reason: null,
         replay_of: null,
         late_ms: 0,
+        run_number: 6,
+        action_kind: 'message',
         error_message: null,
+        error_code: null,
         created_at: '2026-11-18T09:00:00.000Z',
         updated_at: '2026-11-18T09:00:00.000Z',
         trace_id: 'run-1',
@@ -114,6 +118,7 @@ describe('an answer', () => {
             finished_at: null,
             duration_ms: null,
             http_status: null,
+            action_kind: 'message',
             error_message: null,
           },
         ],
@@ -128,6 +133,7 @@ describe('an answer', () => {
             message_id: 99,
             error_code: null,
             error_message: null,
+            fallback: false,
             created_at: '2026-11-18T09:00:00.000Z',
             delivered_at: '2026-11-18T09:00:00.005Z',
             trace_id: 'run-1',
@@ -153,7 +159,6 @@ describe('an answer', () => {
     ['queued', 'running'],
     ['running', 'running'],
     ['backoff', 'running'],
-    ['waiting', 'running'],
     ['succeeded', 'succeeded'],
     ['failed', 'failed'],
     ['cancelled', 'failed'],
@@ -164,7 +169,7 @@ describe('an answer', () => {
   });
 
   it('tells of a last run that was cancelled that it has failed, and its finer word', async () => {
-    const door = aDoor({ get: async () => ({ ...task, lastRunStatus: 'cancelled' }) });
+    const door = aDoor({ get: async () => ({ ...task, lastRunStatus: 'cancelled', lastOutcome: 'cancelled' }) });
     const { json } = await door.ask('GET', '/v1/tasks/task-1');
     expect(json.task).toMatchObject({ last_run_status: 'failed', last_outcome: 'cancelled' });
   });

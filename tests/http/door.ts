@@ -62,8 +62,10 @@ export const task: Task = {
   topicId: 42,
   context: { seen: 1 },
   counters: { runs: 5, failures: 1, consecutiveFailures: 0, boundedRuns: 4 },
+  lastRunId: 'run-0',
   lastRunAt: now - 1000,
   lastRunStatus: 'succeeded',
+  lastOutcome: 'missed',
   lastError: null,
   created: { at: now - 5000, by: 'telegram:user:7' },
   updated: { at: now - 4000, by: 'telegram:user:7' },
@@ -82,7 +84,10 @@ export const taskRun: TaskRun = {
   runId: 'run-1',
   replayOf: null,
   lateMs: 0,
+  runNumber: 6,
+  actionKind: 'message',
   error: null,
+  errorCode: null,
   createdAt: now,
   updatedAt: now,
   traceId: null,
@@ -111,6 +116,7 @@ export const taskRun: TaskRun = {
       deliveredAt: now + 5,
       cause: null,
       heldUntil: null,
+      isFallback: false,
       decision: null,
     },
   ],
@@ -175,6 +181,17 @@ const status: ServerStatus = {
   },
   audit: null,
 };
+const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
+const chat = {
+  id: 'c',
+  address: '7',
+  title: 'Ada',
+  kind: 'private',
+  state: 'approved',
+  timezone: null,
+  settings: {},
+  approvedBy: null,
+} as const;
 const counts = { active: 3, paused: 1, completed: 1, liveRuns: 1, openDeliveries: 2 };
 
 export const run: RunView = {
@@ -188,7 +205,10 @@ export const run: RunView = {
   traceId: null,
   status: 'succeeded',
   output: { text: 'Stand up!' },
+  runNumber: 6,
+  actionKind: 'message',
   error: null,
+  errorCode: null,
   createdAt: now,
   startedAt: now,
   finishedAt: now,
@@ -242,6 +262,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     list: async () => ({ items: [task], next: 'more' }),
     versions: async () => [],
     edit: async () => ({ ...changed, warnings: [], changes: {} }),
+    renameWarnings: async () => [],
     pause: async () => changed,
     resume: async () => changed,
     delete: async () => changed,
@@ -291,7 +312,13 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       renew: bulked,
       cancel: bulked,
       count: async () => counts,
-      purge: async () => counts,
+      purge: async () => ({ counts, isDone: true }),
+    }),
+    access: heard('access', {
+      list: async () => ({ items: [access], next: 'more' }),
+      allow: async () => ({ chat, entry: access, entryId: '17' }),
+      deny: async () => ({ chat, entryId: '17', paused: 1 }),
+      forget: async () => ({ chat, entryId: '17', paused: 0 }),
     }),
     operations: heard('operations', {
       status: async () => status,

@@ -133,3 +133,12 @@ describe('a preview of plain words', () => {
     expect(answer).not.toHaveProperty('timezone');
   });
 });
+
+it('a preview of a rule that names no second says which one it takes', async () => {
+  const warningsOf = async (rrule: string) => {
+    const { answer } = await asked({ schedule: { kind: 'rrule', rrule, timezone: 'Europe/Madrid' } });
+    return (answer['warning_details'] as { code: string }[]).map(({ code }) => code);
+  };
+  expect(await warningsOf('FREQ=DAILY;BYHOUR=9;BYMINUTE=0')).toEqual(['second_assumed']);
+  expect(await warningsOf('FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0')).toEqual([]);
+});

@@ -34,11 +34,25 @@ describe('a request with an Idempotency-Key', () => {
     expect((await ask('GET', `${path}/runs`)).json.task_runs).toHaveLength(1);
   });
 
+  it('takes no second change back, whether the answer was kept or lost', async () => {
+    const { p, ask, make } = await aPlace();
+    const path = await make({ title: 'First' });
+    for (const title of ['Second', 'Third']) await ask('PATCH', path, { title });
+    const first = await ask('POST', `${path}/undo`, {}, key('k'));
+    expect(first.json.task.title).toBe('Second');
+    expect((await ask('POST', `${path}/undo`, {}, key('k'))).text).toBe(first.text);
+    p.database.prepare(`update idempotency_keys set answer = null`).run();
+    expect((await ask('POST', `${path}/undo`, {}, key('k'))).json.task.title).toBe('Second');
+    expect((await ask('POST', `${path}/undo`, {}, key('k2'))).json.task.title).toBe('First');
+  });
+
   it('is not remembered when it was refused', async () => {
     const { p, ask, make } = await aPlace();
     const path = await make();
-    await ask('POST', `${path}/run-now`);
-    expect(said(await ask('POST', `${path}/run-now`, {}, key('k')))).toBe('409 run_in_progress');
+    const live = await ask('POST', `${path}/run-now`);
+    const refused = await ask('POST', `${path}/run-now`, {}, key('k'));
+    expect(said(refused)).toBe('409 run_in_progress');
+    expect(refused.json.error.details).toEqual({ run_id: live.json.task_run.run_id });
     await p.settle();
     const made = await ask('POST', `${path}/run-now`, {}, key('k'));
     expect([made.status, made.headers.get(replayed)]).toEqual([200, null]);

@@ -128,7 +128,7 @@ describe('the id of a request', () => {
       .prepare<[string], { kind: string; data: string }>('select kind, data from events where ref = ? order by id')
       .all(runId);
     expect(events).toEqual([
-      { kind: 'run.started', data: '{"trace_id":"trace:42"}' },
+      { kind: 'run.started', data: '{"attempt":1,"trace_id":"trace:42"}' },
       { kind: 'run.succeeded', data: '{"trace_id":"trace:42"}' },
     ]);
   });

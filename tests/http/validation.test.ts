@@ -45,7 +45,7 @@ describe('a create', () => {
       'invalid_schedule',
       'schedule.tz',
     ],
-    ['an unknown policy', { ...creation, policies: { fallback: 'creator' } }, 'invalid_policy', 'policies.fallback'],
+    ['an unknown policy', { ...creation, policies: { fallbacks: 'creator' } }, 'invalid_policy', 'policies.fallbacks'],
     ['a policy out of range', { ...creation, policies: { priority: 11 } }, 'invalid_policy', 'policies.priority'],
     [
       'an unknown field of a policy',
@@ -137,7 +137,7 @@ describe('a query', () => {
     ['/v1/tasks?state=on', 'invalid_request', 'state'],
     ['/v1/tasks?__proto__=x', 'invalid_request', '__proto__'],
     ['/v1/tasks?thread_key=telegram:x', 'invalid_thread_key', undefined],
-    [`/v1/tasks?q=${'x'.repeat(201)}`, 'invalid_request', 'q'],
+    [`/v1/tasks?q=${'x'.repeat(513)}`, 'invalid_request', 'q'],
     ['/v1/tasks?q=%00', 'invalid_request', 'q'],
     [`/v1/tasks?cursor=${'x'.repeat(500)}`, 'invalid_cursor', 'cursor'],
     ['/v1/tasks?q=%zz', 'invalid_request', undefined],

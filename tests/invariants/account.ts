@@ -86,4 +86,6 @@ export function isBounded(run: Row<'runs'>, { occurrences }: Pick<Account, 'occu
   return occurrence !== undefined && isPlanned(occurrence);
 }
 
+export const hasBegun = ({ attempts }: Row<'runs'>) => attempts > 0;
+
 export const policiesOf = ({ policies }: Row<'tasks'>) => JSON.parse(policies) as Policies;

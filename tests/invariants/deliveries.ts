@@ -1,3 +1,4 @@
+import type { Policies } from '../../src/domain/policy.ts';
 import type { Account } from './account.ts';
 import { groupBy, repeated, tell, type Breach, type Row } from './rows.ts';
 
@@ -16,18 +17,35 @@ export const isWord = ({ kind, edits }: Part) => edits === null && ['result', 'n
 export const textOf = ({ content }: Pick<Part, 'content'>) => (JSON.parse(content) as { text?: string }).text ?? '';
 const squeezed = (text: string) => text.replaceAll(/\s+/g, '');
 
+interface Input {
+  readonly delivers: boolean;
+  readonly late: boolean;
+  readonly policies?: Policies;
+}
+
 /** The parts are numbered 1..n, fit into a message each, and together say what the run brought back. */
-function partsAreWhole({ rows, partsOf }: Account): Breach[] {
+function partsAreWhole({ rows, partsOf, occurrences, runsOf }: Account): Breach[] {
+  const isRepeat = ({ id, task_id: task, output }: Row<'runs'>) =>
+    (runsOf.get(task ?? '') ?? []).some((other) => other.id !== id && other.output === output);
   const torn = rows.runs.filter((run) => {
     const own = (partsOf.get(run.id) ?? []).filter(isResult).toSorted((a, b) => a.part - b.part);
-    const { delivers } = JSON.parse(run.input) as { delivers: boolean };
-    if (run.status !== 'succeeded' || !delivers) return own.length > 0;
-    const isNumbered = own.length > 0 && own.every(({ part }, index) => part === index + 1);
-    const fits = own.every((part) => textOf(part).length <= 4096);
-    const said = squeezed(own.map(textOf).join(''));
-    return !isNumbered || !fits || said !== squeezed(textOf({ content: run.output ?? '{}' }));
+    const input = JSON.parse(run.input) as Input;
+    if (run.status !== 'succeeded' || !input.delivers) return own.length > 0;
+    const isUnchanged = occurrences.get(run.occurrence_id ?? '')?.reason === 'unchanged';
+    if (isUnchanged && !isRepeat(run)) return true;
+    if (isUnchanged && input.policies?.skip_if_unchanged === 'skip') return own.length > 0;
+    return !isWhole(own, run, input.late) || (isUnchanged && own.some(({ silent }) => silent !== 1));
   });
   return tell('a result has other parts than it should', torn);
+}
+
+function isWhole(parts: readonly Part[], { output }: Row<'runs'>, late: boolean): boolean {
+  const isNumbered = parts.length > 0 && parts.every(({ part }, index) => part === index + 1);
+  const fits = parts.every((part) => textOf(part).length <= 4096);
+  const said = squeezed(parts.map(textOf).join(''));
+  // A late result says so below what the run brought back.
+  const brought = late ? said.replace(/Late:due\S*$/, '') : said;
+  return isNumbered && fits && brought === squeezed(textOf({ content: output ?? '{}' }));
 }
 
 function partsAreOne({ rows }: Account): Breach[] {

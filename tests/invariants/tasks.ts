@@ -1,4 +1,4 @@
-import { isBounded, policiesOf, type Account } from './account.ts';
+import { hasBegun, isBounded, isLive, policiesOf, type Account } from './account.ts';
 import { tell, type Breach, type Row } from './rows.ts';
 
 /** What a task says of itself agrees with what happened to it, and what a client was told is so. */
@@ -55,11 +55,13 @@ function miscounted(task: Row<'tasks'>, account: Account): unknown[] {
   return agrees ? [] : [{ task, ended, most, failures, bounded }];
 }
 
-/** Runs that slots asked for since the count last started again; null where nobody knows when that was. */
+/** Runs that slots asked for, which began and have ended, since the count last started again; null where nobody knows when that was. */
 export function boundedRuns(task: Row<'tasks'>, account: Account): number | null {
   const after = account.countsAfter(task);
   if (after === null) return null;
-  return (account.runsOf.get(task.id) ?? []).filter((run) => run.id > after && isBounded(run, account)).length;
+  return (account.runsOf.get(task.id) ?? []).filter(
+    (run) => run.id > after && isBounded(run, account) && hasBegun(run) && !isLive(run),
+  ).length;
 }
 
 /** The limit of a task has been reached, so that no slot comes after its last run. */

@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, realpathSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { aFolder } from '../support/place.ts';
+import { freshPostgres } from '../support/postgres.ts';
 import { startProgram } from './program.ts';
 
 const patience = { timeout: 10_000, interval: 20 };
@@ -13,7 +14,7 @@ describe.concurrent('a start', () => {
     const folder = aFolder(atEnd);
     writeFileSync(
       join(folder, '.env'),
-      'DATABASE_URL=file:c.db\nRETENTION_DAY=30\nTELEGRAM_BOT=x\nCOMPOSE_PROJECT_NAME=x\n',
+      'DATABASE_URL=file:c.db\nRETENTION_DAY=30\nTELEGRAM_BOT=x\nCOMPOSE_PROJECT_NAME=x\nROLE=worker\n',
     );
     const program = startProgram(folder, {}, atEnd);
     await program.url();
@@ -22,9 +23,67 @@ describe.concurrent('a start', () => {
       expect.objectContaining({ level: 'warn', variable: 'RETENTION_DAY', nearest: 'RETENTION_DAYS' }),
       expect.objectContaining({ level: 'warn', variable: 'TELEGRAM_BOT', nearest: null }),
     ]);
+    expect(program.lines().filter(({ event }) => event === 'variable_without_effect')).toEqual([
+      expect.objectContaining({ level: 'warn', variable: 'ROLE' }),
+    ]);
     program.kill('SIGINT');
     expect(await program.ended).toBe(0);
   });
+
+  it.for([
+    ['127.0.0.2', 'http://127.0.0.2'],
+    ['0.0.0.0', 'http://127.0.0.1'],
+  ])(
+    'on %s prints a link to the chat page that leads there',
+    async ([HTTP_HOST = '', place = ''], { onTestFinished: atEnd }) => {
+      const program = startProgram(aFolder(atEnd), { DATABASE_URL: 'file:c.db', HTTP_HOST }, atEnd);
+      const { chat } = await program.logs('started');
+      expect(String(chat)).toMatch(new RegExp(`^${place}:\\d+/sandbox$`));
+      expect((await fetch(String(chat))).status).toBe(200);
+    },
+  );
+
+  it('names the newest copy where the database is gone, and says nothing where none ever was', async ({
+    onTestFinished: atEnd,
+  }) => {
+    const folder = aFolder(atEnd);
+    const database = join(folder, 'c.db');
+    const first = startProgram(folder, { DATABASE_URL: 'file:c.db' }, atEnd);
+    await first.url();
+    first.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    expect(first.written()).not.toContain('cronogram restore');
+    mkdirSync(join(folder, 'backups'));
+    copyFileSync(database, join(folder, 'backups', 'c.db-20260101-030000.db'));
+    renameSync(database, `${database}.saved-20260102-030000`);
+    utimesSync(join(folder, 'backups', 'c.db-20260101-030000.db'), 1, 1);
+    const second = startProgram(folder, { DATABASE_URL: 'file:c.db' }, atEnd);
+    const newest = join(realpathSync(folder), 'c.db.saved-20260102-030000');
+    expect(await second.logs('database_made_anew')).toMatchObject({ level: 'warn', newest_copy: newest });
+    const words = '\n\n  cronogram restore c.db.saved-20260102-030000\n';
+    await vi.waitFor(() => expect(second.written()).toContain(words), patience);
+  });
+
+  it('makes the folder of its own files where the database is elsewhere', async ({ onTestFinished: atEnd }) => {
+    const folder = aFolder(atEnd);
+    const program = startProgram(folder, { DATABASE_URL: (await freshPostgres()).url }, atEnd);
+    await program.url();
+    expect(readdirSync(join(folder, 'data'))).toEqual(expect.arrayContaining(['api-token', 'sandbox.db']));
+    program.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+  });
+
+  it.for(['sandbox.db', 'api-token'])(
+    'is refused with 1 and a sentence when %s cannot be used',
+    async (name, { onTestFinished: atEnd }) => {
+      const folder = aFolder(atEnd);
+      mkdirSync(join(folder, name));
+      const program = startProgram(folder, { DATABASE_URL: 'file:c.db' }, atEnd);
+      expect(await program.ended).toBe(1);
+      expect(program.written()).toMatch(new RegExp(`${name} .*\\([A-Z_]+\\)\\. Give the user of this process`));
+      expect(program.written()).not.toContain('    at ');
+    },
+  );
 
   it('is refused with 78 and a sentence when .env cannot be read', async ({ onTestFinished: atEnd }) => {
     const folder = aFolder(atEnd);

@@ -8,13 +8,14 @@ const headers = { authorization: `Bearer ${token}`, 'content-type': 'application
 
 const doubling = (body: string) =>
   `{% assign a = "xxxxxxxxxxxxxxxx" %}{% for i in (1..40) %}${body}{% endfor %}{{ a }}`;
+/** Behind a condition that does not hold where nothing is known yet, or creation would refuse them. */
 const bombs = [
   doubling('{% capture a %}{{ a }}{{ a }}{% endcapture %}'),
   doubling('{% assign a = a | append: a %}'),
   `{% for i in (1..900000) %}${'x'.repeat(200)}{% endfor %}`,
   '{% for i in (1..900) %}{% for j in (1..900) %}{% assign x = j %}{% endfor %}{% endfor %}',
   '{{ "now" | date: "%999999999d" }}',
-];
+].map((bomb) => `{% if context.armed %}${bomb}{% endif %}`);
 
 function residentMb(pid: number): number {
   const [, kb = '0'] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
@@ -31,7 +32,7 @@ it('renders fifty bombs at once in other processes, and stays light and quick', 
   };
   const create = async (index: number, instructions: string) => {
     const schedule = { kind: 'cron', cron: '0 9 1 1 *', timezone: 'UTC' };
-    const body = { title: `task ${index}`, instructions, schedule };
+    const body = { title: `task ${index}`, instructions, schedule, context: { armed: true } };
     const { task } = (await ask('POST', '/v1/threads/cli:default/tasks', body)) as { task: { task_id: string } };
     return task.task_id;
   };

@@ -6,13 +6,14 @@ import { ackTests, approvalTests, askedTests } from './conformance/acks.ts';
 import { admissionTests } from './conformance/admission.ts';
 import { attachTests } from './conformance/attach.ts';
 import { auditTests, workAuditTests } from './conformance/audit.ts';
+import { boundTests } from './conformance/bounds.ts';
 import { calledOffTests } from './conformance/called-off.ts';
 import { cardTests } from './conformance/cards.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
 import { chatFactTests } from './conformance/chat-facts.ts';
 import { chatTaskTests } from './conformance/chat-tasks.ts';
 import { chatTests, goneTests, moveTests } from './conformance/chats.ts';
-import { afterEndTests, endTests } from './conformance/ends.ts';
+import { afterEndTests, endTests, repeatTests } from './conformance/ends.ts';
 import { escalationTests } from './conformance/escalations.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
 import { grantTests } from './conformance/grants.ts';
@@ -51,6 +52,9 @@ export function conformance(open: OpenWorld): void {
   describe('admission', () => {
     admissionTests(open);
   });
+  describe('the count of runs', () => {
+    boundTests(open);
+  });
   describe('runs', () => {
     runTests(open);
     refusedRunTests(open);
@@ -61,6 +65,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('runs of threads', () => {
     threadRunTests(open);
+  });
+  describe('the same result again', () => {
+    repeatTests(open);
   });
   describe('ends of runs', () => {
     endTests(open);

@@ -106,9 +106,10 @@ function sqliteShapes(connection: Database.Database): Shapes {
           .map((index) => ({
             name: index.name,
             unique: index.unique === 1,
-            columns: all<{ name: string }>('select name from pragma_index_info(?) order by seqno', index.name).map(
-              (one) => one.name,
-            ),
+            columns: all<{ name: string }>(
+              `select coalesce(name, 'an expression') as name from pragma_index_info(?) order by seqno`,
+              index.name,
+            ).map((one) => one.name),
             partial: index.partial === 1,
           }))
           .sort(byName),
@@ -127,8 +128,8 @@ async function postgresShapes(client: Client): Promise<Shapes> {
   );
   const indexes = await all<Shape['indexes'][number] & { table: string; primary: boolean }>(
     `select t.relname as table, i.relname as name, x.indisunique as unique, x.indisprimary as primary, x.indpred is not null as partial,
-       array(select a.attname::text from unnest(x.indkey) with ordinality k(no, ord)
-         join pg_attribute a on a.attrelid = t.oid and a.attnum = k.no order by k.ord) as columns
+       array(select coalesce(a.attname::text, 'an expression') from unnest(x.indkey) with ordinality k(no, ord)
+         left join pg_attribute a on a.attrelid = t.oid and a.attnum = k.no order by k.ord) as columns
      from pg_index x join pg_class t on t.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
      join pg_namespace n on n.oid = t.relnamespace where n.nspname = 'public'`,
   );

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { RunQuery } from '../../src/app/ports/runs.ts';
 import { liveStatuses } from '../../src/domain/run.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
-import { aTask, claimAll, nine } from '../support/builders.ts';
+import { aRunningTask, aTask, claimAll, endOf, nine } from '../support/builders.ts';
 import { freshSqlite, watched } from '../support/fresh-sqlite.ts';
 import { worldOver } from '../support/store-worlds.ts';
 
@@ -43,4 +43,23 @@ test('no question about runs, and no look for what a thread has under way, reads
     .filter((detail) => /^SCAN |TEMP B-TREE FOR ORDER BY/.test(detail) && !isPage(detail));
   expect(selects().length).toBeGreaterThan(10);
   expect(faults).toEqual([]);
+});
+
+test('the last success is found from the end of the slots of its task', async () => {
+  const connection = await freshSqlite();
+  onTestFinished(() => void connection.close());
+  const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
+  const { started } = await aRunningTask(world);
+  const { selects, planOf } = watched(connection);
+  await world.store.finishRuns([endOf(started, { output: { text: 'one' }, ifUnchanged: 'skip' })]);
+
+  const [plan = []] = selects()
+    .filter((text) => text.includes('replay'))
+    .map(planOf);
+  expect(plan.filter((detail) => /^(?:SCAN|SEARCH|USE)/.test(detail))).toEqual([
+    expect.stringMatching(/^SEARCH o USING INDEX occurrences_slot/),
+    expect.stringMatching(/^SEARCH r USING INDEX sqlite_autoindex_runs_1/),
+    'SCAN last',
+    expect.stringMatching(/^SEARCH d USING INDEX deliveries_part/),
+  ]);
 });

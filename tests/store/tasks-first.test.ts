@@ -102,7 +102,7 @@ describe('on Postgres', () => {
     const end = { does: 'end', interrupted: false, status: 'failed', occurrence: 'failed', reason: null } as const;
     const start = () =>
       store.startRuns({ now: nine, limit: 10 }, bootId, (found) =>
-        found.map(({ id }): StartPlan => ({ runId: id, ...end, error: 'no grant' })),
+        found.map(({ id }): StartPlan => ({ runId: id, ...end, error: 'no grant', errorCode: 'not_allowed' })),
       );
     let starting = beside(Promise.resolve());
     const answers: unknown[] = [];

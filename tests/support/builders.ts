@@ -172,7 +172,7 @@ export function endOf(started: StartedRun, facts: Partial<RunEnd> = {}): RunEnd 
     error: null,
     output: null,
     deliveries: [],
-    notices: { byHand: false, failed: null, autoPaused: null, recovered: null },
+    notices: { byHand: false, failed: null, autoPaused: null, recovered: null, completed: null },
     context: null,
     usage: [],
     follows: null,

@@ -65,7 +65,7 @@ export interface Pipeline {
   create(input?: Partial<TaskInput>, request?: Partial<CreateRequest>): Promise<Task>;
   history(taskId: string): Promise<readonly TaskRun[]>;
   /** The process dies and another one starts on the same database; what it had in memory is gone. */
-  restart(): Pipeline;
+  restart(changed?: Partial<RoomSettings>): Pipeline;
 }
 
 export interface PipelineOptions {
@@ -83,6 +83,7 @@ export const settings: RoomSettings = {
   DELIVERY_CONCURRENCY: 50,
   RUN_CONCURRENCY: 50,
   ECHO_ACTION: true,
+  MAX_RUNS_DEFAULT: 0,
   MIN_INTERVAL: minute,
   QUOTA_PER_CHAT: 500,
   QUOTA_PER_USER: 500,
@@ -166,7 +167,7 @@ function pipelineOn(database: Database, given: Given): Pipeline {
     },
     history: async (taskId) =>
       (await store.listTaskRuns({ taskId, status: null, limit: 200, cursor: null })).items.toReversed(),
-    restart: () => pipelineOn(database, given),
+    restart: (changed = {}) => pipelineOn(database, { ...given, settings: { ...given.settings, ...changed } }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
-import { accountOf, policiesOf, type Account, type Period } from '../invariants/account.ts';
+import { accountOf, isBounded, isLive, policiesOf, type Account, type Period } from '../invariants/account.ts';
 import { proveParts } from '../invariants/deliveries.ts';
 import { groupBy, scheduleOf, tell, type Breach, type Row, type Rows } from '../invariants/rows.ts';
 import { boundsOf, isDelay, proveSlots, type SlotProof } from '../invariants/slots.ts';
@@ -123,7 +123,8 @@ function limitsAreKept(account: Account): Breach[] {
     if (most === undefined) return false;
     // What runs once is completed by its schedule.
     const isShort = task.state === 'completed' && task.schedule_kind !== 'once' && !isSpent(task, account);
-    return isShort || (boundedRuns(task, account) ?? 0) > most;
+    const held = (account.runsOf.get(task.id) ?? []).filter((run) => isLive(run) && isBounded(run, account)).length;
+    return isShort || (boundedRuns(task, account) ?? 0) + held > most;
   });
   return tell('max_runs was not kept', wrong);
 }

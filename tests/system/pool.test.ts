@@ -7,7 +7,7 @@ import * as limits from '../../src/domain/limits.ts';
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
 import { systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { startChild, type Child, type Reply } from '../../src/system/pool/child.ts';
-import { createPool, type Work } from '../../src/system/pool/pool.ts';
+import { childFault, createPool, type Work } from '../../src/system/pool/pool.ts';
 import { manualTime, memoryLog, start } from '../support/fakes.ts';
 
 function template(owner: string | null, text = '{{ 1 | plus: 1 }}'): Work<'template'> {
@@ -301,6 +301,16 @@ describe('a child', () => {
     };
     // On a machine with other things to do the child itself may be late.
     await expect.poll(busy, { timeout: 25_000 }).toBe('done');
+  });
+
+  it('is tried out for whoever asks whether one can be started', async () => {
+    expect(await childFault(systemTimer)).toBeNull();
+    const gone: Child = { tell: async () => death, isGone: () => true, end: () => {} };
+    expect(await childFault(systemTimer, () => gone)).toBe('it ended with SIGABRT');
+    const failing = () => {
+      throw new Error('spawn EAGAIN');
+    };
+    expect(await childFault(systemTimer, failing)).toBe('spawn EAGAIN');
   });
 
   it('has no environment, a small heap, and no right to read, to write or to start anything', async () => {

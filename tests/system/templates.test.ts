@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { messageAction } from '../../src/app/actions/message.ts';
 import * as limits from '../../src/domain/limits.ts';
 import { systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import type { TemplateAnswer } from '../../src/system/pool/child.ts';
@@ -10,31 +11,48 @@ const ada = 'telegram:user:1001';
 
 describe('a template', () => {
   const templates = promptTemplates();
+  const tried = async (text: string) => {
+    const template = messageAction(templates).check({ kind: 'message' }, text);
+    if (template !== null) await templates.check(template, ada);
+  };
   const madeOf = (text: string, variables = {}) => templates.render(text, ada, variables);
 
   it('fills in variables, with filters and conditions', async () => {
-    const text = '{% if n > 1 %}{{ name | upcase }}{% else %}none{% endif %}, {{ missing | default: "?" }}';
-    expect(await madeOf(text, { n: 2, name: 'ada' })).toMatchObject({
+    const text = '{% if n > 1 %}{{ name | upcase }}{% endif %}, {{ missing | default: "?" }}';
+    expect(await madeOf(text, { n: 2, name: 'ada' })).toEqual({ is: 'done', text: 'ADA, ?' });
+    const asked = '{% if context.x %}yes{% else %}no{% endif %} {% unless context.y %}none{% endunless %}';
+    expect(await madeOf(asked, { context: {} })).toEqual({ is: 'done', text: 'no none' });
+    expect(await madeOf('{{ missing }}')).toMatchObject({
       is: 'giveUp',
       error: expect.stringContaining('undefined variable: missing') as string,
     });
-    expect(await madeOf('{% if n > 1 %}{{ name | upcase }}{% endif %}', { n: 2, name: 'ada' })).toEqual({
-      is: 'done',
-      text: 'ADA',
-    });
   });
 
-  it.each(['{{ a', '{% if %}', '{% nonsense %}', '{{ a | nofilter }}', '{% for x in %}{% endfor %}'])(
-    '%j is refused with a way out',
-    async (text) => {
-      await expect(templates.check(text, ada)).rejects.toThrow(/action\.plain/);
-    },
-  );
+  it.each([
+    '{{ nobody }}',
+    '{{ task.owner }}',
+    '{% if task.id %}{{ run.nothing }}{% endif %}',
+    '{{ a',
+    '{% if %}',
+    '{% nonsense %}',
+    '{{ a | nofilter }}',
+    '{% for x in %}{% endfor %}',
+  ])('%j is refused with a way out', async (text) => {
+    await expect(tried(text)).rejects.toThrow(/action\.plain/);
+  });
 
-  it('does not take a value for a template, and writes lists and nothing like Liquid does', async () => {
-    expect(await madeOf('{{ a }}{{ b }}{{ c }}', { a: '{{ b }}', b: [1, [2, 'x']], c: null })).toEqual({
+  it.each([
+    'Seen {{ context.seen }} of {{ context.list | size }}',
+    '{{ task.id }} {{ task.tz }} {{ run.number }} {{ run.slot }} {{ run.source }} {{ run.attempt }}',
+    '{{ nobody | default: "-" }}',
+  ])('%j is taken, as a run may have what it names', async (text) => {
+    await tried(text);
+  });
+
+  it('does not take a value for a template, and writes lists and objects as JSON and nothing as nothing', async () => {
+    expect(await madeOf('{{ a }}{{ b }}{{ c }}', { a: '{{ b }}', b: [1, [2, { x: 'y' }]], c: null })).toEqual({
       is: 'done',
-      text: '{{ b }}12x',
+      text: '{{ b }}[1,[2,{"x":"y"}]]',
     });
   });
 
@@ -115,7 +133,7 @@ describe('what becomes of it', () => {
     [{ is: 'spent', afterMs: 700 }, 'quota_exceeded'],
     [{ is: 'away' }, 'quota_exceeded'],
   ] as const)('at its creation, when its work is %j', async (worked, code) => {
-    await expect(answering(worked).check('{{ a }}', ada)).rejects.toMatchObject({ code });
+    await expect(answering(worked).check({ text: '{{ a }}', variables: {} }, ada)).rejects.toMatchObject({ code });
   });
 });
 

@@ -3,6 +3,7 @@ import { AppError, assert } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
+import type { TemplateText } from '../ports/outside.ts';
 
 /** The input of an action. It knows nothing of the trigger, and of the chat only its name. */
 export interface Job {
@@ -12,6 +13,8 @@ export interface Job {
   readonly taskId: string | null;
   readonly chatId: string | null;
   readonly ownerId: Actor;
+  /** Which run of its task it is. */
+  readonly runNumber: number | null;
   readonly attempt: number;
   readonly startedAt: number;
   /** One key for all attempts of a slot; targets outside can tell a repeat by it. */
@@ -46,8 +49,8 @@ export type Outcome =
 
 export interface Action {
   readonly kind: string;
-  /** Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the template that is to be parsed as well. */
-  check(spec: ActionSpec, instructions: string): string | null;
+  /** Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the template that is to be tried as well. */
+  check(spec: ActionSpec, instructions: string): TemplateText | null;
   /** Whether doing it again does no harm, when nobody knows whether it was done. */
   repeatable(spec: ActionSpec): boolean;
   run(job: Job): Outcome | Promise<Outcome>;

@@ -1,9 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
-import type { RunInput } from '../../domain/run.ts';
-import { wallText } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
-import type { ActionSpec } from '../../domain/task.ts';
+import { isBlank, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
 
@@ -19,7 +17,7 @@ export function messageAction(templates: Pick<Templates, 'render'>): Action {
       const plain = spec['plain'];
       if (plain !== undefined && typeof plain !== 'boolean') throw invalid('action.plain is true or false.');
       checkMedia(spec['media']);
-      return isTemplate(spec, instructions) ? instructions : null;
+      return isTemplate(spec, instructions) ? { text: instructions, variables: sampleVariables } : null;
     },
     // Rendering has no effect outside; the sending is a delivery, which keeps its own truth.
     repeatable: () => true,
@@ -33,15 +31,12 @@ async function rendered(templates: Pick<Templates, 'render'>, job: Job): Promise
   return made.is === 'done' ? shown(job, made.text) : made;
 }
 
-function shown({ input, startedAt }: Job, text = input.instructions): Outcome {
+function shown({ input }: Job, text = input.instructions): Outcome {
   const media = mediaOf(input.action['media']);
-  const isEmpty = text.trim() === '';
-  if (isEmpty && media === null) {
+  if (isBlank(text) && media === null) {
     return { is: 'giveUp', error: 'the text is empty: the template left nothing to send' };
   }
-  const late = input.late ? lateLine(input, startedAt) : null;
-  const whole = late === null ? text : isEmpty ? late : `${text}\n\n${late}`;
-  return { is: 'done', text: whole, ...(media === null ? {} : { media }) };
+  return { is: 'done', text, ...(media === null ? {} : { media }) };
 }
 
 /** Longer than any id that Telegram has given out. */
@@ -68,24 +63,45 @@ function isTemplate(action: ActionSpec, text: string): boolean {
   return action['plain'] !== true && (text.includes('{{') || text.includes('{%'));
 }
 
-/** The one line that is added to a result, because a reader of a late one must know when it was meant for. */
-function lateLine({ slotAt, timezone }: RunInput, startedAt: number): string {
-  return `Late: due ${wallText(slotAt ?? startedAt, timezone)}, ran ${wallText(startedAt, timezone)} (${timezone})`;
-}
+type Told = Pick<Job, 'input' | 'runId' | 'taskId' | 'runNumber' | 'attempt' | 'startedAt'>;
 
-function variables({ input, runId, attempt, startedAt }: Job) {
+function variables({ input, runId, taskId, runNumber, attempt, startedAt }: Told) {
+  const slot = input.slotAt === null ? null : iso(input.slotAt);
+  const { number, title, timezone } = input;
   return {
-    task: { number: input.number, title: input.title, timezone: input.timezone },
+    task: { id: taskId, number, title, timezone, tz: timezone },
     run: {
       id: runId,
+      number: runNumber,
       attempt,
-      scheduled_for: input.slotAt === null ? null : iso(input.slotAt),
+      source: input.again?.kind ?? input.source ?? 'schedule',
+      slot,
+      scheduled_for: slot,
       started_at: iso(startedAt),
       late: input.late,
     },
     context: input.context ?? {},
   };
 }
+
+/** What a run gives a template, by example. */
+const sampleVariables = variables({
+  input: {
+    title: 'Title',
+    instructions: '',
+    action: { kind: 'message' },
+    timezone: 'UTC',
+    number: 1,
+    slotAt: 0,
+    late: false,
+    delivers: true,
+  },
+  runId: 'run',
+  taskId: 'task',
+  runNumber: 1,
+  attempt: 1,
+  startedAt: 0,
+});
 
 export function refuseUnknown(spec: ActionSpec, known: readonly string[]): void {
   const unknown = Object.keys(spec).find((key) => !known.includes(key));

@@ -1,9 +1,10 @@
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
-import { nextSlots } from '../../domain/schedule/schedule.ts';
+import { isDelay, isSlot, nextSlots } from '../../domain/schedule/schedule.ts';
 import { DAY_MS, iso } from '../../domain/schedule/time/calendar.ts';
 import { memo } from '../operations/memo.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
+import { slotFromNow } from '../pipeline/slot-plans.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts, DueTask } from '../ports/pipeline.ts';
 import type { TaskStore } from '../ports/tasks.ts';
@@ -42,7 +43,7 @@ export interface Seen {
 interface AuditDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
   readonly store: Pick<
     HousekeepingStore,
-    'auditPage' | 'sampleTasks' | 'standingTask' | 'slotAccount' | 'tellFindings'
+    'auditPage' | 'sampleTasks' | 'pageOfActive' | 'standingTask' | 'slotAccount' | 'tellFindings'
   > &
     Pick<UpkeepStore, 'readNote' | 'writeNote'> &
     Pick<TaskStore, 'readTask'>;
@@ -118,6 +119,11 @@ async function* auditSteps(deps: AuditDeps, rowsMax: number): AsyncGenerator<num
       yield page.seen;
     } while (below !== null && rows < rowsMax);
   }
+  for await (const page of nextSlotsOf(deps)) {
+    tally.look('next_slots', page.seen);
+    tally.find('next_slot_drifted', page.drifted);
+    yield page.seen;
+  }
   const missing: Missing[] = [];
   for await (const page of missingSlots(store, now)) {
     tally.look('slots', page.tasks);
@@ -175,7 +181,7 @@ interface AccountPage {
   readonly missing: readonly Missing[];
 }
 
-type AccountStore = Pick<HousekeepingStore, 'sampleTasks' | 'standingTask' | 'slotAccount'>;
+type AccountStore = Pick<HousekeepingStore, 'sampleTasks' | 'pageOfActive' | 'standingTask' | 'slotAccount'>;
 
 /** Multiples of it spread evenly over a stretch, however many there are of them. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
@@ -186,7 +192,8 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
  */
 async function* missingSlots(store: AccountStore, now: number): AsyncGenerator<AccountPage, void> {
   const part = (Math.floor(now / DAY_MS) * goldenRatio) % 1;
-  const window = { from: now - limits.slotSampleWindowMs, through: now - limits.overdueMs };
+  const from = now - limits.slotSampleWindowMs;
+  const window = { from, through: now - limits.overdueMs, untouchedSince: from };
   let slots = 0;
   for (const taskId of await store.sampleTasks({ part, now, limit: limits.slotSampleMax })) {
     if (slots >= limits.slotSampleSlotsMax) return;
@@ -204,6 +211,7 @@ async function* missingSlots(store: AccountStore, now: number): AsyncGenerator<A
 interface Window {
   readonly from: number;
   readonly through: number;
+  readonly untouchedSince: number;
 }
 
 /** Slots that were computed again, and those of them for which nothing stands. */
@@ -222,7 +230,7 @@ async function* accountOf(store: AccountStore, task: DueTask, window: Window): A
     const slots = slotsOf(task, { from, through: end });
     const through = slots.length < limits.slotAccountPage ? end : (slots.at(-1) ?? end);
     if (slots.length === 0) return;
-    const account = await store.slotAccount({ taskId: task.id, untouchedSince: window.from, from, through });
+    const account = await store.slotAccount({ taskId: task.id, untouchedSince: window.untouchedSince, from, through });
     // A task that was changed a moment ago does not tell any more what its slots were.
     if (account === null) return;
     const known = new Set(account.slots);
@@ -233,12 +241,56 @@ async function* accountOf(store: AccountStore, task: DueTask, window: Window): A
 }
 
 /** A schedule that cannot be computed is the scheduler's to report. */
-function slotsOf(task: DueTask, { from, through }: Window): number[] {
+function slotsOf(task: DueTask, { from, through }: Pick<Window, 'from' | 'through'>): number[] {
   try {
     const bounds = policyFor(task);
     return nextSlots(task.schedule, from, { count: limits.slotAccountPage, upTo: through, bounds });
   } catch {
     return [];
+  }
+}
+
+/* ---- the next slot, computed again ---- */
+
+/** The next slots of all active tasks, oldest task first: whatever else is wrong, this one decides whether a task ever runs. */
+async function* nextSlotsOf({ store, clock }: Pick<AuditDeps, 'store' | 'clock'>) {
+  for (let after = ''; ;) {
+    const began = clock.now();
+    const page = await store.pageOfActive(after, { now: began, limit: limits.auditPageMax });
+    const drifted: string[] = [];
+    for (const task of page)
+      if (!('unreadable' in task) && (await isDrifted(store, task, { began, now: clock.now() }))) drifted.push(task.id);
+    yield { seen: page.length, drifted };
+    const last = page.at(-1);
+    if (last === undefined || page.length < limits.auditPageMax) return;
+    after = last.id;
+  }
+}
+
+/**
+ * A slot that is due is the scheduler's to take. One that lies ahead may be a later one than the first where those before it
+ * have their rows, because the clock went back behind them. Whoever changes the task while it is looked at is not contradicted.
+ */
+async function isDrifted(
+  store: AccountStore,
+  task: DueTask,
+  { began: untouchedSince, now }: { readonly began: number; readonly now: number },
+): Promise<boolean> {
+  const { id: taskId, schedule, nextAt } = task;
+  if (nextAt <= now || !mayDrift(task, now)) return false;
+  if (isDelay(schedule) || !isSlot(schedule, nextAt, policyFor(task)))
+    return (await store.slotAccount({ taskId, untouchedSince, from: now, through: now })) !== null;
+  for await (const { lost } of accountOf(store, task, { from: now, through: nextAt, untouchedSince }))
+    if (lost.length > 0) return true;
+  return false;
+}
+
+/** A schedule that cannot be computed is the scheduler's to report. */
+function mayDrift(task: DueTask, now: number): boolean {
+  try {
+    return slotFromNow(task, now) !== task.nextAt;
+  } catch {
+    return false;
   }
 }
 

@@ -1,10 +1,11 @@
 import type { Actor } from '../../domain/access.ts';
 import { checks, type Finding } from '../../domain/audit.ts';
+import { isSpent } from '../../domain/due.ts';
 import { errorText } from '../../domain/errors.ts';
 import { reconcileMax } from '../../domain/limits.ts';
-import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import type { Runner } from '../pipeline/runner.ts';
+import { slotFromNow } from '../pipeline/slot-plans.ts';
 import type { World } from '../ports/outside.ts';
 import type { DueTask, Unreadable } from '../ports/pipeline.ts';
 import type { HousekeepingStore, Replanned } from '../ports/upkeep.ts';
@@ -68,13 +69,12 @@ async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGen
   }
 }
 
-/** The next slot of an enabled task that has lost it. A task that cannot be planned is paused, so that people see it. */
+/** The next slot of an enabled task that has lost it, or whose one is wrong. A task that cannot be planned is paused, so that people see it. */
 function planned(task: DueTask | Unreadable, now: number): Replanned {
   if ('unreadable' in task) return { pause: `unreadable: ${task.unreadable}` };
   try {
     const policy = policyFor(task);
-    const spent = policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns;
-    return { nextAt: spent ? null : nextSlot(task.schedule, now, policy) };
+    return { nextAt: isSpent(policy, task.boundedRuns) ? null : slotFromNow(task, now) };
   } catch (error) {
     return { pause: `unreadable: ${errorText(error)}` };
   }

@@ -1,4 +1,4 @@
-import { openFrom } from '../../domain/due.ts';
+import { isSpent, openFrom } from '../../domain/due.ts';
 import { AppError } from '../../domain/errors.ts';
 import { clockStepMs, clockToldMs } from '../../domain/limits.ts';
 import { isDelay, nextSlot, slotsThrough, type Schedule } from '../../domain/schedule/schedule.ts';
@@ -134,9 +134,8 @@ function beginningOf(schedule: Schedule): TurnedBack['begins'] {
 /** The first slot from now on that has no row; null where the task stays as it is. A slot that is due stays due. */
 function nextOf(task: Overtaken, schedule: Schedule, now: number): number | null {
   const policy = policyFor(task);
-  const isSpent = policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns;
   // A task that has come to its end goes on only where that end is not yet true.
-  const goesOn = task.state === 'active' ? task.nextAt > now : task.isTakenBack && !isSpent;
+  const goesOn = task.state === 'active' ? task.nextAt > now : task.isTakenBack && !isSpent(policy, task.boundedRuns);
   if (task.state === 'paused' || !goesOn) return null;
   const first = openFrom({ ...task, schedule, policy }, nextSlot(schedule, now, policy));
   if (first === null || task.state === 'completed') return first;

@@ -9,13 +9,18 @@ import type { CallFault, SentIds, Log, Outgoing, Transport, World } from '../por
 type EndDeps = Pick<World, 'clock' | 'ids'>;
 
 /** In these the chat itself cannot be written to, so a word in it would only wait beside the result. */
-const speechless: ReadonlySet<BlockedCause> = new Set(['chat_gone', 'no_write_right']);
+export const speechless: ReadonlySet<BlockedCause> = new Set(['chat_gone', 'no_write_right']);
 
-const ended = ({ id, fence, taskId }: OutboxPart) => ({ id, fence, taskId });
+const ended = ({ id, fence, taskId, fallback }: OutboxPart) => ({
+  id,
+  fence,
+  taskId,
+  ...(fallback === 'taken' ? { fallback: true as const } : {}),
+});
 
 /** Decoration of a topic that is there: never a reason to make one, and never a question to anybody. */
 export function isDecoration({ kind }: Pick<OutboxPart, 'kind'>): boolean {
-  return kind === 'card' || kind === 'pin' || kind === 'close' || kind === 'open';
+  return kind === 'card' || kind === 'pin' || kind === 'close' || kind === 'open' || kind === 'rename';
 }
 
 /**
@@ -50,7 +55,15 @@ export function notPinned(deps: EndDeps, part: OutboxPart, error: string): PartE
   return { ...failed(part, error), guidance: wordOf(deps, part, { shown: { view: 'notPinned' }, thread: part.route }) };
 }
 
-type Why = Pick<Extract<CallFault, { is: 'blocked' }>, 'cause' | 'error'>;
+export type Why = Pick<Extract<CallFault, { is: 'blocked' }>, 'cause' | 'error'>;
+
+/** Named again until it succeeds, its title changes, or it is too old; its topic is told once why it is not called so yet. */
+export function notRenamed(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {
+  const guidance = wordOf(deps, part, { shown: { view: 'notRenamed', cause, error }, thread: part.route });
+  const isSpeechless = speechless.has(cause) || cause === 'topics_off';
+  const told = isSpeechless ? null : guidance;
+  return { ...ended(part), status: 'blocked', afterMs: limits.blockedRecheckMs, cause, error, guidance: told };
+}
 
 /** The topic stays, and the chat is told what is missing. */
 export function topicNotRemoved(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {
@@ -116,6 +129,13 @@ export function blocked(deps: EndDeps, part: OutboxPart, { cause, error }: Why):
   const shown: View = { view: 'blocked', cause, error };
   const guidance = isTold ? wordOf(deps, part, { shown, thread: home }) : null;
   return { ...ended(part), status: 'blocked', afterMs: limits.blockedRecheckMs, cause, error, guidance };
+}
+
+/** Nothing of it stands anywhere, and it goes where its task was asked for. Where topics are off, that is the chat itself. */
+export function fallBack(part: OutboxPart, { cause, error }: Why, evidence: string | null): PartEnd {
+  const topic = cause === 'topics_off' || part.fallback === 'taken' ? null : (part.home?.topic ?? null);
+  const end = putOff(part, { error, afterMs: 0, evidence });
+  return end.status === 'pending' ? { ...end, fallback: true, reroute: { topic, cause } } : end;
 }
 
 type Word = Pick<NewMessage, 'shown' | 'thread'>;

@@ -4,8 +4,11 @@ import {
   freeFrom,
   heldAtOnceMs,
   isGroup,
+  note,
   roomAt,
+  whenFree,
   type Held,
+  type Purse,
   type Rate,
   type Rates,
 } from '../../domain/pace.ts';
@@ -73,24 +76,24 @@ interface State {
   readonly gates: Map<string, Gate>;
   /** By the address, for whoever knows nothing else of a chat. */
   readonly chatAt: Map<string, string>;
-  readonly all: { open: number; readonly ends: number[]; heldUntil: number };
+  readonly all: Purse;
   /** Chats in which somebody waits for the next call of a turn. */
   readonly waiting: Set<Gate>;
   held: readonly Held[];
-  readonly asides: { open: number; waiting: number; readonly ends: number[]; heldUntil: number };
+  readonly asides: ReturnType<typeof createAsides>;
   /** When calls were last booked, and whether none could be. */
   looked: { readonly at: number; readonly inVain: boolean };
 }
 
-/** A chat that waits for the end of another call is looked at again after this. */
+/** Calls that wait for the end of another one are looked at again after this. */
 const lookAgainMs = 100;
 
 /** The pace of one chat asks for a second between two calls. */
 const soonMs = 1500;
 
 export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
-  const all = { open: 0, ends: [], heldUntil: -Infinity };
-  const asides = { open: 0, waiting: 0, ends: [], heldUntil: -Infinity };
+  const all: Purse = { open: 0, ends: [], heldUntil: -Infinity };
+  const asides = createAsides(deps, rates.overall, all);
   const looked = { at: Infinity, inVain: false };
   const state: State = {
     deps,
@@ -123,7 +126,7 @@ export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
     take: (address) => take(state, known(address)),
     isFreeSoon: (address) => isFreeSoon(state, known(address)),
     hold: (address, ms) => hold(state, known(address), ms),
-    aside: (call) => aside(state, call),
+    aside: asides.make,
   };
 }
 
@@ -188,13 +191,6 @@ function addEnd({ all, rates }: State, gate: Gate, at: number): void {
   note(gate.ends, { calls, withinMs: keptMs(rates, gate.address) }, at);
 }
 
-/** Without a limit there is nothing to count. */
-function note(ends: number[], { calls, withinMs }: Rate, at: number): void {
-  if (calls === Infinity) return;
-  while (ends[0] !== undefined && ends[0] + withinMs <= at) ends.shift();
-  ends.push(at);
-}
-
 function keptMs({ chat, group }: Rates, address: string): number {
   return isGroup(address) ? Math.max(chat.withinMs, group.withinMs) : chat.withinMs;
 }
@@ -209,15 +205,11 @@ function freeAt({ rates }: State, gate: Gate): number {
   return isGroup(gate.address) ? Math.max(free, freeFrom(spent, rates.group)) : free;
 }
 
-function allFreeAt({ all, rates }: State): number {
-  return Math.max(all.heldUntil, freeFrom(all, rates.overall));
-}
-
 /** Chats that wait in the course of a turn come first: otherwise a great backlog would keep its chat waiting for ever. */
 function roomOf(state: State): number {
   const now = state.deps.stopwatch.elapsed();
   if (state.all.heldUntil > now) return 0;
-  const first = [...state.waiting].filter((gate) => freeAt(state, gate) <= now).length + asidesDue(state, now);
+  const first = [...state.waiting].filter((gate) => freeAt(state, gate) <= now).length + state.asides.due(now);
   return Math.max(roomAt(state.all, state.rates.overall, now) - first, 0);
 }
 
@@ -239,9 +231,9 @@ function forgetIdle({ gates, chatAt, rates, waiting }: State, gate: Gate, now: n
 
 function freeInMs(state: State): number | null {
   const now = state.deps.stopwatch.elapsed();
-  const whenAll = allFreeAt(state);
+  const whenAll = whenFree(state.all, state.rates.overall);
   // The end of an aside is told to nobody.
-  if (whenAll === Infinity) return state.asides.open > 0 ? lookAgainMs : null;
+  if (whenAll === Infinity) return state.asides.areOpen() ? lookAgainMs : null;
   if (whenAll > now) return whenAll - now;
   if (roomOf(state) === 0) return lookAgainMs;
   if (state.looked.inVain) return 0;
@@ -256,14 +248,18 @@ function freeInMs(state: State): number | null {
 function turnInMs(state: State): number | null {
   if (state.waiting.size === 0) return null;
   const first = Math.min(...[...state.waiting].map((gate) => freeAt(state, gate)));
-  const waitMs = Math.max(first, allFreeAt(state)) - state.deps.stopwatch.elapsed();
+  const waitMs = Math.max(first, whenFree(state.all, state.rates.overall)) - state.deps.stopwatch.elapsed();
   return waitMs === Infinity ? lookAgainMs : Math.max(waitMs, 0);
+}
+
+function nextAt(state: State, gate: Gate): number {
+  return Math.max(freeAt(state, gate), whenFree(state.all, state.rates.overall));
 }
 
 function isFreeSoon(state: State, gate: Gate): boolean {
   if (gate.call === 'reserved') return true;
   closeCall(state, gate);
-  return Math.max(freeAt(state, gate), allFreeAt(state)) <= state.deps.stopwatch.elapsed() + soonMs;
+  return nextAt(state, gate) <= state.deps.stopwatch.elapsed() + soonMs;
 }
 
 async function take(state: State, gate: Gate): Promise<boolean> {
@@ -273,88 +269,98 @@ async function take(state: State, gate: Gate): Promise<boolean> {
   }
   closeCall(state, gate);
   if (!(await waitFor(state, gate))) return false;
-  gate.call = 'out';
-  state.all.open += 1;
   // The end of a call that belongs to no turn will not be told.
   if (!gate.inTurn) closeCall(state, gate);
   return true;
 }
 
-async function aside<T>(state: State, call: () => Promise<T | CallFault>): Promise<T | CallFault> {
-  const { deps, all, asides, rates } = state;
-  if (!beginAside(state) && !(await waitAside(state))) {
-    return { is: 'unreached', error: 'Telegram must be left alone for now' };
-  }
+async function waitFor(state: State, gate: Gate): Promise<boolean> {
+  const { all, waiting, deps } = state;
+  waiting.add(gate);
   try {
-    const answer = await call();
-    if (isWait(answer)) asides.heldUntil = Math.max(asides.heldUntil, deps.stopwatch.elapsed() + answer.ms);
-    return answer;
+    return await begun(deps, {
+      freeAt: () => nextAt(state, gate),
+      isInVain: (now) => Math.max(gate.heldUntil, all.heldUntil) - now > budgetWaitMaxMs,
+      begin: () => {
+        if (nextAt(state, gate) > deps.stopwatch.elapsed()) return false;
+        gate.call = 'out';
+        all.open += 1;
+        return true;
+      },
+    });
   } finally {
-    const now = deps.stopwatch.elapsed();
-    for (const spent of [all, asides]) {
-      spent.open -= 1;
-      note(spent.ends, rates.overall, now);
-    }
+    waiting.delete(gate);
   }
+}
+
+interface Beginning {
+  /** Begins if it may now. */
+  readonly begin: () => boolean;
+  /** Infinity while that hangs on the end of another call. */
+  readonly freeAt: () => number;
+  readonly isInVain: (now: number, at: number) => boolean;
+}
+
+/** Begins as soon as the budget has room; false when waiting is in vain. */
+async function begun(
+  { stopwatch, timer }: Pick<World, 'stopwatch' | 'timer'>,
+  { freeAt, isInVain, begin }: Beginning,
+): Promise<boolean> {
+  while (!begin()) {
+    const [now, at] = [stopwatch.elapsed(), freeAt()];
+    if (isInVain(now, at)) return false;
+    const waitMs = at === Infinity ? lookAgainMs : Math.ceil(at - now);
+    await new Promise<void>((resolve) => timer.after(waitMs, resolve));
+  }
+  return true;
+}
+
+/** Calls that are no message of a chat's turn: they have half of the budget of all chats at most, and come before results. */
+function createAsides(deps: Pick<World, 'stopwatch' | 'timer'>, overall: Rate, all: Purse) {
+  const own: Purse = { open: 0, ends: [], heldUntil: -Infinity };
+  const share = { ...overall, calls: Math.max(Math.floor(overall.calls / 2), 1) };
+  let waiting = 0;
+  const freeAt = () => Math.max(whenFree(own, share), whenFree(all, overall));
+  const begin = () => {
+    if (freeAt() > deps.stopwatch.elapsed()) return false;
+    for (const purse of [all, own]) purse.open += 1;
+    return true;
+  };
+  /** False when it would take so long that nobody looks any more. */
+  const beginLater = async (): Promise<boolean> => {
+    const until = deps.stopwatch.elapsed() + asideWaitMaxMs;
+    const isInVain = (now: number, at: number) => now >= until || (at !== Infinity && at > until);
+    waiting += 1;
+    try {
+      return await begun(deps, { begin, freeAt, isInVain });
+    } finally {
+      waiting -= 1;
+    }
+  };
+  const make: Budget['aside'] = async (call) => {
+    if (!begin() && !(await beginLater())) return { is: 'unreached', error: 'Telegram must be left alone for now' };
+    try {
+      const answer = await call();
+      if (isWait(answer)) own.heldUntil = Math.max(own.heldUntil, deps.stopwatch.elapsed() + answer.ms);
+      return answer;
+    } finally {
+      const now = deps.stopwatch.elapsed();
+      for (const purse of [all, own]) {
+        purse.open -= 1;
+        note(purse.ends, overall, now);
+      }
+    }
+  };
+  return {
+    make,
+    areOpen: () => own.open > 0,
+    /** Those that wait, as far as they may begin now. */
+    due: (now: number) => (own.heldUntil > now ? 0 : Math.min(waiting, roomAt(own, share, now))),
+  };
 }
 
 function isWait(answer: unknown): answer is Extract<CallFault, { is: 'wait' }> {
   return typeof answer === 'object' && answer !== null && 'is' in answer && answer.is === 'wait';
-}
-
-/** Counts one as begun if it may begin now. */
-function beginAside(state: State): boolean {
-  if (asideFreeAt(state) > state.deps.stopwatch.elapsed()) return false;
-  for (const spent of [state.all, state.asides]) spent.open += 1;
-  return true;
-}
-
-function asideFreeAt(state: State): number {
-  const { asides, rates } = state;
-  return Math.max(asides.heldUntil, freeFrom(asides, asideShare(rates)), allFreeAt(state));
-}
-
-function asideShare({ overall }: Rates): Rate {
-  return { ...overall, calls: Math.max(Math.floor(overall.calls / 2), 1) };
-}
-
-/** Asides that wait, as far as they may begin now: they come before results. */
-function asidesDue({ asides, rates }: State, now: number): number {
-  return asides.heldUntil > now ? 0 : Math.min(asides.waiting, roomAt(asides, asideShare(rates), now));
-}
-
-/** False when it would take so long that nobody looks any more. */
-async function waitAside(state: State): Promise<boolean> {
-  const { asides, deps } = state;
-  const until = deps.stopwatch.elapsed() + asideWaitMaxMs;
-  asides.waiting += 1;
-  try {
-    while (!beginAside(state)) {
-      const [now, at] = [deps.stopwatch.elapsed(), asideFreeAt(state)];
-      if ((at === Infinity ? now : at) > until || now >= until) return false;
-      const waitMs = at === Infinity ? lookAgainMs : Math.ceil(at - now);
-      await new Promise<void>((resolve) => deps.timer.after(waitMs, resolve));
-    }
-    return true;
-  } finally {
-    asides.waiting -= 1;
-  }
-}
-
-async function waitFor(state: State, gate: Gate): Promise<boolean> {
-  const { stopwatch, timer } = state.deps;
-  state.waiting.add(gate);
-  try {
-    for (;;) {
-      const now = stopwatch.elapsed();
-      const waitMs = Math.max(freeAt(state, gate), allFreeAt(state)) - now;
-      if (waitMs <= 0) return true;
-      if (Math.max(gate.heldUntil, state.all.heldUntil) - now > budgetWaitMaxMs) return false;
-      await new Promise<void>((resolve) => timer.after(waitMs === Infinity ? lookAgainMs : Math.ceil(waitMs), resolve));
-    }
-  } finally {
-    state.waiting.delete(gate);
-  }
 }
 
 async function hold(state: State, gate: Gate, ms: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { occurrenceKey } from '../../domain/occurrence.ts';
+import { isByHand, occurrenceKey, type OccurrenceSource } from '../../domain/occurrence.ts';
 import { type Policy, policyOf } from '../../domain/policy.ts';
 import type { NewRun, RunRequest } from '../../domain/run.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
@@ -49,16 +49,14 @@ export function createRunService({ store, ids, digest, clock, bell }: RunService
 /** Facts that a run takes from its task; a task that is paused or completed can be run by hand as well. */
 export type RunnableTask = Omit<
   DueTask,
-  'nextAt' | 'live' | 'waiting' | 'reserved' | 'skipped' | 'grant' | 'boundedRuns'
+  'nextAt' | 'live' | 'waiting' | 'reserved' | 'held' | 'skipped' | 'grant' | 'boundedRuns'
 >;
 
 interface SlotRequest {
   readonly occurrenceId: string;
   readonly slotAt: number;
-  readonly late: boolean;
+  readonly source: OccurrenceSource;
   readonly priority: number;
-  /** A run by hand moves no slot, not even that of a delay after the last finish. */
-  readonly byHand: boolean;
 }
 
 export function policyFor(task: Pick<RunnableTask, 'policies' | 'action' | 'minGapMs'>): Policy {
@@ -67,6 +65,8 @@ export function policyFor(task: Pick<RunnableTask, 'policies' | 'action' | 'minG
 
 /** The request that an occurrence makes: the same for a slot, a catch-up and a run by hand. */
 export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest): RunRequest {
+  // A run by hand moves no slot, not even that of a delay after the last finish.
+  const byHand = isByHand(slot.source);
   return {
     source: 'task',
     idempotencyKey: occurrenceKey(task.id, slot.slotAt),
@@ -78,7 +78,7 @@ export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest)
     occurrenceId: slot.occurrenceId,
     chatId: task.chatId,
     ownerId: task.ownerId,
-    ...(policy.jitterMs > 0 && !slot.byHand ? { jitterMs: policy.jitterMs } : {}),
+    ...(policy.jitterMs > 0 && !byHand ? { jitterMs: policy.jitterMs } : {}),
     input: {
       title: task.title,
       instructions: task.instructions,
@@ -86,12 +86,13 @@ export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest)
       timezone: task.schedule.timezone,
       number: task.number,
       slotAt: slot.slotAt,
-      late: slot.late,
+      late: slot.source === 'catch_up',
+      source: slot.source === 'schedule' ? undefined : slot.source,
       delivers: isDeliverable(task),
       context: unlessEmpty(task.context),
       policies: unlessEmpty(task.policies),
-      byHand: slot.byHand ? true : undefined,
-      follows: slot.byHand ? undefined : followsOf(task, policy),
+      byHand: byHand ? true : undefined,
+      follows: byHand ? undefined : followsOf(task, policy),
     },
   };
 }

@@ -1,7 +1,7 @@
 import { outboxRanks, splitText } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
-import { type MessageInput, conclude, type AttemptOutcome } from '../../domain/run.ts';
-import { nextSlot } from '../../domain/schedule/schedule.ts';
+import { type MessageInput, conclude, isOfSlot, type AttemptOutcome } from '../../domain/run.ts';
+import { nextSlot, wallText } from '../../domain/schedule/schedule.ts';
 import type { Drawn, Shown, View } from '../../domain/shown.ts';
 import { failuresPause } from '../../domain/task.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
@@ -56,8 +56,12 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
 }
 
 /** The result, and what people are asked about it: whether it is shown, and whether it is done. */
-function confirmed(deps: EndDeps, run: StartableRun, ended: Ended): Brought & Pick<RunEnd, 'ack' | 'approval'> {
-  const brought = broughtBack(deps, run, ended);
+function confirmed(
+  deps: EndDeps,
+  run: StartableRun,
+  ended: Ended,
+): Brought & Pick<RunEnd, 'ack' | 'approval' | 'ifUnchanged'> {
+  const brought = { ...broughtBack(deps, run, ended), ...ifUnchanged(run) };
   const { ack, approval } = run.policy;
   if (brought.deliveries.length === 0 || run.taskId === null) return brought;
   const asked = ack === null || run.occurrenceId === null ? brought : { ...brought, ack };
@@ -66,26 +70,33 @@ function confirmed(deps: EndDeps, run: StartableRun, ended: Ended): Brought & Pi
   return {
     ...asked,
     deliveries: brought.deliveries.map((part) => ({ ...part, approveBy: decideBy })),
-    approval: { id: deps.ids.next(), ...quoteOf(ended), decideBy },
+    approval: { id: deps.ids.next(), ...quoteOf(run, ended), decideBy },
   };
 }
 
+/** A person who asked for it just now is shown the result, whatever the one before it was. */
+function ifUnchanged({ policy, input: { byHand, again } }: StartableRun): Pick<RunEnd, 'ifUnchanged'> {
+  const { skipIfUnchanged: wanted } = policy;
+  return wanted === 'none' || byHand === true || again !== undefined ? {} : { ifUnchanged: wanted };
+}
+
 /** Enough to judge by; the message around it must fit as well. */
-function quoteOf({ result }: Ended): Pick<NewApproval, 'text' | 'mediaKind'> {
+function quoteOf(run: StartableRun, { result, startedAt }: Ended): Pick<NewApproval, 'text' | 'mediaKind'> {
   if (typeof result === 'string' || result.is !== 'done') return { text: '' };
-  const text = result.text.slice(0, limits.approvalQuoteMax);
+  const text = wordsOf(run, result, startedAt).slice(0, limits.approvalQuoteMax);
   return result.media === undefined ? { text } : { text, mediaKind: result.media.kind };
 }
 
 type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;
 
 /** Only work that was done brings something back. */
-function broughtBack({ ids, log }: EndDeps, run: StartableRun, { result, finishedAt }: Ended): Brought {
+function broughtBack({ ids, log }: EndDeps, run: StartableRun, { result, startedAt, finishedAt }: Ended): Brought {
   if (typeof result === 'string' || result.is !== 'done')
     return { output: null, deliveries: [], context: null, usage: [] };
+  const shown = { ...result, text: wordsOf(run, result, startedAt) };
   return {
     output: outputOf(run.input.action.kind, result),
-    deliveries: deliveriesOf(ids, run, { result, finishedAt }),
+    deliveries: deliveriesOf(ids, run, { shown, finishedAt }),
     // A replay shows what was, and must not bring back an old context.
     context:
       result.context === undefined || run.input.again?.kind === 'replay' ? null : smallEnough(log, run, result.context),
@@ -96,21 +107,35 @@ function broughtBack({ ids, log }: EndDeps, run: StartableRun, { result, finishe
 type Done = Extract<Outcome, { is: 'done' }>;
 
 /** One envelope for what every kind of action brings back. */
-function outputOf(kind: string, { text, data }: Done) {
-  return data === undefined ? { type: kind, text } : { type: kind, text, data };
+function outputOf(kind: string, { text, data, media }: Done) {
+  return {
+    type: kind,
+    text,
+    ...(data === undefined ? {} : { data }),
+    ...(media === undefined ? {} : { attachments: [{ kind: media.kind, file_id: media.fileId }] }),
+  };
+}
+
+/** The text as people read it: it is added when a late result was meant for, and what the action brought stays as it is. */
+function wordsOf({ input }: StartableRun, { text, media }: Done, startedAt: number): string {
+  const isEmpty = text.trim() === '';
+  if (!input.late || (isEmpty && media === undefined)) return text;
+  const { slotAt, timezone } = input;
+  const late = `Late: due ${wallText(slotAt ?? startedAt, timezone)}, ran ${wallText(startedAt, timezone)} (${timezone})`;
+  return isEmpty ? late : `${text}\n\n${late}`;
 }
 
 function deliveriesOf(
   ids: Ids,
   { input, policy, occurrenceId }: StartableRun,
-  { result, finishedAt }: { result: Done; finishedAt: number },
+  { shown, finishedAt }: { shown: Done; finishedAt: number },
 ): NewDelivery[] {
   if (!input.delivers) return [];
   const { unknown, maxAgeMs, quiet } = policy;
   const place = input.message === undefined ? {} : messagePlace(input.message);
   // A person who asked for it just now waits for it, at whatever hour.
   const isUrgent = input.byHand === true || input.again !== undefined || quiet?.mode === 'off';
-  const parts = partsOf(result);
+  const parts = partsOf(shown);
   return parts.map((part, index) => ({
     id: ids.next(),
     kind: 'result',
@@ -187,6 +212,7 @@ export function brokenEnd({ run, attempt, fence }: StartedRun, at: number, error
     durationMs: 0,
     httpStatus: null,
     error: error.slice(0, limits.errorMessageLengthMax),
+    isInternal: true,
     output: null,
     deliveries: [],
     notices: noNotices,
@@ -205,7 +231,7 @@ interface RunEnding {
   readonly finishedAt: number;
 }
 
-const noNotices: EndNotices = { byHand: false, failed: null, autoPaused: null, recovered: null };
+const noNotices: EndNotices = { byHand: false, failed: null, autoPaused: null, recovered: null, completed: null };
 
 /**
  * Words about how a run of a task ended, for a thread that is delivered. While it is tried again there is nothing to tell,
@@ -215,17 +241,15 @@ export function noticesOf(ids: Ids, run: StartableRun, ending: RunEnding): EndNo
   const { input } = run;
   if (run.taskId === null || !input.delivers) return noNotices;
   const byHand = input.byHand === true || input.again !== undefined;
+  const over = ending.status === 'backoff' ? noNotices : { ...noNotices, completed: completionOf(ids, run) };
   if (ending.status === 'succeeded') {
-    return {
-      ...noNotices,
-      byHand,
-      recovered: notice(ids, 1, { view: 'recovered', since: ending.finishedAt, failures: 0 }),
-    };
+    const recovered = notice(ids, 1, { view: 'recovered', since: ending.finishedAt, failures: 0 });
+    return { ...over, byHand, recovered };
   }
-  if (ending.status !== 'failed') return noNotices;
+  if (ending.status !== 'failed') return over;
   const error = ending.error ?? '';
   return {
-    ...noNotices,
+    ...over,
     byHand,
     failed: notice(ids, 1, {
       view: 'failed',
@@ -236,6 +260,11 @@ export function noticesOf(ids: Ids, run: StartableRun, ending: RunEnding): EndNo
     }),
     autoPaused: notice(ids, 2, { view: 'autoPaused', reason: failuresPause, failures: 0, error }),
   };
+}
+
+/** The number of its part is behind that of the question whether the result is shown. */
+function completionOf(ids: Ids, { input, policy }: StartableRun): NewDelivery | null {
+  return policy.maxRuns === null || !isOfSlot(input) ? null : notice(ids, 4, { view: 'completed', runs: 0 });
 }
 
 /** A word as urgent as the result in whose place it stands. Arriving twice does less harm than a question about it would. */

@@ -1,7 +1,8 @@
 import { errorText } from '../../domain/errors.ts';
 import { grantEnded } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
-import { outgoingKey } from '../../domain/occurrence.ts';
+import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
+import type { RunErrorCode } from '../../domain/run.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
@@ -165,8 +166,9 @@ async function race(
   const aborted = new Promise<AbortReason>((resolve) => {
     signal.addEventListener('abort', () => resolve(signal.reason as AbortReason));
   });
-  const { id: runId, taskId, chatId, ownerId, input } = run;
-  const job = { input, runId, taskId, chatId, ownerId, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
+  const { id: runId, taskId, chatId, ownerId, input, runNumber } = run;
+  const whose = { runId, taskId, chatId, ownerId, runNumber };
+  const job = { input, ...whose, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await deps.actions.require(run.input.action.kind).run(job);
@@ -189,7 +191,8 @@ function keyOf({ id, taskId, input }: StartableRun): string {
 function startPlan({ actions, ids, log }: RunnerDeps, run: StartableRun | Unreadable, now: number): StartPlan {
   if ('unreadable' in run) {
     log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
-    return ended(run.id, { status: 'failed', occurrence: 'failed', error: `unreadable: ${run.unreadable}` });
+    const error = `unreadable: ${run.unreadable}`;
+    return ended(run.id, { status: 'failed', occurrence: 'failed', errorCode: 'internal', error });
   }
   const interrupted = run.status === 'running';
   const refused = refusal(actions, run, now);
@@ -206,31 +209,37 @@ interface Refusal {
   readonly occurrence: 'failed' | 'cancelled' | 'skipped';
   readonly reason?: Extract<StartPlan, { does: 'end' }>['reason'];
   readonly error: string;
+  readonly errorCode: RunErrorCode;
 }
+
+const calledOff = { status: 'cancelled', occurrence: 'cancelled', errorCode: 'cancelled' } as const;
 
 function ended(runId: string, { reason = null, ...refusal }: Refusal): Extract<StartPlan, { does: 'end' }> {
   return { runId, does: 'end', interrupted: false, reason, ...refusal };
 }
 
 function refusal(actions: Actions, run: StartableRun, now: number): Refusal | null {
-  if (run.cancelRequested)
-    return { status: 'cancelled', occurrence: 'cancelled', reason: 'cancelled', error: 'cancelled' };
+  if (run.cancelRequested) return { ...calledOff, reason: 'cancelled', error: 'cancelled' };
   if (run.taskState === 'deleted') {
-    return { status: 'cancelled', occurrence: 'cancelled', reason: 'deleted', error: 'the task was deleted' };
+    return { ...calledOff, reason: 'deleted', error: 'the task was deleted' };
   }
-  const action = actions.get(run.input.action.kind);
-  if (action === undefined) {
-    const error = `there is no action "${run.input.action.kind}"`;
-    return { status: 'failed', occurrence: 'failed', error };
-  }
+  const { action: spec } = run.input;
+  const action = actions.get(spec.kind);
+  // An attempt that was lost may have done something, whatever has become of its kind.
+  if (action === undefined) return run.status === 'running' ? afterCrash(false, run) : leftOut('gone_kind');
   const fault = run.taskId === null ? null : grantEnded(run.grant, now);
-  if (fault !== null) return { status: 'cancelled', occurrence: 'skipped', reason: fault, error: fault };
-  return run.status === 'running' ? afterCrash(action.repeatable(run.input.action), run) : null;
+  if (fault !== null) return leftOut(fault);
+  return run.status === 'running' ? afterCrash(action.repeatable(spec), run) : null;
+}
+
+function leftOut(reason: Obstacle): Refusal {
+  return { status: 'cancelled', occurrence: 'skipped', errorCode: 'not_allowed', reason, error: reason };
 }
 
 /** An attempt lost in a crash costs no retry, but it is repeated only if that does no harm, and not for ever. */
 function afterCrash(repeatable: boolean, run: StartableRun): Refusal | null {
-  if (!repeatable) return { status: 'failed', occurrence: 'failed', error: 'interrupted, effects unknown' };
+  const lost = { status: 'failed', occurrence: 'failed', errorCode: 'interrupted' } as const;
+  if (!repeatable) return { ...lost, error: 'interrupted, effects unknown' };
   if (run.interruptions + 1 < limits.interruptionsMax) return null;
-  return { status: 'failed', occurrence: 'failed', error: `interrupted ${limits.interruptionsMax} times` };
+  return { ...lost, error: `interrupted ${limits.interruptionsMax} times` };
 }

@@ -1,7 +1,7 @@
-import { openFrom } from '../../domain/due.ts';
+import { isSpent, openFrom } from '../../domain/due.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import { slotsPerBatchMax } from '../../domain/limits.ts';
-import { isByHand } from '../../domain/occurrence.ts';
+import { isPlanned } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
 import type { World } from '../ports/outside.ts';
@@ -21,7 +21,7 @@ import type {
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { isolate, takeUp } from './quarantine.ts';
 import { policyFor, requestOf } from './run-requests.ts';
-import { planSlots, type SlotPlanDeps } from './slot-plans.ts';
+import { planSlots, slotFromNow, type SlotPlanDeps } from './slot-plans.ts';
 
 /**
  * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it
@@ -61,7 +61,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 /** A task that is completed or paused has its card drawn anew; nothing else that is decided here is shown. */
 function changesCard(decision: SlotPlan | Admission | Quarantine): boolean {
   if ('quarantine' in decision) return true;
-  return 'nextAt' in decision ? decision.nextAt === null : 'completes' in decision && decision.completes;
+  return 'nextAt' in decision && decision.nextAt === null;
 }
 
 const idOfTask = ({ id }: DueTask | Unreadable) => id;
@@ -122,18 +122,15 @@ function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: numbe
     const fault = grantFault(task.grant, actionScope(task.action.kind), now);
     if (fault !== null) return { ...occurrence, skip: fault };
     const policy = policyFor(task);
-    const bounded = !isByHand(waiting.source);
-    if (bounded && policy.maxRuns !== null && task.boundedRuns >= policy.maxRuns)
+    if (isPlanned(waiting.source) && isSpent(policy, task.boundedRuns + task.held))
       return { ...occurrence, skip: 'max_runs' };
     const request = requestOf(task, policy, {
       occurrenceId: waiting.id,
       slotAt: waiting.slotAt,
-      late: waiting.source === 'catch_up',
+      source: waiting.source,
       priority: policy.priority,
-      byHand: !bounded,
     });
-    const completes = bounded && policy.maxRuns !== null && task.boundedRuns + 1 >= policy.maxRuns;
-    return { ...occurrence, run: deps.runs.prepare(request, now), bounded, completes };
+    return { ...occurrence, run: deps.runs.prepare(request, now) };
   });
 }
 
@@ -145,8 +142,7 @@ export function endOfPause(deps: Pick<SchedulerDeps, 'log'>, task: DueTask | Unr
 /** The first slot from the end of the pause on: what fell into the pause is never made up for. */
 function resumeOf(task: DueTask): Resume {
   const policy = policyFor(task);
-  const { maxRuns } = policy;
-  const spent = maxRuns !== null && task.boundedRuns >= maxRuns;
+  const spent = isSpent(policy, task.boundedRuns);
   // A delay after the last finish has no slot that could fall on the end; it begins anew there.
   const first = nextSlot(task.schedule, isDelay(task.schedule) ? task.nextAt : task.nextAt - 1, policy);
   return { taskId: task.id, resumeAt: task.nextAt, nextAt: spent ? null : openFrom({ ...task, policy }, first) };
@@ -171,13 +167,8 @@ function isMove(decision: Replan | Quarantine): boolean {
 
 /** A slot that is due already stays: it was promised under the old rules and is about to run. */
 function replanOf(task: DueTask, now: number): Replan {
-  const policy = policyFor(task);
-  const keep = task.nextAt <= now || task.schedule.kind === 'once' || isDelay(task.schedule);
-  return {
-    taskId: task.id,
-    expectNextAt: task.nextAt,
-    nextAt: keep ? task.nextAt : openFrom({ ...task, policy }, nextSlot(task.schedule, now, policy)),
-  };
+  const { id: taskId, nextAt: expectNextAt } = task;
+  return { taskId, expectNextAt, nextAt: expectNextAt <= now ? expectNextAt : slotFromNow(task, now) };
 }
 
 interface ZoneRulesDeps extends Pick<World, 'clock' | 'log'> {

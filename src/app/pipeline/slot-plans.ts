@@ -1,7 +1,8 @@
-import { planDue, type PlannedOccurrence } from '../../domain/due.ts';
+import { openFrom, planDue, type PlannedOccurrence } from '../../domain/due.ts';
 import { actionScope, grantFault, type GrantFault } from '../../domain/grant.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { NewRun } from '../../domain/run.ts';
+import { isDelay, nextSlot } from '../../domain/schedule/schedule.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Ids } from '../ports/outside.ts';
 import type { SlotPlan, DueTask, NewOccurrence } from '../ports/pipeline.ts';
@@ -14,24 +15,22 @@ export interface SlotPlanDeps {
 
 /** Decides about the due slots of one task, with the runs of those that are admitted at once. */
 export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): SlotPlan {
-  const { schedule, nextAt, boundedRuns, live, waiting, reserved, skipped } = task;
+  const { schedule, nextAt, boundedRuns, held, live, waiting, reserved, skipped } = task;
   const policy = policyFor(task);
   const fault = grantFault(task.grant, actionScope(task.action.kind), now);
   // Slots that nobody may run use up no bound and stop no run.
   const allowed: Policy = fault === null ? policy : { ...policy, maxRuns: null, overlap: 'allow' };
-  const plan = planDue({ schedule, policy: allowed, nextAt, boundedRuns, live, waiting, reserved, skipped }, now);
+  const plan = planDue({ schedule, policy: allowed, nextAt, boundedRuns, held, live, waiting, reserved, skipped }, now);
   const occurrences: NewOccurrence[] = [];
   const runs: NewRun[] = [];
   for (const planned of plan.occurrences) {
     const { slotAt, source, status, reason, decideBy } = permitted(planned, fault);
     const id = maker.ids.next();
-    const late = source === 'catch_up';
     const request = requestOf(task, policy, {
       occurrenceId: id,
       slotAt,
-      late,
+      source,
       priority: policy.priority,
-      byHand: false,
     });
     const run = status === 'dispatched' ? maker.runs.prepare(request, now) : null;
     if (run !== null) runs.push(run);
@@ -45,7 +44,6 @@ export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): Slot
     runs,
     gap,
     nextAt: plan.nextAt,
-    onward: plan.onward,
     replaces: plan.replaces,
     ...(isDeliverable(task) && occurrences.some(isQuestion) ? { questionId: maker.ids.next() } : {}),
   };
@@ -53,6 +51,21 @@ export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): Slot
 
 function isQuestion({ status, decideBy }: NewOccurrence): boolean {
   return status === 'pending' && decideBy !== null;
+}
+
+/** The next slot as the definition of a task names it, seen from now; null when there is none any more. */
+export function slotFromNow(
+  task: Pick<DueTask, 'schedule' | 'policies' | 'action' | 'minGapMs' | 'skipped' | 'nextAt'>,
+  now: number,
+): number | null {
+  const { schedule, skipped, nextAt } = task;
+  const policy = policyFor(task);
+  // Nothing but its own slot can be meant, even one that has passed: the step decides about it.
+  if (schedule.kind === 'once') return schedule.onceAt;
+  if (!isDelay(schedule)) return openFrom({ schedule, policy, skipped }, nextSlot(schedule, now, policy));
+  // It counts from the end of a run that nobody names any more, so only a slot too far away is none.
+  const farthest = nextSlot(schedule, Math.max(now, ...skipped), policy);
+  return farthest === null ? null : Math.min(nextAt, farthest);
 }
 
 /** The right to run is checked when the slot is taken up, and again when the run starts. */

@@ -1,6 +1,8 @@
 import * as limits from '../../domain/limits.ts';
-import { isBlank } from '../../domain/task.ts';
-import type { OutboxPart, OutboxStore, TopicView } from '../ports/outbox.ts';
+import { beginningOf, isBlank } from '../../domain/task.ts';
+import { createRecent } from '../operations/recent.ts';
+import type { ChatStore } from '../ports/chats.ts';
+import type { OutboxPart, OutboxStore, PartEnd, TopicLoss, TopicView } from '../ports/outbox.ts';
 import type { CallFault, Transport, World } from '../ports/outside.ts';
 
 /** The topic is there. `mayLeave` says whether the part that waited for it is claimed to be sent there. */
@@ -70,8 +72,69 @@ async function isThere(deps: TopicDeps, { taskId }: TopicView, topicId: number):
   return { is: 'ready', topicId, mayLeave };
 }
 
-/** A topic's name is the title, 1 to 128 characters; a surrogate pair at the end is not torn. */
+const topicNameMax = 128;
+
+/** A topic's name is the title, 1 to 128 code points; what people see as one character is not torn. */
 export function topicName(title: string): string {
-  const name = [...title.trim()].slice(0, 128).join('');
+  const name = beginningOf(title.trim(), topicNameMax, [...title.trim()].slice(0, topicNameMax).join('').length);
   return isBlank(name) ? 'task' : name;
+}
+
+/* ---- topics that are no good any more, and parts that wait until they are ---- */
+
+/**
+ * The topic is made again by whatever needs it next. False when that was done within the last hour: whoever takes topics away
+ * goes on, and would be given new ones without end.
+ */
+export async function giveUpTopic(
+  { store, clock }: Pick<TopicDeps, 'store' | 'clock'>,
+  { lostAt, taskId }: TopicView,
+  lost: TopicLoss,
+): Promise<boolean> {
+  const at = clock.now();
+  if (lostAt !== null && lostAt <= at && at - lostAt < limits.topicHealEveryMs) return false;
+  await store.endTopic({ taskId, state: 'none', lost, at });
+  return true;
+}
+
+interface LookDeps extends Pick<World, 'clock' | 'stopwatch' | 'bell'> {
+  readonly store: Pick<ChatStore, 'retryBlocked'>;
+}
+
+/** Chats of which the last look is remembered; one that is forgotten is looked at once more. */
+const lookedAtMax = 10_000;
+
+/**
+ * Parts that wait for something to be mended go at once where there is a sign of that, at most so often in each chat; a
+ * clear hint always counts.
+ */
+export function createSecondLook({ store, clock, stopwatch, bell }: LookDeps, everyMs: number) {
+  const lookedAt = createRecent<true>(lookedAtMax, { ms: everyMs, now: () => stopwatch.elapsed() });
+  return async (key: string, chatIdOf: () => Promise<string | null>, isHint = false): Promise<void> => {
+    if (!isHint && lookedAt.has(key)) return;
+    lookedAt.put(key, true);
+    const chatId = await chatIdOf();
+    if (chatId === null) return;
+    const waiting = await store.retryBlocked({ chatId, taskId: null, inDoubt: false }, clock.now());
+    if (waiting > 0) bell.ring('deliverer');
+  };
+}
+
+/** A part as it has ended. */
+export interface Ended {
+  readonly chatId: string;
+  readonly end: PartEnd;
+}
+
+/** Where a part lands in its topic, the others of its chat that were led astray may: it may also be one topic alone that leads astray. */
+export function createLedAstray(deps: LookDeps) {
+  const waiting = new Set<string>();
+  const lookAgain = createSecondLook(deps, limits.topicHealEveryMs);
+  return async (batch: readonly Ended[]): Promise<void> => {
+    for (const { chatId, end } of batch) {
+      if (end.status === 'blocked' && end.cause === 'topic_astray') waiting.add(chatId);
+      const isWell = end.status === 'delivered' && end.ids.threadId !== null;
+      if (isWell && waiting.delete(chatId)) await lookAgain(chatId, async () => chatId);
+    }
+  };
 }

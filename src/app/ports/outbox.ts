@@ -32,6 +32,8 @@ export interface OutboxPart extends Part {
   readonly topic: TopicView | null;
   /** Where the task was asked for, for words about its topic; null when it has no task. */
   readonly home: Thread | null;
+  /** Whether it may go there in the place of a topic that cannot be had, or does so; null when its task does not want that. */
+  readonly fallback: 'allowed' | 'taken' | null;
 }
 
 /** The topic of the part's task, when it has one to be made. */
@@ -43,18 +45,26 @@ export interface TopicView {
   readonly askedAt: number | null;
   /** When it was last given up to be made again. */
   readonly lostAt: number | null;
+  /** Its card, which is there when anything of ours was ever seen in it. */
+  readonly cardId: number | null;
   /** The name under which its creation was asked for; the task may be called otherwise by now. */
   readonly askedName: string | null;
   /** Why it is blocked. */
   readonly cause: BlockedCause | null;
 }
 
-/** A topic was deleted by a person, or Telegram shows outside of it what is sent to it. */
+/** A topic was deleted by a person, or Telegram does not show in it what is sent there. */
 export const topicLosses = { gone: 1, astray: 2 } as const;
 export type TopicLoss = (typeof topicLosses)[keyof typeof topicLosses];
 
 /** The end of one send or of one look for evidence, guarded by the fence of its claim. */
-export type PartEnd = { readonly id: string; readonly fence: number; readonly taskId?: string | null } & (
+export type PartEnd = {
+  readonly id: string;
+  readonly fence: number;
+  readonly taskId?: string | null;
+  /** It went, or was to go, where its task was asked for. */
+  readonly fallback?: true;
+} & (
   | {
       readonly status: 'delivered';
       readonly ids: SentIds;
@@ -73,6 +83,8 @@ export type PartEnd = { readonly id: string; readonly fence: number; readonly ta
       readonly afterMs: number;
       readonly error: string | null;
       readonly evidence: string | null;
+      /** From now on it goes to this thread of its chat, under a line that is said once for each cause. */
+      readonly reroute?: { readonly topic: number | null; readonly cause: BlockedCause };
     }
   | {
       readonly status: 'blocked';
@@ -133,7 +145,11 @@ export interface OutboxStore {
   endParts(ends: readonly PartEnd[], now: number): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
   beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
+  /** The naming of a task's topic that is still to be done, and what went wrong with it so far; null when none is. */
+  topicNaming(taskId: string): Promise<{ readonly error: string | null } | null>;
   /** Answers whether the part that waited for the topic is claimed to be sent there. */
   endTopic(end: TopicEnd): Promise<boolean>;
+  /** Whether the owner of a task may read and write where it was asked for. */
+  isOwnerThere(taskId: string): Promise<boolean>;
   nextPartAt(now: number): Promise<number | null>;
 }

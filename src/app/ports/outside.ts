@@ -44,10 +44,19 @@ export interface Log {
   error(event: string, facts?: Facts): void;
 }
 
+/** A text of a person, and by example the variables that a run gives it. */
+export interface TemplateText {
+  readonly text: string;
+  readonly variables: Facts;
+}
+
 /** Evaluates templates elsewhere, at the expense of the person who owns them. */
 export interface Templates {
-  /** Parses it. Throws `invalid_template` with the place of the fault, or `quota_exceeded` when it cannot be done now. */
-  check(text: string, owner: Actor): Promise<void>;
+  /**
+   * Tries it with variables of the shape that a run gives it. Throws `invalid_template` with the place of the fault, or
+   * `quota_exceeded` when it cannot be done now.
+   */
+  check(template: TemplateText, owner: Actor): Promise<void>;
   render(text: string, owner: Actor, variables: Facts): Promise<Rendered>;
 }
 

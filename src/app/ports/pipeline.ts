@@ -4,7 +4,7 @@ import type { Gap, PlannedOccurrence } from '../../domain/due.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
 import type { Policy, UnknownPolicy } from '../../domain/policy.ts';
-import type { AttemptStatus, NewRun, RunInput, RunStatus } from '../../domain/run.ts';
+import type { AttemptStatus, NewRun, RunErrorCode, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { MediaKind, Shown } from '../../domain/shown.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
@@ -34,6 +34,7 @@ export interface DueTask extends Definition {
   readonly live: number;
   readonly waiting: number;
   readonly reserved: number;
+  readonly held: number;
   /** Slots to come that a person has skipped: they have their rows already. */
   readonly skipped: readonly number[];
 }
@@ -54,8 +55,6 @@ export interface SlotPlan {
   readonly runs: readonly NewRun[];
   readonly gap: (Gap & { readonly id: string }) | null;
   readonly nextAt: number | null;
-  /** Where the task would go on if its bound were not used up; a slot that has its row already uses up none. */
-  readonly onward?: number | null;
   readonly replaces: boolean;
   /** The delivery that asks in the topic what becomes of missed slots; absent when nothing is asked. */
   readonly questionId?: string;
@@ -86,10 +85,6 @@ export type Admission =
       readonly occurrenceId: string;
       readonly taskId: string;
       readonly run: NewRun;
-      /** Whether it counts against `max_runs`. */
-      readonly bounded: boolean;
-      /** Whether it is the last one that `max_runs` allows. */
-      readonly completes: boolean;
     }
   | { readonly occurrenceId: string; readonly taskId: string; readonly skip: Reason };
 
@@ -104,6 +99,10 @@ export interface StartableRun {
   readonly chatId: string | null;
   readonly ownerId: Actor;
   readonly taskVersion: number | null;
+  /** Which run of its task it is; null for what no task sends. */
+  readonly runNumber: number | null;
+  /** When its first attempt began. */
+  readonly startedAt: number | null;
   readonly createdAt: number;
   readonly cancelRequested: boolean;
   readonly taskState: TaskState | null;
@@ -126,6 +125,7 @@ export type StartPlan =
       readonly occurrence: 'failed' | 'cancelled' | 'skipped';
       readonly reason: Reason | null;
       readonly error: string;
+      readonly errorCode: RunErrorCode;
       /** As for the end of an attempt; absent where nobody is told. */
       readonly notices?: EndNotices;
     };
@@ -167,10 +167,14 @@ export interface RunEnd {
   readonly durationMs: number;
   readonly httpStatus: number | null;
   readonly error: string | null;
+  /** Not the action failed but what is around it. */
+  readonly isInternal?: true;
   /** Its task is paused, because another run of it would harm the work of others again. */
   readonly isHarmful?: true;
   readonly output: Facts | null;
   readonly deliveries: readonly NewDelivery[];
+  /** A result that is the same as that of the last success comes without a sound, or is not shown and asks nobody anything. */
+  readonly ifUnchanged?: 'silent' | 'skip';
   /** The confirmation that its result needs. */
   readonly ack?: { readonly nagEveryMs: number; readonly nagLimit: number };
   /** The question whether what it brought is shown at all; then every delivery of it has an `approveBy`. */
@@ -193,6 +197,8 @@ export interface EndNotices {
   readonly failed: NewDelivery | null;
   readonly autoPaused: NewDelivery | null;
   readonly recovered: NewDelivery | null;
+  /** Where it may be the last run that `max_runs` allows; how many there were stands in the store as well. */
+  readonly completed: NewDelivery | null;
 }
 
 export interface NewApproval {

@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/access.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
-import type { AttemptStatus, RunInput, RunStatus } from '../../domain/run.ts';
+import type { AttemptStatus, RunErrorCode, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
 
 /** Runs as they are shown, asked for and called off. The runner sees more of them, in pipeline.ts. */
@@ -32,6 +32,8 @@ export interface Delivery {
   readonly deliveredAt: number | null;
   /** Why it is blocked. */
   readonly cause: string | null;
+  /** It went where its task was asked for, or is on its way there, because its topic could not be had. */
+  readonly isFallback: boolean;
   /** The end of the quiet hours for which it waits, or has waited. */
   readonly heldUntil: number | null;
   /** The approval or discard; null where nobody has decided. */
@@ -56,7 +58,11 @@ export interface TaskRun {
   readonly runId: string | null;
   readonly replayOf: string | null;
   readonly lateMs: number;
+  /** Which run of its task it is; null where there is none, as for the kind of its action. */
+  readonly runNumber: number | null;
+  readonly actionKind: string | null;
   readonly error: string | null;
+  readonly errorCode: RunErrorCode | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** The request that asked for its run; null where a schedule did. */
@@ -80,7 +86,10 @@ export interface RunView {
   readonly traceId: string | null;
   readonly status: RunStatus;
   readonly output: Facts | null;
+  readonly runNumber: number | null;
+  readonly actionKind: string | null;
   readonly error: string | null;
+  readonly errorCode: RunErrorCode | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;

@@ -1,6 +1,6 @@
 import type { UsageStore } from '../operations/status.ts';
 import type { AnswerStore } from '../use-cases/kept-answers.ts';
-import type { ChatFacts } from './chat-facts.ts';
+import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { WorkloadStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
@@ -23,6 +23,7 @@ export interface Store
     DowntimeStore,
     HousekeepingStore,
     ChatStore,
+    AccessStore,
     ChatFacts,
     AckStore,
     ApprovalStore,

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import type { TaskVerb } from '../../domain/event.ts';
+import type { DeedVerb, TaskVerb } from '../../domain/event.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
@@ -44,7 +44,7 @@ export interface NewTask
 /** A row of the audit, as a decision about the task sees it. */
 export interface AuditRow extends Omit<Deed, 'taskId' | 'traceId'> {
   readonly actor: Actor;
-  readonly verb: TaskVerb;
+  readonly verb: DeedVerb;
 }
 
 /** A task under its lock, with what a decision about it needs. */
@@ -126,6 +126,8 @@ export interface TaskChange {
   readonly grant: GrantChange | null;
   /** Slots that were skipped in advance and are not any more. */
   readonly unskip: readonly number[];
+  /** Slots to come that are skipped again, because the change that gave them up is taken back. */
+  readonly reskip: readonly NewOccurrence[];
   /** Ends the open snooze with this reason. */
   readonly endSnooze: Reason | null;
   /** Answers open questions: the slots run after all, or they do not. */
@@ -147,6 +149,7 @@ export const noChange: TaskChange = {
   move: null,
   grant: null,
   unskip: [],
+  reskip: [],
   endSnooze: null,
   answer: null,
   audit: null,
@@ -191,13 +194,31 @@ export interface TaskVersion {
   readonly definition: Definition;
 }
 
-/** Counts of the tasks of a thread, and of their work. */
-export interface ThreadCounts {
+/** Tasks that are meant together: every condition that is given must hold, and at least one is. */
+export type Whose =
+  | { readonly thread: Thread; readonly ownerId?: Actor | null }
+  | { readonly thread?: Thread | null; readonly ownerId: Actor };
+
+/** Counts of tasks, and of their work. */
+export interface TaskCounts {
   readonly active: number;
   readonly paused: number;
   readonly completed: number;
   readonly liveRuns: number;
   readonly openDeliveries: number;
+}
+
+export interface Purge extends Pick<ChangeRequest, 'actor' | 'at' | 'traceId'> {
+  readonly whose: Whose;
+  /** How many tasks somebody was told of who agreed to it; null where nobody was. */
+  readonly expected: number | null;
+  readonly endPause: NonNullable<ChangeRequest['endPause']>;
+}
+
+/** Counts of what was deleted; of what is there where that is not what was expected, so that it was not done. */
+export interface Purged {
+  readonly counts: TaskCounts;
+  readonly isDone: boolean;
 }
 
 export interface Unbinding {
@@ -215,7 +236,8 @@ export interface TaskQuery extends PageQuery {
   readonly thread: Thread | null;
   /** Absent where it does not matter whose they are. */
   readonly ownerId?: string | null;
-  readonly state: 'all' | 'enabled' | 'disabled' | 'paused';
+  /** `all` are those that are there; what was deleted is named by its own word. */
+  readonly state: 'all' | 'enabled' | 'disabled' | Task['state'];
   readonly text: string | null;
   readonly tag: string | null;
   readonly subject: string | null;
@@ -230,7 +252,9 @@ export interface TaskStore extends RunViewStore {
   readTask(taskId: string): Promise<Task | null>;
   listTasks(query: TaskQuery): Promise<Page<Task>>;
   listVersions(taskId: string): Promise<readonly TaskVersion[]>;
-  countThread(thread: Thread): Promise<ThreadCounts>;
+  countTasks(whose: Whose): Promise<TaskCounts>;
+  /** Deletes them all, or none; each can be restored for a day. */
+  purgeTasks(purge: Purge): Promise<Purged>;
   /** Tasks among them that run something now which nobody has called off. */
   tasksAtWork(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Takes the topic from a task, with its row in the audit. */

@@ -92,7 +92,7 @@ export interface RepairRequest {
   readonly now: number;
   readonly actor: Actor;
   readonly bootId: string;
-  /** Plans an enabled task that has no next slot. */
+  /** Plans an enabled task that has no next slot, or a wrong one. */
   readonly plan: (task: DueTask | Unreadable) => Replanned;
 }
 
@@ -114,6 +114,8 @@ export interface HousekeepingStore {
   auditPage(request: AuditPageRequest): Promise<AuditPage>;
   /** Ids of active tasks. */
   sampleTasks(request: SampleRequest): Promise<readonly string[]>;
+  /** Active tasks after the id, oldest first. */
+  pageOfActive(after: string, at: Batch): Promise<readonly (DueTask | Unreadable)[]>;
   /** An active task; null when something was done to it since then that may have changed its slots. */
   standingTask(taskId: string, since: number): Promise<DueTask | Unreadable | null>;
   /** The account of the slots of a task; null when something was done to it in the meantime. */

@@ -39,6 +39,7 @@ export type SlotDelivery = Omit<Delivery, 'platformChatId' | 'messageThreadId'>;
 export interface SlotRun extends Pick<RunView, 'id' | 'status' | 'createdAt' | 'startedAt'> {
   /** The chat of its task at that time, which may have another one by now; null when nobody remembers. */
   readonly place: Pick<Thread, 'provider' | 'address'> | null;
+  readonly number: number | null;
   readonly readyAt: number;
   readonly attempts: readonly Pick<Attempt, 'status' | 'error'>[];
   readonly deliveries: readonly SlotDelivery[];
@@ -46,7 +47,7 @@ export interface SlotRun extends Pick<RunView, 'id' | 'status' | 'createdAt' | '
 
 export interface SlotRow extends Omit<
   TaskRun,
-  'taskId' | 'runId' | 'updatedAt' | 'traceId' | 'attempts' | 'deliveries'
+  'taskId' | 'runId' | 'updatedAt' | 'traceId' | 'attempts' | 'deliveries' | 'runNumber' | 'actionKind' | 'errorCode'
 > {
   readonly decideBy: number | null;
   /** The instant of the occurrence that is done again. */
@@ -93,8 +94,8 @@ export interface Twice {
 export interface Ahead {
   /** Slots to come that a person has skipped in advance, oldest first. */
   readonly skipped: readonly number[];
-  /** Occurrences that wait and hold a place in `max_runs`. */
-  readonly waiting: number;
+  /** Places in `max_runs` that are taken by what waits and by what runs. */
+  readonly reserved: number;
   /** For a delay after the last finish: there is work whose end decides when the next slot is. */
   readonly awaitsEnd: boolean;
 }

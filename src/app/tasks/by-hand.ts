@@ -26,7 +26,9 @@ export function freeSlot({ task, taken }: TaskScene, from: number): number {
   for (let slotAt = from; slotAt < from + limits.freeSlotTriesMax; slotAt += 1) {
     if (!taken.has(slotAt) && !isSlotOf(task, slotAt)) return slotAt;
   }
-  throw new AppError('run_in_progress', 'This task was run too often within one second; try again.');
+  throw new AppError('rate_limited', 'This task was run too often within one second; try again.', {
+    details: { retry_after_seconds: limits.freeSlotRetrySeconds },
+  });
 }
 
 /** A delay after the last finish has one slot to come; any other instant would do as well as it. */
@@ -68,7 +70,7 @@ export function planRunNow(maker: SlotPlanDeps, scene: TaskScene, { now, traceId
   const slotAt = freeSlot(scene, now);
   const id = maker.ids.next();
   const runnable: RunnableTask = { ...task, provider: task.home.provider };
-  const request = { occurrenceId: id, slotAt, late: false, priority: limits.priorityRunNow, byHand: true };
+  const request = { occurrenceId: id, slotAt, source: 'run_now', priority: limits.priorityRunNow } as const;
   const asked = { ...requestOf(runnable, policy, request), traceId };
   const run = status === 'dispatched' ? maker.runs.prepare(asked, now) : null;
   return {

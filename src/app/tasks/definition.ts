@@ -1,7 +1,14 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
-import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
+import {
+  checkJitter,
+  checkPolicies,
+  checkUnchanged,
+  policyOf,
+  type Policies,
+  type Policy,
+} from '../../domain/policy.ts';
 import {
   inputOf,
   minGapMs,
@@ -16,7 +23,7 @@ import {
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
 import { readAsked } from '../../domain/when/asked.ts';
-import type { Templates } from '../ports/outside.ts';
+import type { Templates, TemplateText } from '../ports/outside.ts';
 
 /** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
 export interface TaskInput {
@@ -63,23 +70,25 @@ export interface Checked {
 
 /** The rules need no executor of an action: a kind that is unknown, or whose check fails, is refused. */
 export interface ActionRules {
-  require(kind: string): { check(spec: ActionSpec, instructions: string): string | null };
+  require(kind: string): { check(spec: ActionSpec, instructions: string): TemplateText | null };
 }
 
 export interface Rules {
   readonly actions: ActionRules;
   readonly minIntervalMs: number;
+  /** For a task that repeats and names no limit; 0 leaves it without. */
+  readonly maxRunsDefault: number;
   /** Templates that were parsed, and are sound. */
   readonly parsed: ReadonlySet<string>;
 }
 
 /** Ends a check that meets a template of which nobody knows whether it is sound. */
 class Unparsed extends AppError {
-  readonly text: string;
+  readonly template: TemplateText;
 
-  constructor(text: string) {
+  constructor(template: TemplateText) {
     super('internal', 'a template was not parsed');
-    this.text = text;
+    this.template = template;
   }
 }
 
@@ -98,8 +107,8 @@ export async function withTemplates<T>(
       return await work({ ...rules, parsed });
     } catch (error) {
       if (!(error instanceof Unparsed)) throw error;
-      await templates.check(error.text, owner);
-      parsed.add(error.text);
+      await templates.check(error.template, owner);
+      parsed.add(error.template.text);
     }
   }
 }
@@ -110,8 +119,8 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const title = (input.title ?? titleFrom(input.instructions)).trim();
   const subject = input.subject ?? null;
   const tags = input.tags ?? [];
-  const policies = input.policies ?? {};
-  checkContent(rules, { title, instructions: input.instructions, action });
+  const policies = limited(rules, input.policies ?? {}, input.schedule.kind);
+  checkContent(rules, { title, instructions: input.instructions, action, policies });
   checkLabels(subject, tags);
   checkPolicies(policies);
   if (input.context !== undefined) checkSize('context', input.context, limits.contextBytesMax);
@@ -120,11 +129,20 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   return { definition, ...checkTiming(rules, { schedule, policies, action }, now) };
 }
 
-export function checkContent(rules: Rules, content: Pick<Definition, 'title' | 'instructions' | 'action'>): void {
+/** The operator may set an end to every task that repeats. It stands among the policies of the task, where people see it. */
+export function limited({ maxRunsDefault }: Rules, policies: Policies, kind: string): Policies {
+  const isFree = maxRunsDefault === 0 || kind === 'once' || typeof policies.max_runs === 'number';
+  return isFree ? policies : { ...policies, max_runs: maxRunsDefault };
+}
+
+type Content = Pick<Definition, 'title' | 'instructions' | 'action' | 'policies'>;
+
+export function checkContent(rules: Rules, content: Content): void {
   checkTexts(content.title, content.instructions, { mayBeBlank: content.action['media'] !== undefined });
   checkSize('action', content.action, limits.actionBytesMax);
   const template = rules.actions.require(content.action.kind).check(content.action, content.instructions);
-  if (template !== null && !rules.parsed.has(template)) throw new Unparsed(template);
+  checkUnchanged(content.policies, content.action);
+  if (template !== null && !rules.parsed.has(template.text)) throw new Unparsed(template);
 }
 
 type Timing = Pick<Definition, 'schedule' | 'policies' | 'action'>;

@@ -1,3 +1,4 @@
+import { isSpent } from '../../domain/due.ts';
 import type { TaskVerb } from '../../domain/event.ts';
 import { actionScope } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
@@ -12,7 +13,8 @@ import {
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, ownerGonePause, type Definition, type Task } from '../../domain/task.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
-import { checkContent, checkTiming, type Checked, type Rules, type TaskInput } from './definition.ts';
+import { checkContent, checkTiming, limited, type Checked, type Rules, type TaskInput } from './definition.ts';
+import { toldSlots } from './skip.ts';
 import {
   exhausted,
   goingOn,
@@ -43,9 +45,10 @@ export interface Edited {
 export type Changes = Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
 
 /** A partial change: the next slot moves only when the timing really changed, or when the task is switched on. */
-export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): Edited {
+export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): Edited {
   const { scene, claims, now } = verbScene;
   const { task } = scene;
+  const patch = limitedPatch(rules, task, asked);
   refuseUnreadable(task, patch);
   const merged = mergePatch(task, patch, now);
   // A text that is in force was parsed when it was given.
@@ -78,7 +81,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, patch: TaskPatch): 
       set: { ...fieldsToSet(task, patch, { merged, checked }), ...turned.set },
       unskip: lost,
       scopes: scopesFor(task, merged),
-      audit: auditOf(task, turned, changes),
+      audit: auditOf(task, turned, changes, lost),
     },
     warnings: [...(checked?.warnings ?? []), ...lostSkips(lost.length)],
     changes,
@@ -124,6 +127,14 @@ function refuseUnreadable(task: Task, patch: TaskPatch): void {
 function scopesFor(old: Task, fresh: Definition): readonly string[] | null {
   const same = old.action.kind === fresh.action.kind && !isUnreadable(old);
   return same ? null : [actionScope(fresh.action.kind)];
+}
+
+/** A change of what the limit of the operator is about brings it in. */
+function limitedPatch(rules: Rules, task: Task, patch: TaskPatch): TaskPatch {
+  if (patch.policies === undefined && patch.schedule === undefined) return patch;
+  const merged = mergePolicies(task.policies, patch.policies);
+  const { max_runs: limit } = limited(rules, merged, patch.schedule?.kind ?? task.schedule.kind);
+  return limit === merged.max_runs ? patch : { ...patch, policies: { ...patch.policies, max_runs: limit } };
 }
 
 function mergePatch(task: Task, patch: TaskPatch, now: number): Editable {
@@ -237,7 +248,10 @@ function activeState(turning: Turning): Turned {
   if (turning.wanted === false) {
     return { set: { state: 'paused', nextAt: null, pausedReason: 'manual' }, stamp: 'paused', verb: 'pause' };
   }
-  return { set: turning.retimed ? { nextAt: nextOf(turning) } : {}, stamp: 'updated', verb: 'edit' };
+  // A limit that was lowered to what has run already leaves nothing to run, and no slot has to come to find that out.
+  const isOver = !turning.retimed && isSpent(turning.policy, turning.scene.task.counters.boundedRuns);
+  const over = isOver ? ({ state: 'completed', nextAt: null } as const) : {};
+  return { set: turning.retimed ? { nextAt: nextOf(turning) } : over, stamp: 'updated', verb: 'edit' };
 }
 
 function revives(turning: Turning): boolean {
@@ -249,8 +263,7 @@ function revives(turning: Turning): boolean {
 function hasSomethingLeft({ merged, policy, scene, retimed, now }: Turning): boolean {
   // With another timing the count of runs starts again.
   const counted = retimed ? 0 : scene.task.counters.boundedRuns;
-  const spent = policy.maxRuns !== null && counted >= policy.maxRuns;
-  return !spent && nextSlot(merged.schedule, now, policy) !== null;
+  return !isSpent(policy, counted) && nextSlot(merged.schedule, now, policy) !== null;
 }
 
 function nextOf(turning: Turning): number {
@@ -260,11 +273,15 @@ function nextOf(turning: Turning): number {
   throw exhausted();
 }
 
-function auditOf(task: Task, { verb }: Turned, changes: Changes): TaskChange['audit'] {
+function auditOf(task: Task, { verb }: Turned, changes: Changes, lost: readonly number[]): TaskChange['audit'] {
   const after = sideOf(changes, 'after');
   return {
     verb,
-    before: { ...sideOf(changes, 'before'), ...(verb !== 'edit' && task.state === 'paused' ? pauseFacts(task) : {}) },
+    before: {
+      ...sideOf(changes, 'before'),
+      ...toldSlots(lost),
+      ...(verb !== 'edit' && task.state === 'paused' ? pauseFacts(task) : {}),
+    },
     after: verb === 'pause' ? { ...after, reason: 'manual' } : after,
   };
 }
@@ -318,6 +335,7 @@ export function replaceDefinition(
   const retimed = timingChanged(task, { ...fresh, schedule }) || task.policies.max_runs !== fresh.policies.max_runs;
   const nextAt = nextOpenSlot({ ...fresh, schedule, minGapMs: checked.minGapMs }, now, takenBesideSkips(scene));
   if (retimed && nextAt === null) throw exhausted();
+  const lost = retimed ? scene.skipped : [];
   const changes = changesOf(task, { ...fresh, schedule, context: context ?? task.context });
   if (isMoot(task, changes)) return { ...noChange, claims: claimed.claims };
   return {
@@ -333,8 +351,12 @@ export function replaceDefinition(
       ...(retimed && task.state !== 'paused' ? { state: 'active', nextAt } : {}),
     },
     stamp: 'updated',
-    unskip: retimed ? scene.skipped : [],
+    unskip: lost,
     scopes: scopesFor(task, fresh),
-    audit: { verb: 'upsert', before: sideOf(changes, 'before'), after: sideOf(changes, 'after') },
+    audit: {
+      verb: 'upsert',
+      before: { ...sideOf(changes, 'before'), ...toldSlots(lost) },
+      after: sideOf(changes, 'after'),
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { previewCountDefault } from '../../domain/limits.ts';
 import {
+  assumptions,
   describe,
   minGapMs,
   nextSlots,
@@ -70,5 +71,6 @@ export function previewSchedule(
     return { ...previewOf(asked.schedule, { after, minIntervalMs, count }), asked };
   }
   const after = request.after ?? now;
-  return { ...previewOf(parseSchedule(request.schedule, after), { after, minIntervalMs, count }), asked: null };
+  const preview = previewOf(parseSchedule(request.schedule, after), { after, minIntervalMs, count });
+  return { ...preview, warnings: [...preview.warnings, ...assumptions(request.schedule)], asked: null };
 }

@@ -3,7 +3,7 @@ import { isDelay } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Ids } from '../ports/outside.ts';
-import type { SlotPlan } from '../ports/pipeline.ts';
+import type { NewOccurrence, SlotPlan } from '../ports/pipeline.ts';
 import { noChange, type TaskChange, type TaskScene } from '../ports/tasks.ts';
 import { onTime } from './by-hand.ts';
 import { type VerbScene, nextOpenSlot, refuseDeleted } from './verbs.ts';
@@ -40,14 +40,7 @@ export function planSkip(ids: Ids, { scene, claims, nextAt }: VerbScene, { count
   const claim: SlotPlan = {
     taskId: scene.task.id,
     expectNextAt: nextAt,
-    occurrences: slots.map((slotAt) => ({
-      ...onTime,
-      id: ids.next(),
-      slotAt,
-      source: 'schedule',
-      status: 'skipped',
-      reason: 'skip',
-    })),
+    occurrences: slots.map((slotAt) => skippedAt(ids, slotAt)),
     runs: [],
     gap: null,
     nextAt: next,
@@ -69,6 +62,10 @@ function refuseUnknownNext({ task: { schedule }, live }: TaskScene): void {
     'nothing_to_skip',
     'This task is running, and its next run is known only when this one has ended. Skip it then.',
   );
+}
+
+export function skippedAt(ids: Ids, slotAt: number): NewOccurrence {
+  return { ...onTime, id: ids.next(), slotAt, source: 'schedule', status: 'skipped', reason: 'skip' };
 }
 
 interface Coming {
@@ -105,6 +102,11 @@ function slotsWithin(
     throw new AppError('nothing_to_skip', 'This task has no run in that time that could be skipped.');
   }
   return { slots, next: first === nextAt ? nextOpenSlot(task, slots.at(-1) ?? nextAt, taken) : nextAt };
+}
+
+/** Skipped slots, as an entry of the audit tells of them; nothing where there are none. */
+export function toldSlots(slots: readonly number[]): { readonly slots?: readonly string[] } {
+  return slots.length === 0 ? {} : { slots: slots.map(iso) };
 }
 
 /** The slots that an entry of the audit tells of. */

@@ -1,20 +1,21 @@
 import { AppError, missing } from '../../domain/errors.ts';
-import type { TaskVerb } from '../../domain/event.ts';
+import type { DeedVerb } from '../../domain/event.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { undoMs } from '../../domain/limits.ts';
 import type { Policies } from '../../domain/policy.ts';
-import { inputOf, minGapMs } from '../../domain/schedule/schedule.ts';
+import { inputOf, isSlot, minGapMs } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
+import { policyFor } from '../pipeline/run-requests.ts';
 import type { Ids } from '../ports/outside.ts';
 import { noChange, type AuditRow, type TaskChange } from '../ports/tasks.ts';
 import { planSnooze } from './by-hand.ts';
 import type { Rules } from './definition.ts';
 import { editTask, editableFields, type TaskPatch, type Editable } from './edit.ts';
-import { planSkip, planUnskip, slotsTold } from './skip.ts';
-import { planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
+import { planSkip, planUnskip, skippedAt, slotsTold, toldSlots } from './skip.ts';
+import { nextOpenSlot, planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
 
 /** Verbs whose change can be taken back. An effect outside, such as a run, cannot. */
-export const undoable: ReadonlySet<TaskVerb> = new Set([
+export const undoable: ReadonlySet<DeedVerb> = new Set([
   'edit',
   'upsert',
   'pause',
@@ -27,7 +28,7 @@ export const undoable: ReadonlySet<TaskVerb> = new Set([
 ]);
 
 /** Changes that are not taken back but followed by another one. */
-const lasting: Readonly<Partial<Record<TaskVerb, string>>> = {
+const lasting: Readonly<Partial<Record<DeedVerb, string>>> = {
   attach: 'A task that was attached to a chat stays there. While it has no topic, attach it to another chat instead.',
   grant: 'A grant cannot be undone. Revoke it, or give the task another one.',
   revoke: 'A grant that was revoked stays so. Give the task a fresh one.',
@@ -127,10 +128,32 @@ function setBack(undoing: Undoing, entry: AuditRow): TaskChange {
   const { verb, before, stateBefore } = entry;
   const fields = editableFields.filter((field) => before !== null && field in before);
   const back: Partial<Editable> = Object.fromEntries(fields.map((field) => [field, before?.[field]]));
-  if (stateBefore === 'completed' && task.state === 'active') return completedAgain(undoing, back);
+  const given = slotsTold(before);
+  if (stateBefore === 'completed' && task.state === 'active')
+    return skipAgain(undoing, completedAgain(undoing, back), given);
   const isSwitch = fields.length === 0 && (verb === 'pause' || verb === 'resume');
   if (isSwitch) return switchedBack(undoing, entry);
-  return editTask(undoing.rules, undoing, patchBack(task, back, entry)).change;
+  return skipAgain(undoing, editTask(undoing.rules, undoing, patchBack(task, back, entry)).change, given);
+}
+
+/** Skips that the change had given up come back with the timing that they belong to, as far as they are still to come. */
+function skipAgain({ ids, scene, now }: Undoing, change: TaskChange, given: readonly number[]): TaskChange {
+  const task = { ...scene.task, ...change.set };
+  const ahead = given.filter((slot) => slot > now && isSlot(task.schedule, slot, policyFor(task)));
+  if (ahead.length === 0 || change.audit === null) return change;
+  const lost = new Set(change.unskip);
+  const taken = new Set([...[...scene.taken].filter((slot) => !lost.has(slot)), ...ahead]);
+  const nextAt = task.state === 'active' ? nextOpenSlot(task, now, taken) : null;
+  return {
+    ...change,
+    reskip: ahead.filter((slot) => lost.has(slot) || !scene.taken.has(slot)).map((slot) => skippedAt(ids, slot)),
+    set: {
+      ...change.set,
+      ...(nextAt === null ? {} : { nextAt }),
+      skipsUntil: Math.max(...ahead, ...scene.skipped),
+    },
+    audit: { ...change.audit, after: { ...change.audit.after, ...toldSlots(ahead) } },
+  };
 }
 
 /** A task that was at its end goes back to it. Nothing of it runs then, so no time of it can be past. */

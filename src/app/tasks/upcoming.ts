@@ -11,7 +11,7 @@ import type { Planned } from '../ports/why.ts';
  */
 export function upcoming({ task, ahead }: Planned, count: number): readonly number[] {
   const policy = policyFor(task);
-  const taken = task.counters.boundedRuns + ahead.waiting;
+  const taken = task.counters.boundedRuns + ahead.reserved;
   const left = policy.maxRuns === null ? count : Math.min(count, Math.max(0, policy.maxRuns - taken));
   if (left === 0) return [];
   // A delay after the last finish knows only its next slot, and not even that one while its work goes on.

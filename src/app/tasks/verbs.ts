@@ -1,3 +1,4 @@
+import { isSpent } from '../../domain/due.ts';
 import { AppError, invalid, missing } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { wallText, nextSlot } from '../../domain/schedule/schedule.ts';
@@ -86,9 +87,7 @@ export function goingOn(nextAt: number | null): TaskChange['set'] {
 }
 
 export function openNext({ task, taken }: TaskScene, now: number): number | null {
-  const { maxRuns } = policyFor(task);
-  const spent = maxRuns !== null && task.counters.boundedRuns >= maxRuns;
-  return spent ? null : nextOpenSlot(task, now, taken);
+  return isSpent(policyFor(task), task.counters.boundedRuns) ? null : nextOpenSlot(task, now, taken);
 }
 
 /** The row stays, so that history keeps its meaning; what waits ends, and what runs is asked to stop. */
@@ -221,7 +220,7 @@ function claimed(due: DueTask, { occurrences, runs, replaces }: SlotPlan): DueTa
   return {
     ...due,
     live: due.live + runs.length,
-    boundedRuns: due.boundedRuns + runs.length,
+    held: due.held + runs.length,
     // Where a newer run replaces an older one, those that waited before give way.
     waiting: replaces ? waiting : due.waiting + waiting,
     reserved: replaces ? waiting : due.reserved + waiting,

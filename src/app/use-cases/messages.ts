@@ -2,6 +2,7 @@ import { apiPrincipal } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { threadLane, type RunInput, type RunRequest, type Sound } from '../../domain/run.ts';
+import { isBlank } from '../../domain/task.ts';
 import { isDeliverable, parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { RunService } from '../pipeline/run-requests.ts';
 import type { World } from '../ports/outside.ts';
@@ -79,9 +80,12 @@ function requestOf(
 }
 
 function checkText(text: string): void {
-  if (text.trim() === '') throw invalid('text', 'text: a message has at least one character that can be seen.');
+  if (isBlank(text)) throw invalid('text', 'text: a message has at least one character that can be seen.');
   if (text.length <= limits.messageLengthMax) return;
-  throw invalid('text', `text: a message has at most ${limits.messageLengthMax} characters; send it in several.`);
+  throw invalid(
+    'text',
+    `text: a message has at most ${limits.messageLengthMax} characters, and most emoji count as two; send it in several.`,
+  );
 }
 
 const sourceShape = /^[a-z][a-z0-9_.-]{0,31}$/;

@@ -25,6 +25,8 @@ export type Decision =
 export interface Evidence {
   readonly taskRunId?: string;
   readonly runId?: string;
+  /** Which run of its task it is. */
+  readonly runNumber?: number;
   readonly source?: OccurrenceSource;
   /** How long after its slot it was taken up. */
   readonly lateMs?: number;

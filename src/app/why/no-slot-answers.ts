@@ -50,7 +50,7 @@ function endText(timeline: Timeline, at: number): { readonly cause: string; read
 function lastText({ rows: { task, ahead }, moments }: Timeline, last: number): string {
   const next = task.nextAt ?? task.resumeAt ?? last;
   if (last >= next) return `the run of ${moments.full(last)} may be the last one, if nothing until then is left out`;
-  return ahead.waiting > 0 ? 'what still waits to be started may be the last of it' : 'nothing is left to run';
+  return ahead.reserved > 0 ? 'what waits or runs by now may be the last of it' : 'nothing is left to run';
 }
 
 function scheduleText(timeline: Timeline, at: number): string {

@@ -54,10 +54,12 @@ const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
   deleted: (one) => `because ${byWhom(one, 'deleted the task', 'the task was deleted')}`,
   paused: (one) => `because ${byWhom(one, 'paused the task', 'the task was paused')} while it was waiting`,
   cancelled: (one) => (one.deed === null ? 'on request' : `by ${actorText(one.deed.actor)} ${on(one, one.deed.at)}`),
+  unchanged: () => 'as its result was the same as that of the last success (policy skip_if_unchanged)',
   grant_missing: () => 'because the task has no grant, which is its right to run',
   grant_revoked: () => 'because the grant of the task, which is its right to run, was revoked',
   grant_expired: () => 'because the grant of the task, which is its right to run, had expired',
   grant_scope: () => 'because the grant of the task does not cover what it does',
+  gone_kind: () => 'because this server does not know any more what the task is to do',
 };
 
 /** A reason that a newer version wrote is told by its name. */

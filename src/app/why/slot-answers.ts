@@ -65,7 +65,6 @@ const runStates: Readonly<Record<SlotRun['status'], string>> = {
   queued: 'its run is about to start',
   running: 'running now',
   backoff: 'failed so far, and will be tried again',
-  waiting: 'waiting for an answer in the middle of its run',
   succeeded: 'its run has just ended',
   failed: 'its run has just failed',
   cancelled: 'its run has just been cancelled',
@@ -102,8 +101,8 @@ function tellDone(one: Case, row: SlotRow): Told {
   const asked = askedFor[row.source](one) + againText(one, row.replayOfSlot);
   return {
     decision: late ? 'late' : 'ran',
-    cause: row.source,
-    text: `ran${isAgain(one, row) ? ' again' : ''}${when}${after}${asked}${triesText(row)}${deliveryText(one, row.run)}${ackText(one, row.ack)}`,
+    cause: row.reason ?? row.source,
+    text: `ran${isAgain(one, row) ? ' again' : ''}${when}${after}${asked}${triesText(row)}${deliveryText(one, row)}${ackText(one, row.ack)}`,
   };
 }
 
@@ -183,24 +182,29 @@ function evidenceOf(timeline: Timeline, row: SlotRow): Evidence {
   };
 }
 
-function runEvidence({ id, attempts, deliveries }: SlotRun, row: SlotRow): Evidence {
-  return { runId: id, attempts: { count: attempts.length, lastError: lastError(row) }, deliveries };
+function runEvidence({ id, number, attempts, deliveries }: SlotRun, row: SlotRow): Evidence {
+  const numbered = number === null ? {} : { runNumber: number };
+  return { runId: id, ...numbered, attempts: { count: attempts.length, lastError: lastError(row) }, deliveries };
 }
 
 /** The end of a line about a run: whether the result arrived, which is another question than whether the work was done. */
-function deliveryText(one: Case, run: Pick<SlotRun, 'deliveries' | 'place'> | null): string {
+function deliveryText(one: Case, { run, reason }: Pick<SlotRow, 'run' | 'reason'>): string {
   const parts = run?.deliveries ?? [];
   const place = { ...(run?.place ?? one.timeline.rows.task.home), topic: null };
+  const same = reason === null ? '' : `, ${sentenceFor(reason, one)}`;
   if (parts.length === 0) {
     return isDeliverable(place)
-      ? '; it had nothing to show'
+      ? `; ${same === '' ? 'it had nothing to show' : `nothing was shown${same}`}`
       : `; its result is kept in the history, as ${threadKeyOf(place)} is delivered nowhere`;
   }
   const left = parts.filter(({ status }) => status !== 'delivered');
   const [worst] = left.toSorted((a, b) => gravity[b.status] - gravity[a.status]);
   if (worst !== undefined) return keptText(one, worst, parts.length) ?? leftText(worst, left.length, parts.length);
   const approved = approvedText(one, parts[0]);
-  return `; ${approved}delivered${parts.length === 1 ? '' : ` in ${parts.length} messages`}`;
+  const messages = parts.length === 1 ? '' : ` in ${parts.length} messages`;
+  const isAway = parts.some(({ isFallback }) => isFallback);
+  const away = isAway ? ' where it was asked for, as its topic could not be had' : '';
+  return `; ${approved}delivered${messages}${away}${same === '' ? '' : ` without a sound${same}`}`;
 }
 
 function approvedText(one: Case, part: SlotDelivery | undefined): string {

@@ -166,7 +166,7 @@ export function lastAllowed(timeline: Timeline): number {
   const ruling = timeline.rulings.at(-1);
   const next = task.nextAt ?? task.resumeAt;
   if (ruling === undefined || next === null || ruling.policy.maxRuns === null) return Number.POSITIVE_INFINITY;
-  const left = ruling.policy.maxRuns - task.counters.boundedRuns - ahead.waiting;
+  const left = ruling.policy.maxRuns - task.counters.boundedRuns - ahead.reserved;
   if (left <= 0) return next - 1;
   if (left > countedAheadMax) return Number.POSITIVE_INFINITY;
   const count = left + ahead.skipped.length;

@@ -2,7 +2,7 @@ import { durationText } from '../../domain/schedule/time/duration.ts';
 import type { AnswerOf } from '../client.ts';
 import { usage } from '../faults.ts';
 import { facts, sentence } from '../layout.ts';
-import { paramsOf, taskNamed } from '../naming.ts';
+import { deletedToo, paramsOf, taskNamed } from '../naming.ts';
 import { lengthOf } from '../options.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { timesIn } from '../times.ts';
@@ -88,20 +88,20 @@ export const doingVerbs = [
     usage: 'undo <task>',
     summary: 'take back the latest change of a task, within a day',
     examples: ['cronogram task undo 3'],
-    flags: [{ flags: '--entry <id>', about: 'another change, by its entry in the audit' }],
-    does: async (session, [name = ''], { entry }) => {
-      const params = await paramsOf(session, name);
-      const answer = await session.client.call('undoTask', { params, body: { entry_id: entry } });
+    flags: [{ flags: '--entry <id>', about: 'another change, by its entry in the audit' }, keyFlag],
+    does: async (session, [name = ''], { entry, ...key }) => {
+      const params = await paramsOf(session, name, deletedToo);
+      const answer = await session.client.call('undoTask', { params, body: { entry_id: entry }, ...keyHeader(key) });
       return changedTold(session, answer, `Took back "${answer.undone.verb}" of`);
     },
   }),
   verb({
-    usage: 'restore <task_id>',
+    usage: 'restore <task>',
     summary: 'bring a deleted task back, within a day',
-    about: 'A deleted task has no number any more: name it by its whole id.',
-    examples: ['cronogram task restore 01989d4c-6c00-7000-8000-000000000000'],
-    does: async (session, [id = '']) => {
-      const answer = await session.client.call('restoreTask', { params: { task_id: id } });
+    examples: ['cronogram task list --state deleted', 'cronogram task restore 3'],
+    does: async (session, [name = '']) => {
+      const params = await paramsOf(session, name, deletedToo);
+      const answer = await session.client.call('restoreTask', { params });
       return changedTold(session, answer, 'Restored');
     },
   }),

@@ -1,6 +1,6 @@
 import type { AnswerOf, Asked } from '../client.ts';
 import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
-import { paramsOf, shortIds, taskNamed } from '../naming.ts';
+import { deletedToo, paramsOf, shortIds, taskNamed } from '../naming.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { timesIn, type Times } from '../times.ts';
 import { attemptsTable, deliveriesTable, runCell, tookWords } from '../views/run.ts';
@@ -24,6 +24,8 @@ export const countFlag = {
   whole: { min: 1, max: 100 },
 } as const satisfies Flag;
 
+const taskStates = ['all', 'enabled', 'disabled', 'active', 'paused', 'completed', 'deleted'] as const;
+
 const statuses: readonly TaskRunStatus[] = [
   'pending',
   'dispatched',
@@ -42,7 +44,7 @@ export const lookingVerbs = [
     about: 'All tasks; those of one thread with --thread-key.',
     examples: ['cronogram task list --state enabled', 'cronogram task list --tag team --json'],
     flags: [
-      { flags: '--state <state>', about: 'which tasks', choices: ['all', 'enabled', 'disabled'] },
+      { flags: '--state <state>', about: 'which tasks', choices: taskStates },
       { flags: '-q, --query <text>', about: 'text in the title or the instructions' },
       { flags: '--tag <tag>', about: 'with this tag' },
       { flags: '--subject <subject>', about: 'with this subject' },
@@ -118,10 +120,14 @@ export const lookingVerbs = [
     ],
     does: async (session, [name = '', at], { from, to, ...page }) => {
       const answer = await session.client.call('whyTask', {
-        params: await paramsOf(session, name),
+        params: await paramsOf(session, name, deletedToo),
         query: { at, from: withTime(from), to: withTime(to), ...pageOf(page) },
       });
-      const lines = await Promise.all(answer.answers.map(({ line }) => sentence(session.terminal, line)));
+      const lines = await Promise.all(
+        answer.answers.map(({ line, evidence: { run_number: number } }) =>
+          sentence(session.terminal, number === undefined ? line : `${line} Run ${number}.`),
+        ),
+      );
       return {
         json: answer,
         text: lines.length === 0 ? 'Nothing was due in that time.\n' : lines.join(''),
@@ -191,6 +197,7 @@ function historyColumns(times: Times, runs: TaskRuns): readonly Column<TaskRuns[
   const took = (run: TaskRuns[number]) => run.attempts.at(-1)?.duration_ms ?? null;
   return [
     { title: `SLOT (${times.zone})`, least: 16, of: (run) => times.at(run.scheduled_for) },
+    { title: 'NO', of: (run) => run.run_number?.toString() ?? null },
     { title: 'STATUS', of: (run) => runCell(run.status) },
     { title: 'SENT', of: (run) => sentWords(run.deliveries) },
     { title: 'TOOK', of: (run) => tookWords(took(run)) },
@@ -233,7 +240,7 @@ export async function runText(session: Session, run: AnswerOf<'getRun'>, timezon
   const { terminal, clock } = session;
   const times = timesIn(timezone, clock.now());
   const head = await facts(terminal, [
-    ['run', run.run_id],
+    ['run', run.run_number === null ? run.run_id : `${run.run_id}, no. ${run.run_number}`],
     ['status', runCell(run.state)],
     ['task', run.task_id],
     ['source', run.task_id === null ? run.source : null],

@@ -51,7 +51,7 @@ export function deliveriesTable({ terminal }: Looking, deliveries: Run['deliveri
   const columns: readonly Column<Delivery>[] = [
     { title: 'PART', of: (one) => String(one.part) },
     { title: 'STATUS', of: (one) => runCell(one.status) },
-    { title: 'THREAD', least: 12, of: (one) => one.thread_key },
+    { title: 'THREAD', least: 12, of: placeText },
     { title: 'MESSAGE', of: (one) => one.message_id?.toString() ?? null },
     { title: 'ERROR', least: 8, of: (one) => one.error_message },
   ];
@@ -61,11 +61,15 @@ export function deliveriesTable({ terminal }: Looking, deliveries: Run['deliveri
 /** The deliveries of a run and their places, in one sentence. */
 export function deliverySentence(deliveries: Run['deliveries']): string {
   if (deliveries.length === 0) return 'Nothing is to be delivered: the result is kept in the history.';
-  const places = [...new Set(deliveries.map((one) => one.thread_key))].map((thread) => {
-    const parts = deliveries.filter((one) => one.thread_key === thread);
-    return `${thread}: ${[...counts(parts)].map(([status, count]) => statusWords(status, count, parts)).join(', ')}`;
+  const places = [...new Set(deliveries.map(placeText))].map((place) => {
+    const parts = deliveries.filter((one) => placeText(one) === place);
+    return `${place}: ${[...counts(parts)].map(([status, count]) => statusWords(status, count, parts)).join(', ')}`;
   });
   return `${places.join('\n')}`;
+}
+
+function placeText({ thread_key: thread, fallback }: Delivery): string {
+  return fallback ? `${thread} (fallback)` : thread;
 }
 
 function counts(parts: readonly Delivery[]): ReadonlyMap<Delivery['status'], number> {

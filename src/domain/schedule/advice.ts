@@ -3,7 +3,7 @@ import type { CronFields } from './cron-fields.ts';
 import { scheduleLimits } from './limits.ts';
 import { nextPeriodWall } from './rrule/periods.ts';
 import type { Recurrence } from './rrule/recurrence.ts';
-import type { Bounds, IntervalSchedule, Schedule } from './shapes.ts';
+import type { Bounds, IntervalSchedule, Schedule, ScheduleInput } from './shapes.ts';
 import { cronOf, lastSlot, minGapMs, nextSlot, recurrenceOf, estimate, intervalWall } from './slots.ts';
 import { civilFromDays, clockText, DAY_MS, dateText, dayOfWall, monthLength, secondOfDayOf } from './time/calendar.ts';
 import { parseDuration } from './time/duration.ts';
@@ -17,8 +17,11 @@ export interface Warning {
     | 'dst_gap_ahead'
     | 'far_first_run'
     | 'subdaily_rrule'
+    | 'second_assumed'
     /** Slots that were skipped in advance are slots no more, because the timing is another one. */
-    | 'skips_dropped';
+    | 'skips_dropped'
+    /** The title is another one, and the topic is not called so yet. */
+    | 'topic_not_renamed';
   readonly message: string;
 }
 
@@ -86,6 +89,13 @@ export function warnings(
     farFirstRun(schedule, first, context.now),
     gapAhead(schedule, first, context),
   ].filter((warning) => warning !== null);
+}
+
+/** Facts that a client left out of what it sent, and that were filled in. */
+export function assumptions({ kind, rrule = '' }: ScheduleInput): Warning[] {
+  if (kind !== 'rrule' || /DTSTART|BYSECOND|FREQ=SECONDLY/i.test(rrule)) return [];
+  const message = 'The rule names no second, so it runs at second 00. Name another one with BYSECOND.';
+  return [{ code: 'second_assumed', message }];
 }
 
 function farFirstRun({ timezone }: Schedule, first: number | null, now: number): Warning | null {

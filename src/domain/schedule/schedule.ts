@@ -18,7 +18,7 @@ import { cronWords } from './words/cron.ts';
 import { type DayWords, rruleWords } from './words/rrule.ts';
 import { counted, list } from './words/words.ts';
 
-export { type Refusal, refusals, type Warning, warnings } from './advice.ts';
+export { assumptions, type Refusal, refusals, type Warning, warnings } from './advice.ts';
 export { anchorOf, isDelay, isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';
 export type { Bounds, Schedule, ScheduleInput } from './shapes.ts';
 export { offsetAt, wallText } from './time/zone.ts';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { counted } from '../../cli/times.ts';
 import { isLoopback } from '../../config/config.ts';
 import { errorText } from '../../domain/errors.ts';
+import { apiTokenLengthMin } from '../../domain/limits.ts';
 import { retentionDaysMin } from '../../domain/policy.ts';
 import type { Settings } from '../here.ts';
 import { fail, ok, warn, type Check, type Verdict } from './finding.ts';
@@ -68,6 +69,21 @@ function driverFault(message: string): Verdict {
   return fail(`It does not load: ${first}`, reinstall);
 }
 
+const children: Check = {
+  check: 'child_process',
+  title: 'Child process',
+  look: async ({ here }) => {
+    const fault = await here.system.childFault();
+    if (fault === null) return [ok('starts, for templates and the second opinion')];
+    return [
+      fail(
+        `None can be started (${fault}), so texts with {{ or {% are not sent.`,
+        'Allow more processes and memory: ulimit -u, TasksMax= of the service, pids_limit of the container.',
+      ),
+    ];
+  },
+};
+
 /** Winter and summer of a zone that every build of Node.js knows, one hour and two hours ahead of UTC. */
 const known = { zone: 'Europe/Madrid', offsets: [1, 2], months: [0, 6] } as const;
 
@@ -94,7 +110,7 @@ function hoursAhead(timeZone: string, instant: number): number {
   return Number(format.format(new Date(instant))) - 12;
 }
 
-export const runtimeChecks: readonly Check[] = [node, npm, driver, zones];
+export const runtimeChecks: readonly Check[] = [node, npm, driver, children, zones];
 
 /** Settings of the operator, and who can read them. */
 
@@ -105,9 +121,9 @@ const configuration: Check = {
     const faults = settings.faults.map(({ variable, problem, example }) =>
       fail(`${variable} ${problem}.`, `Set it in .env, for example ${variable}=${example}`),
     );
-    const strays = settings.strays.map(({ variable, nearest }) =>
+    const strays = settings.strays.map(({ variable, nearest, isUnbuilt }) =>
       warn(
-        `${variable} is read by nobody.`,
+        isUnbuilt ? `${variable} has no effect in this version.` : `${variable} is read by nobody.`,
         nearest === null ? 'Remove it; .env.example lists what there is.' : `Did you mean ${nearest}?`,
       ),
     );
@@ -139,14 +155,14 @@ const envFile: Check = {
   },
 };
 
-/** A shorter token can be guessed by asking often enough. */
-const soundLength = 16;
-
 const apiToken: Check = {
   check: 'api_token',
   title: 'API token',
   look: ({ settings }) => [tokenVerdict(settings)],
 };
+
+/** A word that is repeated is long, and guessed all the same. */
+const differentMin = 8;
 
 function tokenVerdict({ config, tokenFile }: Settings): Verdict {
   const { API_TOKEN: token, HTTP_HOST: host } = config;
@@ -156,7 +172,7 @@ function tokenVerdict({ config, tokenFile }: Settings): Verdict {
     if (isOpenToOthers(tokenFile)) return warn(`Others can read ${tokenFile}.`, `chmod 600 ${tokenFile}`);
     return ok(`in ${tokenFile}, for its owner alone`);
   }
-  const isGuessable = token.length < soundLength || new Set(token).size < soundLength / 2;
+  const isGuessable = token.length < apiTokenLengthMin || new Set(token).size < differentMin;
   if (!isGuessable) return ok(counted(token.length, 'character'));
   const text = `API_TOKEN can be guessed: ${counted(token.length, 'character')}, ${new Set(token).size} different ones.`;
   const fix = 'Put the output of "openssl rand -base64 32" there, or leave API_TOKEN out: one is made then.';

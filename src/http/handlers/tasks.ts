@@ -44,7 +44,9 @@ export const taskHandlers = {
   updateTask: async (asked, rooms) => {
     const { schedule, ...rest } = asked.body;
     const patch = schedule === undefined ? rest : { ...rest, schedule: present(schedule) };
-    const { task, warnings, changes, entryId } = await rooms.tasks.edit(targetOf(asked, rooms), patch);
+    const edited = await rooms.tasks.edit(targetOf(asked, rooms), patch);
+    const { task, changes, entryId } = edited;
+    const warnings = [...edited.warnings, ...(await rooms.tasks.renameWarnings(edited))];
     return { task: wireTask(task), ...wireWarnings(warnings), changes: wireChanges(changes), entry_id: entryId };
   },
   previewSchedule: async ({ body }, { preview }) => {

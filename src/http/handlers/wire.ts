@@ -19,13 +19,13 @@ type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
 
 export function wireTask(task: Task): WireTask {
   const { number, version, title, instructions, action, state, subject, pausedReason, nextAt: nextRunAt } = task;
-  const { resumeAt, lastRunAt, lastRunStatus: lastOutcome } = task;
+  const { resumeAt, lastRunId, lastRunAt, lastRunStatus, lastOutcome } = task;
   const execution = executionThread(task);
   return {
     ...wire({ number, version, title, instructions, action, state, subject, pausedReason, nextRunAt, resumeAt }),
-    ...wire({ lastRunAt, lastOutcome }),
+    ...wire({ lastRunId, lastRunAt, lastOutcome }),
     ...wireStamps(task),
-    last_run_status: lastOutcome === 'cancelled' ? 'failed' : lastOutcome,
+    last_run_status: lastRunStatus === 'cancelled' ? 'failed' : lastRunStatus,
     task_id: task.id,
     schedule: wireSchedule(task.schedule),
     enabled: state === 'active',
@@ -88,15 +88,17 @@ export function wireWarnings(warnings: readonly { readonly code: string; readonl
 
 export function wireTaskRun(run: TaskRun): WireTaskRun {
   const { taskId, runId, status, source, reason, replayOf, lateMs, createdAt, updatedAt } = run;
+  const { runNumber, actionKind, errorCode } = run;
   const trace = run.traceId ?? runId;
   return {
     ...wire({ taskId, runId, status, source, reason, replayOf, lateMs, createdAt, updatedAt }),
+    ...wire({ runNumber, actionKind, errorCode }),
     task_run_id: run.id,
     scheduled_for: iso(run.slotAt),
     idempotency_key: occurrenceKey(taskId, run.slotAt),
     error_message: run.error,
     trace_id: trace,
-    attempts: run.attempts.map(wireAttempt),
+    attempts: run.attempts.map((one) => wireAttempt(one, actionKind)),
     deliveries: run.deliveries.map((one) => wireDelivery(one, trace)),
   };
 }
@@ -107,6 +109,7 @@ export function wireRun({
   thread,
   status,
   error,
+  errorCode,
   traceId,
   ...run
 }: RunView): PartsOf<'getRun'>['answer'] {
@@ -117,16 +120,18 @@ export function wireRun({
     task_run_id: occurrenceId,
     thread_key: thread === null ? null : threadKeyOf(thread),
     output: run.output === null ? null : { ...run.output },
-    ...wireStanding({ status, error }),
+    ...wireStanding({ status, error, errorCode }),
     trace_id: trace,
-    attempts: run.attempts.map(wireAttempt),
+    attempts: run.attempts.map((one) => wireAttempt(one, run.actionKind)),
     deliveries: run.deliveries.map((one) => wireDelivery(one, trace)),
   };
 }
 
 /** How a run stands: in the three words of jagc, and beside them in ours. */
-export function wireStanding({ status: state, error }: Pick<RunView, 'status' | 'error'>) {
-  return { status: statusOf(state), state, error_message: error, error: error === null ? null : { message: error } };
+export function wireStanding(run: Pick<RunView, 'status' | 'error' | 'errorCode'>) {
+  const { status: state, error: message, errorCode: code } = run;
+  const error = message === null ? null : { code, message };
+  return { status: statusOf(state), state, error_message: message, error_code: code, error };
 }
 
 function statusOf(state: RunStatus): PartsOf<'getRun'>['answer']['status'] {
@@ -144,8 +149,8 @@ export function statesOf({ status, state }: PartsOf<'listRuns'>['read']['query']
   });
 }
 
-function wireAttempt({ error, ...attempt }: Attempt): WireTaskRun['attempts'][number] {
-  return { ...wire(attempt), error_message: error };
+function wireAttempt({ error, ...attempt }: Attempt, actionKind: string | null): WireTaskRun['attempts'][number] {
+  return { ...wire({ ...attempt, actionKind }), error_message: error };
 }
 
 function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['deliveries'][number] {
@@ -157,6 +162,7 @@ function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['
     chat_id: delivery.platformChatId,
     error_code: deliveryCode(delivery),
     error_message: delivery.error,
+    fallback: delivery.isFallback,
     trace_id: traceId,
   };
 }

@@ -1,4 +1,5 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../../domain/errors.ts';
 import type { FileShown } from './world.ts';
@@ -77,20 +78,29 @@ export function openStorage(file: string): Storage {
 
 /** The world lives in the memory of one process, so a second one must not write to its file. */
 function openAlone(file: string): Database.Database {
-  const connection = new Database(file, { timeout: 0 });
+  let connection: Database.Database | null = null;
   try {
+    // The database of the tasks may be elsewhere, and then nobody has made the folder.
+    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    connection = new Database(file, { timeout: 0 });
     if (!connection.memory) chmodSync(file, 0o600);
     connection.pragma('locking_mode = EXCLUSIVE');
     connection.pragma('journal_mode = WAL');
     return connection;
   } catch (error) {
-    connection.close();
-    if ((error as { code?: unknown }).code !== 'SQLITE_BUSY') throw error;
-    throw new AppError(
-      'store_unavailable',
-      `${file} is in use: its sandbox runs in another process. Stop that one first.`,
-    );
+    connection?.close();
+    throw unusable(file, error);
   }
+}
+
+function unusable(file: string, error: unknown): unknown {
+  const { code } = error as { code?: unknown };
+  if (typeof code !== 'string') return error;
+  const words =
+    code === 'SQLITE_BUSY'
+      ? 'is in use: its sandbox runs in another process. Stop that one first.'
+      : `cannot be used (${code}). Give the user of this process the right to write to its folder; if it is damaged, remove it: only chats of the sandbox are in it.`;
+  return new AppError('store_unavailable', `${file} ${words}`, { cause: error });
 }
 
 /** A row that changed several times is written once. */

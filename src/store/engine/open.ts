@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import type { Backups } from '../../app/ports/outside.ts';
 import type { Store } from '../../app/ports/store.ts';
-import { AppError, errorText, isAway } from '../../domain/errors.ts';
+import { AppError, errorText, faultCodeOf, isAway } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
 import { watchFile, type FileWatch } from '../files/file-watch.ts';
 import type { Engine, Script } from './engine.ts';
@@ -11,7 +11,7 @@ import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock, type Sessio
 import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
 import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
-import { codeOf, createStore, translate } from './store.ts';
+import { createStore, translate } from './store.ts';
 
 export interface Opened {
   readonly store: Store;
@@ -114,7 +114,7 @@ function tellingOfDamage(engine: Engine, watch: FileWatch): Engine {
     try {
       return await does();
     } catch (error) {
-      if (/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))) watch.noteDamage(damageOf(errorText(error)));
+      if (/^SQLITE_(CORRUPT|NOTADB)/.test(faultCodeOf(error))) watch.noteDamage(damageOf(errorText(error)));
       throw error;
     }
   };

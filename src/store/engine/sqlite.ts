@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { faultCodeOf } from '../../domain/errors.ts';
 import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
 import { createSharedCommits } from './shared-commits.ts';
 import { nothing, raw, written, type Shape, type Tuple } from './sql.ts';
@@ -70,16 +71,12 @@ export function sqliteEngine(connection: Connection, turn?: () => Promise<void>)
         connection.pragma('wal_checkpoint(TRUNCATE)');
       } catch (error) {
         // The log is committed, and the next start reads it: a full disk must not keep a process from its end.
-        if (codeOf(error) !== 'SQLITE_FULL') throw error;
+        if (faultCodeOf(error) !== 'SQLITE_FULL') throw error;
       } finally {
         connection.close();
       }
     },
   };
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | null)?.code;
 }
 
 /** Pages of the log: with a thread that works it off, the database steps in only when that thread cannot keep up. */
@@ -116,8 +113,12 @@ function preparer(connection: Connection): Prepared {
   };
 }
 
+/**
+ * The plan of a statement may hang on what is bound to a bare `?`, and the driver takes every value back after a call, so that
+ * SQLite would plan most joins anew each time: many times the work of the statement itself. To what is computed it pays no regard.
+ */
 function textOf(shape: Shape): string {
-  return written(shape, 'sqlite', () => '?');
+  return written(shape, 'sqlite', () => '+?');
 }
 
 function changeText({ table, set, where }: Change): string {

@@ -3,7 +3,7 @@ import { devNull } from 'node:os';
 import { dirname } from 'node:path';
 import type { Store } from '../../app/ports/store.ts';
 import type { EventQuery } from '../../app/ports/why.ts';
-import { AppError, errorText } from '../../domain/errors.ts';
+import { AppError, errorText, faultCodeOf } from '../../domain/errors.ts';
 import { chatsStore } from '../chats/chats.ts';
 import { chatFactStore } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
@@ -115,7 +115,7 @@ const contended = 'runs_exclusive';
 /** Errors of a store are our own refusal, a store that is away, or a fault of ours. The file is the one of the database. */
 export function translate(error: unknown, file?: string): AppError {
   if (error instanceof AppError) return error;
-  const code = codeOf(error);
+  const code = faultCodeOf(error);
   if (isOurs(error, code)) {
     return new AppError('internal', errorText(error), { cause: error });
   }
@@ -162,7 +162,7 @@ function denialOf(file: string): string {
     accessSync(dirname(file), constants.W_OK);
     return '';
   } catch (error) {
-    return codeOf(error);
+    return faultCodeOf(error);
   }
 }
 
@@ -170,15 +170,6 @@ function isOurs(error: unknown, code: string): boolean {
   if (constraintOf(error) === contended) return false;
   if (code !== '') return sqliteData.test(code) || postgresData.test(code);
   return !(error instanceof Error && driverAway.test(error.message));
-}
-
-/** The driver's own code, however its error was wrapped on the way; empty where there is none. */
-export function codeOf(error: unknown): string {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const code = (at as { code?: unknown }).code;
-    if (typeof code === 'string') return code;
-  }
-  return '';
 }
 
 function constraintOf(error: unknown): unknown {

@@ -16,6 +16,11 @@ export function cardLane(taskId: string): string {
   return `card:${taskId}`;
 }
 
+/** The name of a task's topic, which keeps no card waiting while it cannot be given. */
+export function nameLane(taskId: string): string {
+  return `name:${taskId}`;
+}
+
 /** Parts that wait for an approval stand aside, so that they hold up nothing after them. */
 export function approvalLane(taskId: string): string {
   return `approval:${taskId}`;
@@ -48,10 +53,10 @@ export function threadLaneOf(column: string, topic: number): Sql {
   return sql`'thread:' || ${raw(column)} || ${`:${topic}`}`;
 }
 
-/** The lane of a part where its chat is this one from now on, from what its row says; what goes to a task names no chat. */
+/** The lane of a part where its chat is this one from now on, from what its row says; what a task brings names no chat. */
 export function laneIn(chatId: string): Sql {
   const kind = raw(`case kind when 'result' then 'thread' when 'notice' then 'notice' else 'answer' end`);
-  return sql`case goes_to when 'task' then lane else ${kind} || ${`:${chatId}:`} || coalesce(cast(to_topic as text), '') end`;
+  return sql`case when goes_to = 'task' or lane = ${taskLaneOf('task_id')} then lane else ${kind} || ${`:${chatId}:`} || coalesce(cast(to_topic as text), '') end`;
 }
 
 /** Parts that wait in a lane. All open states are named, because only then does the index of open lanes answer. */

@@ -1,15 +1,17 @@
 import type { NewMessage } from '../../app/ports/chats.ts';
 import type { PartEnd } from '../../app/ports/outbox.ts';
-import { isView, type Word } from '../../domain/shown.ts';
+import { isView, type View, type Word } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
+import { idAt } from '../engine/queries.ts';
 import { forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, hold, one, run, select, update, updateAll } from '../engine/statements.ts';
 import { tellGroupInstead } from '../questions/escalations.ts';
 import { settleLateNags } from '../questions/nags.ts';
 import { tellEvents } from '../records/journal.ts';
 import { insertCardPart } from './cards.ts';
-import { addMessages, tellOnce } from './new-parts.ts';
+import { taskLane } from './lanes.ts';
+import { addMessages, insertPart, isNews, tellOnce } from './new-parts.ts';
 import { dropParts } from './run-parts.ts';
 
 type Ended<S extends PartEnd['status']> = Extract<PartEnd, { status: S }>;
@@ -53,7 +55,12 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
       );
     // Being put off says nothing to anybody; what became of a part does.
     if (status !== 'pending')
-      yield* tellEvents(won.map(({ id, taskId = null }) => ({ kind: `delivery.${status}`, at: now, taskId, ref: id })));
+      yield* tellEvents(
+        won.map(({ id, taskId = null, fallback }) => {
+          const told = { kind: `delivery.${status}`, at: now, taskId, ref: id } as const;
+          return fallback === undefined ? told : { ...told, data: { fallback } };
+        }),
+      );
   }
   return written;
 }
@@ -85,6 +92,7 @@ function endColumns(end: PartEnd, now: number) {
     }
     case 'pending': {
       const unsent = end.unsent ? 1 : 0;
+      const isRerouted = end.reroute === undefined ? 0 : 1;
       return {
         sends: sql`sends - ${begun} * ${unsent}`,
         putOffs: sql`put_offs + ${begun} * ${unsent}`,
@@ -93,6 +101,8 @@ function endColumns(end: PartEnd, now: number) {
         evidence: foundOut(end),
         cause: null,
         settles: 0,
+        goesTo: sql`case when ${isRerouted} = 1 then 'thread' else goes_to end`,
+        toTopic: sql`case when ${isRerouted} = 1 then ${int(end.reroute?.topic ?? null)} else to_topic end`,
         doubtedAt: sql`case when ${end.inDoubt ? 1 : 0} = 1 then ${doubtedSince} end`,
         fence,
       };
@@ -137,13 +147,17 @@ function* dropOfDeleted(ends: readonly PartEnd[], now: number): Script<ReadonlyS
   const ids = [...new Set(ends.flatMap(({ taskId }) => taskId ?? []))];
   if (ids.length === 0) return new Set();
   const gone = yield* all(select(pick(columns.tasks, 'id'))`from tasks where id in ${list(ids)} and state = 'deleted'`);
-  for (const { id } of gone) yield* dropParts(id, now);
+  yield* dropParts(
+    gone.map(({ id }) => id),
+    now,
+  );
   return new Set(gone.map(({ id }) => id));
 }
 
 function* followUp(won: readonly PartEnd[], now: number): Script<void> {
   for (const end of won) {
     if (end.status === 'delivered' && end.pinId !== null) yield* keepCard(end, end.pinId, now);
+    if (end.status === 'pending' && end.reroute) yield* tellReroute(end, end.reroute, now);
     if (end.status === 'failed' && end.cardGone) yield* forgetCard(end, end.cardGone);
     if ('guidance' in end && end.guidance) yield* guide(end, end.guidance, now);
   }
@@ -181,6 +195,7 @@ function* guide(end: Guided, guidance: NewMessage, now: number): Script<void> {
 }
 
 function wordOf(end: Exclude<Guided, { status: 'unknown' }>, { thread, shown }: NewMessage): Word {
+  if (isView(shown) && shown.view === 'notRenamed') return { word: 'not_renamed', about: end.id };
   if (end.status === 'blocked') {
     const { cause: reason, taskId = null } = end;
     // Whether a topic was made is a question about one task; what else is to be mended is so for all that wait.
@@ -191,12 +206,33 @@ function wordOf(end: Exclude<Guided, { status: 'unknown' }>, { thread, shown }: 
   return isView(shown) && shown.view === 'notPinned' ? { word: 'not_pinned' } : { word: 'failed', about: end.id };
 }
 
-/** Parts that reach a task's topic when nothing waits any more end a trouble there, so the next one is told again. */
+/** The line is as loud as the first part below it, and older, so that it leaves before it in the lane of both. */
+function* tellReroute(
+  { id, taskId = null }: Ended<'pending'>,
+  { topic, cause }: NonNullable<Ended<'pending'>['reroute']>,
+  now: number,
+): Script<void> {
+  const part = yield* one(
+    select(pick(columns.deliveries, 'chatId', 'urgent', 'createdAt'))`from deliveries where id = ${id}`,
+  );
+  if (part === undefined || taskId === null) return;
+  const { chatId, urgent, createdAt } = part;
+  if (!(yield* isNews(chatId, { word: 'fallback', reason: cause, taskId }, now))) return;
+  const line = { id: idAt(createdAt - 1, `fallback:${id}`), taskId, chatId, thread: { topic }, lane: taskLane(taskId) };
+  const content: View = { view: 'fallback', cause };
+  yield* insertPart({ ...line, kind: 'notice', content, isUrgent: urgent === 1 }, now);
+}
+
+/**
+ * Parts that reach a task's topic end what was said of that task being shown elsewhere, and, when nothing waits any more, a
+ * trouble there, so the next one is told again.
+ */
 function* forgetMended(ends: readonly Ended<'delivered'>[]): Script<void> {
   if (ends.length === 0) return;
-  yield* run(sql`delete from told where word = 'blocked'
-    and chat_id in (select d.chat_id from deliveries d
-      where d.id in ${list(ends.map(({ id }) => id))} and d.goes_to = 'task' and d.task_id is not null)
-    and not exists (select 1 from deliveries w where w.chat_id = told.chat_id and w.status in ('pending', 'blocked')
-      and w.status = 'blocked' and w.cause = told.reason)`);
+  const home = sql`from deliveries d
+    where d.id in ${list(ends.map(({ id }) => id))} and d.goes_to = 'task' and d.task_id is not null`;
+  yield* run(sql`delete from told where chat_id in (select d.chat_id ${home}) and (
+    (word = 'fallback' and task_id in (select d.task_id ${home}))
+    or (word = 'blocked' and not exists (select 1 from deliveries w where w.chat_id = told.chat_id
+      and w.status in ('pending', 'blocked') and w.status = 'blocked' and w.cause = told.reason)))`);
 }

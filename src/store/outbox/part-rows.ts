@@ -5,6 +5,7 @@ import type { Shown } from '../../domain/shown.ts';
 import { columns, columnsOf, like, maybe, pick, type Answer } from '../engine/fields.ts';
 import { raw } from '../engine/sql.ts';
 import { readFacts } from '../tasks/codec.ts';
+import { taskLane } from './lanes.ts';
 
 const d = columnsOf('deliveries', 'd');
 const c = columnsOf('chats', 'c');
@@ -54,7 +55,7 @@ function onlyForOf(text: string | null): OnlyFor | null {
   }
 }
 
-const decoration: ReadonlySet<string> = new Set(['card', 'pin', 'close', 'open']);
+const decoration: ReadonlySet<string> = new Set(['card', 'pin', 'close', 'open', 'rename']);
 
 export const movedAway = 'the task has moved to another chat';
 
@@ -102,7 +103,15 @@ export function claimedPart(row: PartRow, now: number): OutboxPart {
     route: { provider: row.provider, address: row.address, topic: topicIdOf(row) },
     topic: topicOf(row),
     home: homeOf(row),
+    fallback: fallbackOf(row),
   };
+}
+
+/** What a task brings keeps the lane of its results wherever it goes. */
+function fallbackOf({ taskId, lane, goesTo, taskPolicies }: PartRow): OutboxPart['fallback'] {
+  if (taskId === null || lane !== taskLane(taskId)) return null;
+  if (goesTo === 'thread') return 'taken';
+  return readFacts(taskPolicies)?.['fallback'] === 'creator' ? 'allowed' : null;
 }
 
 function resultOf(part: PartRow): ResultTask | null {
@@ -137,9 +146,10 @@ function topicOf(part: PartRow): TopicView | null {
     topicLostAt: lostAt,
     topicName: askedName,
     topicCause: cause,
+    cardMessageId: cardId,
   } = part;
   if (taskId === null || state === null || !goesToTopic(part)) return null;
-  return { taskId, name: part.title ?? '', state, id, askedAt, lostAt, askedName, cause };
+  return { taskId, name: part.title ?? '', state, id, askedAt, lostAt, cardId, askedName, cause };
 }
 
 function homeOf({ taskId, title, provider, address, homeTopic: topic }: PartRow): OutboxPart['home'] {

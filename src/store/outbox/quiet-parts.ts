@@ -50,9 +50,9 @@ function isToldOf({ heldUntil: until }: PartRow, now: number): boolean {
 
 const heard: QuietVerdict = { is: 'heard' };
 
-/** Parts that a task brings into its own topic. An answer to a person comes when they ask, at any hour. */
-function isSubject({ kind, goesTo, taskId, lane, status }: PartRow): boolean {
-  if (taskId === null || goesTo !== 'task' || lane !== taskLane(taskId) || status === 'unknown') return false;
+/** Parts that a task brings. An answer to a person comes when they ask, at any hour. */
+function isSubject({ kind, taskId, lane, status }: PartRow): boolean {
+  if (taskId === null || lane !== taskLane(taskId) || status === 'unknown') return false;
   return kind === 'result' || kind === 'notice';
 }
 

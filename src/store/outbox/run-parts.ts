@@ -4,6 +4,7 @@ import { columns, pick, type Answer } from '../engine/fields.ts';
 import { allOf, list, sql } from '../engine/sql.ts';
 import { all, insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
+import type { Spent } from '../runs/thread-runs.ts';
 import { approvalLane, messageLane, taskLane } from './lanes.ts';
 
 /** Fields of a run's end that words about it need, whether it came after an attempt or instead of one. */
@@ -56,24 +57,29 @@ function laneOf({ taskId, chatId }: Ending['run'], { approveBy, thread }: NewDel
   return approveBy === undefined ? taskLane(taskId) : approvalLane(taskId);
 }
 
-/** Parts still to be sent of a task that is not there any more are dropped, with a row that says so. */
-export function* dropParts(taskId: string, now: number, why = 'the task was deleted'): Script<void> {
+/** Parts still to be sent of tasks that are not there any more are dropped, with a row that says so. */
+export function* dropParts(taskIds: readonly string[], now: number, why = 'the task was deleted'): Script<void> {
+  if (taskIds.length === 0) return;
+  const lanes = list(taskIds.flatMap((id) => [taskLane(id), approvalLane(id)]));
   const dropped = yield* updateReturning(
     'deliveries',
     { status: 'failed', error: why, readyAt: null },
-    sql`lane in ${list([taskLane(taskId), approvalLane(taskId)])} and status in ('pending', 'blocked', 'sending', 'unknown')
+    sql`lane in ${lanes} and status in ('pending', 'blocked', 'sending', 'unknown')
       and (status in ('pending', 'blocked') or (status = 'unknown' and ready_at is null))`,
-    pick(columns.deliveries, 'id'),
+    pick(columns.deliveries, 'id', 'taskId'),
   );
-  yield* tellEvents(dropped.map(({ id }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
+  yield* tellEvents(dropped.map(({ id, taskId }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
 }
 
 /**
  * Words about how runs ended. An incident of a task begins with its first failure, which is told, and ends with its next
  * success, which is told as well; what a person asked for by hand is told each time, and the pause that too many failures
- * bring about always.
+ * bring about always, as is the end of its last run.
  */
-export function* tellNotices(ends: readonly Ending[], autoPaused: readonly string[]): Script<void> {
+export function* tellNotices(
+  ends: readonly Ending[],
+  { autoPaused, spent }: { readonly autoPaused: readonly string[]; readonly spent: readonly Spent[] },
+): Script<void> {
   const told = ends.filter(({ run, notices }) => run.taskId !== null && (notices.failed ?? notices.recovered) !== null);
   const tasks = yield* incidentsOf(told);
   const parts: RunPart[] = [];
@@ -91,7 +97,7 @@ export function* tellNotices(ends: readonly Ending[], autoPaused: readonly strin
     if (end !== undefined) parts.push(...(yield* pauseOf(taskId, end)));
   }
   yield* writeIncidents([...tasks.values()]);
-  yield* insertRunParts(parts);
+  yield* insertRunParts([...parts, ...spent.flatMap((task) => completionOf(task, ends))]);
 }
 
 const incidentFields = pick(columns.tasks, 'id', 'failures', 'incidentAt', 'incidentFailures');
@@ -151,6 +157,13 @@ function* pauseOf(taskId: string, end: Ending): Script<RunPart[]> {
   const reason = task?.pausedReason ?? '';
   const content = { view: 'autoPaused', reason, failures: task?.consecutiveFailures ?? 0, error: end.error } as const;
   return [{ end, part: { ...autoPaused, content } }];
+}
+
+function completionOf({ id, boundedRuns: runs }: Spent, ends: readonly Ending[]): RunPart[] {
+  const end = ends.findLast(({ run, notices }) => run.taskId === id && notices.completed !== null);
+  const completed = end?.notices.completed ?? null;
+  if (end === undefined || completed === null) return [];
+  return [{ end, part: { ...completed, content: { view: 'completed', runs } } }];
 }
 
 function* writeIncidents(tasks: readonly Standing[]): Script<void> {

@@ -8,7 +8,7 @@ import { tellEvents } from '../records/journal.ts';
 import { shownOf } from './part-rows.ts';
 
 /** Traces of the messages of a chat, in the updates that came, in what was sent, and in what is pressed. */
-export const traceStore = { lastMessageBefore, explainedAfter, unknownParts, orphanTopics, foundByPress };
+export const traceStore = { lastMessageBefore, explainedAfter, unknownParts, orphanTopics, isTopicTaken, foundByPress };
 
 /** A message of the very same millisecond may have come after the call that left in it, so it is the last resort. */
 function* lastMessageBefore(address: string, at: number): Script<number | null> {
@@ -81,7 +81,7 @@ function* orphanTopics(address: string, name: string, since: number): Script<Orp
     return topicId === null ? [] : [{ topicId, at }];
   });
   const orphans: Orphan[] = [];
-  for (const one of made) if (!(yield* isTaken(address, one.topicId))) orphans.push(one);
+  for (const one of made) if (!(yield* isTopicTaken(address, one.topicId))) orphans.push(one);
   return orphans;
 }
 
@@ -113,7 +113,7 @@ function readUpdate(payload: string): TopicUpdate {
   }
 }
 
-function* isTaken(address: string, topicId: number): Script<boolean> {
+function* isTopicTaken(address: string, topicId: number): Script<boolean> {
   const task = yield* one(
     select(pick(columnsOf('tasks', 't'), 'id'))`from chat_aliases a join tasks t on t.chat_id = a.chat_id
       where a.provider = ${telegram} and a.address = ${address} and t.topic_id = ${topicId} limit 1`,
@@ -136,7 +136,8 @@ function* foundByPress(found: FoundByPress): Script<boolean> {
       where run_id = (select r.id from runs r join occurrences o on o.run_id = r.id
           where o.id = ${occurrenceId} and r.occurrence_id = o.id)
         and kind = 'result' and ${doubtful} and task_id = ${taskId} and exists (select 1 from tasks t
-          join chats c on c.id = t.chat_id where t.id = task_id and t.topic_id = ${topic} and c.address = ${address})
+          join chats c on c.id = t.chat_id where t.id = task_id and c.address = ${address}
+            and coalesce(case goes_to when 'thread' then to_topic else t.topic_id end, 0) = ${topic ?? 0})
       order by part desc limit 1`,
   );
   if (part === undefined || textOf(part.content) !== text) return false;

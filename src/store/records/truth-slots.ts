@@ -18,7 +18,7 @@ const slotFields = {
   runId: maybe(r.id),
   runStatus: maybe(r.status),
   runCreatedAt: maybe(r.createdAt),
-  startedAt: r.startedAt,
+  ...pick(r, 'startedAt', 'runNumber'),
   readyAt: maybe(r.readyAt),
   provider: maybe(c.provider),
   address: maybe(c.address),
@@ -73,7 +73,19 @@ export function* withWork(found: readonly BareSlot[]): Script<SlotRow[]> {
   const acks = yield* acksOf(found.map(({ id }) => id));
   const doing = yield* doingsOf(found);
   return found.map((one) => {
-    const { deedId, askedBy, runId, runStatus, runCreatedAt, startedAt, readyAt, provider, address, ...slot } = one;
+    const {
+      deedId,
+      askedBy,
+      runId,
+      runStatus,
+      runCreatedAt,
+      runNumber,
+      startedAt,
+      readyAt,
+      provider,
+      address,
+      ...slot
+    } = one;
     const place = provider === null || address === null ? null : { provider, address };
     // A run whose row is gone leaves its occurrence, which says enough.
     const isGone = runId === null || runStatus === null || runCreatedAt === null || readyAt === null;
@@ -81,7 +93,16 @@ export function* withWork(found: readonly BareSlot[]): Script<SlotRow[]> {
       ...slot,
       run: isGone
         ? null
-        : { id: runId, status: runStatus, createdAt: runCreatedAt, startedAt, readyAt, place, ...work(runId) },
+        : {
+            id: runId,
+            number: runNumber,
+            status: runStatus,
+            createdAt: runCreatedAt,
+            startedAt,
+            readyAt,
+            place,
+            ...work(runId),
+          },
       ack: acks.get(slot.id) ?? null,
       deed: doing(deedId),
       asker: doing(askedBy),

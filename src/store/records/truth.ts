@@ -2,10 +2,10 @@ import type { Ahead, GapRow, Planned, TruthQuery, TruthRows } from '../../app/po
 import { isDelay } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, count, pick } from '../engine/fields.ts';
+import { columns, pick } from '../engine/fields.ts';
 import { limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, one, select } from '../engine/statements.ts';
-import { liveOf } from '../runs/thread-runs.ts';
+import { all, select } from '../engine/statements.ts';
+import { liveOf, placesHeld, placesReserved } from '../runs/thread-runs.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { readTask } from '../tasks/reads.ts';
 import { readNote } from '../upkeep/notes.ts';
@@ -94,20 +94,16 @@ const skippedMax = limited(1000);
 /** The future of a task depends on what was skipped in advance, on what still waits and on what runs. */
 export function* aheadOf({ id, nextAt, resumeAt, schedule }: Task): Script<Ahead> {
   const from = nextAt ?? resumeAt;
-  if (from === null) return { skipped: [], waiting: 0, awaitsEnd: false };
+  if (from === null) return { skipped: [], reserved: 0, awaitsEnd: false };
   const skipped = yield* all(
     select(pick(columns.occurrences, 'slotAt'))`from occurrences
       where task_id = ${id} and slot_at >= ${from} and status = 'skipped' and reason = 'skip'
       order by slot_at ${skippedMax}`,
   );
-  const pending = yield* one(
-    select({ count })`from occurrences
-      where task_id = ${id} and status = 'pending' and decide_by is null and source in ('schedule', 'catch_up')`,
-  );
-  const waiting = pending?.count ?? 0;
+  const waiting = yield* placesReserved(id);
   return {
     skipped: skipped.map(({ slotAt }) => slotAt),
-    waiting,
+    reserved: waiting + (yield* placesHeld(id)),
     awaitsEnd: isDelay(schedule) && (waiting > 0 || (yield* isLive(id))),
   };
 }

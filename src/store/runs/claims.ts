@@ -1,14 +1,13 @@
 import type { SlotPlan, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
-import { isByHand } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
-import { allOf, raw, sql, type Sql } from '../engine/sql.ts';
-import { insertAll, one, select, update, updateAll } from '../engine/statements.ts';
+import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { askAboutMissed } from '../questions/questions.ts';
 import { tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
 import { endWaiting, stopTasks } from '../tasks/auto-pauses.ts';
-import { tellGrantGone } from '../tasks/grants.ts';
+import { tellMayNotRun } from '../tasks/grants.ts';
 import { cancelLive } from './thread-runs.ts';
 
 /**
@@ -28,19 +27,18 @@ export function* writeClaims(claims: readonly SlotPlan[], now: number): Script<v
   const made = yield* insertOccurrences(placed, now);
   const known = placed.filter((_one, index) => made[index] !== true);
   yield* tellEvents(placed.filter((_one, index) => made[index]).flatMap((one) => decisionOf(one, now)));
-  const revived = yield* giveBack(known, won);
   const dropped = new Set(known.map(({ occurrence }) => occurrence.id));
   yield* dispatchRuns(
     won.flatMap((claim) => claim.runs).filter((run) => !dropped.has(run.occurrenceId ?? '')),
     now,
   );
-  const completed = won.filter(({ taskId, nextAt }) => nextAt === null && !revived.has(taskId));
+  const completed = won.filter(({ nextAt }) => nextAt === null);
   yield* tellComplete(
     completed.map(({ taskId }) => taskId),
     now,
   );
   yield* askAboutMissed(won, now);
-  yield* tellGrantGone(
+  yield* tellMayNotRun(
     placed.filter((_one, index) => made[index]).map(({ taskId, occurrence: { reason } }) => ({ taskId, reason })),
     now,
   );
@@ -81,21 +79,13 @@ function decisionOf({ taskId, occurrence }: Placed, now: number): NewEvent[] {
 /** Most claims move a task along and leave its state alone, and with it the index that the state stands in. */
 function moveOn(claims: readonly SlotPlan[], change: { readonly state?: 'completed' } = {}): Script<SlotPlan[]> {
   return updateAll('tasks', claims, {
-    set: (claim) => ({ nextAt: claim.nextAt, ...change, boundedRuns: sql`bounded_runs + ${boundedIn(claim)}` }),
+    set: (claim) => ({ nextAt: claim.nextAt, ...change }),
     where: isAsExpected,
   });
 }
 
 function isAsExpected({ taskId, expectNextAt }: SlotPlan): Sql {
   return sql`id = ${taskId} and next_at = ${expectNextAt}`;
-}
-
-function boundedIn({ occurrences }: SlotPlan): number {
-  return occurrences.filter(isBounded).length;
-}
-
-function isBounded(occurrence: NewOccurrence): boolean {
-  return occurrence.status === 'dispatched' && !isByHand(occurrence.source);
 }
 
 interface Placed {
@@ -116,22 +106,6 @@ export function* insertOccurrences(placed: readonly Placed[], now: number): Scri
   );
 }
 
-/**
- * Occurrences that were not made again do not count against `max_runs`; a task that they would have completed goes on.
- * Answers which tasks those are.
- */
-function* giveBack(known: readonly Placed[], claims: readonly SlotPlan[]): Script<ReadonlySet<string>> {
-  const revived = new Set<string>();
-  for (const { taskId } of known.filter(({ occurrence }) => isBounded(occurrence))) {
-    yield* update('tasks', { boundedRuns: raw('bounded_runs - 1') }, sql`id = ${taskId}`);
-    const { nextAt, onward = null } = claims.find((claim) => claim.taskId === taskId) ?? { nextAt: 0 };
-    if (nextAt !== null || onward === null || revived.has(taskId)) continue;
-    yield* update('tasks', { state: 'active', nextAt: onward }, sql`id = ${taskId} and state = 'completed'`);
-    revived.add(taskId);
-  }
-  return revived;
-}
-
 /** An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. */
 export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void> {
   const made = yield* insertRuns(runs);
@@ -142,8 +116,26 @@ export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void
   });
 }
 
+/** Numbers for the runs of each task, in the order in which they enter. */
+function* numbersFor(runs: readonly NewRun[]): Script<ReadonlyMap<string, number>> {
+  const numbers = new Map<string, number>();
+  // Most tasks have one, so that one statement numbers all of them.
+  for (let left = runs.filter(({ taskId }) => taskId !== null); left.length > 0;) {
+    const firsts = new Map(left.toReversed().map(({ taskId, id }) => [taskId ?? '', id]));
+    const mine = sql`id in ${list([...firsts.keys()])}`;
+    const counted = yield* updateReturning('tasks', { runNumber: raw('run_number + 1') }, mine, numberFields);
+    for (const { id, runNumber } of counted) numbers.set(firsts.get(id) ?? '', runNumber);
+    const taken = new Set(firsts.values());
+    left = left.filter(({ id }) => !taken.has(id));
+  }
+  return numbers;
+}
+
+const numberFields = pick(columns.tasks, 'id', 'runNumber');
+
 /** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
 export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
+  const numbers = yield* numbersFor(runs);
   return yield* insertAll(
     'runs',
     runs.map((run) => {
@@ -157,6 +149,8 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
         ...whose,
         exclusive: run.exclusive ? 1 : 0,
         rank: 10 - run.priority,
+        runNumber: numbers.get(id) ?? null,
+        actionKind: run.input.action.kind,
         status: 'queued' as const,
         readyAt: run.readyAt,
         fence: 0,
@@ -185,8 +179,8 @@ function* stands({ taskId, occurrences }: SlotPlan): Script<boolean> {
 
 /** For `replace`: the live run is asked to stop, and whoever waited before gives way. */
 function* makeRoom(taskId: string, now: number): Script<void> {
-  yield* endWaiting(taskId, 'replaced', now);
-  yield* cancelLive(taskId, 'replaced', now);
+  yield* endWaiting([taskId], 'replaced', now);
+  yield* cancelLive([taskId], 'replaced', now);
 }
 
 /** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */

@@ -16,7 +16,7 @@ const r = columnsOf('runs', 'r');
 /** Columns that the runner reads, over `startableSource`. */
 export const startableFields = {
   ...pick(r, 'id', 'status', 'fence', 'attempts', 'interruptions', 'taskId', 'occurrenceId', 'chatId', 'ownerId'),
-  ...pick(r, 'taskVersion', 'createdAt', 'cancelRequestedAt', 'cancelReason', 'traceId'),
+  ...pick(r, 'taskVersion', 'runNumber', 'startedAt', 'createdAt', 'cancelRequestedAt', 'cancelReason', 'traceId'),
   ...pick(r, 'title', 'instructions', 'input'),
   taskState: maybe(columnsOf('tasks', 't').state),
   ...grantFields,
@@ -31,7 +31,7 @@ export type StartableRow = Answer<typeof startableFields>;
 export function readStartable(row: StartableRow): StartableRun | Unreadable {
   try {
     const { id, status, fence, attempts, interruptions, taskId, occurrenceId, chatId, ownerId } = row;
-    const { taskVersion, createdAt, taskState, traceId } = row;
+    const { taskVersion, runNumber, startedAt, createdAt, taskState, traceId } = row;
     return {
       id,
       status,
@@ -43,6 +43,8 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
       chatId,
       ownerId,
       taskVersion,
+      runNumber,
+      startedAt,
       createdAt,
       cancelRequested: row.cancelRequestedAt !== null,
       taskState,
@@ -121,6 +123,7 @@ const deliveryFields = {
       'heldUntil',
     ),
     decision: mapped(d.decision, decisionIn),
+    isFallback: together(pick(d, 'taskId', 'goesTo'), ({ taskId, goesTo }) => taskId !== null && goesTo === 'thread'),
   },
 };
 

@@ -1,13 +1,15 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
+import { isOfSlot, type RunErrorCode } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columnsOf, pick } from '../engine/fields.ts';
+import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, hold, insertAll, select, update, updateAll } from '../engine/statements.ts';
+import { all, hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
+import { completeSpent, countBegun, type Spent } from './thread-runs.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -25,6 +27,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
       finishedAt: isFinal(end) ? end.finishedAt : null,
       output: end.output === null ? null : JSON.stringify(end.output),
       error: end.error,
+      errorCode: errorCodeOf(end),
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
   });
@@ -33,20 +36,18 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   const won = [...written, ...calledOff.map(({ as }) => as)];
   yield* closeAttempts(won);
   // Runs that ended last tell how the task stands, whatever the order of the rows.
-  const finals = won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt);
+  const finals = yield* withoutRepeats(won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt));
   yield* endOccurrences(finals);
   yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
   const between = new Set(calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as));
-  const autoPaused = [
-    ...(yield* countTasks(finals.filter((end) => !between.has(end)))),
-    ...(yield* pauseHarmful(finals)),
-  ];
+  const { failing, spent } = yield* countTasks(finals, between);
+  const autoPaused = [...(yield* autoPause(failing, finals[0]?.finishedAt ?? 0)), ...(yield* pauseHarmful(finals))];
   yield* moveFollowers(finals);
   yield* insertRunParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
   yield* openAcks(finals);
   yield* askApproval(finals);
-  yield* tellNotices(finals, autoPaused);
+  yield* tellNotices(finals, { autoPaused, spent });
   yield* bookUsage(won);
   return { written: won.length, autoPaused };
 }
@@ -63,22 +64,26 @@ function* lockTasks(ends: readonly RunEnd[]): Script<void> {
   yield* hold(sql`select id from tasks where id in ${list(ids)} order by id ${forUpdate}`);
 }
 
+function errorCodeOf({ attemptStatus, isInternal }: RunEnd): RunErrorCode | null {
+  if (isInternal === true) return 'internal';
+  return attemptStatus === 'succeeded' ? null : attemptStatus;
+}
+
 /** One for each attempt, so that whoever reads them sees every try. */
 function endEvent({ run, attempt, status, finishedAt }: RunEnd): NewEvent {
   const event = { kind: `run.${status}`, at: finishedAt, taskId: run.taskId, ref: run.id } as const;
   // Most runs need one attempt and are asked for by a schedule, and the fewer bytes a result costs, the better.
-  if (attempt === 1 && run.traceId === null) return event;
-  return { ...event, data: { ...(attempt === 1 ? {} : { attempt }), ...traced(run.traceId) } };
+  const isOnly = attempt === 1 && status !== 'backoff';
+  if (isOnly && run.traceId === null) return event;
+  return { ...event, data: { ...(isOnly ? {} : { attempt }), ...traced(run.traceId) } };
 }
 
 /** The end of the run as well: it is not tried again. */
-type FinalEnd = RunEnd & { readonly status: Exclude<RunEnd['status'], 'backoff'> };
+type FinalEnd = RunEnd & { readonly status: Exclude<RunEnd['status'], 'backoff'>; readonly isRepeat?: true };
 
 function isFinal(end: RunEnd): end is FinalEnd {
   return end.status !== 'backoff';
 }
-
-const nothingTold: RunEnd['notices'] = { byHand: false, failed: null, autoPaused: null, recovered: null };
 
 interface CalledOff {
   readonly end: RunEnd;
@@ -96,6 +101,7 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
       bootId: null,
       finishedAt,
       error: sql`coalesce(${text(error)}, cancel_reason)`,
+      errorCode: 'cancelled',
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is not null`,
   });
@@ -107,10 +113,44 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
       readyAt: null,
       output: null,
       deliveries: [],
-      notices: nothingTold,
+      notices: { byHand: false, failed: null, autoPaused: null, recovered: null, completed: end.notices.completed },
       context: null,
     },
   }));
+}
+
+/** Results that people have seen already, as far as their tasks ask to be spared them. The runs are written by now. */
+function* withoutRepeats(ends: readonly FinalEnd[]): Script<readonly FinalEnd[]> {
+  const spared: FinalEnd[] = [];
+  for (const end of ends) spared.push((yield* repeatsLast(end)) ? withoutRepeat(end) : end);
+  return spared;
+}
+
+function withoutRepeat(end: FinalEnd): FinalEnd {
+  const isRepeat = true;
+  if (end.ifUnchanged === 'silent')
+    return { ...end, isRepeat, deliveries: end.deliveries.map((part) => ({ ...part, silent: true })) };
+  const { ack: _ack, approval: _approval, ...unseen } = end;
+  return { ...unseen, isRepeat, deliveries: [] };
+}
+
+/**
+ * The last success is the one of the latest slot. A replay shows what was, which is news about nothing; and what could not be
+ * delivered has been seen by nobody.
+ */
+function* repeatsLast({ run, status, output, finishedAt, ifUnchanged }: FinalEnd): Script<boolean> {
+  if (ifUnchanged === undefined || status !== 'succeeded' || run.taskId === null) return false;
+  const same = yield* one(
+    select(
+      pick(columnsOf('runs', 'last'), 'id'),
+    )`from (select r.id, r.output from occurrences o join runs r on r.id = o.run_id
+        where o.task_id = ${run.taskId} and o.source <> 'replay' and r.status = 'succeeded'
+          and (r.finished_at < ${finishedAt} or (r.finished_at = ${finishedAt} and r.id < ${run.id}))
+        order by o.slot_at desc limit 1) last
+      where last.output = ${JSON.stringify(output)}
+        and not exists (select 1 from deliveries d where d.run_id = last.id and d.kind = 'result' and d.status = 'failed')`,
+  );
+  return same !== undefined;
 }
 
 function* closeAttempts(ends: readonly RunEnd[]): Script<void> {
@@ -131,9 +171,9 @@ function* endOccurrences(ends: readonly FinalEnd[]): Script<void> {
     'occurrences',
     ends.filter((end) => end.run.occurrenceId !== null),
     {
-      set: ({ status, error, finishedAt }) => ({
+      set: ({ status, error, finishedAt, isRepeat }) => ({
         status,
-        reason: status === 'cancelled' ? 'cancelled' : null,
+        reason: status === 'cancelled' ? 'cancelled' : isRepeat === true ? 'unchanged' : null,
         error,
         updatedAt: finishedAt,
       }),
@@ -155,40 +195,81 @@ interface Tally {
   /** Failures since the last success of this batch, or all of them when there was none. */
   readonly streak: number;
   readonly succeeded: boolean;
+  readonly lastRunId: string | null;
   readonly lastRunAt: number;
   readonly lastStatus: FinalEnd['status'] | null;
   readonly lastError: string | null;
   readonly context: string | null;
+  /** Runs that count for `max_runs`. */
+  readonly bounded: number;
+}
+
+interface Counted {
+  /** Tasks that may have failed too often in a row. */
+  readonly failing: readonly string[];
+  /** Tasks that are complete. */
+  readonly spent: readonly Spent[];
 }
 
 /** One update for each task, however many of its runs end in this batch. */
-function* countTasks(ends: readonly FinalEnd[]): Script<readonly string[]> {
+function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<RunEnd>): Script<Counted> {
+  const ends = finals.filter((end) => !between.has(end));
   const tallies = new Map<string, Tally>();
+  const newest = newestVersions(ends);
   const open = new Set(ends.flatMap(({ run }) => run.occurrenceId ?? []));
   for (const end of ends) {
     const taskId = end.run.taskId;
     if (taskId === null) continue;
     const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end, open));
-    tallies.set(taskId, addTo(tallies.get(taskId) ?? emptyTally, end, counts));
+    const context = end.context !== null && (yield* isContextEdited(taskId, end)) ? null : end.context;
+    const isBounded = isOfSlot(end.run.input) && end.run.taskVersion === newest.get(taskId);
+    const tally = tallies.get(taskId) ?? emptyTally;
+    tallies.set(taskId, {
+      ...addTo(tally, { ...end, context }, counts),
+      bounded: tally.bounded + (isBounded ? 1 : 0),
+    });
     open.delete(end.run.occurrenceId ?? '');
   }
   const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
   yield* updateAll('tasks', sorted, {
-    set: ([, tally]) => ({
+    set: ([taskId, tally]) => ({
       runs: sql`runs + ${tally.runs}`,
       failures: sql`failures + ${tally.failures}`,
       consecutiveFailures: sql`case when ${tally.succeeded ? 1 : 0} = 1 then 0 else consecutive_failures end + ${tally.streak}`,
+      lastRunId: text(tally.lastRunId),
       lastRunAt: tally.lastRunAt,
       lastRunStatus: tally.lastStatus,
       lastError: tally.lastError,
       context: sql`coalesce(${text(tally.context)}, context)`,
+      boundedRuns: sql`bounded_runs + case when bounded_since <= ${newest.get(taskId) ?? 0} then ${tally.bounded} else 0 end`,
     }),
     where: ([taskId]) => sql`id = ${taskId}`,
   });
-  return yield* autoPause(
-    sorted.filter(([, tally]) => tally.streak > 0).map(([taskId]) => taskId),
-    ends[0]?.finishedAt ?? 0,
+  const now = finals[0]?.finishedAt ?? 0;
+  const idsOf = (wanted: (tally: Tally) => boolean) =>
+    sorted.filter(([, tally]) => wanted(tally)).map(([taskId]) => taskId);
+  // Few have an older version than another run of their task in this batch.
+  const apart = finals.filter((end) => between.has(end) || end.run.taskVersion !== newest.get(end.run.taskId ?? ''));
+  const one = yield* countBegun(
+    apart.flatMap(({ run }) => (run.taskId === null ? [] : run.id)),
+    now,
   );
+  const spent = [
+    ...one,
+    ...(yield* completeSpent(
+      idsOf(({ bounded }) => bounded > 0),
+      now,
+    )),
+  ];
+  return { failing: idsOf(({ streak }) => streak > 0), spent };
+}
+
+/** The newest version of each task of which a run has ended here. */
+function newestVersions(ends: readonly FinalEnd[]): ReadonlyMap<string, number> {
+  const newest = new Map<string, number>();
+  for (const { run } of ends)
+    if (run.taskId !== null) newest.set(run.taskId, Math.max(newest.get(run.taskId) ?? 0, run.taskVersion ?? 0));
+  return newest;
 }
 
 /** One run that harmed the work of others is enough. */
@@ -198,25 +279,37 @@ function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
   return yield* pauseTasks(taskIds, { reason: 'harmful_template', guard: allOf() }, ends[0]?.finishedAt ?? 0);
 }
 
+/** A person who changed the context while the run was under way knew more than the run, so theirs stays. */
+function* isContextEdited(taskId: string, { run: { createdAt } }: RunEnd): Script<boolean> {
+  const edit = yield* one(
+    select(pick(columns.audit, 'id'))`from audit
+      where task_id = ${taskId} and at > ${createdAt} and after like '%"context":%' limit 1`,
+  );
+  return edit !== undefined;
+}
+
 const emptyTally: Tally = {
   runs: 0,
   failures: 0,
   streak: 0,
   succeeded: false,
+  lastRunId: null,
   lastRunAt: 0,
   lastStatus: null,
   lastError: null,
   context: null,
+  bounded: 0,
 };
 
-function addTo(tally: Tally, end: FinalEnd, counts: boolean): Tally {
+function addTo(tally: Tally, end: FinalEnd, counts: boolean): Omit<Tally, 'bounded'> {
   const succeeded = end.status === 'succeeded';
   return {
     runs: tally.runs + 1,
     failures: tally.failures + (end.status === 'failed' ? 1 : 0),
     streak: succeeded ? 0 : tally.streak + (counts ? 1 : 0),
     succeeded: succeeded || tally.succeeded,
-    lastRunAt: Math.max(tally.lastRunAt, end.startedAt),
+    lastRunId: end.run.id,
+    lastRunAt: end.run.startedAt ?? end.startedAt,
     lastStatus: end.status,
     lastError: end.error,
     context: succeeded && end.context !== null ? JSON.stringify(end.context) : tally.context,

@@ -20,7 +20,7 @@ const c = columnsOf('chats', 'c');
 const viewedFields = {
   ...pick(r, 'id', 'source', 'idempotencyKey', 'taskId', 'occurrenceId', 'traceId', 'status'),
   output: mapped(r.output, (text) => (text === null ? null : readObject('output', text))),
-  ...pick(r, 'error', 'createdAt', 'startedAt', 'finishedAt'),
+  ...pick(r, 'runNumber', 'actionKind', 'error', 'errorCode', 'createdAt', 'startedAt', 'finishedAt'),
   // A run that cannot be read was told so by whoever stumbled over it, and is still shown.
   input: mapped(r.input, readFacts),
   provider: maybe(c.provider),

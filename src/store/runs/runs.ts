@@ -8,10 +8,11 @@ import { all, insertAll, one, select, update, updateAll } from '../engine/statem
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
-import { tellGrantGone } from '../tasks/grants.ts';
+import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
 import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
 import { finishRuns } from './ends.ts';
+import { countBegun } from './thread-runs.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
 export const runStore = { addRun, startRuns, finishRuns, cancelRequested, nextRunAt };
@@ -46,7 +47,7 @@ function* startRuns(at: Batch, bootId: string, plan: Parameters<RunStore['startR
   const starting = plans.filter((one) => one.does === 'start');
   const started = yield* openAttempts({ starting, byId, bootId, now: at.now });
   const more = found.length === at.limit || plans.length < found.length;
-  return { taken: plans.length, more, started: startedOf(started, read) };
+  return { taken: plans.length, more, started: startedOf(started, read, at.now) };
 }
 
 function* ready({ now, limit }: Batch): Script<StartableRow[]> {
@@ -112,7 +113,7 @@ function isUntaken(byId: ById, runId: string): Sql {
 function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
   const ends = plans.filter((one) => one.does === 'end');
   const won = yield* updateAll('runs', ends, {
-    set: ({ status, error }) => ({ status, error, finishedAt: now, bootId: null }),
+    set: ({ status, error, errorCode }) => ({ status, error, errorCode, finishedAt: now, bootId: null }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
   yield* updateAll('occurrences', won, {
@@ -134,8 +135,12 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
     })),
   );
   const leftOut = won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.taskId ?? null, reason }));
-  yield* tellGrantGone(leftOut, now);
+  yield* tellMayNotRun(leftOut, now);
   yield* pauseForOwners(leftOut, now);
+  const spent = yield* countBegun(
+    won.map(({ runId }) => runId),
+    now,
+  );
   const failed = won.filter((one) => one.occurrence === 'failed' && typeof byId.get(one.runId)?.taskId === 'string');
   for (const end of failed) {
     yield* update(
@@ -144,6 +149,8 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
         runs: raw('runs + 1'),
         failures: raw('failures + 1'),
         consecutiveFailures: raw('consecutive_failures + 1'),
+        lastRunId: end.runId,
+        lastRunAt: byId.get(end.runId)?.startedAt ?? now,
         lastRunStatus: 'failed',
         lastError: end.error,
       },
@@ -154,7 +161,7 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
   const autoPaused = yield* autoPause(tasks, now);
   yield* tellNotices(
     failed.flatMap((one) => endingOf(one, byId.get(one.runId), now)),
-    autoPaused,
+    { autoPaused, spent },
   );
 }
 
@@ -195,21 +202,31 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
   );
   yield* tellEvents(
     won.map((runId) => {
-      const { taskId = null, traceId = null } = byId.get(runId) ?? {};
-      const event = { kind: 'run.started', at: now, taskId, ref: runId } as const;
-      return traceId === null ? event : { ...event, data: traced(traceId) };
+      const { taskId = null, traceId, attempts = 0 } = byId.get(runId) ?? {};
+      const data = { attempt: attempts + 1, ...traced(traceId) };
+      return { kind: 'run.started', at: now, taskId, ref: runId, data };
     }),
   );
   return won;
 }
 
 /** The runs as they stand now that their attempts are open. */
-function startedOf(won: readonly string[], read: readonly ReturnType<typeof readStartable>[]): StartedRun[] {
+function startedOf(
+  won: readonly string[],
+  read: readonly ReturnType<typeof readStartable>[],
+  now: number,
+): StartedRun[] {
   const wins = new Set(won);
   return read.flatMap((run) => {
     if ('unreadable' in run || !wins.has(run.id)) return [];
     const interruptions = run.interruptions + (run.status === 'running' ? 1 : 0);
-    return [{ run: { ...run, interruptions }, attempt: run.attempts + 1, fence: run.fence + 1 }];
+    return [
+      {
+        run: { ...run, interruptions, startedAt: run.startedAt ?? now },
+        attempt: run.attempts + 1,
+        fence: run.fence + 1,
+      },
+    ];
   });
 }
 

@@ -14,7 +14,7 @@ import type {
 } from '../../app/ports/pipeline.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, count, least, pick, type Answer } from '../engine/fields.ts';
+import { columns, columnsOf, least, pick, type Answer } from '../engine/fields.ts';
 import { forUpdateOf, limit as limited, raw, skipLocked, sql } from '../engine/sql.ts';
 import { all, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
@@ -22,8 +22,9 @@ import { tellNobodyAnswered } from '../questions/questions.ts';
 import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
 import { pauseForOwners } from '../tasks/auto-pauses.ts';
 import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
-import { tellGrantGone } from '../tasks/grants.ts';
+import { tellMayNotRun } from '../tasks/grants.ts';
 import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
+import { placesHeld, placesReserved } from './thread-runs.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
 export const slotStore = { claimDue, admitWaiting, expireQuestions, resumeDue, nextDueAt, replanTasks };
@@ -50,21 +51,17 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
   return { taken: decided.length, more: left || decided.some((one) => leavesMore(one, now)) };
 }
 
-/** How many of the occurrences that wait hold a place in `max_runs`: all but those that were asked for by hand. */
+/** How many places in `max_runs` are taken by what waits and by what runs: all but those that were asked for by hand. */
 export function* countReserved(due: readonly DueRow[]): Script<void> {
   yield* lookAhead(due);
   for (const task of due) {
-    if (task.waiting === 0) continue;
-    const found = yield* one(
-      select({ count })`from occurrences
-        where task_id = ${task.id} and status = 'pending' and decide_by is null and source in ('schedule', 'catch_up')`,
-    );
-    task.reserved = found?.count ?? 0;
+    if (task.waiting > 0) task.reserved = yield* placesReserved(task.id);
+    if (task.live > 0) task.held = yield* placesHeld(task.id);
   }
 }
 
 /** Slots that a person skipped in advance, or that ran while the clock was ahead, have their rows; no plan may count on them. */
-function* lookAhead(due: readonly DueRow[], from: number | null = null): Script<void> {
+export function* lookAhead(due: readonly DueRow[], from: number | null = null): Script<void> {
   for (const task of due) {
     const first = from ?? task.nextAt ?? task.resumeAt ?? 0;
     if (task.skipsUntil === null || task.skipsUntil < first) continue;
@@ -98,7 +95,7 @@ const waitingFields = {
   task: dueFields,
 };
 
-type WaitingRow = Answer<typeof waitingFields>;
+type WaitingRow = Omit<Answer<typeof waitingFields>, 'task'> & { readonly task: DueRow };
 
 /**
  * The oldest that waits of each task that has no live run; a task whose policy lets runs live side by side need not wait
@@ -119,7 +116,7 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
       order by w.slot_at ${limited(limit)} ${skipLocked('t')}`,
   );
   if (found.length === 0) return { taken: 0, more: false };
-  const decided = plan(found.map(readWaiting));
+  const decided = plan((yield* withHeld(found)).map(readWaiting));
   yield* endQuarantined(decided.filter(isQuarantine), now);
   yield* writeQuarantines(decided.filter(isQuarantine), now);
   yield* writeAdmissions(
@@ -129,6 +126,14 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
   yield* tellSnoozesOver(found, now);
   // One for each task at a time: where runs may live side by side, the next one can follow at once.
   return { taken: decided.length, more: decided.length > 0 };
+}
+
+/** Only where runs may live side by side does any of them stand beside one that waits. */
+function* withHeld(found: readonly WaitingRow[]): Script<WaitingRow[]> {
+  const rows: WaitingRow[] = [];
+  for (const row of found)
+    rows.push(row.task.live === 0 ? row : { ...row, task: { ...row.task, held: yield* placesHeld(row.task.id) } });
+  return rows;
 }
 
 /** A card must not go on telling of a snooze that is over. */
@@ -170,7 +175,7 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     })),
   );
   const leftOut = skips.map((one) => ({ taskId: one.taskId, reason: one.skip }));
-  yield* tellGrantGone(leftOut, now);
+  yield* tellMayNotRun(leftOut, now);
   yield* pauseForOwners(leftOut, now);
   const won = yield* updateAll('occurrences', runs, {
     set: (one) => ({ status: 'dispatched', reason: null, runId: one.run.id, updatedAt: now }),
@@ -178,20 +183,6 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
   });
   yield* dispatchRuns(
     won.map((one) => one.run),
-    now,
-  );
-  const bounded = won.filter((one) => one.bounded);
-  yield* updateAll('tasks', bounded, {
-    set: () => ({ boundedRuns: raw('bounded_runs + 1') }),
-    where: ({ taskId }) => sql`id = ${taskId}`,
-  });
-  const last = bounded.filter((one) => one.completes);
-  const completed = yield* updateAll('tasks', last, {
-    set: () => ({ state: 'completed', nextAt: null }),
-    where: ({ taskId }) => sql`id = ${taskId} and state = 'active'`,
-  });
-  yield* tellComplete(
-    completed.map(({ taskId }) => taskId),
     now,
   );
 }

@@ -3,10 +3,21 @@ import { threadLane } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { chatOf, findChat } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, maybe, pick } from '../engine/fields.ts';
-import { forUpdateOf, joined, limit as limited, list, nothing, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, select, updateAll } from '../engine/statements.ts';
-import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
+import { columns, columnsOf, count, maybe, pick } from '../engine/fields.ts';
+import {
+  forUpdate,
+  forUpdateOf,
+  joined,
+  limit as limited,
+  list,
+  nothing,
+  raw,
+  sql,
+  text,
+  type Sql,
+} from '../engine/sql.ts';
+import { all, hold, one, select, updateAll, updateReturning } from '../engine/statements.ts';
+import { nameDeed, recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
 
 /** Threads: talk without a task, and all runs that are under way there. */
 
@@ -51,6 +62,9 @@ const liveFields = {
 /** In the order of their ids, as everybody takes more than one of them. */
 export function* cancelRuns({ runIds, actor, at, traceId }: CancelRunsRequest): Script<number> {
   if (runIds.length === 0) return 0;
+  // Tasks before runs, as every verb does, or the two would wait for each other.
+  yield* hold(sql`select id from tasks
+    where id in (select r.task_id from runs r where r.id in ${list(runIds)}) order by id ${forUpdate}`);
   const found = yield* all(
     select(liveFields)`from runs r left join tasks t on t.id = r.task_id
       where r.id in ${list(runIds)} and ${live} order by r.id ${forUpdateOf('r')}`,
@@ -78,14 +92,33 @@ export function liveOf(columns: Sql, whose: Sql): Sql {
   );
 }
 
-/** Calls off all live runs of a task. Answers those that were not called off before. */
-export function* cancelLive(taskId: string, reason: string, now: number): Script<RunOfTask[]> {
+/** Calls off all live runs of the tasks. Answers those that were not called off before. */
+export function* cancelLive(taskIds: readonly string[], reason: string, now: number): Script<RunOfTask[]> {
   const found = yield* all(
     select(
       pick(runs, 'id', 'taskId', 'occurrenceId'),
-    )`from (${liveOf(raw('id, task_id, occurrence_id'), sql`task_id = ${taskId}`)}) live`,
+    )`from (${liveOf(raw('id, task_id, occurrence_id'), sql`task_id in ${list(taskIds)}`)}) live`,
   );
   return yield* callOff(found, reason, now);
+}
+
+/** Places in `max_runs` that the live runs of a task hold. Those that an earlier timing asked for hold none. */
+export function* placesHeld(taskId: string): Script<number> {
+  const held = yield* one(
+    select({ count })`from (${liveOf(raw('occurrence_id, task_version'), sql`task_id = ${taskId}`)}) live
+      join occurrences o on o.id = live.occurrence_id join tasks t on t.id = o.task_id
+      where o.source in ('schedule', 'catch_up') and live.task_version >= t.bounded_since`,
+  );
+  return held?.count ?? 0;
+}
+
+/** Places that occurrences hold which wait for their run. */
+export function* placesReserved(taskId: string): Script<number> {
+  const reserved = yield* one(
+    select({ count })`from occurrences
+      where task_id = ${taskId} and status = 'pending' and decide_by is null and source in ('schedule', 'catch_up')`,
+  );
+  return reserved?.count ?? 0;
 }
 
 /** Tasks that have a live run which was not called off yet. */
@@ -108,6 +141,7 @@ export function* callOff(runs: readonly RunOfTask[], reason: string, now: number
     set: () => ({
       status: 'cancelled',
       error: reason,
+      errorCode: 'cancelled',
       finishedAt: now,
       cancelRequestedAt: now,
       cancelReason: reason,
@@ -123,5 +157,52 @@ export function* callOff(runs: readonly RunOfTask[], reason: string, now: number
     where: ({ id }) => sql`id = ${id} and status = 'running' and cancel_requested_at is null`,
   });
   yield* tellEvents(ended.map(({ id, taskId }) => ({ kind: 'run.cancelled', at: now, taskId, ref: id })));
+  yield* countBegun(
+    ended.map(({ id }) => id),
+    now,
+  );
   return [...ended, ...asked];
+}
+
+/**
+ * The count for `max_runs`: runs that slots asked for since the timing last changed. Each holds a place from its admission on.
+ * It is counted when it ends after it has begun; one that never began just lets its place go.
+ */
+
+export interface Spent {
+  readonly id: string;
+  readonly boundedRuns: number;
+}
+
+/** Counts runs that have ended otherwise than by an attempt, those of them that had begun. Their tasks are locked. Answers which of them are complete. */
+export function* countBegun(runIds: readonly string[], now: number): Script<Spent[]> {
+  const counted: string[] = [];
+  for (const id of runIds) {
+    const tasks = yield* updateReturning(
+      'tasks',
+      { boundedRuns: raw('bounded_runs + 1') },
+      sql`id = (select r.task_id from runs r join occurrences o on o.id = r.occurrence_id
+        where r.id = ${id} and r.attempts > 0 and o.source in ('schedule', 'catch_up')
+          and r.task_version >= tasks.bounded_since)`,
+      pick(columns.tasks, 'id'),
+    );
+    counted.push(...tasks.map((task) => task.id));
+  }
+  return yield* completeSpent(counted, now);
+}
+
+/** Tasks whose last allowed run has ended are completed. Answers which, with the count. */
+export function* completeSpent(taskIds: readonly string[], now: number): Script<Spent[]> {
+  if (taskIds.length === 0) return [];
+  const spent = yield* updateReturning(
+    'tasks',
+    { state: 'completed', nextAt: null },
+    sql`id in ${list(taskIds)} and state = 'active' and bounded_runs >= max_runs`,
+    pick(columns.tasks, 'id', 'boundedRuns'),
+  );
+  yield* tellComplete(
+    spent.map(({ id }) => id),
+    now,
+  );
+  return spent;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Actor } from '../../domain/access.ts';
-import type { TaskVerb } from '../../domain/event.ts';
+import type { DeedVerb } from '../../domain/event.ts';
 import type { Word } from '../../domain/shown.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Dialect } from './dialect.ts';
@@ -14,7 +14,7 @@ export function auditTable(d: Dialect) {
       id: serial('id').primaryKey(),
       at: int('at').notNull(),
       actor: text('actor').$type<Actor>().notNull(),
-      verb: text('verb').$type<TaskVerb>().notNull(),
+      verb: text('verb').$type<DeedVerb>().notNull(),
       taskId: text('task_id'),
       chatId: text('chat_id'),
       /** Where the task stood before and after, so that the truth about any instant is one look to either side. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { TopicLoss } from '../../app/ports/outbox.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
-import { ownerGonePause, type TaskState, type TopicState } from '../../domain/task.ts';
+import type { TaskState, TopicState } from '../../domain/task.ts';
 import type { Dialect } from './dialect.ts';
 import type { chatsTable, grantsTable } from './places.ts';
 
@@ -43,6 +43,9 @@ function definitionColumns({ text, int }: Dialect) {
     autoPause: int('auto_pause').notNull(),
     /** Another one: 1 where its runs may live side by side. */
     beside: int('beside').notNull().default(0),
+    /** Two more, so that the end of its last run completes the task, and an index finds results that have grown old. */
+    maxRuns: int('max_runs'),
+    refreshMs: int('refresh_ms'),
     subject: text('subject'),
     /** JSON, in the order in which they were given; each is a row of `task_tags` too, by which it is found. */
     tags: text('tags').notNull(),
@@ -57,9 +60,16 @@ function lifeColumns({ text, int }: Dialect) {
     failures: int('failures').notNull(),
     consecutiveFailures: int('consecutive_failures').notNull(),
     boundedRuns: int('bounded_runs').notNull(),
+    /** The version since which runs count there: those that an earlier timing asked for do not. */
+    boundedSince: int('bounded_since').notNull().default(0),
+    /** The number that its last run was given. */
+    runNumber: int('run_number').notNull().default(0),
+    lastRunId: text('last_run_id'),
     lastRunAt: int('last_run_at'),
     lastRunStatus: text('last_run_status').$type<'succeeded' | 'failed' | 'cancelled'>(),
     lastError: text('last_error'),
+    /** When a run succeeded last. */
+    freshAt: int('fresh_at'),
     topicState: text('topic_state').$type<TopicState>().notNull(),
     topicId: int('topic_id'),
     topicBoot: text('topic_boot'),
@@ -122,12 +132,13 @@ export function tasksTable(
       d.index('tasks_of_grant').on(t.grantId),
       d.index('tasks_due').on(t.nextAt).where(sql.raw('next_at is not null')),
       d.index('tasks_resume').on(t.resumeAt).where(sql.raw('resume_at is not null')),
-      d.index('tasks_owner').on(t.ownerId, t.state),
       d
-        .index('tasks_waiting_for_owner')
-        .on(t.ownerId)
-        .where(sql.raw(`paused_reason = '${ownerGonePause}'`)),
-      d.index('tasks_subject').on(t.chatId, t.subject).where(sql.raw('subject is not null')),
+        .index('tasks_stale')
+        .on(sql.raw('(fresh_at + refresh_ms)'))
+        .where(sql.raw(`refresh_ms is not null and state = 'active'`)),
+      d.index('tasks_owner').on(t.ownerId, t.state),
+      // A page of the tasks of a subject, newest first.
+      d.index('tasks_subject').on(t.subject, t.id).where(sql.raw('subject is not null')),
       d.index('tasks_place').on(t.chatId, t.topicId).where(sql.raw('topic_id is not null')),
       d.index('tasks_topic_called').on(t.topicCalledAt).where(sql.raw('topic_called_at is not null')),
       d.check('tasks_state', sql.raw(`state in ('active', 'paused', 'completed', 'deleted')`)),

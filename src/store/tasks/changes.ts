@@ -123,17 +123,23 @@ interface Ended {
 
 /** Ends what was still open: occurrences that wait, parts to be sent, live runs, snoozes, skips, questions. */
 function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<Ended> {
-  const waiting = change.endWaiting === null ? [] : yield* endWaiting(taskId, change.endWaiting, at);
-  if (change.set.state === 'deleted') yield* dropParts(taskId, at);
-  const runs = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at) : [];
+  const waiting = change.endWaiting === null ? [] : yield* endWaiting([taskId], change.endWaiting, at);
+  if (change.set.state === 'deleted') yield* dropParts([taskId], at);
+  const runs = change.cancelLive ? yield* cancelLive([taskId], change.endWaiting ?? 'cancelled', at) : [];
   const snoozes = change.endSnooze === null ? [] : yield* endSnooze(taskId, change.endSnooze, at);
   for (const slotAt of change.unskip) {
     yield* run(sql`delete from occurrences
       where task_id = ${taskId} and slot_at = ${slotAt} and status = 'skipped' and reason = 'skip'`);
   }
+  const placed = change.reskip.map((occurrence) => ({ taskId, occurrence }));
+  const made = yield* insertOccurrences(placed, at);
+  const again = change.reskip.filter((_one, index) => made[index]).map(({ id }) => id);
+  const data = { reason: 'skip' };
+  yield* tellEvents(again.map((ref) => ({ kind: 'occurrence.skipped', at, taskId, ref, data })));
   const declined = yield* answerQuestions(taskId, change.answer, at);
   const ofRuns = runs.flatMap(({ occurrenceId }) => occurrenceId ?? []);
-  return { ended: [...waiting, ...ofRuns, ...snoozes, ...declined], calledOff: runs.length };
+  const ofWaiting = waiting.map(({ id }) => id);
+  return { ended: [...ofWaiting, ...ofRuns, ...snoozes, ...again, ...declined], calledOff: runs.length };
 }
 
 function* endSnooze(taskId: string, reason: string, now: number): Script<string[]> {
@@ -169,7 +175,7 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
 function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<boolean> {
   if (manual === null) return false;
   // A person who puts a reminder off has answered it; it asks again when it comes again.
-  const isAnswered = manual.occurrence.source === 'snooze' && (yield* closeAcks(taskId, 'superseded', at));
+  const isAnswered = manual.occurrence.source === 'snooze' && (yield* closeAcks([taskId], 'superseded', at));
   yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
   if (manual.run !== null) yield* dispatchRuns([manual.run], at);
   return isAnswered;
@@ -178,7 +184,9 @@ function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Scri
 function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
   const stamp =
     change.stamp === null ? {} : { updatedAt: at, updatedBy: actor, ...stampOf(change.stamp, { at, actor }) };
-  const set = { ...fieldColumns(change.set), ...stamp };
+  // Runs that the timing before asked for do not count any more when they end.
+  const anew = change.set.boundedRuns === undefined ? {} : { boundedSince: raw('version + 1') };
+  const set = { ...fieldColumns(change.set), ...anew, ...stamp };
   if (Object.values(set).every((value) => value === undefined)) return;
   yield* update('tasks', { ...set, version: raw('version + 1') }, sql`id = ${taskId}`);
   if (change.set.tags !== undefined) {

@@ -4,11 +4,12 @@ import type { Actor } from '../../domain/access.ts';
 import { errorText } from '../../domain/errors.ts';
 import type { Grant } from '../../domain/grant.ts';
 import { autoPauseDefault } from '../../domain/limits.ts';
+import type { OccurrenceOutcome } from '../../domain/occurrence.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { ActionSpec, Definition, Stamp, Task } from '../../domain/task.ts';
-import { columnsOf, maybe, number, pick, together, type Answer, type RowOf } from '../engine/fields.ts';
+import { columnsOf, maybe, number, pick, together, type Answer, type Field, type RowOf } from '../engine/fields.ts';
 import { raw } from '../engine/sql.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
@@ -134,8 +135,9 @@ export const dueFields = {
 export const dueSource = raw('tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id');
 
 export type DueRow = Answer<typeof dueFields> & {
-  /** Counted apart, see `countReserved`: few tasks have anything that waits. */
+  /** Counted apart, see `countReserved`: few tasks have anything that waits, or that still runs. */
   reserved?: number;
+  held?: number;
   /** Looked up apart as well, for tasks with `skipsUntil` ahead. */
   skipped?: readonly number[];
 };
@@ -144,7 +146,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
   try {
     if (!isInstant(row.nextAt)) throw new Error('next_at is no instant');
     const { id, version, number: ordinal, title, instructions, subject, minGapMs, boundedRuns } = row;
-    const { ownerId, chatId, provider, live, waiting, reserved = 0, skipped = [] } = row;
+    const { ownerId, chatId, provider, live, waiting, reserved = 0, held = 0, skipped = [] } = row;
     const plain = { id, version, number: ordinal, title, instructions, subject, minGapMs, boundedRuns };
     return {
       ...plain,
@@ -154,6 +156,7 @@ export function readDue(row: DueRow): DueTask | Unreadable {
       live,
       waiting,
       reserved,
+      held,
       skipped,
       nextAt: row.nextAt,
       action: readAction(row.action),
@@ -192,6 +195,17 @@ const readablePolicies = lenient((text: string) => readObject('policies', text) 
 const readableTags = lenient((text: string) => readTexts('tags', text), []);
 const readableContext = lenient((text: string) => readObject('context', text), {});
 
+/** A slot that is skipped in advance has its row before it has come. */
+const hasCome = `o.task_id = t.id and o.slot_at < coalesce(t.next_at, 9000000000000000)
+  and o.status in ('succeeded', 'failed', 'cancelled', 'skipped', 'missed')`;
+
+const lastOutcome: Field<OccurrenceOutcome | null> = {
+  sql: raw(`coalesce((select 'missed' from gaps g where g.task_id = t.id
+      and not exists (select 1 from occurrences o where ${hasCome} and o.slot_at > g.to_at) limit 1),
+    (select o.status from occurrences o where ${hasCome} order by o.slot_at desc limit 1))`),
+  read: null,
+};
+
 const plainFields = {
   ...pick(t, 'id', 'number', 'version', 'state', 'nextAt', 'title', 'instructions', 'action', ...scheduleNames),
   ...pick(
@@ -208,7 +222,18 @@ const plainFields = {
     'homeTopic',
   ),
   ...pick(t, 'topicState', 'topicId', 'context', 'runs', 'failures', 'consecutiveFailures', 'boundedRuns'),
-  ...pick(t, 'lastRunAt', 'lastRunStatus', 'lastError', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'),
+  lastOutcome,
+  ...pick(
+    t,
+    'lastRunId',
+    'lastRunAt',
+    'lastRunStatus',
+    'lastError',
+    'createdAt',
+    'createdBy',
+    'updatedAt',
+    'updatedBy',
+  ),
   ...pick(t, 'pausedAt', 'pausedBy', 'resumedAt', 'resumedBy', 'deletedAt', 'deletedBy'),
   provider: c.provider,
   address: c.address,
@@ -251,8 +276,10 @@ export const taskFields = together(plainFields, (row): Task => {
       consecutiveFailures: row.consecutiveFailures,
       boundedRuns: row.boundedRuns,
     },
+    lastRunId: row.lastRunId,
     lastRunAt,
     lastRunStatus,
+    lastOutcome: row.lastOutcome,
     lastError,
     created: { at: row.createdAt, by: row.createdBy },
     updated: { at: row.updatedAt, by: row.updatedBy },
@@ -302,7 +329,8 @@ export function fieldColumns(change: TaskChange['set']) {
 
 function policyColumns(policies: Policies) {
   const beside = policies.overlap === 'allow' ? 1 : 0;
-  return { policies: JSON.stringify(policies), beside, autoPause: policies.auto_pause ?? autoPauseDefault } as const;
+  const { auto_pause: autoPause = autoPauseDefault, max_runs: maxRuns = null } = policies;
+  return { policies: JSON.stringify(policies), beside, autoPause, maxRuns } as const;
 }
 
 function jsonOf(value: object | undefined): string | undefined {

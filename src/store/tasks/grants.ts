@@ -10,8 +10,7 @@ import type {
 } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
-import { isGrantFault, type GrantFault } from '../../domain/grant.ts';
-import type { Reason } from '../../domain/occurrence.ts';
+import { isObstacle, type Obstacle, type Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
@@ -168,15 +167,20 @@ function grantOf(taskId: string): Sql {
   return sql`id = (select t.grant_id from tasks t where t.id = ${taskId})`;
 }
 
+/** The grants of tasks go with them. */
+export function* endGrants(taskIds: readonly string[], at: number): Script<void> {
+  yield* update(
+    'grants',
+    { revokedAt: at, revokedBy: afterDeletion },
+    sql`id in (select t.grant_id from tasks t where t.id in ${list(taskIds)}) and revoked_at is null`,
+  );
+}
+
 /** The grant of a task goes with it and comes back with it, unless its owner has left the chat meanwhile. */
 export function* followState({ at }: By, before: Task, state: Task['state'] | undefined): Script<void> {
   if (state === undefined || (before.state === 'deleted') === (state === 'deleted')) return;
   if (state === 'deleted') {
-    yield* update(
-      'grants',
-      { revokedAt: at, revokedBy: afterDeletion },
-      sql`${grantOf(before.id)} and revoked_at is null`,
-    );
+    yield* endGrants([before.id], at);
     return;
   }
   const back = yield* updateReturning(
@@ -215,11 +219,11 @@ export interface Skip {
 const lossFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'id', 'revokedAt') };
 
 /**
- * Runs that were left out because the task has no right to run any more: its chat is told once for each loss of it. Of an
- * owner who is gone it is told with the pause that follows.
+ * Runs that were left out because the task may not run, or cannot any more: its chat is told once for each loss of a right, and
+ * of a kind. Of an owner who is gone it is told with the pause that follows.
  */
-export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void> {
-  for (const [taskId, reason] of faultsIn(skips)) {
+export function* tellMayNotRun(skips: readonly Skip[], now: number): Script<void> {
+  for (const [taskId, reason] of obstaclesIn(skips)) {
     const loss = yield* one(
       select(lossFields)`from tasks t join grants g on g.id = t.grant_id
         where t.id = ${taskId} and coalesce(g.revoked_by, '') <> ${left}
@@ -235,11 +239,11 @@ export function* tellGrantGone(skips: readonly Skip[], now: number): Script<void
   }
 }
 
-/** Tasks among them whose right to run was at fault, each with its latest fault. */
-export function faultsIn(skips: readonly Skip[]): ReadonlyMap<string, GrantFault> {
-  const lost = new Map<string, GrantFault>();
-  for (const { taskId, reason } of skips) if (taskId !== null && isGrantFault(reason)) lost.set(taskId, reason);
-  return lost;
+/** Tasks among them that may not run or cannot, each with its latest obstacle. */
+export function obstaclesIn(skips: readonly Skip[]): ReadonlyMap<string, Obstacle> {
+  const stopped = new Map<string, Obstacle>();
+  for (const { taskId, reason } of skips) if (taskId !== null && isObstacle(reason)) stopped.set(taskId, reason);
+  return stopped;
 }
 
 /* ---- how many tasks there may be ---- */

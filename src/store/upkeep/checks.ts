@@ -1,4 +1,4 @@
-import type { DueTask, Unreadable } from '../../app/ports/pipeline.ts';
+import type { Batch, DueTask, Unreadable } from '../../app/ports/pipeline.ts';
 import type {
   AccountRequest,
   AuditedTable,
@@ -17,13 +17,14 @@ import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { taskLaneOf } from '../outbox/lanes.ts';
 import { tellEvents } from '../records/journal.ts';
-import { dueFields, dueSource, readDue } from '../tasks/codec.ts';
+import { lookAhead } from '../runs/slots.ts';
+import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 
 /**
  * The reads of the audit. Each check is one statement over a range of the ids of its table, so it sees one state of the
  * database, and a page of it costs about as much as a page of the table, whatever else the tables hold.
  */
-export const auditStore = { auditPage, tellFindings, sampleTasks, standingTask, slotAccount };
+export const auditStore = { auditPage, tellFindings, sampleTasks, pageOfActive, standingTask, slotAccount };
 
 function tellFindings(...[findings, at]: Parameters<HousekeepingStore['tellFindings']>): Script<void> {
   return tellEvents(
@@ -152,9 +153,12 @@ const allChecks: readonly Check[] = [
   {
     name: 'delivered_elsewhere',
     table: 'deliveries',
-    // A group that became a supergroup keeps the address that it had.
-    fault: () => sql`x.kind = 'result' and x.status = 'delivered' and x.message_id is not null and not exists
-      (select 1 from chat_aliases a where a.chat_id = x.chat_id and a.address = x.platform_chat_id)`,
+    // A group that became a supergroup keeps the address that it had; a topic may have been made anew since, and what goes
+    // to a thread by its name stands in that one: a message, or a result whose topic could not be had.
+    fault: () => sql`x.kind = 'result' and x.status = 'delivered' and x.message_id is not null and (not exists
+      (select 1 from chat_aliases a where a.provider = (select provider from chats c where c.id = x.chat_id)
+        and a.address = x.platform_chat_id and a.chat_id = x.chat_id)
+      or (x.goes_to = 'thread' and coalesce(x.message_thread_id, 0) <> coalesce(x.to_topic, 0)))`,
   },
   {
     name: 'open_delivery_of_deleted',
@@ -230,6 +234,14 @@ function* sampleTasks({ part, now, limit }: SampleRequest): Script<readonly stri
     found.push(...page.map(({ id }) => id));
   }
   return found;
+}
+
+function* pageOfActive(after: string, { now, limit }: Batch): Script<readonly (DueTask | Unreadable)[]> {
+  const page: DueRow[] = yield* all(
+    select(dueFields)`from ${dueSource} where t.id > ${after} and t.state = 'active' order by t.id ${limited(limit)}`,
+  );
+  yield* lookAhead(page, now);
+  return page.map(readDue);
 }
 
 function* standingTask(taskId: string, since: number): Script<DueTask | Unreadable | null> {

@@ -1,6 +1,7 @@
 import type { MissingSlot, RepairRequest } from '../../app/ports/upkeep.ts';
 import type { CheckName, MendedCheck } from '../../domain/audit.ts';
 import { liveStatuses, type RunStatus } from '../../domain/run.ts';
+import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer, type Fields, type RowOf } from '../engine/fields.ts';
@@ -8,7 +9,8 @@ import { allOf, forUpdateOf, list, raw, sql, text, type Sql } from '../engine/sq
 import { insert, one, select, update, updateReturning, type Settable } from '../engine/statements.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
 import { insertOccurrences } from '../runs/claims.ts';
-import { dueFields, dueSource, readDue } from '../tasks/codec.ts';
+import { lookAhead } from '../runs/slots.ts';
+import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 import { faultOf } from './checks.ts';
 
 /**
@@ -69,6 +71,7 @@ function textOf(value: unknown): Sql {
 /** One for each check that can be mended; what stands for a slot that nothing stood for is written by `recordMissing`. */
 const mendings: Partial<Readonly<Record<CheckName, Repair>>> = {
   enabled_without_next: planAnew,
+  next_slot_drifted: planAnew,
   pending_of_deleted: mending('occurrences', () => ({
     did: 'cancelled: its task was deleted',
     set: { status: 'cancelled', reason: 'deleted' } as const,
@@ -162,13 +165,15 @@ function columnNames(facts: object): object {
 
 function* planAnew(request: RepairRequest): Script<string | null> {
   const { id, now, actor, plan } = request;
-  const found = yield* one(
+  const found: DueRow | undefined = yield* one(
     select(dueFields)`from ${dueSource}
-      where t.id = ${id} and t.state = 'active' and t.next_at is null ${forUpdateOf('t')}`,
+      where t.id = ${id} and t.state = 'active' and (t.next_at is null or t.next_at > ${now}) ${forUpdateOf('t')}`,
   );
   if (found === undefined) return null;
-  const planned = plan(readDue({ ...found, nextAt: now }));
-  const before = { state: 'active', next_at: null };
+  yield* lookAhead([found], now);
+  const planned = plan(readDue({ ...found, nextAt: found.nextAt ?? scheduleLimits.lastInstant }));
+  if ('nextAt' in planned && planned.nextAt !== null && planned.nextAt === found.nextAt) return null;
+  const before = { state: 'active', nextAt: found.nextAt };
   if ('pause' in planned) {
     const { pause: reason } = planned;
     const by = { pausedAt: now, pausedBy: actor, updatedAt: now, updatedBy: actor };

@@ -18,8 +18,9 @@ export interface TemplateAsk {
   readonly text: string;
   /** The zone of the server, in which Liquid shows times. */
   readonly zone: string;
-  /** Null where it is parsed alone. */
-  readonly variables: Readonly<Record<string, unknown>> | null;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** The variables are examples: what a task keeps in its context may be another thing by the time of a run. */
+  readonly isTrial?: true;
 }
 
 export type TemplateAnswer = { readonly text: string } | { readonly fault: string; readonly line?: number };

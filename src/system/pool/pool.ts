@@ -224,6 +224,21 @@ async function load(timer: Timer, child: Child, kind: Kind): Promise<string | nu
   return reply === null ? 'it took too long to start' : reply.how;
 }
 
+/** Why no child can be started that evaluates all kinds; null when one can. It is ended again. */
+export async function childFault(timer: Timer, start: () => Child = startChild): Promise<string | null> {
+  try {
+    const child = start();
+    for (const kind of ['template', 'slots'] as const) {
+      const fault = await load(timer, child, kind);
+      if (fault !== null) return fault;
+    }
+    child.end();
+    return null;
+  } catch (error) {
+    return errorText(error);
+  }
+}
+
 /** The owner pays for it, unless somebody else ended the child. */
 function workedOf({ log, shares }: PlaceDeps, { kind, owner }: Job, reply: Reply | null): Worked<unknown> {
   if (reply?.is === 'answer') {

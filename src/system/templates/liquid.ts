@@ -1,4 +1,4 @@
-import { Liquid, TokenizationError, toValue, type Emitter } from 'liquidjs';
+import { Liquid, TokenizationError, UndefinedVariableError, toValue, type Emitter } from 'liquidjs';
 import { errorText } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import type { TemplateAnswer, TemplateAsk } from '../pool/child.ts';
@@ -10,6 +10,8 @@ import type { TemplateAnswer, TemplateAsk } from '../pool/child.ts';
  */
 const engine = new Liquid({
   strictVariables: true,
+  // A condition and `default` are there to ask whether something exists.
+  lenientIf: true,
   strictFilters: true,
   ownPropertyOnly: true,
   relativeReference: false,
@@ -34,17 +36,13 @@ engine.renderer.renderTemplates = function* (nodes, context, emitter = boundedEm
   return made;
 };
 
-/** Collects what is written, as Liquid does it, but no more than a result may hold. */
+/** Collects what is written, lists and objects as JSON, but no more than a result may hold. */
 function boundedEmitter(): Emitter {
   const emitter: Emitter = {
     buffer: '',
     write: (written: unknown) => {
       const value: unknown = toValue(written);
-      if (Array.isArray(value)) {
-        for (const item of value) emitter.write(item);
-        return;
-      }
-      const text = String(value);
+      const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
       emitter.buffer += value === null || value === undefined ? '' : text;
       if (emitter.buffer.length > limits.renderedLengthMax)
         throw new Error(`it makes more than ${limits.renderedLengthMax} characters`);
@@ -54,8 +52,8 @@ function boundedEmitter(): Emitter {
 }
 
 /**
- * Parses the text, and renders it with the variables where there are any. Liquid measures its time by the clock, so what the
- * machine spent on others is found out and tried again, until the parent ends it.
+ * Parses the text, and renders it with the variables. Liquid measures its time by the clock, so what the machine spent on
+ * others is found out and tried again, until the parent ends it.
  */
 export function evaluate(ask: TemplateAsk): TemplateAnswer {
   const began = process.cpuUsage();
@@ -65,12 +63,14 @@ export function evaluate(ask: TemplateAsk): TemplateAnswer {
   return isOverdue && (user + system) / 1000 < limits.templateRenderMs ? evaluate(ask) : answer;
 }
 
-function evaluateOnce({ text, variables }: TemplateAsk): TemplateAnswer {
+function evaluateOnce({ text, variables, isTrial }: TemplateAsk): TemplateAnswer {
   [steps, depth] = [0, 0];
   try {
     const template = engine.parse(text);
-    return { text: variables === null ? '' : String(engine.renderSync(template, variables)) };
+    return { text: String(engine.renderSync(template, variables)) };
   } catch (error) {
+    if (isTrial && error instanceof UndefinedVariableError && error.message.startsWith('undefined variable: context.'))
+      return { text: '' };
     const [fault = ''] = errorText(error).split('\n', 1);
     return { fault, ...(error instanceof TokenizationError ? { line: error.token.begin } : {}) };
   }

@@ -2,7 +2,7 @@ import { createRecent } from '../../app/operations/recent.ts';
 import type { Rendered, Templates } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
-import type { TemplateAnswer } from '../pool/child.ts';
+import type { TemplateAnswer, TemplateAsk } from '../pool/child.ts';
 import type { Work, Worked } from '../pool/pool.ts';
 
 /** Texts whose late answers are remembered; the oldest goes first. */
@@ -12,8 +12,8 @@ const strikesKept = 100;
 export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<TemplateAnswer>>): Templates {
   const { timeZone: zone } = Intl.DateTimeFormat().resolvedOptions();
   const strikes = createRecent<number>(strikesKept);
-  const evaluate = async (text: string, owner: string, variables: Readonly<Record<string, unknown>> | null) => {
-    const ask = { text, zone, variables };
+  const evaluate = async (owner: string, about: Omit<TemplateAsk, 'zone'>) => {
+    const ask = { ...about, zone };
     return run({ kind: 'template', ask, owner, maxMs: limits.templateMaxMs });
   };
 
@@ -47,14 +47,14 @@ export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<
   };
 
   return {
-    check: async (text, owner) => {
-      const worked = await evaluate(text, owner, null);
+    check: async (template, owner) => {
+      const worked = await evaluate(owner, { ...template, isTrial: true });
       if (worked.is === 'spent') throw notNow(spentText, worked.afterMs);
       if (worked.is === 'away') throw notNow(awayText, limits.poolAwayMs);
       if (worked.is !== 'done') throw faultOf('it takes too much time or memory');
       if ('fault' in worked.answer) throw faultOf(worked.answer.fault, worked.answer.line);
     },
-    render: async (text, owner, variables) => renderedBy(text, await evaluate(text, owner, variables)),
+    render: async (text, owner, variables) => renderedBy(text, await evaluate(owner, { text, variables })),
   };
 }
 

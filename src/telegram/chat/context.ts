@@ -11,6 +11,7 @@ import type { Bulk } from '../../app/tasks/bulk.ts';
 import type { Preview } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Acks, Approvals } from '../../app/use-cases/acks.ts';
+import type { Access } from '../../app/use-cases/membership.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
@@ -168,6 +169,7 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly truth: Truth;
   readonly acks: Acks;
   readonly approvals: Approvals;
+  readonly access: Access;
   readonly store: ChatStore &
     ChatFacts &
     UsageStore &

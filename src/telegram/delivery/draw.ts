@@ -41,8 +41,12 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return blockedDrawn(view, about);
     case 'inDoubt':
       return inDoubtDrawn(view, about);
+    case 'fallback':
+      return fallbackDrawn(view, about);
     case 'topicRemade':
       return drawn(notice.topicRemade(nameIn(about), view.isAstray === true));
+    case 'notRenamed':
+      return drawn(blocks(notice.notRenamed(nameIn(about), view.cause), errorOf(view)));
     case 'notPinned':
       return drawn(notice.notPinned);
     case 'topicNotRemoved':
@@ -51,18 +55,32 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return downtimeDrawn(view, about);
     case 'backlog':
       return backlogDrawn(view, about);
-    case 'chatGone':
-      return drawn(notice.chatGone(view.title, view.paused, view.cause));
     case 'clockSetBack':
       return clockSetBackDrawn(view, about);
     case 'slotsDiffer':
       return slotsDifferDrawn(view, about);
-    case 'ownerGone':
-      return ownerGoneDrawn(view);
+    default:
+      if (isOfComing(view)) return comingDrawn(view);
+      return task === null ? null : drawnAbout(task, view, about);
+  }
+}
+
+/** A chat or a person went, or came back. */
+type Coming = Of<'chatGone' | 'chatBack' | 'ownerGone'>;
+
+function isOfComing(view: DrawnView): view is Coming {
+  return ['chatGone', 'chatBack', 'ownerGone'].includes(view.view);
+}
+
+function comingDrawn(view: Coming): Drawn {
+  const { notice } = texts;
+  switch (view.view) {
+    case 'chatGone':
+      return drawn(notice.chatGone(view.title, view.paused, view.cause));
     case 'chatBack':
       return drawn(notice.chatBack(view.paused));
-    default:
-      return task === null ? null : drawnAbout(task, view, about);
+    case 'ownerGone':
+      return ownerGoneDrawn(view);
   }
 }
 
@@ -96,7 +114,7 @@ function slotsDifferDrawn(view: Of<'slotsDiffer'>, { now, dates }: About): Drawn
 /** Draws views that are nothing without their task. */
 function drawnAbout(
   task: Task,
-  view: Of<'card' | 'failed' | 'recovered' | 'autoPaused'> | AskingView,
+  view: Of<'card' | 'failed' | 'recovered' | 'completed' | 'autoPaused'> | AskingView,
   about: About,
 ): Drawn | null {
   switch (view.view) {
@@ -106,6 +124,8 @@ function drawnAbout(
       return failedDrawn(view, task, about);
     case 'recovered':
       return recoveredDrawn(view, task, about);
+    case 'completed':
+      return drawn(texts.notice.completed(taskName(task), view.runs));
     case 'autoPaused':
       return autoPausedDrawn(view, task);
     default: {
@@ -203,10 +223,22 @@ function blockedDrawn({ cause, error }: Of<'blocked'>, { task }: About): Drawn {
     blocks(
       notice.blocked(nameIn({ task }), cause),
       notice.blockedTodo(cause, task === null ? 'unknown' : task.home.address.startsWith('-') ? 'group' : 'private'),
-      cause === 'other' || cause === 'no_write_right' ? notice.error(error) : null,
+      errorOf({ cause, error }),
     ),
     [[button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)))]],
   );
+}
+
+/** Words of Telegram say more than ours where the cause is not known. */
+function errorOf({ cause, error }: Pick<Of<'blocked'>, 'cause' | 'error'>): Rich | null {
+  return cause === 'other' || cause === 'no_write_right' ? texts.notice.error(error) : null;
+}
+
+/** Whether a topic was made only a person can tell; every other cause is looked at with the next result. */
+function fallbackDrawn({ cause }: Of<'fallback'>, { task }: About): Drawn {
+  const { notice, button: words } = texts;
+  const retry = button(words.retry, dataOf('unblock', task === null ? '' : shortId(task.id)));
+  return drawn(notice.fallback(nameIn({ task }), cause), cause === 'topic_in_doubt' ? [[retry]] : []);
 }
 
 function inDoubtDrawn({ deliveryId, sentAt }: Of<'inDoubt'>, about: About): Drawn {

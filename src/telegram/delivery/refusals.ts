@@ -1,11 +1,9 @@
 import type { CallFault } from '../../app/ports/outside.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
-import { isTokenRefused } from '../errors.ts';
+import { isTokenRefused, noTopicHere, topicGone } from '../errors.ts';
 
 /** The kind of call: the same words of Telegram can mean something else for another one. */
-export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'createTopic' | 'remove';
-
-const noTopicHere = /the chat is not a (?:supergroup )?forum/i;
+export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'rename' | 'createTopic' | 'remove';
 
 /**
  * Telegram tells its refusals apart by their text alone. Each row names what was seen to be answered; what no row knows
@@ -25,7 +23,6 @@ const blocking: readonly (readonly [RegExp, BlockedCause])[] = [
   [/CHAT_SEND_\w+_FORBIDDEN|need administrator rights/i, 'no_write_right'],
 ];
 
-export const topicGone = /message thread not found|TOPIC_DELETED|TOPIC_ID_INVALID/i;
 const messageGone = /message to (?:edit|pin) not found|message can't be (?:edited|pinned)|MESSAGE_ID_INVALID/i;
 
 /** A message that was to be removed is not there. */

@@ -19,7 +19,7 @@ interface Admitted {
 
 interface AdmissionDeps extends Pick<
   TelegramInDeps,
-  'store' | 'clock' | 'ids' | 'digest' | 'settings' | 'log' | 'conversation'
+  'store' | 'clock' | 'ids' | 'digest' | 'settings' | 'log' | 'conversation' | 'access'
 > {
   readonly me: UserFromGetMe;
   readonly claim: Claim;
@@ -156,7 +156,8 @@ async function tryCode(deps: AdmissionDeps, update: Update, word: string): Promi
   const { message } = update;
   if (!deps.claim.isOpen() || message?.chat.type !== 'private') return 'none';
   const { from, chat } = message;
-  if (from.is_bot) return 'none';
+  // An owner may have been named from elsewhere since the start.
+  if (from.is_bot || (await deps.store.listOwners()).length > 0) return 'none';
   if (await claims(deps, from, word, update.update_id)) return 'right';
   const words = deps.claim.isLocked() ? texts.claimLocked : texts.claimWrong;
   deps.errands.say({ chatId: chat.id, topic: message.message_thread_id ?? null }, words);

@@ -3,6 +3,7 @@ import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat } from '../../app/ports/chats.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import { telegramThread } from '../../domain/thread.ts';
+import { hasPrivateTopics } from '../api.ts';
 import type { Place, SetUp } from '../chat/context.ts';
 import { markFor } from '../chat/kit/card.ts';
 import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
@@ -106,7 +107,7 @@ export function createSetUps(deps: SetUpDeps) {
   const factsOf = async (address: string, isPrivate: boolean): Promise<Known | null> => {
     const last = known.get(address);
     if (last !== undefined) return last;
-    const facts = isPrivate ? await askMe(deps) : await askMember(deps, address);
+    const facts = isPrivate ? await askTopics(deps, address) : await askMember(deps, address);
     if (facts !== null) known.put(address, facts);
     return facts;
   };
@@ -129,9 +130,9 @@ export function createSetUps(deps: SetUpDeps) {
 
 const unknown = { topicsEnabled: null, canManageTopics: null, canPin: null };
 
-async function askMe({ aside }: SetUpDeps): Promise<Known | null> {
-  const answer = await aside.ask((raw, signal) => raw.getMe(signal));
-  return answer.is === 'ok' ? { topicsEnabled: answer.value.has_topics_enabled === true } : null;
+async function askTopics({ aside }: SetUpDeps, address: string): Promise<Known | null> {
+  const topicsEnabled = await hasPrivateTopics(aside, address);
+  return topicsEnabled === null ? null : { topicsEnabled };
 }
 
 async function askMember({ aside, me }: SetUpDeps, address: string): Promise<Known | null> {

@@ -1,4 +1,5 @@
 import { errorText } from '../../domain/errors.ts';
+import { updatesMax } from '../api.ts';
 import { troubleOf } from '../errors.ts';
 import type { Backoff, Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
@@ -17,7 +18,6 @@ interface PollDeps extends Pick<TelegramInDeps, 'stopwatch' | 'api' | 'log'> {
 const pollSeconds = 30;
 /** Telegram answers by then, or never. */
 const pollWaitMs = 45_000;
-const batchMax = 100;
 const faultPauseMs = 5000;
 /** Telegram holds the question until there is news, so an answer at once that brings none is not Telegram's own. */
 const noNewsPauseMs = 1000;
@@ -53,7 +53,7 @@ export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, ta
     else if (stopwatch.elapsed() - beganAt < noNewsPauseMs) await pauses.pause(noNewsPauseMs);
   };
   const turn = async () => {
-    const limit = Math.min(await untilFree(), batchMax);
+    const limit = Math.min(await untilFree(), updatesMax);
     turned();
     const began = stopwatch.elapsed();
     const offset = last === null || began - last.at > offsetKeptMs ? {} : { offset: last.id + 1 };

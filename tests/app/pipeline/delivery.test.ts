@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { topicName } from '../../../src/app/pipeline/topics.ts';
 import type { Outgoing } from '../../../src/app/ports/outside.ts';
 import {
   aPipeline,
@@ -323,4 +324,13 @@ describe('chats', () => {
     await p.settle();
     expect(p.chat.shown).toHaveLength(8);
   });
+});
+
+it('the name of a topic is cut between what people see as characters', () => {
+  const [flag, family] = ['🇪🇸', '👨‍👩‍👧‍👦'];
+  expect(topicName(flag.repeat(100))).toBe(flag.repeat(64));
+  expect(topicName(family.repeat(30))).toBe(family.repeat(18));
+  expect(topicName('\u200b\u3164')).toBe('task');
+  expect(topicName('x'.repeat(200))).toBe('x'.repeat(128));
+  expect(topicName('\u200b')).toBe('task');
 });

@@ -33,6 +33,10 @@ describe('a failing run', () => {
     ]);
     expect(run?.attempts.map(({ startedAt }) => startedAt - start - hour)).toEqual([0, 30_000, 90_000]);
     expect(texts(p)).toEqual(['[failed]']);
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ lastRunAt: start + hour, lastRunId: run?.runId });
+    const events = p.database.prepare(`select data from events where kind in ('run.started', 'run.backoff')`).pluck();
+    const attempts = (events.all() as string[]).map((data) => (JSON.parse(data) as { attempt: number }).attempt);
+    expect(attempts).toEqual([1, 1, 2, 2, 3]);
   });
 
   it('waits longer before each try by the factor of its policy, up to the cap', async () => {
@@ -180,7 +184,9 @@ describe('a process that dies while an attempt runs', () => {
     expect(await next.history(task.id)).toMatchObject([
       { status: 'failed', error: 'interrupted, effects unknown', attempts: [{ status: 'interrupted' }] },
     ]);
-    expect(await next.rooms.tasks.get(task.id)).toMatchObject({ counters: { failures: 1 }, lastRunStatus: 'failed' });
+    expect(await next.history(task.id)).toMatchObject([{ errorCode: 'interrupted', actionKind: 'echo', runNumber: 1 }]);
+    const last = { lastRunStatus: 'failed', lastRunAt: start + hour };
+    expect(await next.rooms.tasks.get(task.id)).toMatchObject({ counters: { failures: 1 }, ...last });
   });
 
   it('is not followed for ever: work that takes the process down three times ends', async () => {
@@ -369,6 +375,29 @@ describe('rights', () => {
     ]);
     expect(texts(p)).toEqual(['[mayNotRun]']);
     expect((await p.rooms.audit.run()).findings).toEqual([]);
+  });
+});
+
+describe('a kind of action that is gone', () => {
+  it('has its slots skipped, which is told once, and pauses nobody', async () => {
+    const { p, id } = await withTask({ schedule: hourly, action: echo({}), policies: { auto_pause: 3 } });
+    const next = p.restart({ ECHO_ACTION: false });
+    for (let slot = 0; slot < 4; slot += 1) await next.pass(hour);
+    const history = await next.history(id);
+    expect(history.map(({ status, reason }) => [status, reason])).toEqual(Array(4).fill(['skipped', 'gone_kind']));
+    expect(texts(next)).toEqual(['[mayNotRun]']);
+    const counters = { runs: 0, failures: 0, consecutiveFailures: 0 };
+    expect(await next.rooms.tasks.get(id)).toMatchObject({ state: 'active', nextAt: start + 5 * hour, counters });
+    const back = next.restart({ ECHO_ACTION: true });
+    await back.pass(hour);
+    expect((await back.history(id)).at(-1)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('leaves a run that may have done something failed, and does not say that it was left out', async () => {
+    const { p, id } = await afterAnHour({ schedule: hourly, action: echo({ delay_ms: 20_000 }) });
+    const next = p.restart({ ECHO_ACTION: false });
+    await next.settle();
+    expect(await next.history(id)).toMatchObject([{ status: 'failed', attempts: [{ status: 'interrupted' }] }]);
   });
 });
 

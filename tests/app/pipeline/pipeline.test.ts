@@ -32,12 +32,6 @@ describe('from a due slot to a message in its own topic', () => {
     ]);
   });
 
-  it('names a topic that would have a name without anything to see', async () => {
-    const { p } = await withTask({ title: '\u200b\u3164', instructions: 'Stand up!' });
-    await p.pass(5 * minute);
-    expect(p.chat.topics).toMatchObject([{ name: 'task' }]);
-  });
-
   it('sends the parts of a long text in order', async () => {
     const p = await aPipeline();
     const text = Array.from({ length: 1500 }, (_line, index) => `line ${index}`).join('\n');
@@ -151,6 +145,21 @@ describe('evolving context', () => {
     );
     await p.pass(5 * minute);
     expect(await p.rooms.tasks.get(task.id)).toMatchObject({ context: { seen: 1 }, lastRunStatus: 'failed' });
+  });
+
+  it('stays as a person has set it while the run was under way, and the next run goes on from there', async () => {
+    const action = { kind: 'echo', context: { by: 'run' }, delay_ms: 5000 } as const;
+    const { p, task } = await withTask({ action, context: { by: 'nobody' } });
+    await p.time.advance(5 * minute);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    await p.rooms.runner.step(p.time.now(), 100);
+    await p.time.advance(1000);
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { context: { by: 'person' } });
+    await p.pass(minute);
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ context: { by: 'person' }, lastRunStatus: 'succeeded' });
+    await p.pass(4 * minute);
+    await p.pass(minute);
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ context: { by: 'run' }, counters: { runs: 2 } });
   });
 });
 

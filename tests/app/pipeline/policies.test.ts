@@ -8,6 +8,7 @@ import {
   start,
   type Pipeline,
   hourly,
+  restarted,
   texts,
   withTask,
   afterAnHour,
@@ -112,10 +113,10 @@ describe('while a run is live', () => {
   it('two live exclusive runs of one task are impossible in the database itself', async () => {
     const { p } = await withTask({ schedule: every, action: slow, policies: long });
     await p.pass(minute);
-    const copy = `insert into runs select 'copy', source, 'other', payload_hash, lane, exclusive, rank, task_id, task_version,
-      occurrence_id, chat_id, owner_id, status, ready_at, fence, boot_id, attempts, interruptions, cancel_requested_at, cancel_reason,
-      input, output, error, created_at, started_at, finished_at, trace_id, title, instructions from runs`;
-    expect(() => p.database.exec(copy)).toThrow(/UNIQUE/);
+    p.database.exec(
+      `create table copied as select * from runs; update copied set id = 'copy', idempotency_key = 'other'`,
+    );
+    expect(() => p.database.exec('insert into runs select * from copied')).toThrow(/UNIQUE/);
   });
 });
 
@@ -132,6 +133,41 @@ describe('bounds', () => {
       state: 'completed',
       counters: { runs: 3, boundedRuns: 2 },
     });
+  });
+
+  it('max_runs tells in the topic, after the last result, that the task is complete', async () => {
+    const { p } = await withTask({ schedule: hourly, policies: { max_runs: 2 } });
+    for (let turn = 0; turn < 3; turn += 1) await p.pass(hour);
+    expect(p.chat.shown.map(({ text, topic }) => [text, topic === p.chat.topics[0]?.id])).toEqual([
+      ['Stand up!', true],
+      ['Stand up!', true],
+      ['[completed]', true],
+    ]);
+  });
+
+  it('max_runs keeps the place of a run whose process died before it began, and counts it once', async () => {
+    const { p, task } = await withTask({ schedule: hourly, policies: { max_runs: 1 } });
+    await p.time.advance(hour);
+    await p.rooms.scheduler.step(p.time.now(), 10);
+    await p.time.advance(hour);
+    const next = await restarted(p);
+    expect((await next.history(task.id)).map(({ status }) => status)).toEqual(['succeeded', 'skipped']);
+    expect(await next.rooms.tasks.get(task.id)).toMatchObject({ state: 'completed', counters: { boundedRuns: 1 } });
+  });
+
+  it('MAX_RUNS_DEFAULT is the limit of a task that repeats and names none', async () => {
+    const p = await aPipeline({ settings: { MAX_RUNS_DEFAULT: 3 } });
+    const limitOf = async ({ id }: { readonly id: string }) => (await p.rooms.tasks.get(id)).policies.max_runs;
+    const once = { kind: 'once', once_at: '2026-11-18T23:30:00Z', timezone: 'UTC' } as const;
+    const [free, own, single] = [
+      await p.create(),
+      await p.create({ policies: { max_runs: 9 } }),
+      await p.create({ schedule: once }),
+    ];
+    expect([await limitOf(free), await limitOf(own), await limitOf(single)]).toEqual([3, 9, undefined]);
+    await p.rooms.tasks.edit({ taskId: own.id, actor }, { policies: { max_runs: null } });
+    await p.rooms.tasks.edit({ taskId: single.id, actor }, { schedule: hourly });
+    expect([await limitOf(own), await limitOf(single)]).toEqual([3, 3]);
   });
 
   it('a start in the future and an end hold', async () => {

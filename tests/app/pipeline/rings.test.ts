@@ -33,20 +33,8 @@ describe('a card that has to be drawn anew', () => {
 
   it('is rung for when the last slot completes its task', async () => {
     const p = await asleep();
-    await p.create({ schedule: hourly, policies: { max_runs: 1 } });
+    await p.create({ schedule: hourly, policies: { until: new Date(start + hour).toISOString() } });
     await p.time.advance(hour);
-    expect(await p.schedule()).toEqual(['deliverer', 'runner']);
-  });
-
-  it('is rung for when the last run that waits for its turn is admitted', async () => {
-    const p = await asleep();
-    await p.create({ schedule: hourly, policies: { max_runs: 2, overlap: 'queue' } });
-    for (let slots = 0; slots < 2; slots += 1) {
-      await p.time.advance(hour);
-      await p.schedule();
-    }
-    await p.rooms.runner.step(p.time.now(), 100);
-    await p.rooms.runner.idle();
     expect(await p.schedule()).toEqual(['deliverer', 'runner']);
   });
 

@@ -56,3 +56,20 @@ describe('a template', () => {
     expect(run?.attempts).toHaveLength(10);
   });
 });
+
+it('a template knows its task, its run and what asked for it', async () => {
+  const p = await aPipeline();
+  const text = '{{ task.id }} {{ run.number }} {{ run.source }} {{ run.slot }} {{ run.attempt }}';
+  const task = await p.create({ schedule: hourly, instructions: text });
+  await p.rooms.tasks.runNow({ taskId: task.id, actor });
+  await p.settle();
+  await p.rooms.tasks.snooze({ taskId: task.id, actor }, start + 10 * minute);
+  for (let part = 0; part < 6; part += 1) await p.pass(10 * minute);
+  const shown = p.database.prepare(`select output from runs order by id`).pluck().all() as string[];
+  const iso = (at: number) => new Date(at).toISOString();
+  expect(shown.map((output) => (JSON.parse(output) as { text: string }).text)).toEqual([
+    `${task.id} 1 run_now ${iso(start + 1)} 1`,
+    `${task.id} 2 snooze ${iso(start + 10 * minute)} 1`,
+    `${task.id} 3 schedule ${iso(start + 60 * minute)} 1`,
+  ]);
+});

@@ -11,9 +11,9 @@ describe('an edit of a template', () => {
     const p = await aPipeline({
       templates: {
         ...templates,
-        check: (text, owner) => {
-          parsed.push(text);
-          return templates.check(text, owner);
+        check: (template, owner) => {
+          parsed.push(template.text);
+          return templates.check(template, owner);
         },
       },
     });

@@ -80,3 +80,21 @@ as a retry goes beside a live run where that is allowed | failing, overlap allow
 as a replay goes beside a live run where that is allowed | failing, overlap allow | run, settle, action message, run, replay | 0 run_now failed, 0 run_now dispatched, 0 replay dispatched
 `,
 );
+
+tellLives(
+  'max_runs',
+  `
+counts a run when it ends, and leaves out what comes before that | max_runs 1, minutely, lasting 90, overlap allow | +1, +1 | 1 dispatched, 2 skipped max_runs, state active, next 3
+completes the task when the last run has ended | max_runs 1, minutely, lasting 90 | +1, +1.5 | 1 succeeded, 2 skipped max_runs, state completed, next -
+gets the place back of a run that is called off before it begins | max_runs 1 | ~60, step, cancel, +60, +60 | 60 cancelled cancelled, 120 succeeded, state completed, next -
+gets the place back of a run that is replaced before it begins | max_runs 2, minutely, overlap replace | ~1, step, ~1, step, settle, +1 | 1 cancelled replaced, 2 succeeded, 3 succeeded, state completed
+keeps a place for what waits | max_runs 2, minutely, lasting 90, overlap queue | +1, +1, +1 | 1 succeeded, 2 dispatched, 3 skipped max_runs
+gives no place to a run by hand | max_runs 1 | run, settle, +60, run, settle | 0 run_now succeeded, 60 succeeded, 60 run_now succeeded, state completed
+is not used up by what another timing asked for | max_runs 1, minutely, lasting 90 | +1, cron 5, +2, +2 | 1 succeeded, 5 dispatched, state active
+that is lowered to what has run completes the task | max_runs 3 | +60, limit 1 | 60 succeeded, state completed, next -
+that is lowered below what has run and runs completes the task when that ends | max_runs 3, minutely, lasting 90, overlap allow | +1, +1, limit 1, +0.5 | 1 succeeded, 2 dispatched, state completed
+that is raised again lets the task go on | max_runs 3 | +60, limit 1, limit 2, +60 | 60 succeeded, 120 succeeded, state completed
+that was lowered is undone | max_runs 3 | +60, limit 1, undo | state active, next 120
+lets nobody resume what is complete | max_runs 1 | +60, resume !schedule_exhausted | state completed
+`,
+);

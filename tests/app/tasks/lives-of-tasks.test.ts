@@ -39,7 +39,8 @@ tellLives(
 at exactly a slot takes that slot up and cancels it | | ~60, delete, settle | 60 cancelled deleted
 keeps the pause of a task that is restored | | pause @180, delete, +60, restore | state paused, next -, until 180
 ends a pause whose end has passed by the time of the restoration, and makes up for nothing | missed all | pause @30, delete, +150, restore, settle | nothing, state active, next 180
-leaves a task completed whose runs were used up | max_runs 1 | ~60, delete, restore | state completed, next -
+leaves a task completed whose runs were used up | max_runs 1 | +60, delete, restore | state completed, next -
+gives back the place of a run that never began | max_runs 1 | ~60, delete, restore | state active, next 120
 is undone alone of a task that is gone | title T | title New, delete, undo | next 60, title New
 is undone, and then what was before it | title T | title New, delete, undo, undo | title T
 is back when the restoration is undone | | delete, restore, undo | state deleted

@@ -43,10 +43,13 @@ const givens: Readonly<Record<string, (value: string) => Partial<TaskInput>>> = 
   delay: () => ({ schedule: delay }),
   minutely: () => ({ schedule: { kind: 'interval', interval: 'PT1M', timezone: 'UTC' } }),
   echoing: () => ({ action: { kind: 'echo', delay_ms: 10_000 } }),
+  lasting: (seconds) => ({ action: { kind: 'echo', fail_attempts: 1 }, policies: { retry: triedAfter(seconds) } }),
   slow: () => ({ action: slow, policies: long }),
   failing: () => ({ action: failing }),
   title: (title) => ({ title }),
 };
+
+const triedAfter = (seconds: string) => ({ attempts: 2, base: `PT${seconds}S`, cap: `PT${seconds}S`, jitter: 0 });
 
 /** A word that is none of these is a policy. */
 function inputOf(given: string): Partial<TaskInput> {
@@ -82,6 +85,8 @@ const verbs: Readonly<Record<string, Verb>> = {
     p.rooms.tasks.edit(target({ id }), { schedule: { ...hourly, cron: `${minutes} * * * *` } }),
   once: (p, id, [hours = '']) => p.rooms.tasks.edit(target({ id }), { schedule: once(Number(hours)) }),
   action: (p, id, [kind = '']) => p.rooms.tasks.edit(target({ id }), { action: { kind } }),
+  limit: (p, id, [runs = '']) =>
+    p.rooms.tasks.edit(target({ id }), { policies: { max_runs: valueOf(runs) as number } }),
   allow: (p, id) => p.rooms.tasks.edit(target({ id }), { policies: { overlap: 'allow' } }),
   cancel: (p, id) => p.rooms.tasks.cancel(target({ id })),
   answer: (p, id, [choice = '']) => p.rooms.tasks.answer(target({ id }), choice as MissedAnswer),

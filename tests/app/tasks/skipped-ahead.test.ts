@@ -62,3 +62,39 @@ it('what was skipped stays so where another zone or another end leaves a slot at
   for (let turn = 0; turn < 6; turn += 1) await p.pass(30 * minute);
   expect(await story(p, task)).toEqual(['60 skipped skip', '120 skipped skip', '180 succeeded']);
 });
+
+it.each([
+  ['an edit', { schedule: { ...hourly, cron: '30 * * * *' } }],
+  ['an edit that also pauses', { schedule: { ...hourly, cron: '30 * * * *' }, enabled: false }],
+])('what another timing gave up is skipped again when that is taken back: %s', async (_what, patch) => {
+  const p = await aPipeline();
+  const task = await p.create({ schedule: hourly });
+  await p.rooms.tasks.skip(target(task), { count: 2, from: null });
+  const { entryId, warnings } = await p.rooms.tasks.edit(target(task), patch);
+  expect([warnings.map(({ code }) => code), await story(p, task)]).toEqual([['skips_dropped'], []]);
+  await p.rooms.tasks.undo(target(task), entryId);
+  expect(await nextIn(p, task)).toBe(180);
+  for (let turn = 0; turn < 6; turn += 1) await p.pass(30 * minute);
+  expect(await story(p, task)).toEqual(['60 skipped skip', '120 skipped skip', '180 succeeded']);
+});
+
+it('a skip that another timing gave up and that has passed meanwhile does not come back', async () => {
+  const p = await aPipeline();
+  const task = await p.create({ schedule: hourly });
+  await p.rooms.tasks.skip(target(task), { count: 2, from: null });
+  const { entryId } = await p.rooms.tasks.edit(target(task), { schedule: { ...hourly, cron: '30 * * * *' } });
+  for (let turn = 0; turn < 8; turn += 1) await p.pass(10 * minute);
+  await p.rooms.tasks.undo(target(task), entryId);
+  expect(await nextIn(p, task)).toBe(180);
+  expect(await story(p, task)).toEqual(['30 succeeded', '120 skipped skip']);
+});
+
+it('a definition that is put in the place of another one gives its skips back as well', async () => {
+  const p = await aPipeline();
+  const task = await p.create({ schedule: hourly });
+  await p.rooms.tasks.skip(target(task), { count: 1, from: null });
+  await p.create({ title: task.title, schedule: { ...hourly, cron: '30 * * * *' } }, { onExisting: 'upsert' });
+  expect(await story(p, task)).toEqual([]);
+  await p.rooms.tasks.undo(target(task), null);
+  expect(await story(p, task)).toEqual(['60 skipped skip']);
+});

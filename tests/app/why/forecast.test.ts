@@ -58,7 +58,7 @@ describe('what is coming', () => {
     await p.pass(hour);
     expect(await coming(p, task)).toEqual([]);
     expect(await planned(p, task)).toEqual([]);
-    expect(await said(p, task, start + 3 * hour)).toContain('what still waits to be started may be the last of it');
+    expect(await said(p, task, start + 3 * hour)).toContain('what waits or runs by now may be the last of it');
   });
 
   it('begins after a pause that ends by itself, and keeps its bounds', async () => {

@@ -31,6 +31,8 @@ const reasons: Readonly<Record<Reason, OccurrenceStatus>> = {
   grant_revoked: 'skipped',
   grant_expired: 'skipped',
   grant_scope: 'skipped',
+  gone_kind: 'skipped',
+  unchanged: 'succeeded',
 };
 const sources: Readonly<Record<OccurrenceSource, true>> = {
   schedule: true,
@@ -41,7 +43,7 @@ const sources: Readonly<Record<OccurrenceSource, true>> = {
   replay: true,
 };
 const statuses = ['pending', 'dispatched', 'succeeded', 'failed', 'cancelled', 'skipped', 'missed'] as const;
-const runStates = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+const runStates = ['queued', 'running', 'backoff', 'succeeded', 'failed', 'cancelled'] as const;
 
 const aSlot: SlotRow = {
   id: 'o-1',
@@ -72,11 +74,13 @@ const aPart: SlotDelivery = {
   deliveredAt: slotAt,
   createdAt: slotAt,
   heldUntil: null,
+  isFallback: false,
   decision: null,
 };
 
 const aRun: SlotRun = {
   id: 'r-1',
+  number: 1,
   place: { provider: 'telegram', address: '-100' },
   status: 'succeeded',
   createdAt: slotAt + 3,
@@ -112,6 +116,11 @@ const cases: Readonly<Record<string, Case>> = {
   ),
   'nothing to show': [sent()],
   'delivered nowhere': [ran({ place: { provider: 'cli', address: 'default' }, deliveries: [] })],
+  'the same again, not shown': [ran({ deliveries: [] }, { reason: 'unchanged' })],
+  'the same again, without a sound': [ran({}, { reason: 'unchanged' })],
+  'the same again, delivered nowhere': [
+    ran({ place: { provider: 'cli', address: 'default' }, deliveries: [] }, { reason: 'unchanged' }),
+  ],
   'three messages': [sent({}, {}, {})],
   'two of three are left': [sent({}, { status: 'pending' }, { status: 'blocked', cause: 'no_right' })],
   ...Object.fromEntries(

@@ -1,4 +1,4 @@
-import { isBounded, type Period } from '../../invariants/account.ts';
+import { hasBegun, isBounded, type Period } from '../../invariants/account.ts';
 import type { Row } from '../../invariants/rows.ts';
 import { boundsOf, slotsOf } from '../../invariants/slots.ts';
 import type { Turn, Wall } from '../journal.ts';
@@ -96,7 +96,9 @@ function lastOfAll(turn: Turn, end: Turn | undefined, { task, account, turns }: 
   if (most === undefined) return Infinity;
   const since = turns.findLast((one) => countsAnew(one) && one.auditId <= turn.auditId)?.mark ?? '';
   const isOfThese = ({ id }: { readonly id: string }) => id > since && (end === undefined || id <= end.mark);
-  const bounded = (account.runsOf.get(task.id) ?? []).filter((run) => isOfThese(run) && isBounded(run, account));
+  const bounded = (account.runsOf.get(task.id) ?? []).filter(
+    (run) => isOfThese(run) && isBounded(run, account) && hasBegun(run),
+  );
   if (bounded.length < most) return Infinity;
   const slots = bounded.map((run) => account.occurrences.get(run.occurrence_id ?? '')?.slot_at ?? 0);
   const lastSlot = slots.reduce((last, slot) => Math.max(last, slot), 0);

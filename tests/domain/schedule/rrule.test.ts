@@ -348,12 +348,12 @@ test('a count inside the day ends at the same run, whichever pass of a doubled h
 });
 
 describe('a rule', () => {
-  test('keeps the wall time of now as its start when it names none', () => {
+  test('keeps the wall time of now as its start, to the minute when it names none', () => {
     const schedule = rrule('FREQ=DAILY', 'Europe/Madrid', Date.parse('2026-11-18T08:15:40.700Z'));
     expect(schedule).toEqual({
       kind: 'rrule',
       timezone: 'Europe/Madrid',
-      rrule: 'DTSTART;TZID=Europe/Madrid:20261118T091540\nRRULE:FREQ=DAILY',
+      rrule: 'DTSTART;TZID=Europe/Madrid:20261118T091500\nRRULE:FREQ=DAILY',
     });
   });
 

@@ -25,6 +25,18 @@ function read(input: Omit<ScheduleInput, 'timezone'> & { timezone?: string }): S
   return parseSchedule({ timezone: MADRID, ...input }, NOW);
 }
 
+test('a rule without DTSTART takes second 00 unless it names another one, or steps through seconds', () => {
+  const begin = (rule: string) => {
+    const schedule = parseSchedule({ kind: 'rrule', rrule: rule, timezone: MADRID }, NOW + 37_000);
+    return nextSlot(schedule, NOW + 37_000);
+  };
+  expect(begin('FREQ=DAILY;BYHOUR=12;BYMINUTE=5')).toBe(NOW + 125 * 60_000);
+  expect(begin('FREQ=HOURLY')).toBe(NOW + 3_600_000);
+  expect(begin('FREQ=DAILY;BYHOUR=12;BYMINUTE=5;BYSECOND=9')).toBe(NOW + 125 * 60_000 + 9_000);
+  expect(begin('FREQ=SECONDLY;INTERVAL=10')).toBe(NOW + 47_000);
+  expect(begin('DTSTART:20261101T120537\nRRULE:FREQ=DAILY')).toBe(NOW + 125 * 60_000 + 37_000);
+});
+
 const cron = (text: string, timezone = MADRID) => read({ kind: 'cron', cron: text, timezone });
 const rrule = (text: string) => read({ kind: 'rrule', rrule: text });
 const once = (text: string) => read({ kind: 'once', once_at: text });

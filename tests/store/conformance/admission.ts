@@ -22,16 +22,16 @@ async function wait(world: World, task: Task, slots: readonly number[], facts = 
   );
 }
 
-function admission(world: World, waiting: WaitingOccurrence, facts: object = {}): Admission {
+function admission(world: World, waiting: WaitingOccurrence): Admission {
   const task = readable(waiting.task);
   const run = world.make.taskRun(task, waiting.slotAt, { occurrenceId: waiting.id });
-  return { occurrenceId: waiting.id, taskId: task.id, run, bounded: true, completes: false, ...facts };
+  return { occurrenceId: waiting.id, taskId: task.id, run };
 }
 
 /** Occurrences that wait behind a live run of their task. */
 export function admissionTests(open: OpenWorld): void {
-  const admitAll = (world: World, facts: object = {}) =>
-    world.store.admitWaiting(later, (waiting) => waiting.map((one) => admission(world, one, facts)));
+  const admitAll = (world: World) =>
+    world.store.admitWaiting(later, (waiting) => waiting.map((one) => admission(world, one)));
   const statuses = async (world: World, task: Task) => {
     const items = await slotsOf(world, task);
     return items.map(({ status }) => status).toReversed();
@@ -46,10 +46,9 @@ export function admissionTests(open: OpenWorld): void {
     expect(await admitAll(world)).toEqual({ taken: 1, more: true });
     expect(await admitAll(world)).toEqual({ taken: 0, more: false });
     expect(await statuses(world, task)).toEqual(['succeeded', 'dispatched']);
-    expect(await world.store.readTask(task.id)).toMatchObject({ counters: { boundedRuns: 2 } });
   });
 
-  test.each(['queued', 'running', 'backoff', 'waiting'])('a run that is %s keeps its task busy', async (status) => {
+  test.each(['queued', 'running', 'backoff'])('a run that is %s keeps its task busy', async (status) => {
     const { world, task, started } = await withRunningTask(open);
     await world.query('update runs set status = ?t, exclusive = 0 where id = ?t', status, started.run.id);
     await wait(world, task, [nine + 1]);
@@ -75,22 +74,6 @@ export function admissionTests(open: OpenWorld): void {
       [third.id, nine + 3],
     ]);
     expect(await statuses(world, second)).toEqual(['dispatched', 'pending']);
-  });
-
-  test('the last run that max_runs allows completes the task; a run by hand does not count', async () => {
-    const { world, task } = await withTask(open);
-    await wait(world, task, [nine + 1]);
-    await admitAll(world, { bounded: false, completes: true });
-    expect(await world.store.readTask(task.id)).toMatchObject({ state: 'active', counters: { boundedRuns: 0 } });
-
-    await world.query(`update runs set status = 'succeeded'`);
-    await wait(world, task, [nine + 2]);
-    await admitAll(world, { completes: true });
-    expect(await world.store.readTask(task.id)).toMatchObject({
-      state: 'completed',
-      nextAt: null,
-      counters: { boundedRuns: 1 },
-    });
   });
 
   test('an occurrence that may not run is skipped with its reason', async () => {

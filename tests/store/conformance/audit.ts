@@ -383,6 +383,22 @@ export function workAuditTests(open: OpenWorld): void {
     expect(await audit(world)).toEqual({ delivered_elsewhere: [partId] });
   });
 
+  test('a result that was to go to a thread by its name, and stands in another one, is found', async () => {
+    const world = await open();
+    const { partId } = await aShownTask(world);
+    const stands = (topic: number | null) =>
+      world.query(
+        `update deliveries set status = 'delivered', message_id = 5, platform_chat_id = '-100', delivered_at = 1,
+        goes_to = 'thread', to_topic = null, message_thread_id = ?i where id = ?t`,
+        topic,
+        partId,
+      );
+    await stands(null);
+    expect(await audit(world)).toEqual({});
+    await stands(42);
+    expect(await audit(world)).toEqual({ delivered_elsewhere: [partId] });
+  });
+
   test('a delivery that counts as delivered without proof is found, and so is one that nobody sends', async () => {
     const world = await open();
     await without(world, { constraint: 'deliveries_proof', table: 'deliveries' }, async () => {

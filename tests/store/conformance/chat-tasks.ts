@@ -121,7 +121,7 @@ export function chatTaskTests(open: OpenWorld): void {
 
     const found = await world.store.plannedBefore(chatId, nine + 3 * hour, 10);
     expect(found.map(({ task }) => task.number)).toEqual([2, 1]);
-    expect(found[0]?.ahead).toEqual({ skipped: [], waiting: 0, awaitsEnd: false });
+    expect(found[0]?.ahead).toEqual({ skipped: [], reserved: 0, awaitsEnd: false });
     expect(await world.store.plannedBefore(chatId, nine + 3 * hour, 1)).toHaveLength(1);
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StartedRun } from '../../../src/app/ports/pipeline.ts';
+import type { RunEnd, StartedRun } from '../../../src/app/ports/pipeline.ts';
 import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import {
@@ -73,8 +73,10 @@ export function endTests(open: OpenWorld): void {
     expect(await world.store.readTask(task.id)).toMatchObject({
       context: { seen: 1 },
       counters: { runs: 1, failures: 0, consecutiveFailures: 0 },
+      lastRunId: started.run.id,
       lastRunAt: nine,
       lastRunStatus: 'succeeded',
+      lastOutcome: 'succeeded',
       lastError: null,
     });
   });
@@ -131,6 +133,7 @@ export function endTests(open: OpenWorld): void {
     ]);
 
     expect(await world.store.readTask(task.id)).toMatchObject({ context: { kept: true }, lastRunStatus: status });
+    expect(await world.store.readRun(started.run.id)).toMatchObject({ errorCode: status });
     expect(await slotsOf(world, task)).toMatchObject([
       { status, error: status, reason: status === 'cancelled' ? 'cancelled' : null },
     ]);
@@ -165,6 +168,77 @@ export function endTests(open: OpenWorld): void {
       lastRunStatus: null,
     });
     expect(await world.store.nextRunAt('boot-here', nine)).toBe(nine + minute);
+  });
+}
+
+/** Results that equal the one before, as far as their tasks ask to be spared them. */
+export function repeatTests(open: OpenWorld): void {
+  /** Later slots first, as `runningSlots` makes them; each ends a second after the one before it. */
+  async function endedInTurn(world: World, task: Task, ends: readonly Partial<RunEnd>[]): Promise<void> {
+    const started = (await runningSlots(world, task, ends.length)).toReversed();
+    const ack = { nagEveryMs: minute, nagLimit: 3 };
+    const made = started.map((one, index) =>
+      endOf(one, { finishedAt: nine + index * 1000, deliveries: [world.make.part()], ack, ...ends[index] }),
+    );
+    expect(await world.store.finishRuns(made)).toMatchObject({ written: ends.length });
+  }
+  const output = (text: string) => ({ output: { type: 'message', text } });
+  const told = async (world: World, task: Task) =>
+    (await slotsOf(world, task))
+      .toReversed()
+      .map(({ status, reason, deliveries, ack }) => [status, reason, deliveries.length, ack?.status ?? null]);
+
+  test('is left out of a batch as well, in the order of their ends, with the question about it', async () => {
+    const { world, task } = await withTask(open);
+    const skip = { ifUnchanged: 'skip' } as const;
+    await endedInTurn(world, task, [
+      { ...output('one'), ...skip },
+      { ...output('one'), ...skip },
+      { status: 'failed', attemptStatus: 'failed', error: 'it broke', deliveries: [], ...skip },
+      { ...output('one'), ...skip },
+      { ...output('two'), ...skip },
+      output('two'),
+    ]);
+    expect(await told(world, task)).toEqual([
+      ['succeeded', null, 1, 'superseded'],
+      ['succeeded', 'unchanged', 0, null],
+      ['failed', null, 0, null],
+      ['succeeded', 'unchanged', 0, null],
+      ['succeeded', null, 1, 'superseded'],
+      ['succeeded', null, 1, 'open'],
+    ]);
+  });
+
+  test('comes without a sound where its task wants that, and is asked about like any other', async () => {
+    const { world, task } = await withTask(open);
+    const silent = { ...output('one'), ifUnchanged: 'silent' } as const;
+    await endedInTurn(world, task, [silent, silent]);
+    expect(await told(world, task)).toEqual([
+      ['succeeded', null, 1, 'superseded'],
+      ['succeeded', 'unchanged', 1, 'open'],
+    ]);
+    expect(await world.query('select silent from deliveries order by created_at')).toEqual([
+      { silent: 0 },
+      { silent: 1 },
+    ]);
+  });
+
+  test.each([
+    ['of a replay', `update occurrences set source = 'replay' where slot_at < ${nine}`],
+    ['that could not be delivered', `update deliveries set status = 'failed'`],
+    ['that retention has removed', 'delete from occurrences'],
+    ['of another task', `update occurrences set task_id = 'another'`],
+  ])('is no repeat of a result %s', async (_which, damage) => {
+    const { world, task } = await withTask(open);
+    const skip = { ...output('one'), ifUnchanged: 'skip' } as const;
+    const [second, first] = await runningSlots(world, task, 2);
+    if (first === undefined || second === undefined) throw new Error('two runs are needed');
+    await world.store.finishRuns([endOf(first, { ...skip, deliveries: [world.make.part()] })]);
+    await world.query(damage);
+    await world.store.finishRuns([
+      endOf(second, { ...skip, finishedAt: nine + minute, deliveries: [world.make.part()] }),
+    ]);
+    expect(await world.query('select id from deliveries')).toHaveLength(2);
   });
 }
 

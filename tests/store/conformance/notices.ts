@@ -15,6 +15,7 @@ export function noticeTests(open: OpenWorld): void {
     failed: error === null ? null : notice(world, 1, { view: 'failed', runId: 'r', slotAt: null, attempts: 1, error }),
     autoPaused: error === null ? null : notice(world, 2, { view: 'autoPaused', reason: '', failures: 0, error }),
     recovered: error === null ? notice(world, 1, { view: 'recovered', since: 0, failures: 0 }) : null,
+    completed: null,
   });
 
   const aRun = async (world: World, task: Task) => {

@@ -96,7 +96,7 @@ export function quietTests(open: OpenWorld): void {
     await world.store.addRun(world.make.newRun({ taskId: task.id, taskVersion: 1, chatId: task.chatId }));
     const started = await startOne(world, nine);
     const failed = world.make.part({ kind: 'notice' });
-    const notices = { byHand: true, failed, autoPaused: null, recovered: null };
+    const notices = { byHand: true, failed, autoPaused: null, recovered: null, completed: null };
     await world.store.finishRuns([endOf(started, { status: 'failed', attemptStatus: 'failed', error: 'x', notices })]);
     expect(await flow(world)).toMatchObject([{ id: failed.id, silent: false }]);
   });

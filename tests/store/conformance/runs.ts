@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { StartableRun, StartPlan } from '../../../src/app/ports/pipeline.ts';
+import type { SlotPlan, StartableRun, StartPlan } from '../../../src/app/ports/pipeline.ts';
+import type { Reason } from '../../../src/domain/occurrence.ts';
 import {
   aTask,
   bootId,
@@ -21,8 +22,9 @@ const ready = { now: nine, limit: 100 };
 type End = Extract<StartPlan, { does: 'end' }>;
 
 function ended(runId: string, facts: Partial<End> = {}): End {
-  const refusal = { status: 'failed', occurrence: 'failed', reason: null, error: 'it cannot start' } as const;
-  return { runId, does: 'end', interrupted: false, ...refusal, ...facts };
+  const refusal = { status: 'failed', occurrence: 'failed', reason: null } as const;
+  const error = { error: 'it cannot start', errorCode: 'failed' } as const;
+  return { runId, does: 'end', interrupted: false, ...refusal, ...error, ...facts };
 }
 
 async function oneTaskRun(world: World, taskId: string) {
@@ -108,12 +110,47 @@ export function refusedRunTests(open: OpenWorld): void {
     await claimAll(world, ready);
     await world.store.startRuns(ready, bootId, (runs) => runs.map(({ id }) => ended(id)));
 
-    expect(await oneTaskRun(world, task.id)).toMatchObject({ status: 'failed', error: 'it cannot start' });
+    expect(await oneTaskRun(world, task.id)).toMatchObject({ error: 'it cannot start', errorCode: 'failed' });
     expect(await world.store.readTask(task.id)).toMatchObject({
       counters: { runs: 1, failures: 1, consecutiveFailures: 1 },
       lastRunStatus: 'failed',
       lastError: 'it cannot start',
     });
+  });
+
+  test('a slot that did not run is the last outcome, and one that is skipped ahead is not yet', async () => {
+    const { world, task } = await withTask(open);
+    const outcome = async () => (await world.store.readTask(task.id))?.lastOutcome;
+    expect(await outcome()).toBeNull();
+    const none = { runs: [], gap: null, replaces: false } as const;
+    const claim = (nextAt: number, facts: Partial<SlotPlan>) =>
+      claimAll(world, { now: nine + 9 * hour, limit: 1 }, () => ({ ...none, occurrences: [], nextAt, ...facts }));
+    const skipped = (slotAt: number, reason: Reason) => world.make.occurrence({ slotAt, status: 'skipped', reason });
+    await claim(nine + hour, { occurrences: [skipped(nine, 'overlap'), skipped(nine + 9 * hour, 'skip')] });
+    expect(await outcome()).toBe('skipped');
+    const gap = { id: 'gap', fromAt: nine + hour, toAt: nine + 3 * hour, count: 3, reason: 'late' } as const;
+    await claim(nine + 4 * hour, { gap });
+    expect(await outcome()).toBe('missed');
+    await claim(nine + 5 * hour, { occurrences: [skipped(nine + 4 * hour, 'overlap')] });
+    expect(await outcome()).toBe('skipped');
+  });
+
+  test('the runs of a task are numbered, whatever asked for them', async () => {
+    const { world, task } = await withTask(open);
+    const other = await aTask(world);
+    const numbers = [];
+    for (const [one, at] of [
+      [task, 1],
+      [other, 1],
+      [task, 2],
+      [task, 3],
+    ] as const) {
+      const { runId } = await world.store.addRun(world.make.taskRun(one, nine + at, { exclusive: false }));
+      numbers.push((await world.store.readRun(runId))?.runNumber);
+    }
+    const { runId } = await world.store.addRun(world.make.newRun());
+    expect([...numbers, (await world.store.readRun(runId))?.runNumber]).toEqual([1, 1, 2, 3, null]);
+    expect(await world.store.readRun(runId)).toMatchObject({ actionKind: 'message' });
   });
 
   test('a plan that throws starts nobody', async () => {

@@ -39,7 +39,7 @@ export function seldomTests(open: OpenWorld): void {
     const schedule = parseSchedule({ kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' }, nine);
     const task = await aTask(world, { schedule });
 
-    expect(await world.store.readPlanned(task.id)).toMatchObject({ ahead: { waiting: 0, awaitsEnd: false } });
+    expect(await world.store.readPlanned(task.id)).toMatchObject({ ahead: { reserved: 0, awaitsEnd: false } });
   });
 
   test('whoever had paused a task that was deleted is known when it is restored', async () => {

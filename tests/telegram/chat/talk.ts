@@ -154,13 +154,21 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     truth: rooms.truth,
     acks: rooms.acks,
     approvals: rooms.approvals,
+    access: rooms.access,
     store,
     setUp: async () => ({ ...allOn, isPrivate: given.kind === 'private', ...given.setUp }),
     preview: (schedule) => previewOf(schedule, { after: time.now(), minIntervalMs: minute }),
     clock: time,
     ids: countingIds(`d${counters.update}`),
     log: pipeline.log,
-    status: createStatus({ store, clock: time, version: '0.0.0', ready: async () => ({ ok: true }) }),
+    status: createStatus({
+      store,
+      clock: time,
+      stopwatch: time,
+      timer: time,
+      version: '0.0.0',
+      ready: async () => ({ ok: true }),
+    }),
     quota: { chat: 500, user: 500 },
     defaultTimezone: 'UTC',
     bot: 'cronogram_bot',
@@ -306,6 +314,10 @@ function alongWith(
 function foreign(about: Partial<Replied> | null): Replied | null {
   return about === null ? null : { messageId: 4000, isOurs: false, text: null, media: null, ...about };
 }
+
+/** Words of answers to what was not understood, or could not be done. */
+export const refused =
+  /cannot (?:be )?read|I do not know|can be read|no such|Write how many|nothing to (?!change)|You have changed nothing|^Which task|no help/i;
 
 /** Labels of the buttons, row by row. */
 export function labels({ shown }: Message): readonly (readonly string[])[] {

@@ -3,14 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { previewOf } from '../../../src/app/tasks/preview.ts';
 import type { BlockedCause, Drawn, View } from '../../../src/domain/shown.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import type { SetUp } from '../../../src/telegram/chat/context.ts';
 import { editMenu } from '../../../src/telegram/chat/edit/view.ts';
 import { choiceDrawn } from '../../../src/telegram/chat/kit/answers.ts';
 import { card } from '../../../src/telegram/chat/kit/card.ts';
 import { longId, parsePress } from '../../../src/telegram/chat/kit/press.ts';
 import { drawn } from '../../../src/telegram/chat/kit/rich.ts';
 import { proposalDrawn } from '../../../src/telegram/chat/new-task/preview.ts';
-import { checklist, isReady, privateText } from '../../../src/telegram/chat/place/checklist.ts';
 import { snoozeButtons } from '../../../src/telegram/chat/results/snoozing.ts';
 import { historyDrawn } from '../../../src/telegram/chat/task/history.ts';
 import { listDrawn } from '../../../src/telegram/chat/task/list.ts';
@@ -20,6 +18,8 @@ import { ada } from '../chat/talk.ts';
 
 const taskId = '0199f3a1-7b2c-7def-8abc-0123456789ab';
 const otherId = '0199f3a1-7b2c-7fff-bfff-ffffffffffff';
+
+const neverRan = { lastRunId: null, lastRunAt: null, lastRunStatus: null, lastOutcome: null, lastError: null };
 
 function aTask(facts: Partial<Task> = {}): Task {
   return {
@@ -46,9 +46,7 @@ function aTask(facts: Partial<Task> = {}): Task {
     topicId: null,
     context: {},
     counters: { runs: 0, failures: 0, consecutiveFailures: 0, boundedRuns: 0 },
-    lastRunAt: null,
-    lastRunStatus: null,
-    lastError: null,
+    ...neverRan,
     created: { at: start, by: 'telegram:user:1001' },
     updated: { at: start, by: 'telegram:user:1001' },
     paused: null,
@@ -164,7 +162,7 @@ describe('what is drawn', () => {
       [
         'Two calculations differ about when #3 Stand up runs next. I compute each schedule twice, with different programs.',
         'Cronogram: Wed 18 Nov 10:00, Wed 18 Nov 11:00\ncroner: no more runs\nZone: Europe/Madrid',
-        'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
+        'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. More is told by: cronogram audit --run',
       ].join('\n\n'),
     );
   });
@@ -369,60 +367,5 @@ describe('ids on buttons', () => {
     }
     expect(parsePress('v1:never-was')).toBeNull();
     expect(parsePress('v1:neverwas:1:2')).toEqual({ verb: 'neverwas', args: ['1', '2'] });
-  });
-});
-
-describe('the set-up check', () => {
-  const group: SetUp = {
-    isPrivate: false,
-    isForum: true,
-    topicsEnabled: null,
-    canManageTopics: true,
-    canPin: true,
-    readsEverything: false,
-  };
-  const here = { chat: { state: 'approved' }, timezone: 'Europe/Madrid', isZoneConfirmed: true, now: start } as const;
-
-  test('ticks what is as it should be', () => {
-    expect(checklist({ ...here, setUp: group }).text.split('\n')).toEqual([
-      'Set-up of this chat',
-      '✓ Topics: on.',
-      '✓ Manage topics: allowed.',
-      '✓ Pin messages: allowed.',
-      '✓ Privacy mode: on. I see commands and replies to me, and that is all I need.',
-      '✓ Approved: members of this chat may use me.',
-      '✓ Time zone: Europe/Madrid, where it is 10:00 now.',
-      'All set.',
-    ]);
-    expect(isReady(group)).toBe(true);
-  });
-
-  test('names everything that is missing, and what works without', () => {
-    const bare = { ...group, isForum: false, canManageTopics: false, canPin: false, readsEverything: true };
-    const { text } = checklist({ ...here, setUp: bare, chat: { state: 'new' }, isZoneConfirmed: false });
-    expect(text.split('\n').map((line) => line.slice(0, 20))).toEqual([
-      'Set-up of this chat',
-      '✗ Topics: off. Open ',
-      '✗ Manage topics: not',
-      '✗ Pin messages: not ',
-      '✓ Privacy mode: off.',
-      '✗ Approved: not yet.',
-      '✗ Time zone: Europe/',
-    ]);
-    expect(isReady(bare)).toBe(false);
-    expect(isReady({ ...group, canPin: false })).toBe(true);
-    expect(checklist({ ...here, setUp: { ...group, canPin: false } }).text).not.toContain('All set');
-    expect(checklist({ ...here, setUp: { ...group, canManageTopics: null, canPin: null } }).text).toContain(
-      'I could not ask Telegram',
-    );
-  });
-
-  test('in a private chat topics are up to the owner of the bot', () => {
-    const dm = { ...group, isPrivate: true, isForum: false };
-    expect(privateText({ ...dm, topicsEnabled: true }, '@bot').text).toBe(
-      'Topics: on. Every task gets a topic of its own here.',
-    );
-    expect(privateText({ ...dm, topicsEnabled: false }, '@bot').text).toContain('My bots, @bot, Bot Settings');
-    expect(isReady({ ...dm, topicsEnabled: null })).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 import { Composer } from 'grammy';
 import { onTestFinished } from 'vitest';
 import type { LoopName } from '../../../src/app/ports/outside.ts';
+import { createAccess } from '../../../src/app/use-cases/membership.ts';
 import { createChats } from '../../../src/app/use-cases/reachable-chats.ts';
 import { sha256 } from '../../../src/system/ids.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
@@ -85,6 +86,7 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
     secret: () => `secret-code-${claims.length + 1}`,
     printClaim: (code) => void claims.push(code),
     people: createChats(shared),
+    access: createAccess(shared),
     // The stand-ins use none of the rooms.
     chatDeps: { ...shared, defaultTimezone: 'UTC' } as unknown as TelegramInDeps['chatDeps'],
     conversation: acting.conversation,

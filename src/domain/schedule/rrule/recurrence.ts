@@ -1,5 +1,5 @@
 import { scheduleLimits } from '../limits.ts';
-import { DAY_MS, dayOfWall, SECOND_MS } from '../time/calendar.ts';
+import { DAY_MS, dayOfWall, MINUTE_MS, SECOND_MS } from '../time/calendar.ts';
 import { nextElapsed, nextShifted } from '../time/wall-search.ts';
 import { passesOf, resolveShifted, steadyInstant, toWall } from '../time/zone.ts';
 import { endOfDate, instantOfDate, readRruleLines, type RruleLines, wallOfDate, writeRruleLines } from './lines.ts';
@@ -54,8 +54,12 @@ function recurrenceOf(lines: RruleLines, timezone: string, startWall: number): R
 /** Reads a stored text, or one of a client; without DTSTART the rule begins at `now` on the clock of the zone. */
 export function readRecurrence(text: string, timezone: string, now: number): Recurrence {
   const lines = readRruleLines(text, timezone);
-  const begin = lines.start ?? { form: 'instant' as const, value: now };
-  return recurrenceOf(lines, timezone, wallOfDate(begin, timezone));
+  if (lines.start !== null) return recurrenceOf(lines, timezone, wallOfDate(lines.start, timezone));
+  const wall = wallOfDate({ form: 'instant', value: now }, timezone);
+  const { frequency, seconds } = lines.parts;
+  // Nobody means the second in which the rule happens to be written.
+  const isWhole = seconds.length === 0 && frequency !== 'SECONDLY';
+  return recurrenceOf(lines, timezone, isWhole ? Math.floor(wall / MINUTE_MS) * MINUTE_MS : wall);
 }
 
 /** The stored text. COUNT becomes the last instant it leads to, so that nothing has to be counted again. */

@@ -63,6 +63,10 @@ const fields: readonly Field[] = [
   policy('quiet', ['urgent'], 'urgent on', (value) => switched(value, { mode: 'off' })),
   policy('ack', ['ack', 'confirm', 'nag', 'done'], 'ack every 15 minutes 5 times', readAck),
   policy('approval', ['approval'], 'approval on', (value) => switched(value, 'required')),
+  policy('skip_if_unchanged', ['unchanged', 'same'], 'unchanged skip', (value, reading) =>
+    /^show$/i.test(value) || none.test(value) ? null : readByForm('skip_if_unchanged', value, reading),
+  ),
+  policy('fallback', ['fallback'], 'fallback creator'),
   policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
   policy('start_at', ['start', 'starts'], 'start 2027-01-31'),
   policy('max_runs', ['max runs', 'runs'], 'max runs 10'),
@@ -114,6 +118,7 @@ const choices: Readonly<Record<string, (value: string) => string>> = {
   ack: (value) => (value === 'off' ? 'ack off' : `ack every ${value.replace(/(?<=[mh])(\d+)$/, ' $1 times')}`),
   quiet: (value) => `quiet ${value.replace(/^(\d\d)(\d\d)-(\d\d)(\d\d)$/, '$1:$2-$3:$4')}`,
   approval: (value) => `approval ${value}`,
+  unchanged: (value) => `unchanged ${value}`,
   ends: (value) => {
     const runs = /^r(\d+)$/.exec(value)?.[1];
     if (runs !== undefined) return `max runs ${runs}`;

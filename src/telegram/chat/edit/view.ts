@@ -26,7 +26,7 @@ export function editMenu(task: Task, facts: CardFacts): Drawn {
 }
 
 /** The settings that have a menu of their own. */
-export const settings = ['missed', 'ack', 'quiet', 'approval', 'ends'] as const;
+export const settings = ['missed', 'ack', 'quiet', 'approval', 'unchanged', 'ends'] as const;
 export type SettingName = (typeof settings)[number];
 
 export function isSetting(name: string): name is SettingName {
@@ -40,7 +40,7 @@ export function moreMenu(task: Task, facts: CardFacts): Drawn {
   const row = (names: readonly SettingName[]) =>
     names.map((name) => button(field.button[name], dataOf('field', id, name)));
   return drawn(blocks(cardText(task, facts), field.menu.more), [
-    row(['missed', 'ack']),
+    row(['missed', 'ack', 'unchanged']),
     row(['quiet', 'approval', 'ends']),
     [button(words.back, dataOf('edit', id))],
   ]);
@@ -76,7 +76,10 @@ export function zoneMenu(task: Task, zones: readonly string[]): Drawn {
 function valueOf(task: Task, name: SettingName, now: number): string {
   const setting = settingOf(task, now);
   const { policies } = task;
-  if (name !== 'ends') return policyWords(name, policies[name], setting);
+  if (name !== 'ends') {
+    const policy = name === 'unchanged' ? 'skip_if_unchanged' : name;
+    return policyWords(policy, policies[policy], setting);
+  }
   const { until, max_runs: runs } = policies;
   const ends = [
     until === undefined ? null : dayMoment(Date.parse(until), setting),

@@ -213,6 +213,15 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
       ['/edit #3 approval off', 'I ask no more'],
     ],
   },
+  unchanged: {
+    also: ['same', 'again and again', 'repeated', 'changes'],
+    does: 'A result that is the same as the last one need not be shown',
+    examples: [
+      ['/edit #3 unchanged skip', 'only what is new is shown'],
+      ['/edit #3 unchanged silent', 'what is not new comes without a sound'],
+      ['/edit #3 unchanged show', 'everything is shown again'],
+    ],
+  },
   zone: {
     also: ['zones', 'timezone', 'clock'],
     does: 'In which time zone times are meant',

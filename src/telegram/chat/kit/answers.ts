@@ -105,6 +105,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   too_late: 'itself',
   not_repeatable: 'itself',
   not_attachable: 'itself',
+  last_owner: 'itself',
   idempotency_mismatch: 'ours',
   idempotency_key_mismatch: 'ours',
   not_finished: 'itself',
@@ -112,7 +113,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   request_in_progress: 'ours',
   payload_too_large: 'itself',
   unsupported_media_type: 'ours',
-  rate_limited: 'ours',
+  rate_limited: 'itself',
   quota_exceeded: ({ message, details }) =>
     typeof details?.['limit'] === 'number'
       ? texts.making.quota(details['quota'] === 'user' ? 'user' : 'chat', details['limit'])

@@ -103,7 +103,8 @@ async function withNote(shown: Drawn, { place, setUp }: ChatContext): Promise<Dr
   let missing: keyof typeof texts.making.topicsOff | null = topicsOff(place);
   if (missing === null) {
     // Asked when a task was made, and not for every preview, because only Telegram knows it.
-    const { isPrivate, canManageTopics } = await setUp(place);
+    const { isPrivate, topicsEnabled, canManageTopics } = await setUp(place);
+    if (isPrivate && topicsEnabled === false) missing = 'private';
     if (!isPrivate && canManageTopics === false) missing = 'right';
   }
   if (missing === null) return shown;

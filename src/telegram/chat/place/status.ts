@@ -1,6 +1,6 @@
 import type { ServerStatus } from '../../../app/operations/status.ts';
 import type { ChatUsage } from '../../../app/ports/chat-facts.ts';
-import type { ThreadCounts } from '../../../app/ports/tasks.ts';
+import type { TaskCounts } from '../../../app/ports/tasks.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import { answer } from '../kit/answers.ts';
@@ -17,7 +17,7 @@ export const statusCommand = onChat('read', async (ctx) => {
   const setUp = await ctx.setUp(place);
   const words = blocks(
     setUp.isPrivate ? privateText(setUp, `@${ctx.bot}`) : checklist({ ...place, setUp, now: ctx.clock.now() }),
-    chatStatus(await ctx.bulk.count(threadOf(place))),
+    chatStatus(await ctx.bulk.count({ thread: threadOf(place) })),
     person.isOwner ? serverStatus(await ctx.status(), settingHere(ctx)) : null,
   );
   return answer(words);
@@ -52,7 +52,7 @@ export const usageCommand = onChat('read', async (ctx) => {
   );
 });
 
-function chatStatus(counts: ThreadCounts): Rich {
+function chatStatus(counts: TaskCounts): Rich {
   const { server } = texts;
   return lines(server.chatTitle(), server.chatTasks(counts), server.chatWork(counts));
 }

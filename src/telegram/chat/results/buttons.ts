@@ -133,7 +133,7 @@ export const resultsButtons = {
       const by = { actor: ctx.person.actor, idempotencyKey: ctx.key };
       const { task, taskRun } = await ctx.tasks.repeat('retry', longId(arg(ctx, 0)), by);
       const leftOut = mayNotRunNow(task, taskRun.reason);
-      if (leftOut !== null) throw new Refused(leftOut);
+      if (leftOut !== null) throw new Refused(leftOut.words);
       return toasted(texts.deed.retried);
     },
   ),

@@ -78,7 +78,7 @@ export async function noteArrival(
   { place, messageId, shown, store, clock }: ChatContext,
   of: Pick<FoundByPress, 'taskId' | 'occurrenceId'>,
 ): Promise<void> {
-  if (place.topic === null || shown === null || messageId === 0) return;
+  if (shown === null || messageId === 0) return;
   const { address } = place.chat;
   await store.foundByPress({ ...of, address, topic: place.topic, messageId, text: shown.text, at: clock.now() });
 }

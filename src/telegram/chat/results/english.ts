@@ -1,4 +1,4 @@
-import type { GrantFault } from '../../../domain/grant.ts';
+import type { Obstacle } from '../../../domain/occurrence.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
@@ -31,11 +31,11 @@ const causes: Readonly<Record<BlockedCause, { readonly what: string; readonly to
     todo: 'Look whether the topic is there; delete it if it is empty. Then press Retry, and I make a new one.',
   },
   topic_gone: {
-    what: 'its topic was deleted again, soon after I had made it anew.',
+    what: 'its topic was deleted soon after I had made it anew.',
     todo: 'Leave the topic there: I make it again within the hour.',
   },
   topic_astray: {
-    what: 'Telegram shows what I send to its topic outside of it, in a new topic too.',
+    what: 'Telegram does not show in its topic what I send there, nor in a new one.',
     todo: 'That is a fault of Telegram, and I take such messages back.',
   },
   other: { what: 'Telegram refuses it.', todo: 'See the error below.' },
@@ -51,6 +51,8 @@ export const noticeTexts = {
   nextTry: (at: string): string => `Next: ${at}`,
   recovered: (name: Rich, since: string, failures: number): Rich =>
     say`${bold('Works again:')} ${name}. It had failed ${failures === 1 ? 'once' : `${failures} times`} since ${since}.`,
+  completed: (name: Rich, runs: number): Rich =>
+    say`${bold('Completed:')} ${name}. That was ${runs === 1 ? 'its only run' : `the last of its ${runs} runs`}.`,
   autoPaused: (name: Rich, failures: number): Rich =>
     say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
   autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,
@@ -61,6 +63,8 @@ export const noticeTexts = {
   autoPausedTodo: 'It stays paused until somebody presses Resume.',
   blocked: (name: Rich | null, cause: BlockedCause): Rich =>
     say`${bold('A result waits:')} ${name === null ? 'it' : name} cannot be shown, because ${causes[cause].what}`,
+  fallback: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`${bold('Shown here:')} ${name ?? 'a task'} cannot be shown in its topic, because ${causes[cause].what}`,
   blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string => {
     const todo = cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo;
     // Whether a topic was made only a person can tell.
@@ -73,8 +77,10 @@ export const noticeTexts = {
     ),
   topicRemade: (name: Rich | null, isAstray: boolean): Rich =>
     isAstray
-      ? say`Telegram showed a message outside of the topic of ${name ?? 'this task'}, so I took it back and made the topic anew.`
+      ? say`Telegram did not show a message in the topic of ${name ?? 'this task'}, so I made the topic anew. What stood elsewhere I took back.`
       : say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
+  notRenamed: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`This topic should be called ${name ?? 'otherwise'} now and keeps its old name, because ${causes[cause].what} I try again every ten minutes, for a day.`,
   notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
   downtime: (from: string, to: string, zone: string): Rich =>
     say`${bold('I was not there')} from ${from} until ${to} (${zone}).`,
@@ -113,7 +119,7 @@ export const noticeTexts = {
   slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
   slotsZone: (zone: string): string => `Zone: ${zone}`,
   slotsDifferTodo:
-    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
+    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. More is told by: cronogram audit --run',
   chatBack: (paused: number): Rich =>
     blocks(
       bold('I am back.'),
@@ -178,13 +184,14 @@ export const reminderTexts = {
   discardedWord: 'Discarded',
   approvalExpired: 'Nobody approved it in time; thrown away.',
 
-  mayNotRun: (name: Rich, reason: GrantFault, who: string | null): Rich =>
-    blocks(
-      say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason)} So are its next runs, and I tell this once.`,
-      `It goes on when ${who === null ? 'you press Renew' : `${who} presses Renew, whose task it is then`}.`,
-    ),
-  mayNotRunNow: (name: string, reason: GrantFault, waits: boolean): string =>
-    `${name} may not run, because ${waits ? 'its owner is not in this chat any more.' : mayNotBecause(reason)} Whoever renews it owns it then.`,
+  mayNotRun: (name: Rich, reason: Obstacle, kind: string): Rich =>
+    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, kind)} So are its next runs, and I tell this once.`,
+  mayNotRunTodo: (who: string | null): string =>
+    `It goes on when ${who === null ? 'you press Renew' : `${who} presses Renew, whose task it is then`}.`,
+  mayNotRunNow: (name: string, ...why: Parameters<typeof mayNotBecause>): string =>
+    `${name} may not run, because ${mayNotBecause(...why)}`,
+  waitsForOwner: (name: string): string => `${name} may not run, because its owner is not in this chat any more.`,
+  whoRenews: 'Whoever renews it owns it then.',
   ownerOrAdmin: (owner: string | null): string => `${owner === null ? 'its owner' : oneLine(owner, 40)} or an admin`,
   ownerGone: (name: string | null, tasks: number): Rich => {
     const who = name === null ? 'The owner of a task here' : oneLine(name, 40);
@@ -222,7 +229,8 @@ export const reminderTexts = {
   },
 } as const;
 
-function mayNotBecause(reason: GrantFault): string {
+function mayNotBecause(reason: Obstacle, kind: string): string {
+  if (reason === 'gone_kind') return `what it does (${oneLine(kind, 40)}) is not there any more.`;
   if (reason === 'grant_expired') return 'its right to run has expired.';
   if (reason === 'grant_scope') return 'its right to run does not cover what it does.';
   return 'its right to run was taken back.';

@@ -1,9 +1,8 @@
 import type { ResultTask } from '../../../app/ports/outside.ts';
 import type { AckView, NotedDone, OpenQuestion } from '../../../app/ports/questions.ts';
 import { userIdOf } from '../../../domain/access.ts';
-import { isGrantFault } from '../../../domain/grant.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
-import type { Reason } from '../../../domain/occurrence.ts';
+import { isObstacle, type Reason } from '../../../domain/occurrence.ts';
 import { nth } from '../../../domain/schedule/words/words.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
@@ -57,19 +56,26 @@ export function askingDrawn(view: AskingView, scene: AskingScene): Drawn | null 
 /** Whoever may change the task can give it a right of their own. */
 function mayNotRunDrawn({ reason }: Of<'mayNotRun'>, { task, ownerName }: AskingScene): Drawn {
   const { reminder } = texts;
+  const words = reminder.mayNotRun(taskName(task), reason, task.action.kind);
+  // No right brings back what the program cannot do any more.
+  if (reason === 'gone_kind') return drawn(words);
   const who = isGroup(task) ? reminder.ownerOrAdmin(ownerName) : null;
-  return drawn(reminder.mayNotRun(taskName(task), reason, who), renewRows(task));
+  return drawn(blocks(words, reminder.mayNotRunTodo(who)), renewRows(task));
 }
 
-export function renewRows({ id }: Task): Rows {
+function renewRows({ id }: Task): Rows {
   return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n'))]];
 }
 
-/** A run by hand that was left out as well; null when it was not. */
-export function mayNotRunNow(task: Task, reason: Reason | null): string | null {
-  if (!isGrantFault(reason)) return null;
+/** A run by hand that was left out as well: the words, and how to mend that; null when it was not. */
+export function mayNotRunNow(task: Task, reason: Reason | null): { words: string; rows: Rows } | null {
+  if (!isObstacle(reason)) return null;
+  const { reminder } = texts;
   const name = texts.task.plainName(task.number, task.title);
-  return texts.reminder.mayNotRunNow(name, reason, task.pausedReason === ownerGonePause);
+  const waits = task.pausedReason === ownerGonePause;
+  const words = waits ? reminder.waitsForOwner(name) : reminder.mayNotRunNow(name, reason, task.action.kind);
+  if (reason === 'gone_kind') return { words, rows: [] };
+  return { words: `${words} ${reminder.whoRenews}`, rows: renewRows(task) };
 }
 
 /** One word for all tasks of a person who is gone. */

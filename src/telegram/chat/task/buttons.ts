@@ -70,7 +70,7 @@ async function runPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
   const idempotencyKey = `telegram:run:${ctx.place.chat.id}:${mark}:${occurrence}`;
   const { task, taskRun } = await ctx.tasks.runNow({ ...targetOf(ctx, { id }), idempotencyKey });
   const leftOut = mayNotRunNow(task, taskRun.reason);
-  if (leftOut !== null) throw new Refused(leftOut);
+  if (leftOut !== null) throw new Refused(leftOut.words);
   if (occurrence === '' || ctx.shown === null) {
     const facts = { ...(await factsOf(task, ctx)), startedAt: ctx.clock.now() };
     return redrawn(ctx, card(task, facts), texts.deed.startedWord);

@@ -18,7 +18,7 @@ import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
 import { snoozeButtons } from '../results/snoozing.ts';
-import { mayNotRunNow, renewRows } from '../results/view.ts';
+import { mayNotRunNow } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
 export const runCommand = onNamedTask(
@@ -26,7 +26,7 @@ export const runCommand = onNamedTask(
   async (ctx, named) => {
     const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
     const leftOut = mayNotRunNow(task, taskRun.reason);
-    if (leftOut !== null) return answer(leftOut, renewRows(task));
+    if (leftOut !== null) return answer(leftOut.words, leftOut.rows);
     const isHere = ctx.place.topicTask?.id === task.id;
     return isHere
       ? reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))

@@ -50,9 +50,12 @@ export function historyDrawn(task: Task, { runs, from, older, names }: HistoryPa
 
 function rowOf(run: TaskRun, setting: Setting, names: HistoryPage['names']): Rich {
   const { history, status } = texts;
+  const number = run.runNumber === null ? '' : history.run(run.runNumber);
   const attempts = run.attempts.length > 1 ? history.attempts(run.attempts.length) : '';
   const error = run.status === 'failed' && run.error !== null ? history.error(run.error) : '';
-  const more = `${sourceWords[run.source]}${timeText(run)}${attempts}${deliveryText(run, setting)}${doneText(run, setting, names)}${error}`;
+  const unchanged = run.reason === 'unchanged' ? history.unchanged : '';
+  const done = doneText(run, setting, names);
+  const more = `${sourceWords[run.source]}${timeText(run)}${attempts}${unchanged}${deliveryText(run, setting)}${done}${number}${error}`;
   const when = whenOf(run, setting);
   const url = messageUrl(run);
   return history.row(url === null ? when : link(when, url), status[run.status] ?? run.status, more);
@@ -89,10 +92,11 @@ const sourceWords: Readonly<Record<OccurrenceSource, string>> = {
 };
 
 /** Delivery is told apart from the work: both can go wrong alone. The worst part counts. */
-function deliveryText({ status, deliveries }: TaskRun, setting: Setting): string {
+function deliveryText({ status, reason, deliveries }: TaskRun, setting: Setting): string {
   const { history } = texts;
   const [first] = deliveries;
-  if (status !== 'succeeded' || first === undefined) return '';
+  if (status !== 'succeeded') return '';
+  if (first === undefined) return reason === 'unchanged' ? history.notShown : '';
   const kept = keptText(first, setting);
   if (kept !== null) return kept;
   const order: readonly (readonly [DeliveryStatus, string])[] = [

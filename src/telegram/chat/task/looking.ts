@@ -113,11 +113,14 @@ async function snoozedTo(task: Task, { store, clock }: ChatContext): Promise<rea
 
 const whyShown = 12;
 
-export const whyCommand = onNamedTask({ deed: 'read', verb: 'why' }, async (ctx, { task, rest, runId = null }) => {
-  // A reply asks about the run of the message that it answers.
-  const slot = rest === '' && runId !== null ? await slotOf(runId, ctx) : null;
-  return answer(await whyWords(task, slot ?? rest, ctx));
-});
+export const whyCommand = onNamedTask(
+  { deed: 'read', verb: 'why', isForDeleted: true },
+  async (ctx, { task, rest, runId = null }) => {
+    // A reply asks about the run of the message that it answers.
+    const slot = rest === '' && runId !== null ? await slotOf(runId, ctx) : null;
+    return answer(await whyWords(task, slot ?? rest, ctx));
+  },
+);
 
 /** The slot of a run as the question takes it; null when nobody remembers the run any more. */
 async function slotOf(runId: string, ctx: ChatContext): Promise<string | null> {
@@ -201,7 +204,9 @@ type Names = ReadonlyMap<string, string>;
 
 /** One line of the truth as a chat shows it: people by their names, and the way to the message that it tells of. */
 export function whyLine({ line, evidence }: WhyAnswer, names: Names): Rich {
-  const text = capital(named(line, names));
+  const { runNumber } = evidence;
+  const ran = runNumber === undefined ? '' : texts.history.whyRun(runNumber);
+  const text = capital(named(line, names)) + ran;
   const sent = evidence.deliveries?.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
   const url = urlOf(sent?.thread.address, sent?.thread.topic, sent?.messageId);
   const match = deliveredWords.exec(line);
@@ -210,7 +215,7 @@ export function whyLine({ line, evidence }: WhyAnswer, names: Names): Rich {
   }
   const sign = match[0].slice(0, 2);
   const [before, after] = [line.slice(0, match.index), line.slice(match.index + match[0].length)];
-  return say`${capital(named(before, names))}${sign}${link('delivered', url)}${named(after, names)}`;
+  return say`${capital(named(before, names))}${sign}${link('delivered', url)}${named(after, names)}${ran}`;
 }
 
 function idsIn(answers: readonly WhyAnswer[]): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../../src/telegram/chat/commands.ts';
 import { commandExamples, wordExamples } from '../../../../src/telegram/chat/help/topics.ts';
-import { ada, aTalk, bob, type Message, root, type TalkOptions } from '../talk.ts';
+import { ada, aTalk, bob, type Message, refused, root, type TalkOptions } from '../talk.ts';
 
 const names = commands.map(({ name }) => name);
 const isOwners = (name: string) => name === 'allow';
@@ -115,9 +115,6 @@ const before: readonly (readonly [RegExp, string])[] = [
   [/^\/digest (?:now|off)/, '/digest daily 8:00'],
   [/^\/allow off/, '/allow 123456789'],
 ];
-
-const refused =
-  /cannot (?:be )?read|I do not know|can be read|no such|Write how many|nothing to (?!change)|You have changed nothing|^Which task|no help/i;
 
 /** These are said in the topic of a task, below a file or as a reply, and ask where they stand alone. */
 function isAlone(words: string): boolean {

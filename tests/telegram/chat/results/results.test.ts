@@ -138,7 +138,7 @@ describe('a result', () => {
 
 describe('a failure', () => {
   test('offers Retry, which is made once, and shows the whole error', async () => {
-    const world = await aWorld('every day at 12: {{ nothing }}');
+    const world = await aWorld('every day at 12: {{ context.nothing }}');
     const { talk, task, show } = world;
     const runId = await failedRun(world);
     const error = `${'long '.repeat(150)}end`;

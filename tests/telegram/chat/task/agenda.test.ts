@@ -46,7 +46,7 @@ describe('the history', () => {
   });
 
   test('offers to tell why something went wrong, and how late it was', async () => {
-    const talk = await withTask('every day at 12: {{ nothing }}');
+    const talk = await withTask('every day at 12: {{ context.nothing }}');
     await talk.pipeline.time.advance(3 * hour + 5 * minute);
     await talk.pipeline.settle();
     const history = await talk.ask('/history #1');

@@ -49,7 +49,7 @@ describe('/tasks', () => {
 
   test('failing ones come first', async () => {
     const talk = await withMany(2);
-    await talk.make('every day at 23: {{ nothing }}');
+    await talk.make('every day at 23: {{ context.nothing }}');
     await talk.ask('/run 3');
     await talk.pipeline.settle();
     const list = await talk.ask('/tasks');

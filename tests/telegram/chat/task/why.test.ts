@@ -14,7 +14,16 @@ const names = new Map([['telegram:user:1', 'Ben']]);
 
 function answer(line: string, address: string, messageId: number | null = 20): Answer {
   const thread = { provider: 'telegram', address, topic: 4 };
-  const part = { id: 'd', part: 1, cause: null, error: null, deliveredAt: 1, createdAt: 1, heldUntil: null };
+  const part = {
+    id: 'd',
+    part: 1,
+    cause: null,
+    error: null,
+    deliveredAt: 1,
+    createdAt: 1,
+    heldUntil: null,
+    isFallback: false,
+  };
   const status = messageId === null ? 'pending' : 'delivered';
   return { ...base, line, evidence: { deliveries: [{ ...part, status, thread, messageId, decision: null }] } };
 }

@@ -1,1 +1,0 @@
-CREATE INDEX `tasks_waiting_for_owner` ON `tasks` (`owner_id`) WHERE paused_reason = 'auto:owner_gone';

@@ -1,0 +1,1 @@
+CREATE INDEX `tasks_waiting_for_owner` ON `tasks` (`owner_id`) WHERE paused_reason = 'auto:owner_gone';

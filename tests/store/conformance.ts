@@ -26,6 +26,7 @@ import { lightTests } from './conformance/light.ts';
 import { lostClaimTests } from './conformance/lost-claims.ts';
 import { noticeTests } from './conformance/notices.ts';
 import { outboxTests, partEndTests } from './conformance/outbox.ts';
+import { ownerGoneTests } from './conformance/owner-gone.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
 import { peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
@@ -114,6 +115,7 @@ export function conformance(open: OpenWorld): void {
   });
   describe('grants', () => {
     grantTests(open);
+    ownerGoneTests(open);
   });
   describe('kept answers', () => {
     keptAnswerTests(open);

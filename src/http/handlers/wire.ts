@@ -33,6 +33,7 @@ export function wireTask(task: Task): WireTask {
     execution_thread_key: execution === null ? null : threadKeyOf(execution),
     delivery_target: wireTarget(task),
     owner_user_key: task.ownerId,
+    grant_id: task.grantId,
     policies: { ...task.policies },
     context: { ...task.context },
     tags: [...task.tags],

@@ -271,10 +271,10 @@ export function remainsTests(open: OpenWorld): void {
     const [replaced, young, revoked] = [await aTask(world), await aTask(world), await aTask(world)];
     const grantOf = async ({ id }: { readonly id: string }) =>
       (await world.query<{ grant_id: string }>(`select grant_id from tasks where id = ?t`, id))[0]?.grant_id ?? '';
-    const give = (task: { readonly id: string }, at: number, id: string) =>
+    const give = (task: Pick<Task, 'id' | 'ownerId'>, at: number, id: string) =>
       world.store.changeTask({ taskId: task.id, actor: 'system', at, once: null, quota: { chat: 9, user: 9 } }, () => ({
         ...noChange,
-        grant: { is: 'given', id, scopes: ['action:message'], expiresAt: null },
+        grant: { is: 'given', id, ownerId: task.ownerId, standIn: null, scopes: ['action:message'], expiresAt: null },
       }));
     const [old, kept] = [await grantOf(replaced), await grantOf(young)];
     await give(replaced, nine, 'zz-1');

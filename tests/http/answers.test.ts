@@ -53,6 +53,7 @@ const wireTask = {
   last_run_status: 'succeeded',
   last_outcome: 'missed',
   last_error_message: null,
+  stale_since: null,
 };
 
 describe('an answer', () => {

@@ -8,6 +8,7 @@ const nothing: DigestFacts = {
   until: start + day,
   coming: [],
   moreComing: 0,
+  stale: [],
   failed: [],
   succeeded: [],
   snoozed: [],

@@ -6,7 +6,7 @@ import { leftOutAhead, upcoming } from '../../../app/tasks/upcoming.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import { executionThread, failuresPause, isBlank, type Task } from '../../../domain/task.ts';
+import { executionThread, failuresPause, isBlank, staleSince, type Task } from '../../../domain/task.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
@@ -52,6 +52,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
     leftOutText(task, facts),
     snoozeText(task, facts),
     ...lastTexts(task, facts),
+    staleText(task, facts),
     task.state === 'deleted' ? null : placeText(task),
     ...policyLines(task.policies, settingOf(task, facts.now, facts.dates)),
     words.madeOn(facts.ownerName ?? null, dayMoment(task.created.at, settingOf(task, facts.now, facts.dates))),
@@ -119,6 +120,11 @@ function lastTexts(task: Task, { now, startedAt, dates }: CardFacts): readonly (
     `${words.last(status[lastRunStatus] ?? lastRunStatus, aboutMoment(lastRunAt, setting))}${words.runs(task.counters.runs)}`,
     failed ? words.lastError(lastError) : null,
   ];
+}
+
+function staleText(task: Task, { now, dates }: CardFacts): string | null {
+  const since = staleSince(task, now);
+  return since === null ? null : texts.task.stale(aboutMoment(since, settingOf(task, now, dates)));
 }
 
 function placeText(task: Task): Rich | string {

@@ -15,7 +15,7 @@ import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/f
 export const token = 'the-token';
 export const bearer = { authorization: `Bearer ${token}` };
 /** A Wednesday, nine in the morning UTC. */
-const now = Date.UTC(2026, 10, 18, 9);
+export const now = Date.UTC(2026, 10, 18, 9);
 
 type Wire<T extends z.ZodType> = z.output<T>;
 

@@ -142,7 +142,7 @@ function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: numbe
   });
 }
 
-/** After a start it looks at once: an outage is when results grow old. */
+/** A start looks at once, because an outage is when results grow old. */
 export function refreshChore(scheduler: Pick<Scheduler, 'refresh'>): Chore {
   return { name: 'refresh', when: { every: refreshEveryMs }, step: (now, limit) => scheduler.refresh(now, limit) };
 }

@@ -76,6 +76,9 @@ export const taskAnswer = strict({
     .nullable()
     .meta({ description: 'What became of its last slot or run by hand, also of one that did not run.' }),
   last_error_message: text,
+  stale_since: instant
+    .nullable()
+    .meta({ description: 'Since when its last good result is older than the policy refresh_after allows.' }),
 }).meta({ id: 'Task' });
 
 const action = z

@@ -15,7 +15,7 @@ import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import { createPacer } from '../app/pipeline/pacer.ts';
 import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
-import { createScheduler, type Scheduler } from '../app/pipeline/scheduler.ts';
+import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type {
   Backups,
@@ -188,6 +188,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       backupsKept: settings.BACKUP_KEEP,
       backups: outside.backups ?? null,
       chores: [
+        refreshChore(scheduler.watched),
         ...downtimes.chores,
         ...(review?.chores ?? []),
         createBacklogWord({ ...shared, pacer }),

@@ -110,6 +110,12 @@ export const priorityDefault = 5;
 export const priorityMax = 10;
 /** A run that a person asks for now is of a class of its own, before whatever a schedule asks for. */
 export const priorityRunNow = priorityMax + 1;
+/** A run that only keeps a result fresh is waited for by nobody, so it goes after all that a schedule asks for. */
+export const priorityBackground = 0;
+/** Results that are to be fresher than this need a denser schedule. */
+export const refreshAfterMinMs = hour;
+/** Stale results are looked for so often: as often as the shortest age may be. */
+export const refreshEveryMs = hour;
 
 export const timeoutMaxMs = day;
 export const timeoutsDefaultMs = {

@@ -72,6 +72,11 @@ export const policyTable = {
     366 * DAY_MS,
     'A result that could not be delivered within this is dropped, and that is recorded.',
   ),
+  refresh_after: length(
+    limits.refreshAfterMinMs,
+    366 * DAY_MS,
+    'A task that repeats gets one run beside its schedule when its last success is older than this, looked for every hour; until it succeeds, its result is marked as stale.',
+  ),
   jitter: length(
     0,
     limits.jitterMaxMs,

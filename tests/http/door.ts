@@ -15,7 +15,7 @@ import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/f
 export const token = 'the-token';
 export const bearer = { authorization: `Bearer ${token}` };
 /** A Wednesday, nine in the morning UTC. */
-const now = Date.UTC(2026, 10, 18, 9);
+export const now = Date.UTC(2026, 10, 18, 9);
 
 type Wire<T extends z.ZodType> = z.output<T>;
 
@@ -67,6 +67,7 @@ export const task: Task = {
   lastRunStatus: 'succeeded',
   lastOutcome: 'missed',
   lastError: null,
+  staleAt: null,
   created: { at: now - 5000, by: 'telegram:user:7' },
   updated: { at: now - 4000, by: 'telegram:user:7' },
   paused: null,
@@ -344,6 +345,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     preview: (request) => previewSchedule(request, { now, minIntervalMs: 60_000 }),
     token,
     actor: 'api:token:default',
+    clock: { now: () => now },
     health: { live: () => ({ ok: true }), ready: async () => ({ ok: true, database: 'ok' }) },
     version: '1.2.3',
     log,

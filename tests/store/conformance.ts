@@ -32,6 +32,7 @@ import { peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
 import { changedQuietTests, quietTests } from './conformance/quiet.ts';
 import { longListTests, readTests, upkeepTests } from './conformance/reads.ts';
+import { refreshTests } from './conformance/refresh.ts';
 import { remainsTests, recordRetentionTests, retentionTests } from './conformance/retention.ts';
 import { longRunListTests, runListTests } from './conformance/run-lists.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
@@ -53,6 +54,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('admission', () => {
     admissionTests(open);
+  });
+  describe('stale results', () => {
+    refreshTests(open);
   });
   describe('the count of runs', () => {
     boundTests(open);

@@ -204,6 +204,7 @@ interface Tally {
   readonly lastStatus: FinalEnd['status'] | null;
   readonly lastError: string | null;
   readonly context: string | null;
+  readonly freshAt: number | null;
   /** Runs that count for `max_runs`. */
   readonly bounded: number;
 }
@@ -244,6 +245,7 @@ function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<RunEnd>):
       lastRunAt: tally.lastRunAt,
       lastRunStatus: tally.lastStatus,
       lastError: tally.lastError,
+      freshAt: sql`coalesce(${int(tally.freshAt)}, fresh_at)`,
       context: sql`coalesce(${text(tally.context)}, context)`,
       boundedRuns: sql`bounded_runs + case when bounded_since <= ${newest.get(taskId) ?? 0} then ${tally.bounded} else 0 end`,
     }),
@@ -301,6 +303,7 @@ const emptyTally: Tally = {
   lastRunAt: 0,
   lastStatus: null,
   lastError: null,
+  freshAt: null,
   context: null,
   bounded: 0,
 };
@@ -316,6 +319,7 @@ function addTo(tally: Tally, end: FinalEnd, counts: boolean): Omit<Tally, 'bound
     lastRunAt: end.run.startedAt ?? end.startedAt,
     lastStatus: end.status,
     lastError: end.error,
+    freshAt: succeeded ? end.finishedAt : tally.freshAt,
     context: succeeded && end.context !== null ? JSON.stringify(end.context) : tally.context,
   };
 }

@@ -19,7 +19,14 @@ import { ada } from '../chat/talk.ts';
 const taskId = '0199f3a1-7b2c-7def-8abc-0123456789ab';
 const otherId = '0199f3a1-7b2c-7fff-bfff-ffffffffffff';
 
-const neverRan = { lastRunId: null, lastRunAt: null, lastRunStatus: null, lastOutcome: null, lastError: null };
+const neverRan = {
+  lastRunId: null,
+  lastRunAt: null,
+  lastRunStatus: null,
+  lastOutcome: null,
+  lastError: null,
+  staleAt: null,
+};
 
 function aTask(facts: Partial<Task> = {}): Task {
   return {

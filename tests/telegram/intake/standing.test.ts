@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Membership, Platform } from '../../../src/app/ports/outside.ts';
+import { systemClock } from '../../../src/system/clock.ts';
 import type { TelegramApi } from '../../../src/telegram/api.ts';
 import { createPlatform } from '../../../src/telegram/platform.ts';
 import { aTask } from '../../support/builders.ts';
@@ -178,7 +179,8 @@ function nameless(api: TelegramApi): Pick<TelegramApi, 'ask'> {
 
 it('knows that somebody whose account was deleted is out of every chat', async () => {
   const { api } = await aDoorway();
-  expect(await createPlatform(nameless(api)).member(String(lab), `telegram:user:${ben}`)).toEqual({
+  const platform = createPlatform(nameless(api), { clock: systemClock, defaultTimezone: 'UTC' });
+  expect(await platform.member(String(lab), `telegram:user:${ben}`)).toEqual({
     is: 'known',
     status: 'out',
   });

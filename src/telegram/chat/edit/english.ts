@@ -90,6 +90,7 @@ export const fieldTexts = {
     until: 'Ends',
     start_at: 'Starts',
     max_runs: 'Ends after',
+    refresh_after: 'Refreshes itself after',
     grace: 'May be late',
     jitter: 'Spread',
     priority: 'Priority',
@@ -113,6 +114,7 @@ export const fieldTexts = {
     until: 'never',
     start_at: 'at once',
     max_runs: 'never',
+    refresh_after: 'never',
   } as Readonly<Record<string, string>>,
   values: {
     missed: { skip: 'leave out', once: 'run the last one late', all: 'run all late', ask: 'ask' },

@@ -72,6 +72,7 @@ const fields: readonly Field[] = [
   policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
   policy('start_at', ['start', 'starts'], 'start 2027-01-31'),
   policy('max_runs', ['max runs', 'runs'], 'max runs 10'),
+  policy('refresh_after', ['refresh', 'refresh after'], 'refresh 6 hours'),
   { names: ['tags', 'tag'], example: 'tags home, garden', read: readTags },
   policy('grace', ['grace'], 'grace 10 minutes'),
   { names: ['media'], example: 'media remove', read: readMedia },

@@ -7,7 +7,14 @@ import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { isPerson } from '../../../domain/access.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import { executionThread, failuresPause, isBlank, ownerGonePause, type Task } from '../../../domain/task.ts';
+import {
+  executionThread,
+  failuresPause,
+  isBlank,
+  ownerGonePause,
+  staleSince,
+  type Task,
+} from '../../../domain/task.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
@@ -53,6 +60,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
     leftOutText(task, facts),
     snoozeText(task, facts),
     ...lastTexts(task, facts),
+    staleText(task, facts),
     task.state === 'deleted' ? null : placeText(task),
     ...policyLines(task.policies, settingOf(task, facts.now, facts.dates)),
     originText(task, facts),
@@ -129,6 +137,11 @@ function lastTexts(task: Task, { now, startedAt, dates }: CardFacts): readonly (
     `${words.last(status[lastRunStatus] ?? lastRunStatus, aboutMoment(lastRunAt, setting))}${words.runs(task.counters.runs)}`,
     failed ? words.lastError(lastError) : null,
   ];
+}
+
+function staleText(task: Task, { now, dates }: CardFacts): string | null {
+  const since = staleSince(task, now);
+  return since === null ? null : texts.task.stale(aboutMoment(since, settingOf(task, now, dates)));
 }
 
 function placeText(task: Task): Rich | string {

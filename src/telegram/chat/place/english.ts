@@ -142,7 +142,7 @@ export const allowTexts = {
     const told = [roles[role], by === null ? null : `by ${oneLine(by, 40)}`, since === null ? null : `since ${since}`];
     return `${title}: ${told.filter((one) => one !== null).join(', ')}`;
   },
-  more: 'and more. All are told by: cronogram access list',
+  more: 'and more: cronogram access list tells them all.',
   deny: (title: string): string => `Deny ${oneLine(title, 30)}`,
   chat: (title: string, id: string): string => `${oneLine(title, 60)} (${id})`,
   allow: (title: string): string => `Allow ${oneLine(title, 30)}`,

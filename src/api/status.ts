@@ -88,6 +88,14 @@ export const statusOperations = {
         }),
       }),
       retention: strict({ days: count, oldest_run_at: instant.nullable() }),
+      last_tick_at: instant.nullable().meta({
+        description: 'When the scheduler last made a step to its end; null where none turns, as beside a server.',
+      }),
+      worker: strict({
+        id: z.string().meta({ description: 'As attempts name it.' }),
+        running: z.boolean(),
+        action_kinds: z.array(z.string()).meta({ description: 'What tasks can do here.' }),
+      }),
     }).meta({ id: 'Status' }),
   }),
   getUsage: operation('get', '/v1/usage', {

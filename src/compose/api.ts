@@ -62,7 +62,7 @@ export function createApi(config: Config, deps: ApiDeps) {
     ...(measures === undefined ? {} : { meter: measures.meter, metrics: measures.page(ready) }),
     ...(streams === undefined ? {} : { streams }),
     operations: {
-      status: createStatus({ ...world, ...rooms, store, version, ready: whole }),
+      status: createStatus({ ...world, ...rooms, store, loops, version, ready: whole }),
       usage: createUsage({ ...world, store, quota: { chat, user } }),
       tick: createTick({ ...world, loops, idle }),
       retentionDays,

@@ -9,6 +9,7 @@ import { createHousekeeping, type Housekeeping } from '../app/housekeeping/house
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
+import type { Worker } from '../app/operations/status.ts';
 import { createClockWatch, type ClockWatch } from '../app/pipeline/clock-watch.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import { createPacer } from '../app/pipeline/pacer.ts';
@@ -102,6 +103,7 @@ export interface Rooms extends Housekeeping {
   readonly downtimes: Downtimes;
   readonly chats: Chats;
   readonly access: Access;
+  readonly worker: Worker;
   readonly bell: Bell;
   readonly alarms: Alarms;
   /** One look at the database for all who want to know how it stands. */
@@ -168,6 +170,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     downtimes,
     chats,
     access: createAccess(shared),
+    worker: { id: bootId, kinds: actions.kinds },
     bell,
     ...watch,
     budget: pacer,

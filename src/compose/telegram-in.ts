@@ -33,7 +33,7 @@ interface TelegramInDeps {
 
 /** The way in for what people say, with the answers to it. */
 export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
-  const { config, world, printClaim, version, wire, rooms, store } = deps;
+  const { config, world, printClaim, wire, rooms, store } = deps;
   // The status asks Telegram for its health when it is asked itself: by then the way in is there.
   const telegram = { name: 'telegram', health: (): ReturnType<Inbound['health']> => inbound.health() };
   const ready = readinessOf(deps, [telegram]);
@@ -62,7 +62,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       store,
       preview: (schedule) => previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
       alarms: rooms.alarms,
-      status: createStatus({ ...world, ...rooms, store, version, ready }),
+      status: createStatus({ ...deps, ...world, ...rooms, ready }),
       quota: { chat: config.QUOTA_PER_CHAT, user: config.QUOTA_PER_USER },
       defaultTimezone: config.DEFAULT_TIMEZONE,
     },

@@ -13,7 +13,7 @@ describe('a request with an Idempotency-Key', () => {
     const path = await make();
     const first = await ask('POST', `${path}/run-now`, {}, key('k'));
     await p.settle();
-    await ask('PATCH', path, { title: 'Another' });
+    await ask('PATCH', path, { tags: ['another'] });
     const again = await ask('POST', `${path}/run-now`, {}, key('k'));
     expect([again.status, again.text, again.headers.get(replayed)]).toEqual([first.status, first.text, 'true']);
     expect(first.headers.get(replayed)).toBeNull();

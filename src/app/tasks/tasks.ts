@@ -188,9 +188,9 @@ function tellOutside({ retimed }: TasksDeps, { task, replayed }: Changed, fields
 const renameLooks = { count: 40, everyMs: 50 } as const;
 
 /** The trouble of naming its topic anew, as far as that is known soon; the naming goes on by itself. */
-async function renameWarnings({ store, timer }: TasksDeps, { task, changes }: Edited): Promise<readonly Warning[]> {
-  for (let looks = 0; 'title' in changes && looks < renameLooks.count; looks += 1) {
-    const naming = await store.topicNaming(task.id);
+async function renameWarnings({ store, timer }: TasksDeps, taskId: string): Promise<readonly Warning[]> {
+  for (let looks = 0; looks < renameLooks.count; looks += 1) {
+    const naming = await store.topicNaming(taskId);
     if (naming === null) break;
     const { error } = naming;
     const message = `The topic keeps its old name for now, and is named again until that succeeds: ${error}`;

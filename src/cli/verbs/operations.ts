@@ -161,7 +161,7 @@ function cell(ok: boolean, text: string): Cell {
 }
 
 async function statusText({ terminal, clock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
-  const { tasks, due, runs, deliveries, audit, alarms, ready, retention } = answer;
+  const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
@@ -178,6 +178,9 @@ async function statusText({ terminal, clock, client }: Session, answer: AnswerOf
     ['next', answer.next_due_at === null ? 'none' : times.full(answer.next_due_at)],
     ['runs', `${runs.running} running, ${runs.queued} waiting`],
     ['deliveries', deliveryCell(deliveries)],
+    ['last tick', tick === null ? 'none' : times.full(tick)],
+    ['worker', cell(worker.running, `${worker.running ? 'running' : 'not running'}: ${worker.id}`)],
+    ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],
     ['database', `${(answer.database_bytes / 1_048_576).toFixed(1)} MiB`],
     ['history', `kept ${counted(retention.days, 'day')}`],
@@ -253,12 +256,18 @@ function auditColumns({ clock }: Session): readonly Column<AuditEntry>[] {
     { title: `AT (${times.zone})`, least: 16, of: (one) => times.about(one.at) },
     { title: 'WHO', least: 8, of: (one) => one.actor },
     { title: 'DID', of: (one) => one.verb },
-    { title: 'TASK', least: 13, of: (one) => one.task_id },
+    { title: 'ABOUT', least: 13, of: (one) => one.task_id ?? letIn(one) },
     { title: 'STATE', least: 8, of: stateWords },
   ];
 }
 
 type AuditEntry = AnswerOf<'listAudit'>['entries'][number];
+
+/** The number of somebody who was let in, or denied. */
+function letIn({ before, after }: AuditEntry): string | null {
+  const address = (after ?? before)?.['address'];
+  return typeof address === 'string' ? address : null;
+}
 
 function stateWords({ state_before: before, state_after: after }: AuditEntry): string | null {
   return before === after ? after : `${before ?? 'none'} -> ${after ?? 'none'}`;

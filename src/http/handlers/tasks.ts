@@ -46,7 +46,8 @@ export const taskHandlers = {
     const patch = schedule === undefined ? rest : { ...rest, schedule: present(schedule) };
     const edited = await rooms.tasks.edit(targetOf(asked, rooms), patch);
     const { task, changes, entryId } = edited;
-    const warnings = [...edited.warnings, ...(await rooms.tasks.renameWarnings(edited))];
+    const ofTopic = 'title' in changes ? await rooms.tasks.renameWarnings(task.id) : [];
+    const warnings = [...edited.warnings, ...ofTopic];
     return { task: wireTask(task), ...wireWarnings(warnings), changes: wireChanges(changes), entry_id: entryId };
   },
   previewSchedule: async ({ body }, { preview }) => {

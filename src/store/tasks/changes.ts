@@ -5,6 +5,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { forShare, forUpdate, raw, sql, text } from '../engine/sql.ts';
 import { hold, insert, insertAll, one, run, select, update, updateAll, updateReturning } from '../engine/statements.ts';
+import { retryBlocked } from '../outbox/holds.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenAck } from '../questions/nags.ts';
@@ -194,6 +195,8 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): S
     yield* insertTags(taskId, change.set.tags);
   }
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
+  // What waits for its topic may go elsewhere by the new policies.
+  if (change.set.policies !== undefined) yield* retryBlocked({ chatId: null, taskId, inDoubt: false }, at);
 }
 
 export function* insertTags(taskId: string, tags: readonly string[]): Script<void> {

@@ -122,6 +122,7 @@ const cases: Readonly<Record<string, Case>> = {
     ran({ place: { provider: 'cli', address: 'default' }, deliveries: [] }, { reason: 'unchanged' }),
   ],
   'three messages': [sent({}, {}, {})],
+  'where it was asked for': [sent({ isFallback: true })],
   'two of three are left': [sent({}, { status: 'pending' }, { status: 'blocked', cause: 'no_right' })],
   ...Object.fromEntries(
     (['pending', 'sending', 'unknown', 'blocked', 'failed'] as const).map((status) => [

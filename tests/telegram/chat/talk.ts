@@ -170,6 +170,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       timer: time,
       version: '0.0.0',
       ready: async () => ({ ok: true }),
+      loops: ['scheduler', 'runner'].map((name) => ({ name, health: () => ({ ok: true, idleMs: minute }) })),
     }),
     quota: { chat: 500, user: 500 },
     defaultTimezone: 'UTC',

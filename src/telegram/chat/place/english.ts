@@ -1,4 +1,4 @@
-import type { TaskCounts } from '../../../app/ports/tasks.ts';
+import type { WorkCounts } from '../../../app/ports/tasks.ts';
 import type { AlarmCause } from '../../../domain/shown.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
 import { groupRight, groupTopics, privateTopics } from '../results/english.ts';
@@ -47,7 +47,7 @@ export const purgeTexts = {
     say`Nobody called ${oneLine(name, 40)} has tasks here. Name a person, or send their id.`,
   none: 'There are no tasks here, so there is nothing to delete.',
   confirm: (
-    { active, paused, completed, liveRuns, openDeliveries }: TaskCounts,
+    { active, paused, completed, liveRuns, openDeliveries }: WorkCounts,
     { all, name, isEverywhere }: Purged,
   ): Rich =>
     blocks(
@@ -83,9 +83,9 @@ const alarmCauses: Readonly<Record<AlarmCause, string>> = {
 
 export const serverTexts = {
   chatTitle: (): Rich => bold('This chat'),
-  chatTasks: ({ active, paused, completed }: TaskCounts): string =>
+  chatTasks: ({ active, paused, completed }: WorkCounts): string =>
     `Tasks: ${active} active, ${paused} paused, ${completed} completed`,
-  chatWork: ({ liveRuns, openDeliveries }: TaskCounts): string =>
+  chatWork: ({ liveRuns, openDeliveries }: WorkCounts): string =>
     `Going on: ${liveRuns} ${liveRuns === 1 ? 'run' : 'runs'}; waiting to be shown: ${openDeliveries}`,
   title: (): Rich => bold('The server'),
   version: (version: string, since: string): string => `Cronogram ${version}, running since ${since}`,
@@ -95,6 +95,9 @@ export const serverTexts = {
     `${tasks(all)} in ${chats} ${chats === 1 ? 'chat' : 'chats'}, ${active} active`,
   onTime: 'Nothing is overdue.',
   late: (count: number, since: string): string => `${count} overdue, the oldest since ${since}`,
+  tick: (at: string | null, isRunning: boolean): string =>
+    `${at === null ? 'Nobody looks for what is due' : `Last look for what is due: ${at}`}; the worker ${isRunning ? 'is running' : 'stands still'}`,
+  kinds: (kinds: readonly string[]): string => `It can do: ${kinds.join(', ')}`,
   work: (running: number, pending: number): string => `${running} running, ${pending} waiting to be sent`,
   stuck: (blocked: number, unknown: number): string =>
     blocked + unknown === 0
@@ -142,7 +145,7 @@ export const allowTexts = {
     const told = [roles[role], by === null ? null : `by ${oneLine(by, 40)}`, since === null ? null : `since ${since}`];
     return `${title}: ${told.filter((one) => one !== null).join(', ')}`;
   },
-  more: 'and more: cronogram access list tells them all.',
+  more: (): Rich => say`and more: ${code('cronogram access list')}`,
   deny: (title: string): string => `Deny ${oneLine(title, 30)}`,
   chat: (title: string, id: string): string => `${oneLine(title, 60)} (${id})`,
   allow: (title: string): string => `Allow ${oneLine(title, 30)}`,

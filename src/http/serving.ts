@@ -113,7 +113,9 @@ async function receive(c: Context, { params, query, body, idempotent, open }: Op
     query: open === true ? {} : readQuery(c, query ?? nothing),
     body: body === undefined ? undefined : await readBody(c, body),
   };
-  const key = idempotent === undefined ? null : oneKey(readIdempotencyKey(c), read.body);
+  // A dry run has no effect, so nothing of it is kept.
+  const keeps = idempotent === true && textIn(read.query, 'dry_run') !== 'true';
+  const key = keeps ? oneKey(readIdempotencyKey(c), read.body) : null;
   return { ...read, key, traceId: traceOf(c) };
 }
 

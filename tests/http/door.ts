@@ -179,6 +179,9 @@ const status: ServerStatus = {
     oldestRunAt: null,
   },
   audit: null,
+  lastTickAt: now - 1000,
+  worker: { id: 'boot', kinds: ['message'], isRunning: true },
+  alarms: { open: [], unheard: [] },
 };
 const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
 const chat = {

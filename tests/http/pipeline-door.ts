@@ -29,7 +29,16 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
     truth: rooms.truth,
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     operations: {
-      status: createStatus({ store, clock: time, stopwatch: time, timer: time, version: '1.2.3', ready }),
+      status: createStatus({
+        ...rooms,
+        store,
+        clock: time,
+        stopwatch: time,
+        timer: time,
+        version: '1.2.3',
+        ready,
+        loops,
+      }),
       usage: createUsage({
         store,
         clock: time,

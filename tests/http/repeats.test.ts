@@ -46,6 +46,14 @@ describe('a request with an Idempotency-Key', () => {
     expect((await ask('POST', `${path}/undo`, {}, key('k2'))).json.task.title).toBe('First');
   });
 
+  it('is not remembered when it only counted', async () => {
+    const { ask, make } = await aPlace();
+    await make({ tags: ['team'] });
+    const pause = (query: string) => ask('POST', `/v1/tasks/pause${query}`, { tag: 'team' }, key('k'));
+    expect([(await pause('?dry_run=true')).status, (await pause('')).headers.get(replayed)]).toEqual([200, null]);
+    expect((await pause('')).headers.get(replayed)).toBe('true');
+  });
+
   it('is not remembered when it was refused', async () => {
     const { p, ask, make } = await aPlace();
     const path = await make();

@@ -109,7 +109,7 @@ const lookedAtMax = 10_000;
  * clear hint always counts.
  */
 export function createSecondLook({ store, clock, stopwatch, bell }: LookDeps, everyMs: number) {
-  const lookedAt = createRecent<true>(lookedAtMax, { ms: everyMs, now: () => stopwatch.elapsed() });
+  const lookedAt = createRecent<true>(lookedAtMax, { ms: everyMs, stopwatch });
   return async (key: string, chatIdOf: () => Promise<string | null>, isHint = false): Promise<void> => {
     if (!isHint && lookedAt.has(key)) return;
     lookedAt.put(key, true);

@@ -196,7 +196,7 @@ export type Whose =
   | { readonly thread?: Thread | null; readonly ownerId: Actor };
 
 /** Counts of tasks, and of their work. */
-export interface TaskCounts {
+export interface WorkCounts {
   readonly active: number;
   readonly paused: number;
   readonly completed: number;
@@ -213,7 +213,7 @@ export interface Purge extends Pick<ChangeRequest, 'actor' | 'at' | 'traceId'> {
 
 /** Counts of what was deleted; of what is there where that is not what was expected, so that it was not done. */
 export interface Purged {
-  readonly counts: TaskCounts;
+  readonly counts: WorkCounts;
   readonly isDone: boolean;
 }
 
@@ -248,7 +248,7 @@ export interface TaskStore extends RunViewStore {
   readTask(taskId: string): Promise<Task | null>;
   listTasks(query: TaskQuery): Promise<Page<Task>>;
   listVersions(taskId: string): Promise<readonly TaskVersion[]>;
-  countTasks(whose: Whose): Promise<TaskCounts>;
+  countTasks(whose: Whose): Promise<WorkCounts>;
   /** Deletes them all, or none; each can be restored for a day. */
   purgeTasks(purge: Purge): Promise<Purged>;
   /** Tasks among them that run something now which nobody has called off. */

@@ -3,7 +3,7 @@ import { pageMax } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
 import type { World } from '../ports/outside.ts';
-import type { Changed, Purge, Purged, TaskCounts, TaskQuery, TaskStore, Whose } from '../ports/tasks.ts';
+import type { Changed, Purge, Purged, WorkCounts, TaskQuery, TaskStore, Whose } from '../ports/tasks.ts';
 import { ringAll } from './create.ts';
 import type { Tasks, Target } from './tasks.ts';
 
@@ -81,7 +81,7 @@ export function createBulk(deps: BulkDeps) {
         does: tasks.cancel,
       }),
     /** Counts the tasks that a purge would remove. */
-    count: (whose: Whose): Promise<TaskCounts> => store.countTasks(whose),
+    count: (whose: Whose): Promise<WorkCounts> => store.countTasks(whose),
     /** Deletes all of them at once, or none where there are not as many as `expected`; each can be restored for a day. */
     purge: async (whose: Whose, { expected = null, ...by }: Purging): Promise<Purged> => {
       const purged = await store.purgeTasks({

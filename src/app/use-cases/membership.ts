@@ -13,6 +13,7 @@ import { createRecent } from '../operations/recent.ts';
 import type { AccessChange, AccessStore } from '../ports/chat-facts.ts';
 import type { ChatStore, StaleMember } from '../ports/chats.ts';
 import type { Platform, World } from '../ports/outside.ts';
+import type { PageQuery } from '../ports/runs.ts';
 
 type MembershipDeps = Pick<World, 'stopwatch' | 'log'> & {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
@@ -35,7 +36,7 @@ const paceMs = 1000;
 export function createMembership(deps: MembershipDeps): Chore {
   const { store } = deps;
   // People about whom there was no answer lately are asked about again soon enough for the same slot.
-  const unanswered = createRecent<true>(restingMax, { ms: membershipFreshMs / 2, now: () => deps.stopwatch.elapsed() });
+  const unanswered = createRecent<true>(restingMax, { ms: membershipFreshMs / 2, stopwatch: deps.stopwatch });
   return {
     name: 'membership',
     when: { every: membershipEveryMs },
@@ -113,7 +114,7 @@ export function createAccess({ store, clock, ids, bell, log }: AccessDeps) {
   };
   const anew = () => ({ newId: ids.next(), at: clock.now() });
   return {
-    list: store.listAccess,
+    list: (page: PageQuery) => store.listAccess(page),
     /** Telling it again changes nothing. */
     allow: async ({ role, title = null, ...asked }: Allowing) => {
       if (role === 'owner' && isGroup(asked.address)) throw invalid('role', 'role: only a person can own the bot.');

@@ -107,11 +107,7 @@ export const accessVerbs = [
     usage: 'allow <user_or_chat>',
     summary: 'let a person or a group in',
     about: 'By their number, as Telegram and the answer to strangers tell it; that of a group is negative.',
-    examples: [
-      'cronogram access allow 1001',
-      'cronogram access allow 1001 --owner',
-      'cronogram access allow -- -1001234',
-    ],
+    examples: ['cronogram access allow 1001 --owner', 'cronogram access allow -1001234'],
     flags: [{ flags: '--owner', about: 'as an owner of the bot, who may do everything' }],
     does: async (session, [id = ''], { owner }) => {
       const body = owner === true ? { role: 'owner' as const } : {};

@@ -214,8 +214,8 @@ type Refusals = ReturnType<typeof createRefusals>;
  * Refusals: a stranger is refused once a day, a group once. They are remembered in memory alone, so a restart forgets them;
  * nothing of a stranger is kept but the line in the log.
  */
-export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'log'>) {
-  const people = createRecent<true>(rememberedMax, { ms: dayMs, now: () => clock.now() });
+export function createRefusals({ stopwatch, log }: Pick<TelegramInDeps, 'stopwatch' | 'log'>) {
+  const people = createRecent<true>(rememberedMax, { ms: dayMs, stopwatch });
   const chats = createRecent<true>(rememberedMax);
   const once = (refused: Recent<true>, key: string, facts: object, refuse: () => boolean) => {
     if (refused.has(key)) return;

@@ -284,6 +284,6 @@ export function longListTests(open: OpenWorld): void {
     await world.query(`update tasks set subject = 'flowers'`);
 
     const page = await world.store.listTasks({ ...everything, subject: 'flowers', text: 'orchid' });
-    expect(page).toEqual({ items: [], next: expect.any(String) });
+    expect(page).toEqual({ items: [], next: expect.any(String) as string });
   });
 }

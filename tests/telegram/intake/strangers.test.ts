@@ -27,7 +27,7 @@ it('refuses a stranger politely once a day, and keeps nothing but a line in the 
   world.say({ as: 'mallory', chat: mallory, text: '/start' });
   await doorway.says('mallory', 'what tasks are there?', mallory);
   expect(sends(doorway)).toEqual([expect.stringMatching(/private bot/)]);
-  doorway.time.setWall(doorway.time.now() + 86_400_000);
+  await doorway.time.advance(86_400_000);
   await doorway.says('mallory', '/tasks', mallory);
   expect(sends(doorway)).toHaveLength(2);
   expect(refusals(doorway).map(({ facts }) => facts)).toEqual([{ user_id: mallory }, { user_id: mallory }]);

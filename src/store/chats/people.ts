@@ -117,21 +117,21 @@ export function* applyMembership({ chatId, userId, isOut, at }: Membership): Scr
 
 type StaleMember = Awaited<ReturnType<ChatStore['staleMembers']>>[number];
 
-const t = columnsOf('tasks', 't');
-const staleFields = { chatId: t.chatId, address: columnsOf('chats', 'c').address, userId: t.ownerId };
+const owning = columnsOf('tasks', 'owning');
+const staleFields = { chatId: owning.chatId, address: columnsOf('chats', 'c').address, userId: owning.ownerId };
 
 /**
  * Groups have negative addresses. Those come first about whom nothing is known, then those asked longest ago. Owners for
  * whom tasks wait are asked about too: where the bot is no admin, nobody tells it that they are back.
  */
 function* staleMembers(until: number, staleAt: number, limit: number): Script<StaleMember[]> {
-  const owning = sql`select chat_id, owner_id from tasks where next_at < ${until}
+  const owners = sql`select chat_id, owner_id from tasks where next_at < ${until}
     union select chat_id, owner_id from tasks where ${waitsForOwner}`;
   return yield* all(
-    select(staleFields)`from (${owning}) t join chats c on c.id = t.chat_id
-        left join members m on m.chat_id = t.chat_id and m.user_id = t.owner_id
+    select(staleFields)`from (${owners}) owning join chats c on c.id = owning.chat_id
+        left join members m on m.chat_id = owning.chat_id and m.user_id = owning.owner_id
       where ${isOfTelegram} and c.address like '-%' and c.state <> 'gone'
-        and t.owner_id like 'telegram:user:%' and coalesce(m.checked_at, 0) < ${staleAt}
-      order by coalesce(m.checked_at, 0), t.chat_id, t.owner_id ${limited(limit)}`,
+        and owning.owner_id like 'telegram:user:%' and coalesce(m.checked_at, 0) < ${staleAt}
+      order by coalesce(m.checked_at, 0), owning.chat_id, owning.owner_id ${limited(limit)}`,
   );
 }

@@ -150,7 +150,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
   const hints = { renamed: outside.renamed?.(pacer), retimed };
   const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, ...hints });
-  const downtimes = createDowntimes({ ...shared, ...watch });
+  const downtimes = createDowntimes({ ...shared, ...watch, isSchedulerAway: () => scheduler.isAway() });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);

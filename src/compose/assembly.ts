@@ -145,12 +145,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const runs = createRunService({ ...shared, digest: sha256 });
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
-  const watch = watchOf(shared, outside, platform);
+  const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
   const hints = { renamed: outside.renamed?.(pacer), retimed };
   const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, ...hints });
-  const downtimes = createDowntimes({ ...shared, ...watch, isSchedulerAway: () => scheduler.isAway() });
+  const downtimes = createDowntimes({ ...shared, ...watch });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
@@ -207,12 +207,13 @@ function actionsOf(
   return createActions([messageAction(templates), digest, ...echo]);
 }
 
-type Watching = World & { readonly store: Store; readonly bell: Bell };
+type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
 
 /** One look at the database, and who is told of trouble with it and with everything else. */
 function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: Platform | null) {
   const databaseLook = createDatabaseLook(shared);
-  return { databaseLook, alarms: createAlarms({ ...shared, notepad, platform, databaseLook }) };
+  const alarms = createAlarms({ ...shared, notepad, platform, databaseLook });
+  return { databaseLook, alarms, schedulerAway: shared.schedulerAway };
 }
 
 const noNotepad: Notepad = { read: () => null, write: () => {} };

@@ -269,6 +269,6 @@ export function watchSteps<S extends Stepping>(steps: S) {
     }
   };
   const watched: S = { ...steps, step };
-  /** `isAway`: the last one failed for want of the database. */
-  return { watched, behind: () => behind, isAway: () => isAway(fault) };
+  /** `away`: why the last one failed for want of the database; null when it did not. */
+  return { watched, behind: () => behind, away: () => (isAway(fault) ? fault.message : null) };
 }

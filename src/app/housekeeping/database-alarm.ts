@@ -7,6 +7,8 @@ import type { Alarm, Ears } from '../ports/upkeep.ts';
 export interface DatabaseAlarmDeps extends Pick<World, 'clock' | 'ids' | 'bell' | 'log'> {
   readonly store: Pick<ChatStore, 'addMessages'>;
   readonly databaseLook: DatabaseLook;
+  /** Why nothing can be scheduled for want of the database: a small commit may find room where those find none. */
+  readonly schedulerAway: () => string | null;
   /** Absent where there is no Telegram. */
   readonly platform: Pick<Platform, 'tell'> | null;
   readonly notepad: Notepad;
@@ -35,7 +37,7 @@ interface Told {
  * Telegram, because the outbox lies in that database. What was told stands on a notepad beside it, for the same reason.
  */
 export function createDatabaseAlarm(deps: DatabaseAlarmDeps) {
-  const { store, databaseLook, notepad, ids, bell, log, clock } = deps;
+  const { store, databaseLook, schedulerAway, notepad, ids, bell, log, clock } = deps;
   let trouble = read(notepad.read());
   let [looks, since] = [0, 0];
   /** Owners as they were when the database could still tell. */
@@ -70,7 +72,7 @@ export function createDatabaseAlarm(deps: DatabaseAlarmDeps) {
   return {
     /** Whether it can be used, as far as can be seen. */
     look: async (): Promise<boolean> => {
-      const state = await databaseLook();
+      const state = schedulerAway() ?? (await databaseLook());
       if (state === 'ok') {
         looks = 0;
         ears = await deps.ears();

@@ -26,8 +26,8 @@ export type Downtimes = ReturnType<typeof createDowntimes>;
 interface DowntimeDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'bell'> {
   readonly store: DowntimeStore;
   readonly alarms: Pick<Alarms, 'tell' | 'isDatabaseAway'>;
-  /** Nothing can be scheduled, because the database is away. */
-  readonly isSchedulerAway: () => boolean;
+  /** Why nothing can be scheduled for want of the database; null while it can. */
+  readonly schedulerAway: () => string | null;
 }
 
 export function createDowntimes(deps: DowntimeDeps) {
@@ -83,7 +83,7 @@ interface SignDeps {
   readonly report: Report;
 }
 
-function signOfLife({ store, ids, log, isSchedulerAway }: DowntimeDeps, { opening, report }: SignDeps): Chore {
+function signOfLife({ store, ids, log, schedulerAway }: DowntimeDeps, { opening, report }: SignDeps): Chore {
   /** Of the first sign that could not be written: whatever is decided after that has an id after it. */
   let failed: string | null = null;
   return {
@@ -94,7 +94,7 @@ function signOfLife({ store, ids, log, isSchedulerAway }: DowntimeDeps, { openin
       try {
         if (!opening.isOpen()) await opening.open();
         // Small commits may still find room where those of the scheduler find none.
-        if (isSchedulerAway()) {
+        if (schedulerAway() !== null) {
           failed ??= ids.next();
           return { taken: 0, more: false, afterMs: signOfLifeRetryMs };
         }

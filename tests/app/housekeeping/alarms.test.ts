@@ -15,7 +15,12 @@ const full = 'The database cannot be used right now (SQLITE_FULL: the disk is fu
 function aDatabase() {
   const time = manualTime(start);
   const said: string[] = [];
-  const state = { fault: null as string | null, answer: null as Promise<void> | null, sent: 'sent' as Told['is'] };
+  const state = {
+    fault: null as string | null,
+    away: null as string | null,
+    answer: null as Promise<void> | null,
+    sent: 'sent' as Told['is'],
+  };
   const pages: { text: string | null } = { text: null };
   const notepad: Notepad = {
     read: () => pages.text,
@@ -57,6 +62,7 @@ function aDatabase() {
     const alarm = createDatabaseAlarm({
       store,
       databaseLook,
+      schedulerAway: () => state.away,
       platform,
       notepad,
       log,
@@ -127,6 +133,17 @@ describe('a database that cannot be used', () => {
     state.fault = null;
     await looks(2);
     expect(said).toHaveLength(4);
+  });
+
+  it('is told also where only the scheduler finds no room', async () => {
+    const { state, said, boot } = aDatabase();
+    const { looks } = boot();
+    state.away = full;
+    await looks(3);
+    expect(said).toEqual([`1 new disk: ${full}`, `2 new disk: ${full}`]);
+    state.away = null;
+    await looks(1);
+    expect(said.slice(2)).toEqual([`1 11 disk over: ${full}`, `2 12 disk over: ${full}`]);
   });
 
   it('that was silent and names a reason later says so in the same message', async () => {

@@ -81,7 +81,7 @@ export interface Operation<
   B extends z.ZodType = z.ZodType,
   A extends z.ZodType = z.ZodType,
 > extends Described<P, Q, B, A> {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   readonly path: string;
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
-import { statusOperations } from './status.ts';
+import { accessOperations, statusOperations } from './status.ts';
 import { taskOperations } from './tasks.ts';
 import { threadOperations } from './threads.ts';
 import { truthOperations } from './truth.ts';
@@ -17,6 +17,7 @@ export const operations = {
   ...truthOperations,
   ...scheduleOperations,
   ...statusOperations,
+  ...accessOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type Operations = typeof operations;

@@ -82,7 +82,7 @@ export const taskRunAnswer = strict({
   ...work,
 }).meta({ id: 'TaskRun' });
 
-export const runStates = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+export const runStates = ['queued', 'running', 'backoff', 'succeeded', 'failed', 'cancelled'] as const;
 const standing = {
   status: z.enum(['running', 'succeeded', 'failed']).meta({ description: 'The three words of jagc; see state.' }),
   state: z.enum(runStates).meta({ description: 'The finer word for status.' }),
@@ -179,7 +179,7 @@ const messageBody = strict({
     .default('followUp')
     .meta({
       description:
-        'followUp comes behind what was said before; so does steer where no conversation is there to be broken off. A word for the sound stands for followUp with that sound.',
+        'followUp comes behind what was said before, and so does steer, the word of clients of jagc. A word for the sound stands for followUp with that sound.',
     }),
   sound: z.enum(sounds).optional().meta({
     description:
@@ -246,11 +246,11 @@ export const runOperations = {
   }),
   retryRun: operation('post', `${path}/retry`, {
     ...repeat,
-    summary: 'Make good a run that failed, as the same call for its target',
+    summary: 'Make good a run that failed: once more, from where its task stands now',
   }),
   replayRun: operation('post', `${path}/replay`, {
     ...repeat,
-    summary: 'Do a run once more with what it was given, as a new call for its target',
+    summary: 'Do a run once more with all that it was given',
   }),
   postMessage: operation('post', '/v1/messages', {
     tag,

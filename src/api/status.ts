@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation, instant, instantSent, noBody, strict } from './operation.ts';
+import { operation, cursor, instant, instantSent, noBody, page, strict, text } from './operation.ts';
 
 /** Status, usage, and the tick for clients that do not want to wait. */
 
@@ -70,7 +70,32 @@ export const statusOperations = {
       audit: strict({ at: instant, findings: count })
         .nullable()
         .meta({ description: 'The last look for what must never be; null when there was none yet.' }),
+      alarms: strict({
+        open: z
+          .array(
+            strict({
+              cause: z.enum(['database', 'disk', 'clock', 'downtime', 'audit', 'auto_pause', 'second_opinion']),
+              since: instant,
+              about: z
+                .string()
+                .nullable()
+                .meta({ description: 'The check of the audit, or the task; null where there is but one.' }),
+            }),
+          )
+          .meta({ description: 'Trouble of which the owners were told and that lasts.' }),
+        unheard: z.array(z.string()).meta({
+          description: 'Owners who are told of none, because they have no private chat with the bot.',
+        }),
+      }),
       retention: strict({ days: count, oldest_run_at: instant.nullable() }),
+      last_tick_at: instant.nullable().meta({
+        description: 'When the scheduler last made a step to its end; null where none turns, as beside a server.',
+      }),
+      worker: strict({
+        id: z.string().meta({ description: 'As attempts name it.' }),
+        running: z.boolean(),
+        action_kinds: z.array(z.string()).meta({ description: 'What tasks can do here.' }),
+      }),
     }).meta({ id: 'Status' }),
   }),
   getUsage: operation('get', '/v1/usage', {
@@ -130,5 +155,62 @@ export const statusOperations = {
     summary: 'Tell what the audit finds, and mend what can be mended safely when asked to',
     body: reconcileBody,
     answer: reconcileAnswer,
+  }),
+} as const;
+
+/* ---- who is let in: owners of the bot, other people, and groups ---- */
+
+const accessEntry = strict({
+  id: z.string().meta({ description: 'The number of the person; of a group it is negative.', example: '1001' }),
+  thread_key: z.string().meta({ description: 'The chat: of a person the private one.' }),
+  who: text.meta({ description: 'How they are called, where that is known.' }),
+  role: z.enum(['owner', 'user', 'group']),
+  by: text.meta({ description: 'Who let them in: a person, a token, or the product for the environment.' }),
+  since: instant.nullable().meta({ description: 'Null where no version has noted it.' }),
+}).meta({ id: 'Access' });
+
+const entryId = text.meta({ description: 'The entry in the audit; null when nothing changed.' });
+const accessParams = strict({
+  id: z.string().max(64).meta({
+    description: 'A number as in the list, or with telegram:user: or telegram:chat: before it.',
+    example: '1001',
+  }),
+});
+const accessBody = strict({
+  role: z
+    .enum(['owner', 'user'])
+    .optional()
+    .meta({ description: 'Of a person. Without it an owner stays one, and somebody new is a user.' }),
+})
+  .optional()
+  .meta({ example: {} });
+
+const accessPath = '/v1/access';
+export const accessOperations = {
+  listAccess: operation('get', accessPath, {
+    tag,
+    summary: 'List who is let in, newest first',
+    query: strict(page),
+    answer: strict({ access: z.array(accessEntry), next_cursor: cursor }),
+    refuses: ['invalid_cursor'],
+  }),
+  allowAccess: operation('put', `${accessPath}/{id}`, {
+    tag,
+    summary: 'Let a person or a group in, or give a person another role',
+    params: accessParams,
+    body: accessBody,
+    answer: strict({ access: accessEntry, entry_id: entryId }),
+    refuses: ['last_owner'],
+  }),
+  denyAccess: operation('delete', `${accessPath}/{id}`, {
+    tag,
+    summary: 'Shut a person or a group out, until somebody lets them in anew; the last owner stays',
+    params: accessParams,
+    answer: strict({
+      denied: z.literal(true),
+      paused: z.int().meta({ description: 'Tasks of that chat that were paused by it.' }),
+      entry_id: entryId,
+    }),
+    refuses: ['last_owner'],
   }),
 } as const;

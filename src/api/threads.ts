@@ -5,9 +5,7 @@ import { pauseBody, pauseEnd } from './verbs.ts';
 
 /** Verbs on all tasks of a thread. */
 
-const purgeQuery = strict({
-  dry_run: z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would go.' }),
-});
+const dryRun = z.enum(['true', 'false']).default('false').meta({ description: 'true only counts what would go.' });
 const bulkAnswer = strict({
   changed: z.int(),
   left: z.int().meta({ description: 'Tasks that stay as they are, because the verb does not fit them.' }),
@@ -21,7 +19,7 @@ const purgeAnswer = strict({
     completed: z.int(),
     live_runs: z.int(),
     open_deliveries: z.int(),
-  }),
+  }).meta({ description: 'Of what was deleted, as it stood in that moment; with dry_run of what would be.' }),
 });
 
 const thread = { tag: 'threads', params: threadParams } as const;
@@ -60,7 +58,19 @@ export const threadOperations = {
   purgeThread: operation('delete', `${path}/tasks`, {
     ...thread,
     summary: 'Delete all tasks of a thread; dry_run=true counts first',
-    query: purgeQuery,
+    query: strict({ dry_run: dryRun }),
+    answer: purgeAnswer,
+  }),
+  purgePerson: operation('delete', '/v1/people/{actor}/tasks', {
+    tag: 'tasks',
+    summary: 'Delete all tasks of a person, in all chats or in one; dry_run=true counts first',
+    params: strict({
+      actor: z.string().meta({ description: 'The owner of the tasks.', example: 'telegram:user:1001' }),
+    }),
+    query: strict({
+      thread_key: z.string().optional().meta({ description: 'Only those of this chat or thread.' }),
+      dry_run: dryRun,
+    }),
     answer: purgeAnswer,
   }),
   pauseThread: operation('post', `${path}/pause`, {

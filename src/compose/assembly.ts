@@ -2,12 +2,14 @@ import { createActions, type Actions } from '../app/actions/action.ts';
 import { digestAction, readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
-import { createAlarm } from '../app/housekeeping/alarm.ts';
+import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
 import { createBacklogWord } from '../app/housekeeping/backlog.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
+import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
+import type { Worker } from '../app/operations/status.ts';
 import { createClockWatch, type ClockWatch } from '../app/pipeline/clock-watch.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import { createPacer } from '../app/pipeline/pacer.ts';
@@ -22,6 +24,7 @@ import type {
   Clock,
   Ids,
   Log,
+  Notepad,
   Platform,
   LoopName,
   Stopwatch,
@@ -41,7 +44,7 @@ import {
   type Approvals,
   type Nagging,
 } from '../app/use-cases/acks.ts';
-import { createMembership } from '../app/use-cases/membership.ts';
+import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
@@ -49,7 +52,6 @@ import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { ratesOf, type Rates } from '../domain/pace.ts';
-import type { Task } from '../domain/task.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog } from '../system/log.ts';
@@ -79,10 +81,10 @@ export interface Outside {
   readonly platform?: (budget: Budget) => Platform;
   /** Absent where no template is evaluated. */
   readonly templates?: Templates;
-  /** Called when a task has another title. */
-  readonly renamed?: (budget: Budget) => (task: Task) => void;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
+  /** Absent where nothing needs to outlive the process beside the database. */
+  readonly notepad?: Notepad;
   /** Absent where each schedule is computed once. */
   readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
@@ -100,7 +102,12 @@ export interface Rooms extends Housekeeping {
   readonly truth: Truth;
   readonly downtimes: Downtimes;
   readonly chats: Chats;
+  readonly access: Access;
+  readonly worker: Worker;
   readonly bell: Bell;
+  readonly alarms: Alarms;
+  /** One look at the database for all who want to know how it stands. */
+  readonly databaseLook: DatabaseLook;
   /** Calls of Telegram that are none of the deliverer's spend it too. */
   readonly budget: Budget;
   readonly clockWatch: ClockWatch;
@@ -133,20 +140,19 @@ export type RoomSettings = Pick<
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store, secondOpinion = null, templates = noTemplates } = outside;
-  const { clock, ids, timer } = world;
-  const [bell, bootId] = [createBell(), ids.next()];
-  const batchMax = settings.BATCH_SIZE * endsPerClaim;
-  const runs = createRunService({ store, ids, digest: sha256, clock, bell });
-  const actions = actionsOf(settings, { store, timer, templates });
-  const shared = { ...world, store, bell, bootId, batchMax };
+  const [bell, bootId] = [createBell(), world.ids.next()];
+  const actions = actionsOf(settings, { ...world, store, templates });
+  const shared = { ...world, store, bell, bootId, batchMax: settings.BATCH_SIZE * endsPerClaim };
+  const runs = createRunService({ ...shared, digest: sha256 });
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
-  const review = secondOpinion === null ? null : createSlotReview({ ...shared, digest: sha256, ...secondOpinion });
+  const watch = watchOf(shared, outside, platform);
+  const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
-  const renamed = outside.renamed?.(pacer);
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, renamed, retimed });
-  const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed });
+  const downtimes = createDowntimes({ ...shared, ...watch });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
+  const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
   const deliverer = createDeliverer({
@@ -160,13 +166,16 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     tasks,
     runs: createRuns(shared),
     messages: createMessages({ ...shared, runs }),
-    bulk: createBulk({ store, tasks, timer }),
-    truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
+    bulk: createBulk({ ...shared, tasks }),
+    truth: createTruth({ ...shared, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,
+    access: createAccess(shared),
+    worker: { id: bootId, kinds: actions.kinds },
     bell,
+    ...watch,
     budget: pacer,
-    clockWatch: createClockWatch(shared),
+    clockWatch: createClockWatch({ ...shared, ...watch }),
     scheduler: scheduler.watched,
     runner,
     deliverer,
@@ -181,11 +190,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       backupsKept: settings.BACKUP_KEEP,
       backups: outside.backups ?? null,
       chores: [
-        refreshChore(scheduler.watched),
-        ...downtimes.chores,
-        ...(review?.chores ?? []),
+        ...chores,
         createBacklogWord({ ...shared, pacer }),
-        ...(platform === null ? [] : [createMembership({ ...shared, platform }), createAlarm({ ...shared, platform })]),
+        ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
       ],
     }),
     connect: (loop, ring) => bell.connect(loop, ring),
@@ -200,6 +207,16 @@ function actionsOf(
   const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
   return createActions([messageAction(templates), digest, ...echo]);
 }
+
+type Watching = World & { readonly store: Store; readonly bell: Bell };
+
+/** One look at the database, and who is told of trouble with it and with everything else. */
+function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: Platform | null) {
+  const databaseLook = createDatabaseLook(shared);
+  return { databaseLook, alarms: createAlarms({ ...shared, notepad, platform, databaseLook }) };
+}
+
+const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
 
 function rulesOf(settings: RoomSettings, actions: Actions) {

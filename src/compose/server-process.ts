@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import {
   faultLines,
+  isLoopback,
   loadEnvFile,
   readConfig,
   secretsIn,
@@ -11,6 +12,7 @@ import {
 } from '../config/config.ts';
 import { AppError, errorText } from '../domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from '../domain/limits.ts';
+import { typedPath } from '../host/words.ts';
 import { systemWorld, type World } from './assembly.ts';
 import { startServer, type Server } from './server.ts';
 
@@ -132,16 +134,31 @@ function printClaim(code: string): void {
   );
 }
 
+/** In the log for machines, and in words as well: whoever lost a file must not take the empty one for theirs. */
+function tellLost(log: World['log'], copy: string): void {
+  const line = `cronogram restore ${typedPath(copy, process.cwd())}`;
+  log.warn('database_made_anew', { newest_copy: copy, restore: line });
+  const words = 'There was no database, so an empty one was made, although copies of one are beside it.';
+  process.stderr.write(`\n${words}\nTo go on from the newest of them, stop the server and run:\n\n  ${line}\n\n`);
+}
+
+/** The page is for this computer alone, and a server that listens elsewhere cannot be asked from here. */
+function chatPage(url: string): string {
+  const isHere = isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
+  return isHere ? `${url}/sandbox` : 'none, HTTP_HOST is not this computer alone; set it to 127.0.0.1';
+}
+
 /** For people on a terminal, in words; for machines, one line of JSON. */
 function announce(server: Server, { log }: World): void {
   const places = {
     data: server.dataFile ?? 'postgres',
-    ...(server.sandbox === null ? {} : { chat: `${server.url}/sandbox` }),
+    ...(server.sandbox === null ? {} : { chat: chatPage(server.url) }),
     api: `${server.url}/docs`,
     health: `${server.url}/healthz`,
     token_file: server.tokenFile ?? 'none, API_TOKEN is set',
   };
   log.info('started', { version, ...places });
+  if (server.lostCopy !== null) tellLost(log, server.lostCopy);
   if (!process.stdout.isTTY) return;
   const lines = Object.entries(places).map(([name, place]) => `  ${name.padEnd(12)}${place}`);
   process.stdout.write(`\n  Cronogram ${version}\n${lines.join('\n')}\n\n`);

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { createGauges } from '../app/operations/gauges.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
@@ -7,24 +9,26 @@ import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
-import type { Config } from '../config/config.ts';
+import { ownAddress, type Config } from '../config/config.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import type { PageOfMetrics } from '../http/app.ts';
 import { createEventStreams } from '../http/events.ts';
 import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
+import { newestCopy } from '../store/files/backup.ts';
 import type { TravelTime } from '../system/clock.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
+import { openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
-import { createPool } from '../system/pool/pool.ts';
+import { createPool, type Pool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { asideApi } from '../telegram/api.ts';
-import { telegramTransport, topicNames } from '../telegram/delivery/transport.ts';
+import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
-import { createApi, createPhase } from './api.ts';
+import { createApi, createPhase, dataFolder } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, type Wire } from './telegram-or-sandbox.ts';
@@ -34,6 +38,8 @@ export interface Server {
   readonly url: string;
   readonly dataFile: string | null;
   readonly tokenFile: string | null;
+  /** The newest copy of a database that was not there and was made anew, empty; null as a rule. */
+  readonly lostCopy: string | null;
   /** The chats of the sandbox and its clock; null where the chats are Telegram's. */
   readonly sandbox: { readonly world: SandboxWorld; readonly travel: Travel } | null;
   /** Names what a stop under way waits for. */
@@ -63,6 +69,8 @@ export async function startServer(starting: Starting): Promise<Server> {
   const { config, onLost } = starting;
   const time = isSandboxed(config) ? timeOf(starting.world) : null;
   const world = time === null ? starting.world : travelling(starting.world, time);
+  const file = databaseFile(config.DATABASE_URL);
+  const copy = file === null || existsSync(file) ? null : newestCopy(file);
   const opened = await openStore({
     url: config.DATABASE_URL,
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
@@ -81,7 +89,8 @@ export async function startServer(starting: Starting): Promise<Server> {
   try {
     if (time !== null) time.skip(await skippedBefore(opened.store));
     wire = await openWire(config, world, { timer: realTimer, meter });
-    return await start(await build({ ...starting, world, time, realTimer, opened, meter, wire }), starting);
+    const app = await build({ ...starting, world, time, realTimer, opened, meter, wire });
+    return { ...(await start(app, starting)), lostCopy: copy };
   } catch (error) {
     await wire?.close();
     await opened.close();
@@ -107,14 +116,15 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const patient = { ...world, timer: realTimer };
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
-  const pool = createPool(patient);
+  const pool = createPool({ ...patient, meter });
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
     templates: starting.templates ?? createTemplates(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
-    platform: (budget) => createPlatform(asideApi(wire.api, budget)),
-    renamed: (budget) => topicNames({ aside: asideApi(wire.api, budget), log }),
+    platform: (budget) =>
+      createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone: config.DEFAULT_TIMEZONE }),
+    notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
     transport: (budget) =>
       telegramTransport({ ...world, api: wire.api, store, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
   });
@@ -139,7 +149,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   opened.onDoubt(() => {
     for (const loop of loops) loop.ring();
   });
-  const measured = { ...made, meter, opened };
+  const measured = { ...made, meter, opened, pool };
   const api = createApi(config, {
     ...made,
     phase,
@@ -153,7 +163,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   return { ...made, phase, pool, telegramIn, travel, pages, streams, api, heartbeat, opened };
 }
 
-async function start(app: App, { secrets }: Starting): Promise<Server> {
+async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'lostCopy'>> {
   const { config, rooms, loops, telegramIn, wire, travel, pages, streams, api, phase, heartbeat } = app;
   const listening = await serveHttp({
     app: untilStopping(api.app, () => phase.is() === 'stopping'),
@@ -171,7 +181,7 @@ async function start(app: App, { secrets }: Starting): Promise<Server> {
   heartbeat?.start();
   phase.run();
   return {
-    url: `http://${config.HTTP_HOST}:${listening.port}`,
+    url: ownAddress(config.HTTP_HOST, String(listening.port)),
     dataFile: databaseFile(config.DATABASE_URL),
     tokenFile: api.tokenFile,
     sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },
@@ -210,6 +220,7 @@ async function stop({ phase, heartbeat, pool, ...app }: App, listening: Listenin
 type Measured = Pick<App, 'config' | 'world' | 'store' | 'loops' | 'version'> & {
   readonly meter: PrometheusMeter;
   readonly opened: Pick<Opened, 'backups' | 'connections'>;
+  readonly pool: Pick<Pool, 'jobs'>;
 };
 
 /** The page of metrics: counters, and gauges as they stand when the page is read. */
@@ -219,6 +230,7 @@ function metricsPage({ config, world, meter, opened, ...made }: Measured, ready:
     ...made,
     ready,
     connections: opened.connections,
+    poolJobs: made.pool.jobs,
     retentionDays: config.RETENTION_DAYS,
     makesBackups: opened.backups !== null && config.BACKUP_KEEP > 0,
     build: { version: made.version, node: process.versions.node },
@@ -236,6 +248,9 @@ function startAtZero(meter: Meter, loops: readonly Loop[]): void {
   for (const status of ['delivered', 'failed']) meter.count('deliveries_total', { kind: 'result', status }, 0);
   for (const status of ['succeeded', 'failed']) meter.count('runs_total', { action: 'message', status }, 0);
   meter.count('clock_set_backs_total', {}, 0);
+  meter.count('pool_children_started_total', {}, 0);
+  for (const reason of ['late', 'died', 'lost']) meter.count('pool_children_ended_total', { reason }, 0);
+  for (const reason of ['away', 'spent']) meter.count('pool_refusals_total', { reason }, 0);
   meter.count('attempts_total', { number: '1', status: 'interrupted' }, 0);
   meter.count('telegram_calls_total', { method: 'sendMessage', result: 'rate_limited' }, 0);
 }

@@ -286,7 +286,7 @@ export function readCliConfig(environment: Environment = process.env): CliConfig
 }
 
 /** A server that listens on every address is asked on this computer's own. */
-function ownAddress(host: string | null, port: string | null): string {
+export function ownAddress(host: string | null, port: string | null): string {
   const own = host === null || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${own.includes(':') ? `[${own}]` : own}:${port ?? '8787'}`;
 }

@@ -1,4 +1,5 @@
 import { settingsOf } from './chat-settings.ts';
+import { invalid } from './errors.ts';
 
 /**
  * Rights decide who may do what. They are asked for owners and for people in an approved chat; the intake turns strangers
@@ -101,6 +102,12 @@ const shapes = /^(telegram:user:[1-9]\d{0,15}|api:token:[\w.-]{1,64}|system|syst
 
 export function isActor(text: string): text is Actor {
   return shapes.test(text);
+}
+
+/** The actor that a field of a request names. */
+export function actorNamed(field: string, text: string): Actor {
+  if (isActor(text)) return text;
+  throw invalid(field, `${field}: it looks like telegram:user:1234, or system:api.`);
 }
 
 /** The id under which Telegram knows a person; null for what is no person of Telegram. */

@@ -12,10 +12,10 @@ import { messagePartLengthMax, messagePartsMax } from './limits.ts';
 export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'unknown' | 'blocked' | 'failed';
 
 /**
- * The pinning of a card, the closing or opening of a task's topic, the removal of a message of ours, and the removal of a
- * topic with everything in it.
+ * The pinning of a card, the closing, opening or naming of a task's topic, the removal of a message of ours, and the removal
+ * of a topic with everything in it.
  */
-export type DeliveryDeed = 'pin' | 'close' | 'open' | 'remove' | 'removeTopic';
+export type DeliveryDeed = 'pin' | 'close' | 'open' | 'rename' | 'remove' | 'removeTopic';
 
 /** Codes under which clients know a cause; another cause is its own code. */
 const codesOfCauses: ReadonlyMap<string, string> = new Map([

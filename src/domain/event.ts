@@ -1,4 +1,4 @@
-/** Verbs that can be done to a task; those of the audit. */
+/** Verbs that can be done to a task. */
 const taskVerbs = [
   'create',
   'edit',
@@ -24,6 +24,9 @@ const taskVerbs = [
   'quarantine',
   'reconcile',
 ] as const;
+
+/** Verbs on the list of those who are let in, about no task. */
+const accessVerbs = ['allow', 'deny'] as const;
 
 const otherKinds = [
   'occurrence.skipped',
@@ -53,10 +56,17 @@ const otherKinds = [
  * them in order misses nothing and is told nothing that did not happen. A verb on a task is `task.` with the verb of
  * its audit row; the rest names the row it is about.
  */
-export type EventKind = `task.${TaskVerb}` | (typeof otherKinds)[number];
+export type EventKind = `task.${TaskVerb}` | `access.${AccessVerb}` | (typeof otherKinds)[number];
 export type TaskVerb = (typeof taskVerbs)[number];
+export type AccessVerb = (typeof accessVerbs)[number];
+/** Verbs of the audit. */
+export type DeedVerb = TaskVerb | AccessVerb;
 
-export const eventKinds: readonly EventKind[] = [...taskVerbs.map((verb): EventKind => `task.${verb}`), ...otherKinds];
+export const eventKinds: readonly EventKind[] = [
+  ...taskVerbs.map((verb): EventKind => `task.${verb}`),
+  ...accessVerbs.map((verb): EventKind => `access.${verb}`),
+  ...otherKinds,
+];
 
 /** A wanted kind that ends in a point stands for all that begin with it. */
 export function isOfKind(kind: string, wanted: string | null): boolean {

@@ -192,8 +192,16 @@ export const onTimePerStepMax = 100;
 export const clockStepMs = 2 * second;
 /** Owners are told of a clock that was set back by as much: nobody sees less than that in when a task runs. */
 export const clockToldMs = minute;
-/** Owners hear of a database that cannot be used after two looks. */
+/** Owners hear of trouble within so long, and of a database that cannot be used after two looks. */
 export const alarmEveryMs = 30 * second;
+/** Troubles of one cause of which owners are told one by one; of more the audit tells. */
+export const alarmsOpenMax = 10;
+/** A trouble that is over is remembered, so that its messages can still be changed and nobody tells it twice. */
+export const alarmKeptMs = 7 * day;
+/** Tasks that one alarm names; the others are counted. */
+export const alarmTasksShownMax = 10;
+/** Tasks that have failed too often, as far as one look sees them. */
+export const stoppedTasksMax = 200;
 /** Past this without a finished step, readiness says no. */
 export const loopStuckMs = 90 * second;
 /** A signal that is repeated within this time is one that was sent twice; later it means that the sender insists. */
@@ -208,9 +216,9 @@ export const readinessWaitMs = 4 * second;
 export const scrapeKeptMs = second;
 /** Rows of one state that a look counts; more of them is an alarm in any case. */
 export const countedMax = 10_000;
-/** All tasks are counted at most so often, in pages of a few milliseconds. */
+/** All tasks are counted at most so often, in pages of a millisecond. */
 export const taskTallyKeptMs = minute;
-export const taskTallyPage = 2000;
+export const taskTallyPage = 1000;
 /** A sign of life for whoever watches from outside, and how long its answer is waited for. */
 export const heartbeatEveryMs = minute;
 export const heartbeatWaitMs = 10 * second;
@@ -285,8 +293,6 @@ export const slotReviewPage = 20;
 export const differenceShownMax = 3;
 /** Differences that are remembered: a fault that touches more tasks is seen as well in so many. */
 export const differencesKeptMax = 50;
-/** Differences of which the owners are told one by one; the audit counts the others. */
-export const differencesToldMax = 10;
 /** A difference that was not seen again for so long is no finding any more. */
 export const differenceKeptMs = 3 * day;
 
@@ -295,6 +301,8 @@ export const backupRetryMs = hour;
 
 /** A sign of life lets a start tell when the process before it was last there, against a commit that each costs. */
 export const signOfLifeMs = 30 * second;
+/** A sign that cannot be written is tried again so soon: the first that can tells until when nothing could be. */
+export const signOfLifeRetryMs = 5 * second;
 /** Chats that hear of a downtime, those that lost most first. */
 export const downtimeChatsMax = 200;
 /** Tasks that the word about it names in a chat; the others are counted, and the chat can ask for them. */

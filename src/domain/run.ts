@@ -6,18 +6,18 @@ import type { Bounds, Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
 
 /**
- * The life of a run. It is `queued` until claimed, `running` while an attempt lives, in `backoff` between attempts, and
- * `waiting` while parked for an answer; then it ends once and for all. Live means: not ended.
+ * The life of a run. It is `queued` until claimed, `running` while an attempt lives, in `backoff` between attempts; then it
+ * ends once and for all. Live means: not ended.
  *
- *   queued | backoff -> running -> succeeded | failed | cancelled | backoff | waiting | queued (interrupted, repeatable)
- *   queued | backoff | waiting -> cancelled;  waiting -> queued
+ *   queued | backoff -> running -> succeeded | failed | cancelled | backoff | queued (interrupted, repeatable)
+ *   queued | backoff -> cancelled
  *
  * Every move is guarded by the old status, and while running also by the fence: the number of the claim. A worker whose
  * claim was taken over writes with an old fence and matches nothing.
  */
-export type RunStatus = 'queued' | 'running' | 'backoff' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
+export type RunStatus = 'queued' | 'running' | 'backoff' | 'succeeded' | 'failed' | 'cancelled';
 
-export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'backoff', 'waiting'];
+export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'backoff'];
 
 /** Causes for which a run did not succeed, for programs; `internal` stands for every fault of ours. */
 export const runErrorCodes = ['failed', 'timed_out', 'interrupted', 'cancelled', 'not_allowed', 'internal'] as const;

@@ -155,17 +155,16 @@ export function checkLabels(subject: string | null, tags: readonly string[]): vo
 }
 
 function checkName(field: 'subject' | 'tags', name: string, max: number): void {
-  if (!isBlank(name) && isWithin(name, max)) return;
   const what = field === 'tags' ? 'tag' : field;
-  throw bad(field, `A ${what} has at least one character that can be seen, and at most ${boundWords(name, max)}.`);
+  if (isBlank(name)) throw bad(field, `A ${what} has at least one character that can be seen.`);
+  if (!isWithin(name, max)) throw bad(field, `A ${what} has at most ${boundWords(name, max)}.`);
 }
 
 /** The bound that a name goes beyond: some emoji are made of many signs. */
 function boundWords(name: string, max: number): string {
-  const isShort = beginningOf(name, max, name.length) === name;
-  return isShort
-    ? `${max * limits.nameUnitsPerCharacter} UTF-16 units, and these are made of more`
-    : `${max} characters`;
+  const isFew = beginningOf(name, max, name.length) === name;
+  const units = isFew ? `, with ${limits.nameUnitsPerCharacter} UTF-16 units each on average` : '';
+  return `${max} characters${units}`;
 }
 
 /** Compares the JSON sizes in UTF-16 units, which is what the limit is about: a bound on rows, not on bytes of a wire. */

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import type { Clock, Timer } from '../app/ports/outside.ts';
@@ -17,9 +17,10 @@ import {
 } from '../config/config.ts';
 import { lockNameOf, lockState, type LockState } from '../store/engine/lock.ts';
 import { databaseFile } from '../store/engine/open.ts';
-import { listCopies, type Copy } from '../store/files/backup.ts';
+import { keptAside, listCopies } from '../store/files/backup.ts';
 import { inspectFile, inspectPostgres, type Inspection } from '../store/files/inspection.ts';
 import { systemClock, systemTimer } from '../system/clock.ts';
+import { childFault } from '../system/pool/pool.ts';
 import { terminalAsking, type Asking } from './init/asking.ts';
 
 /** This computer, and the folder in which the server works. */
@@ -105,6 +106,8 @@ export interface System {
   run(command: string, args: readonly string[]): Promise<Ran>;
   /** Proves that the driver of SQLite can be loaded; throws what it says. */
   loadDriver(): string;
+  /** Why no child process can be started that evaluates what people write; null when one can. */
+  childFault(): Promise<string | null>;
   /** The `.env` of the working folder by itself; null when there is none. */
   envFile(): Settings | null;
   giveToUser(user: string, path: string): void;
@@ -132,6 +135,7 @@ function systemIn(folder: string, userConfig: string): System {
       probe.close();
       return version;
     },
+    childFault: () => childFault(systemTimer),
     envFile: () => {
       const file = join(folder, '.env');
       return existsSync(file) ? settingsOf(readEnvText(readFileSync(file, 'utf8')), folder) : null;
@@ -191,31 +195,13 @@ export async function examineDatabase({ config, database }: Settings): Promise<E
   return { inspection: inspectFile(database), lock: lockState(lockNameOf(database)), server: null };
 }
 
-/** Copies from before an upgrade of the schema or before a restore, the newest first. */
-export function setAside(file: string): readonly Copy[] {
-  const folder = dirname(file);
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => isSetAside(name, basename(file)));
-  return names
-    .map((name) => {
-      const { size, mtimeMs } = statSync(join(folder, name));
-      return { file: join(folder, name), bytes: size, at: mtimeMs };
-    })
-    .toSorted((a, b) => b.at - a.at);
-}
-
-function isSetAside(name: string, database: string): boolean {
-  if (!name.startsWith(`${database}.before-`)) return false;
-  return /^(?:\w+\.backup|restore-\d{8}-\d{6}(?:-\d+)?)$/.test(name.slice(`${database}.before-`.length));
-}
-
 /** Files that the product has written there, and nothing else that may lie in the same folder. */
 export function filesOf({ database, dataFolder }: Settings): readonly string[] {
   const own =
     database === null
       ? []
-      : [database, lockNameOf(database), ...[...setAside(database), ...listCopies(database)].map(({ file }) => file)];
-  const besides = [join(dataFolder, 'sandbox.db'), join(dataFolder, 'api-token')];
+      : [database, lockNameOf(database), ...[...keptAside(database), ...listCopies(database)].map(({ file }) => file)];
+  const besides = ['sandbox.db', 'api-token', 'alarm.json'].map((name) => join(dataFolder, name));
   const logs = ['', '-journal', '-wal', '-shm'];
   return [...own, ...besides]
     .flatMap((name) => logs.map((rest) => `${name}${rest}`))

@@ -1,14 +1,15 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliFault, usage } from '../cli/faults.ts';
 import { facts, sentence } from '../cli/layout.ts';
 import { confirmed, type LocalSession, type Told } from '../cli/session.ts';
 import { counted, distance } from '../cli/times.ts';
 import { iso } from '../domain/schedule/time/calendar.ts';
-import { copyDatabase, copyName, fileBackups, listCopies, type Copy } from '../store/files/backup.ts';
+import { lockNameOf, lockState } from '../store/engine/lock.ts';
+import { copyDatabase, copyName, fileBackups, listCopies, keptAside, type Copy } from '../store/files/backup.ts';
 import { inspectFile, type DatabaseFacts, type Inspection } from '../store/files/inspection.ts';
 import { restoreDatabase } from '../store/files/restoration.ts';
-import { setAside, type Here } from './here.ts';
+import type { Here } from './here.ts';
 import { instantText, sizeOf, typedPath } from './words.ts';
 
 const dumpLine = 'pg_dump --format=custom --file=cronogram.dump "$DATABASE_URL"';
@@ -40,7 +41,7 @@ interface BackupWish {
 export async function backup({ terminal }: LocalSession, here: Here, { target, keep }: BackupWish): Promise<Told> {
   const database = requireFile(here, dumpLine);
   const made = await copyTo(here, database, target);
-  const { tasks, activeTasks, lastSlotAt } = factsOf(made.file);
+  const { tasks, activeTasks, lastSlotAt } = soundOrGone(made.file, database);
   const pruned = keep === undefined ? 0 : await fileBackups(database).prune(keep);
   const secrets = leftOut(here);
   const typed = (path: string) => typedPath(path, here.system.folder);
@@ -59,6 +60,10 @@ export async function backup({ terminal }: LocalSession, here: Here, { target, k
 async function copyTo({ system, clock }: Here, database: string, target: string | undefined) {
   if (!existsSync(database))
     throw new CliFault('not_found', `There is no database ${database} yet; the first start makes it.`);
+  if (lockState(lockNameOf(database)).is === 'held' && !existsSync(`${database}-wal`)) {
+    const lost = `The log of the database (${database}-wal) was deleted under the server, and a copy would lack what is in it.`;
+    throw new CliFault('refused', `${lost} Stop the server: it saves all of it beside the database, as .saved-...`);
+  }
   const now = clock.now();
   if (target === undefined) return fileBackups(database, { isWaitedFor: true }).make(now);
   const wished = resolve(system.folder, target);
@@ -75,6 +80,16 @@ function factsOf(file: string): DatabaseFacts {
   if (inspection.is === 'sound') return inspection.facts;
   const reason = 'reason' in inspection ? inspection.reason : 'it is not there';
   throw new CliFault('failed', `The copy ${file} cannot be used: ${reason}. Check the disk, then make another.`);
+}
+
+/** A copy that nobody could restore is worse than none: it would be trusted, and older ones would give way to it. */
+function soundOrGone(copy: string, database: string): DatabaseFacts {
+  const inspection = inspectFile(copy);
+  if (inspection.is === 'sound') return inspection.facts;
+  rmSync(copy, { force: true });
+  const reason = 'reason' in inspection ? inspection.reason : 'it is not there';
+  const whole = `A copy of ${database} could not be used (${reason}), so none was kept. Was its log (-wal) deleted?`;
+  throw new CliFault('failed', `${whole} "cronogram doctor" looks at it, and "cronogram restore --list" shows copies.`);
 }
 
 /** Secrets that a new home would need too; they are kept apart. */
@@ -162,7 +177,7 @@ export async function listBackups({ terminal }: LocalSession, here: Here): Promi
   const as =
     (kind: 'backup' | 'set_aside') =>
     ({ file, bytes, at }: Copy) => ({ file, bytes, made_at: iso(at), kind });
-  const copies = [...listCopies(database).map(as('backup')), ...setAside(database).map(as('set_aside'))];
+  const copies = [...listCopies(database).map(as('backup')), ...keptAside(database).map(as('set_aside'))];
   const now = here.clock.now();
   const rows = copies.map(
     ({ file, bytes, made_at: at }) =>

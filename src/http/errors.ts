@@ -26,6 +26,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   not_repeatable: 409,
   not_attachable: 409,
   owner_left: 409,
+  last_owner: 409,
   request_in_progress: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,

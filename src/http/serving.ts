@@ -11,6 +11,7 @@ import type { Bulk } from '../app/tasks/bulk.ts';
 import type { AskedPreview, PreviewRequest } from '../app/tasks/preview.ts';
 import type { Tasks } from '../app/tasks/tasks.ts';
 import type { Once, Repeatable, TellOnce } from '../app/use-cases/kept-answers.ts';
+import type { Access } from '../app/use-cases/membership.ts';
 import type { Messages } from '../app/use-cases/messages.ts';
 import type { Runs } from '../app/use-cases/runs.ts';
 import type { Truth } from '../app/why/truth.ts';
@@ -29,6 +30,7 @@ interface Health {
 export interface HttpRooms {
   readonly tasks: Tasks;
   readonly bulk: Bulk;
+  readonly access: Access;
   readonly runs: Runs;
   readonly messages: Messages;
   readonly truth: Truth;
@@ -113,7 +115,9 @@ async function receive(c: Context, { params, query, body, idempotent, open }: Op
     query: open === true ? {} : readQuery(c, query ?? nothing),
     body: body === undefined ? undefined : await readBody(c, body),
   };
-  const key = idempotent === undefined ? null : oneKey(readIdempotencyKey(c), read.body);
+  // A dry run has no effect, so nothing of it is kept.
+  const keeps = idempotent === true && textIn(read.query, 'dry_run') !== 'true';
+  const key = keeps ? oneKey(readIdempotencyKey(c), read.body) : null;
   return { ...read, key, traceId: traceOf(c) };
 }
 

@@ -67,6 +67,7 @@ async function prepare(): Promise<Prepared> {
     insert into chat_aliases (provider, address, chat_id, created_at) select provider, address, id, 0 from chats;
     update tasks set tags = '["${common.tag}"]', subject = 'subject ' || (number % 50);
     update tasks set tags = '["${common.tag}","${rare.tag}"]', title = title || ' ${rare.word}' where number % ${rare.every} = 7;
+    insert into task_tags (task_id, tag) select t.id, one.value from tasks t, json_each(t.tags) one;
     pragma wal_checkpoint(truncate);`);
   const ids = (provider: string) =>
     database

@@ -5,8 +5,9 @@ import { systemTimer } from '../../src/system/clock.ts';
 import { createTelegramApi } from '../../src/telegram/api.ts';
 import { telegramTransport } from '../../src/telegram/delivery/transport.ts';
 import { manualTime } from '../support/fakes.ts';
-import { withLoops } from './live.ts';
-import { spread, type Figure } from './report.ts';
+import { timersByHand } from './by-hand.ts';
+import { bareTimers, withLoops } from './live.ts';
+import { beyondDisk, spread, type Figure } from './report.ts';
 import { fill, nullTransport, openBench, settings } from './world.ts';
 
 const rates = { TELEGRAM_RATE_GLOBAL: 30, TELEGRAM_RATE_CHAT: 1, TELEGRAM_RATE_GROUP: 20 };
@@ -78,7 +79,7 @@ async function timeOf({ chats, each, isGroup }: Backlog): Promise<number> {
   return (Math.max(...sentAt) - first) / 1000;
 }
 
-const windowMs = 10_000;
+const windowMs = 50_500;
 const perSecond = 20;
 /** The first calls open the connection and warm the code. */
 const warmUp = 10;
@@ -92,6 +93,7 @@ export async function benchSlotToCall(): Promise<Figure[]> {
     settings: rates,
     transportOf: (store, world, budget) => telegramTransport({ ...world, api, store, budget, defaultTimezone: 'UTC' }),
   });
+  const bare = await timersByHand(live.database, bareTimers);
   const count = (windowMs / 1000) * perSecond;
   const base = Date.now() + 3000;
   const slot = (index: number) => base + Math.floor((index * windowMs) / count) + ((index * 7919) % 97);
@@ -123,7 +125,11 @@ export async function benchSlotToCall(): Promise<Figure[]> {
   await live.close();
   api.close();
   door.close();
-  return spread((label) => `slot to API call, idle, ${label}`, late, { aim: '20 ms' });
+  const name = 'slot to API call, idle';
+  return [
+    ...spread((label) => `${name}, ${label}`, late, { aim: '20 ms' }),
+    ...beyondDisk(`  ${name}`, late, bare.commits),
+  ];
 }
 
 /** A Bot API that takes every message and notes when it came. */

@@ -24,19 +24,36 @@ interface Beside {
   readonly aim?: string;
 }
 
+/** Of fewer samples the 99th percentile is next to their worst, and says nothing of its own. */
+const tailSamplesMin = 1000;
+
 /** How long something took in the middle, in the tail and at the worst, beside the same of a baseline. */
 export function spread(
   nameOf: (label: keyof typeof shares) => string,
   taken: readonly number[],
   { baseline, baselineName = '', aim }: Beside = {},
 ): Figure[] {
-  return Object.entries(shares).map(([label, share]) => ({
+  const told = Object.entries(shares).filter(([label]) => label !== 'p99' || taken.length >= tailSamplesMin);
+  return told.map(([label, share]) => ({
     name: nameOf(label as keyof typeof shares),
     value: percentile(taken, share),
     unit: 'ms',
     ...(baseline === undefined ? {} : { baseline: percentile(baseline, share), baselineName }),
     ...(label === 'p99' && aim !== undefined ? { aim } : {}),
   }));
+}
+
+/** Commits that wait for the disk one after the other between a slot and its call: claim, start, end and send. */
+const commitsPerSlot = 4;
+
+/** The product's own part of a lateness: without what the disk took at the same time. */
+export function beyondDisk(name: string, late: readonly number[], commits: readonly number[]): Figure[] {
+  const own = (share: number) => percentile(late, share) - commitsPerSlot * percentile(commits, share);
+  const less = `less ${commitsPerSlot} bare commits`;
+  return [
+    { name: `${name}, p50 ${less}`, value: own(shares.p50), unit: 'ms', aim: '2.5 ms' },
+    { name: `${name}, p99 ${less}`, value: own(shares.p99), unit: 'ms', aim: '10 ms' },
+  ];
 }
 
 export function shown(value: number): string {

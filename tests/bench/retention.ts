@@ -84,7 +84,6 @@ function fillHistory({ database }: Bench, now: number): void {
     rows as (select i, printf('%012x-7000-8000-%012x', ${from} + i, i) as id, ${from} + i * 2500 as at from n)`;
   const taskOf = `(select id from ids where ids.n = rows.i % ${tasks})`;
   database.pragma('synchronous = OFF');
-  database.pragma('wal_autocheckpoint = 4000');
   database.exec(`create temp table ids as select row_number() over (order by id) - 1 as n, id, chat_id from tasks;
     create unique index temp.ids_n on ids (n)`);
   database.exec(`${each} insert into occurrences (id, task_id, slot_at, source, status, run_id, late_ms, created_at, updated_at)

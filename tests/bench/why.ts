@@ -4,7 +4,7 @@ import { fill, openBench, type Bench } from './world.ts';
 const minuteMs = 60_000;
 const slots = 1_000_000;
 const withWork = 5000;
-const asks = 500;
+const asks = 1000;
 const baselineName = 'a bare select of one row';
 const aim = '20 ms';
 

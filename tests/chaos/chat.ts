@@ -46,7 +46,7 @@ export interface Message {
 export interface Topic {
   readonly id: number;
   chatId: string;
-  readonly name: string;
+  name: string;
   readonly order: number;
   readonly madeAt: number;
   deleted: boolean;
@@ -275,6 +275,13 @@ const removes: Effect = (place, { edits, route }) => {
   return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: edits ?? 0 } };
 };
 
+const renames: Effect = (place, { route, shown }) => {
+  const topic = place.topics.find(({ id, deleted }) => id === route.topic && !deleted);
+  if (topic === undefined) return { is: 'topicGone', error: 'message thread not found' };
+  topic.name = textOf(shown);
+  return { is: 'sent', ids: { chatId: route.address, threadId: topic.id, messageId: topic.id } };
+};
+
 const removesTopic: Effect = (place, { route }) => {
   place.deleteTopic(route.topic);
   return { is: 'sent', ids: { chatId: route.address, threadId: route.topic, messageId: route.topic ?? 0 } };
@@ -340,6 +347,7 @@ const effects = {
   pin: pins,
   close: turns(false),
   open: turns(true),
+  rename: renames,
   remove: removes,
   removeTopic: removesTopic,
 };

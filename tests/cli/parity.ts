@@ -21,7 +21,7 @@ pause a task | pause | pause, pauseto | pauseTask | task pause
 resume a task | resume | resume | resumeTask | task resume
 pause all of a tag or a subject | - a chat has /pause all and /resume all for its own tasks; tags and subjects are for programs | " | pauseTasks, resumeTasks, cancelTasks | task pause, task resume, task cancel
 pause all of a thread | pause, resume, cancel | - a word is enough | pauseThread, resumeThread, cancelThread | thread pause, thread resume, thread cancel
-remove all of a thread | purge | purge | purgeThread | thread purge
+remove all of a thread, or of a person | purge | purge | purgeThread, purgePerson | thread purge, task purge
 skip the next run | skip | skip | skipTask | task skip
 take a skip back | skip, undo | undo | unskipTask | task unskip
 run once more later | snooze | snooze, later, pick | snoozeTask | task snooze
@@ -51,7 +51,8 @@ get help | help, start | - a word is enough | getDescription | help, completion,
 look after this computer | - it works on this computer, without a server | " | " | start, init, doctor, backup, restore, service install, service status, service restart, service uninstall
 say that something is done | - the message has the button | done, notdone, seen | - only whoever got it can say so | "
 decide about what waits in a chat | - the question has the buttons | deliver, discard, unblock, arrived, resend | - only whoever sees the chat knows the answer | "
-set a chat up | settings, tz, digest, topic, allow | setup, set, test, zone, zones, zoneyes, digest, topicdelete, keep, allow | - it is about the chat in which it is said | "
+let people and groups in, and shut them out | allow | allow, deny | listAccess, allowAccess, denyAccess | access list, access allow, access deny
+set a chat up | settings, tz, digest, topic | setup, set, test, zone, zones, zoneyes, digest, topicdelete, keep | - it is about the chat in which it is said | "
 leave a dialogue | cancel | cancel | - it belongs to a dialogue in the chat | "
 `;
 

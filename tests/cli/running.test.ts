@@ -37,6 +37,15 @@ describe('a run that is waited for', () => {
     ).toContain('attempt'.toUpperCase());
   });
 
+  it('is told with the place that it came to in the place of its topic', async () => {
+    const { bot, well, thread } = await inTheLab();
+    bot.world.setBotRights(lab, { can_manage_topics: false });
+    await well(`${daily} --thread-key ${thread} --policy fallback=creator Hello`);
+    const said = await well(`task run 1 --wait --thread-key ${thread}`);
+    expect(said.out.replaceAll('\n', ' ')).toMatch(new RegExp(`${thread} \\(fallback\\): delivered as message \\d+`));
+    expect(bot.world.messages(lab, { thread: null }).map(({ text }) => text)).toContain('Hello');
+  });
+
   it('ends with 1 when it fails, and says why', async () => {
     const { well, type } = await aPlace({ ECHO_ACTION: '1' });
     await well(`${daily} ${echo({ fail_attempts: 9, error: 'final' })} Hello`);

@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../src/api/operations.ts';
 import { composeCli } from '../../src/compose/cli.ts';
+import { CONFIG_KEYS, unbuilt } from '../../src/config/config.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (name: string) => readFileSync(`${root}${name}`, 'utf8');
@@ -66,6 +68,7 @@ function unknownAmong(verb: Command, words: readonly string[]): string | null {
     if (isValue) isValue = false;
     else if (option !== undefined) isValue = option.required && value === undefined;
     else if (word.startsWith('--') && word !== '--') return word;
+    else if (word === '--') continue;
     else if ((places -= 1) < 0) return word;
   }
   return null;
@@ -110,5 +113,33 @@ describe('a command of the shell', () => {
     );
     const silent = new Set(['help', 'complete']);
     expect(listed.toSorted()).toEqual(there.filter((line) => !silent.has(line)).toSorted());
+  });
+});
+
+describe('a request that the pages and the alerts name', () => {
+  const shape = (path: string) => path.replaceAll(/\{\w+\}/g, '{}').replaceAll(/\$\w+/g, '{}');
+  const there = new Set(Object.values(operations).map(({ method, path }) => `${method.toUpperCase()} ${shape(path)}`));
+  const named = [...pages, 'fixtures/alerts.yaml'].flatMap((name) =>
+    [...read(name).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/(?:v1\/)?[a-z][\w/{}$-]*)/g)].map(
+      ([, method = '', path = '']) => `${method} ${shape(path)}`,
+    ),
+  );
+
+  it('is there', () => {
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((request) => !there.has(request))).toEqual([]);
+  });
+});
+
+describe('a variable that the pages and the alerts name', () => {
+  const known = [...CONFIG_KEYS, ...unbuilt, 'NO_COLOR'];
+  const named = [...pages, 'fixtures/alerts.yaml'].flatMap((name) =>
+    [...read(name).matchAll(/\b([A-Z]{2,}(?:_[A-Z]+)+)\b/g)].map(([, variable = '']) => variable),
+  );
+
+  it('is there', () => {
+    const foreign = /^(?:CRONOGRAM_\w+|\w+_FILE|NODE_ENV)$/;
+    expect(new Set(named).size).toBeGreaterThan(20);
+    expect([...new Set(named)].filter((name) => !known.includes(name) && !foreign.test(name))).toEqual([]);
   });
 });

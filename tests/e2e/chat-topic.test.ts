@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { lab, minute, stopBots, type Bot } from './bot.ts';
-import { callsSince, mark, methodsSince, select } from './deliveries.ts';
+import { callsSince, driftUntil, mark, methodsSince, select } from './deliveries.ts';
 import { ask, askText, aTalkingBot, labels, madeWithTopic } from './dialogue.ts';
 
 afterEach(stopBots);
@@ -47,7 +47,30 @@ describe('/topic', () => {
   });
 });
 
+/** The answer waits a moment for what becomes of the name, so time must pass. */
+async function patched(bot: Bot, id: string, change: object) {
+  const answers: Awaited<ReturnType<Bot['api']>>[] = [];
+  void bot.api('PATCH', `/v1/tasks/${id}`, change).then((answer) => answers.push(answer));
+  await driftUntil(bot, () => answers.length > 0);
+  return answers[0];
+}
+
 describe('the name of a topic', () => {
+  it.each(['500', 'bad_gateway_html', 'reset_before'] as const)(
+    'that cannot be given is a warning for whoever asks over HTTP, and is given later: %s',
+    async (kind) => {
+      const bot = await aTalkingBot(inLab);
+      await madeWithTopic(bot, ['ada', lab], 'every day at 10 Stand up');
+      const [{ id } = { id: '' }] = select<{ id: string }>(bot, 'select id from tasks');
+      bot.world.fault({ kind, method: 'editForumTopic', count: 2 });
+      const answer = await patched(bot, id, { title: 'Evening round' });
+      expect(answer?.body['warning_details']).toMatchObject([{ code: 'topic_not_renamed' }]);
+      expect([answer?.body['warnings'], topicsOf(bot, lab)]).toMatchObject([[expect.any(String)], ['Stand up']]);
+      await bot.pass(minute);
+      expect(topicsOf(bot, lab)).toEqual(['Evening round']);
+    },
+  );
+
   it('follows the title, by whatever way that is changed, and back', async () => {
     const bot = await aTalkingBot(inLab);
     await madeWithTopic(bot, ['ada', lab], 'every day at 10 Stand up');
@@ -58,8 +81,7 @@ describe('the name of a topic', () => {
     await bot.press('ada', edited, 'Undo');
     expect(topicsOf(bot, lab)).toEqual(['Stand up']);
     const [{ id } = { id: '' }] = select<{ id: string }>(bot, 'select id from tasks');
-    expect((await bot.api('PATCH', `/v1/tasks/${id}`, { title: 'Evening round' })).status).toBe(200);
-    await bot.pass(0);
+    expect(await patched(bot, id, { title: 'Evening round' })).toMatchObject({ status: 200, body: { warnings: [] } });
     expect(topicsOf(bot, lab)).toEqual(['Evening round']);
     await ask(bot, ['ada', lab], '/edit 1 every day at 12');
     expect(topicsOf(bot, lab)).toEqual(['Evening round']);

@@ -1,4 +1,14 @@
-import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -37,6 +47,21 @@ describe('backup', () => {
     expect(await json<BackupMade>('backup')).toMatchObject({ tasks: 0 });
     await expect(openedAt(database, 0)).rejects.toThrow(`held by process ${child.process.pid}`);
     await killHard(child);
+  });
+
+  it('keeps no copy that nobody could restore, and makes none beside a server whose log is gone', async () => {
+    const { database, type } = hostPlace();
+    const folder = dirname(database);
+    const copies = () => (existsSync(join(folder, 'backups')) ? readdirSync(join(folder, 'backups')) : []);
+    mkdirSync(folder, { recursive: true });
+    const child = storeChild('hold', `file:${database}`);
+    expect(await child.line()).toBe('held');
+    rmSync(`${database}-wal`);
+    expectRefused(await type('backup'), 4, 'was deleted under the server');
+    await killHard(child);
+    // All that the database had was in that log.
+    expectRefused(await type('backup'), 1, 'none was kept');
+    expect(copies()).toEqual([]);
   });
 
   it('goes where it is told: a file, or a folder', async () => {

@@ -81,6 +81,13 @@ describe('the computer', () => {
     expect(finding?.fix).toContain(fix);
   });
 
+  it('children that cannot be started are a fault, with the limits that may be too low', async () => {
+    const { look } = await aPlace({ system: { childFault: async () => 'spawn EAGAIN' } });
+    const { found, exitCode } = await look('--offline');
+    expectFinding(found('child_process')[0], 'fail', 'spawn EAGAIN');
+    expect([found('child_process')[0]?.fix?.includes('ulimit -u'), exitCode]).toEqual([true, 1]);
+  });
+
   it('rules of time that are older than those of the database are worth a word, newer ones are not', async () => {
     const { look, database } = await aPlace();
     const opened = await openedAt(database, 0);
@@ -89,6 +96,24 @@ describe('the computer', () => {
     const [older] = (await look('--offline')).found('time_zones');
     expectFinding(older, 'warn', '2099z');
   });
+});
+
+it('owners who cannot be told of trouble are named, until they have a private chat or want to hear of none', async () => {
+  const { look, database } = await aPlace();
+  const change = async (act: (store: Awaited<ReturnType<typeof openedAt>>['store']) => Promise<unknown>) => {
+    const opened = await openedAt(database, 0);
+    await act(opened.store);
+    await opened.close();
+    return (await look('--offline')).found('alarms')[0];
+  };
+  expect(await change((store) => store.changeUser('telegram:user:7', { role: 'owner' }, 0))).toMatchObject({
+    level: 'warn',
+    text: expect.stringContaining('telegram:user:7 cannot be told') as string,
+  });
+  const chat = { newId: 'c', address: '7', title: null, kind: 'private', at: 0 };
+  expect(await change((store) => store.noteChat(chat))).toMatchObject({ level: 'ok' });
+  expect(await change((store) => store.changeChat('c', { state: 'gone' }, 0))).toMatchObject({ level: 'warn' });
+  expect(await change((store) => store.writeNote('alarms:telegram:user:7', '"off"', 0))).toMatchObject({ level: 'ok' });
 });
 
 describe('the configuration', () => {

@@ -172,7 +172,6 @@ describe('an answer', () => {
     ['queued', 'running'],
     ['running', 'running'],
     ['backoff', 'running'],
-    ['waiting', 'running'],
     ['succeeded', 'succeeded'],
     ['failed', 'failed'],
     ['cancelled', 'failed'],

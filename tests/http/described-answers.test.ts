@@ -154,6 +154,8 @@ async function inBulk({ ask, pipeline }: Witness): Promise<void> {
   await ask('listThreadTasks', { params: thread });
   await ask('purgeThread', { params: thread, query: '?dry_run=true' });
   await ask('purgeThread', { params: thread });
+  await ask('purgePerson', { params: { actor: 'system:api' } });
+  await ask('purgePerson', { params: { actor: 'ada' } });
 }
 
 async function operate({ ask }: Witness): Promise<void> {
@@ -166,6 +168,14 @@ async function operate({ ask }: Witness): Promise<void> {
   await ask('previewSchedule', { body: { when: 'every weekday at 9:00', timezone: 'Europe/Madrid' } });
   await ask('previewSchedule', { body: { schedule: definition.schedule, count: 2 } });
   await ask('previewSchedule', { body: { schedule: { ...definition.schedule, cron: 'daily' } } });
+  const params = { id: '1001' };
+  await ask('allowAccess', { params, body: { role: 'owner' } });
+  await ask('allowAccess', { params: { id: '-100' } });
+  await ask('allowAccess', { params: { id: 'ada' } });
+  await ask('listAccess');
+  await ask('listAccess', { query: '?cursor=x' });
+  await ask('denyAccess', { params });
+  await ask('denyAccess', { params: { id: '-100' } });
   for (const id of ['isLive', 'isHealthy', 'isReady', 'getVersion', 'getDescription'] as const) await ask(id);
 }
 

@@ -180,7 +180,21 @@ const status: ServerStatus = {
     oldestRunAt: null,
   },
   audit: null,
+  lastTickAt: now - 1000,
+  worker: { id: 'boot', kinds: ['message'], isRunning: true },
+  alarms: { open: [], unheard: [] },
 };
+const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
+const chat = {
+  id: 'c',
+  address: '7',
+  title: 'Ada',
+  kind: 'private',
+  state: 'approved',
+  timezone: null,
+  settings: {},
+  approvedBy: null,
+} as const;
 const counts = { active: 3, paused: 1, completed: 1, liveRuns: 1, openDeliveries: 2 };
 
 export const run: RunView = {
@@ -251,6 +265,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     list: async () => ({ items: [task], next: 'more' }),
     versions: async () => [],
     edit: async () => ({ ...changed, warnings: [], changes: {} }),
+    renameWarnings: async () => [],
     pause: async () => changed,
     resume: async () => changed,
     delete: async () => changed,
@@ -298,7 +313,13 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       resume: bulked,
       cancel: bulked,
       count: async () => counts,
-      purge: async () => counts,
+      purge: async () => ({ counts, isDone: true }),
+    }),
+    access: heard('access', {
+      list: async () => ({ items: [access], next: 'more' }),
+      allow: async () => ({ chat, entry: access, entryId: '17' }),
+      deny: async () => ({ chat, entryId: '17', paused: 1 }),
+      forget: async () => ({ chat, entryId: '17', paused: 0 }),
     }),
     operations: heard('operations', {
       status: async () => status,

@@ -3,6 +3,7 @@ import { operations } from '../../src/api/operations.ts';
 import { aDoor, type Json } from './door.ts';
 
 const by = { actor: 'api:token:default', traceId: 'trace' };
+const letting = { by: by.actor, traceId: by.traceId };
 const changer = { ...by, idempotencyKey: null };
 const ofTask = { taskId: 'a', ...changer };
 const until = '2026-11-18T12:00:00+01:00';
@@ -92,8 +93,21 @@ const rows: readonly Row[] = [
   ['POST /v1/tasks/a/undo', undefined, 'tasks.undo', ofTask, null],
   ['POST /v1/tasks/a/undo', { entry_id: '9' }, 'tasks.undo', ofTask, '9'],
   ['POST /v1/tasks/a/attach', { thread_key: key }, 'tasks.attach', ofTask, key],
-  [`DELETE /v1/threads/${key}/tasks?dry_run=true`, undefined, 'bulk.count', thread],
-  [`DELETE /v1/threads/${key}/tasks`, undefined, 'bulk.purge', thread, by],
+  [`DELETE /v1/threads/${key}/tasks?dry_run=true`, undefined, 'bulk.count', { thread }],
+  [`DELETE /v1/threads/${key}/tasks`, undefined, 'bulk.purge', { thread }, by],
+  [
+    'DELETE /v1/people/telegram:user:7/tasks?dry_run=true',
+    undefined,
+    'bulk.count',
+    { thread: null, ownerId: 'telegram:user:7' },
+  ],
+  [
+    `DELETE /v1/people/system:api/tasks?thread_key=${key}`,
+    undefined,
+    'bulk.purge',
+    { thread, ownerId: 'system:api' },
+    by,
+  ],
   [`POST /v1/threads/${key}/pause`, { until }, 'bulk.pause', { thread, subject: null, tag: null }, by, at],
   [`POST /v1/threads/${key}/resume`, undefined, 'bulk.resume', { thread, subject: null, tag: null }, by],
   [`POST /v1/threads/${key}/cancel`, undefined, 'runs.cancelThread', key, by],
@@ -176,6 +190,10 @@ const rows: readonly Row[] = [
     'operations.usage',
     { threadKey: key, userKey: 'system:api', from: null, to: at },
   ],
+  ['GET /v1/access?limit=3&cursor=c', undefined, 'access.list', page],
+  ['PUT /v1/access/telegram:chat:-100', undefined, 'access.allow', { address: '-100', role: undefined, ...letting }],
+  ['PUT /v1/access/7', { role: 'owner' }, 'access.allow', { address: '7', role: 'owner', ...letting }],
+  ['DELETE /v1/access/7', undefined, 'access.deny', { address: '7', ...letting }],
   ['POST /v1/tick', undefined, 'operations.tick'],
   ['POST /v1/audit/run', undefined, 'upkeep.audit'],
   ['POST /v1/reconcile', undefined, 'upkeep.reconcile', { fix: false, actor: by.actor }],
@@ -192,7 +210,10 @@ describe('what is asked for', () => {
 
   it('is a row of this table for every operation that has a use case', () => {
     const shapes = rows.map(([request]) =>
-      (request.split('?', 1)[0] ?? '').replace(/\/(?:a|r|g)(?=\/|$)/, '/{}').replace(key, '{}'),
+      (request.split('?', 1)[0] ?? '')
+        .replace(/\/(?:a|r|g|7)(?=\/|$)/, '/{}')
+        .replace(key, '{}')
+        .replace('/system:api/', '/{}/'),
     );
     const missing = Object.entries(operations).filter(
       ([, { method, path, open }]) =>
@@ -232,7 +253,7 @@ describe('the runs that are listed', () => {
     expect(door.asked).toMatchObject([{ name: 'runs.list', given: [from] }]);
   });
 
-  const live = ['queued', 'running', 'backoff', 'waiting'];
+  const live = ['queued', 'running', 'backoff'];
 
   it.each([
     ['', null],

@@ -23,12 +23,22 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
   return createHttpApp({
     tasks: rooms.tasks,
     bulk: rooms.bulk,
+    access: rooms.access,
     runs: rooms.runs,
     messages: rooms.messages,
     truth: rooms.truth,
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     operations: {
-      status: createStatus({ store, clock: time, version: '1.2.3', ready }),
+      status: createStatus({
+        ...rooms,
+        store,
+        clock: time,
+        stopwatch: time,
+        timer: time,
+        version: '1.2.3',
+        ready,
+        loops,
+      }),
       usage: createUsage({
         store,
         clock: time,

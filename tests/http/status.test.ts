@@ -31,9 +31,14 @@ describe('GET /v1/status', () => {
       chats: 0,
       audit: null,
       retention: { days: 90, oldest_run_at: iso(hour) },
+      last_tick_at: iso(0),
+      worker: { running: false, action_kinds: ['message', 'digest', 'echo'] },
     });
+    await ask('POST', '/v1/tick');
     await p.settle();
     expect(await told(place, '/v1/status')).toMatchObject({
+      last_tick_at: iso(hour),
+      worker: { running: true },
       due: { count: 0, since: null },
       next_due_at: iso(2 * hour),
       runs: { running: 0, queued: 0 },

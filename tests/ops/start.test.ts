@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, realpathSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -28,6 +28,40 @@ describe.concurrent('a start', () => {
     ]);
     program.kill('SIGINT');
     expect(await program.ended).toBe(0);
+  });
+
+  it.for([
+    ['127.0.0.2', 'http://127.0.0.2'],
+    ['0.0.0.0', 'http://127.0.0.1'],
+  ])(
+    'on %s prints a link to the chat page that leads there',
+    async ([HTTP_HOST = '', place = ''], { onTestFinished: atEnd }) => {
+      const program = startProgram(aFolder(atEnd), { DATABASE_URL: 'file:c.db', HTTP_HOST }, atEnd);
+      const { chat } = await program.logs('started');
+      expect(String(chat)).toMatch(new RegExp(`^${place}:\\d+/sandbox$`));
+      expect((await fetch(String(chat))).status).toBe(200);
+    },
+  );
+
+  it('names the newest copy where the database is gone, and says nothing where none ever was', async ({
+    onTestFinished: atEnd,
+  }) => {
+    const folder = aFolder(atEnd);
+    const database = join(folder, 'c.db');
+    const first = startProgram(folder, { DATABASE_URL: 'file:c.db' }, atEnd);
+    await first.url();
+    first.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    expect(first.written()).not.toContain('cronogram restore');
+    mkdirSync(join(folder, 'backups'));
+    copyFileSync(database, join(folder, 'backups', 'c.db-20260101-030000.db'));
+    renameSync(database, `${database}.saved-20260102-030000`);
+    utimesSync(join(folder, 'backups', 'c.db-20260101-030000.db'), 1, 1);
+    const second = startProgram(folder, { DATABASE_URL: 'file:c.db' }, atEnd);
+    const newest = join(realpathSync(folder), 'c.db.saved-20260102-030000');
+    expect(await second.logs('database_made_anew')).toMatchObject({ level: 'warn', newest_copy: newest });
+    const words = '\n\n  cronogram restore c.db.saved-20260102-030000\n';
+    await vi.waitFor(() => expect(second.written()).toContain(words), patience);
   });
 
   it('makes the folder of its own files where the database is elsewhere', async ({ onTestFinished: atEnd }) => {

@@ -28,10 +28,17 @@ describe('who is answered', () => {
 
   test('hosts that name this computer, with any port', async () => {
     const { ask } = await servePages();
-    for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1:65535', '[::1]:8080', '[::1]']) {
+    for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1:65535', '127.0.0.2', '[::1]:8080', '[::1]']) {
       expect([host, (await ask('GET', '', { headers: { host } })).status]).toEqual([host, 200]);
     }
-    for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '0.0.0.0', 'localhost:x']) {
+    for (const host of [
+      'evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      '127.0.0',
+      '0.0.0.0',
+      'localhost:x',
+    ]) {
       const paths = ['', '/page/script/page.js', '/control/state', '/control/events', '/nothing'];
       for (const path of paths) {
         const told = await ask('GET', path, { headers: { host } });

@@ -92,6 +92,19 @@ test('misroute: the message lands outside of its topic, and the answer says so',
   expect(opened.world.messages(lab, { thread: null }).map(({ text }) => text)).toEqual(['x']);
 });
 
+test('wrong_topic: the message stands in another topic, a creation is answered with one, and the answers say so', async () => {
+  const opened = await openLab();
+  const plants = opened.world.createTopic(lab, 'ada', 'Plants');
+  const flowers = opened.world.createTopic(lab, 'ada', 'Flowers');
+  opened.world.fault({ kind: 'wrong_topic', method: '*', count: 2 });
+  const sent = await opened.call('sendMessage', { ...sending, message_thread_id: flowers });
+  expect(sent.result).toMatchObject({ message_thread_id: plants });
+  expect(opened.world.messages(lab, { thread: plants }).at(-1)?.text).toBe('x');
+  const made = await opened.call('createForumTopic', { chat_id: lab, name: 'Trees' });
+  expect(made.result).toMatchObject({ message_thread_id: plants, name: 'Plants' });
+  expect(opened.world.topics(lab)).toHaveLength(2);
+});
+
 test('a fault meets its method and its chat only, as often as it is told', async () => {
   const opened = await openLab();
   opened.world.fault({ kind: '500', method: 'send', chat: noRights, count: 2 });

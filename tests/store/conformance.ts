@@ -4,6 +4,7 @@ import type { OpenWorld } from '../support/store-worlds.ts';
 import { accountTests } from './conformance/account.ts';
 import { ackTests, approvalTests, askedTests } from './conformance/acks.ts';
 import { admissionTests } from './conformance/admission.ts';
+import { alarmTests } from './conformance/alarms.ts';
 import { attachTests } from './conformance/attach.ts';
 import { auditTests, workAuditTests } from './conformance/audit.ts';
 import { boundTests } from './conformance/bounds.ts';
@@ -147,6 +148,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('downtimes', () => {
     downtimeTests(open);
+  });
+  describe('alarms', () => {
+    alarmTests(open);
   });
   describe('upkeep', () => {
     upkeepTests(open);

@@ -32,7 +32,7 @@ describe('on Postgres', () => {
       yield* rows('select id from tasks where id = ?t for update', task.id);
       ending = run('end', () => finishRuns([endOf(started)]));
       yield* untilSomebodyWaits();
-      yield* cancelLive(task.id, 'cancelled', nine);
+      yield* cancelLive([task.id], 'cancelled', nine);
     });
     await ending;
 

@@ -138,6 +138,8 @@ export interface FaultyTransport extends Transport {
   failSends(...faults: SendFault[]): void;
   /** The same for the card, its pinning, and the door of a topic. */
   failDecoration(...faults: SendFault[]): void;
+  /** The same for the naming of a topic. */
+  failNames(...faults: SendFault[]): void;
   failTopics(...faults: TopicFault[]): void;
   /** That many looks for evidence throw. */
   failLooks(count: number): void;
@@ -244,6 +246,13 @@ class Place {
     return sent({ chatId: route.address, threadId: route.topic, messageId: edits ?? 0 });
   }
 
+  rename({ route, shown }: Outgoing): Sent {
+    const topic = this.topics.find(({ id }) => id === route.topic);
+    if (topic === undefined) return refusals.topicGone;
+    topic.name = textOf(shown);
+    return sent({ chatId: route.address, threadId: route.topic, messageId: topic.id });
+  }
+
   removeTopic({ route }: Outgoing): Sent {
     const topic = route.topic ?? 0;
     const at = this.topics.findIndex(({ id }) => id === topic);
@@ -284,6 +293,7 @@ export function faultyTransport(): FaultyTransport {
   const calls: string[] = [];
   const sendFaults: SendFault[] = [];
   const decorationFaults: SendFault[] = [];
+  const nameFaults: SendFault[] = [];
   const topicFaults: TopicFault[] = [];
   const answers: (Evidence['is'] | 'asks')[] = [];
   let [failingLooks, probesPerLook] = [0, 0];
@@ -294,7 +304,8 @@ export function faultyTransport(): FaultyTransport {
     calls.push(`${name} ${part.deliveryId}`);
     await gate;
     const isCard = 'view' in part.shown && part.shown.view === 'card';
-    const faults = name !== 'send' || isCard ? decorationFaults : sendFaults;
+    const words = name !== 'send' || isCard ? decorationFaults : sendFaults;
+    const faults = name === 'rename' ? nameFaults : words;
     return afterFault(place, part, { fault: faults.shift() ?? 'ok', needsTopic: !name.startsWith('remove'), does });
   };
   const chat: FaultyTransport = {
@@ -306,6 +317,7 @@ export function faultyTransport(): FaultyTransport {
     },
     failSends: (...faults) => sendFaults.push(...faults),
     failDecoration: (...faults) => decorationFaults.push(...faults),
+    failNames: (...faults) => nameFaults.push(...faults),
     failTopics: (...faults) => topicFaults.push(...faults),
     failLooks: (count) => {
       failingLooks = count;
@@ -328,6 +340,7 @@ export function faultyTransport(): FaultyTransport {
     act: (part, deed) =>
       call(deed, part, () => {
         if (deed === 'pin') return place.pin(part);
+        if (deed === 'rename') return place.rename(part);
         if (deed === 'remove') return place.takeAway(part);
         return deed === 'removeTopic' ? place.removeTopic(part) : place.door(part, deed === 'open');
       }),

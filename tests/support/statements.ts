@@ -76,10 +76,7 @@ function templateAt(text: string, start: number, tell: (at: number, chunks: stri
 
 /** One space where there are several, and one sign for whatever is bound. */
 function plain(text: string): string {
-  return text
-    .replaceAll(/\blimit \+/g, 'limit ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
+  return text.replaceAll(/\s+/g, ' ').trim();
 }
 
 const run = new Set<string>();

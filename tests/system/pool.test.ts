@@ -7,7 +7,7 @@ import * as limits from '../../src/domain/limits.ts';
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
 import { systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { startChild, type Child, type Reply } from '../../src/system/pool/child.ts';
-import { createPool, type Work } from '../../src/system/pool/pool.ts';
+import { childFault, createPool, type Work } from '../../src/system/pool/pool.ts';
 import { manualTime, memoryLog, start } from '../support/fakes.ts';
 
 function template(owner: string | null, text = '{{ 1 | plus: 1 }}'): Work<'template'> {
@@ -58,10 +58,12 @@ function manualPool(make: () => Child = fakeChild) {
   const log = memoryLog();
   const children: FakeChild[] = [];
   const started: number[] = [];
+  const counted: string[] = [];
   const pool = createPool({
     timer: time,
     stopwatch: time,
     log,
+    meter: { count: (name, labels) => counted.push([name, ...Object.values(labels)].join(' ')), took: () => undefined },
     start: () => {
       started.push(time.elapsed());
       const child = make();
@@ -69,7 +71,7 @@ function manualPool(make: () => Child = fakeChild) {
       return child;
     },
   });
-  return { pool, time, log, children, started };
+  return { pool, time, log, children, started, counted };
 }
 
 describe('the pool', () => {
@@ -119,12 +121,23 @@ describe('the pool', () => {
   });
 
   it('tells who took a child down from who was ended by somebody else', async () => {
-    const { pool, time, children } = manualPool();
+    const { pool, time, children, counted } = manualPool();
     const [died, lost] = [pool.run(template('ada')), pool.run(template('bob'))];
+    void pool.run(template('cid'));
     await time.advance(0);
+    expect(pool.jobs()).toEqual({ waiting: 1, working: 2 });
     children[0]?.reply(death);
     children[1]?.reply({ is: 'gone', how: 'it ended with SIGKILL', isOwnFault: false });
     expect([await died, await lost]).toEqual([{ is: 'died' }, { is: 'lost' }]);
+    pool.close();
+    await time.advance(0);
+    expect(counted).toEqual([
+      'pool_children_started_total',
+      'pool_children_started_total',
+      'pool_children_ended_total died',
+      'pool_children_ended_total lost',
+      'pool_refusals_total away',
+    ]);
   });
 
   it('tells work that has waited for too long to come again, before its message runs out of time', async () => {
@@ -301,6 +314,16 @@ describe('a child', () => {
     };
     // On a machine with other things to do the child itself may be late.
     await expect.poll(busy, { timeout: 25_000 }).toBe('done');
+  });
+
+  it('is tried out for whoever asks whether one can be started', async () => {
+    expect(await childFault(systemTimer)).toBeNull();
+    const gone: Child = { tell: async () => death, isGone: () => true, end: () => {} };
+    expect(await childFault(systemTimer, () => gone)).toBe('it ended with SIGABRT');
+    const failing = () => {
+      throw new Error('spawn EAGAIN');
+    };
+    expect(await childFault(systemTimer, failing)).toBe('spawn EAGAIN');
   });
 
   it('has no environment, a small heap, and no right to read, to write or to start anything', async () => {

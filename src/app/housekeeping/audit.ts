@@ -2,7 +2,7 @@ import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
 import * as limits from '../../domain/limits.ts';
 import { isDelay, isSlot, nextSlots } from '../../domain/schedule/schedule.ts';
 import { DAY_MS, iso } from '../../domain/schedule/time/calendar.ts';
-import { memo } from '../operations/memo.ts';
+import { memo } from '../operations/recent.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import { slotFromNow } from '../pipeline/slot-plans.ts';
 import type { World } from '../ports/outside.ts';

@@ -1,14 +1,15 @@
 import { checks, type CheckName } from '../../domain/audit.ts';
-import { countedMax, scrapeKeptMs, taskTallyKeptMs, taskTallyPage } from '../../domain/limits.ts';
+import { countedMax, scrapeKeptMs, taskTallyKeptMs } from '../../domain/limits.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { lastAudit, type AuditFound } from '../housekeeping/audit.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { Workload, WorkloadStore } from '../ports/metering.ts';
 import type { World } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
-import { memo } from './memo.ts';
 import { sample, type Sample } from './metrics.ts';
 import type { Ready } from './readiness.ts';
+import { memo } from './recent.ts';
+import { tasksTallied } from './status.ts';
 
 /** The sources of the meter beside its own counts. */
 interface GaugeDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
@@ -17,6 +18,8 @@ interface GaugeDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'>
   readonly ready: () => Promise<Ready>;
   /** Absent where the database has no connections of its own. */
   readonly connections: (() => ConnectionsUsed) | null;
+  /** Work of the children that evaluate what people write. */
+  readonly poolJobs: () => { readonly waiting: number; readonly working: number };
   readonly retentionDays: number;
   readonly makesBackups: boolean;
   readonly build: { readonly version: string; readonly node: string };
@@ -53,11 +56,12 @@ export function createGauges(deps: GaugeDeps): () => Promise<readonly Sample[]> 
   ]);
 }
 
-function ownSamples({ loops, connections, build }: GaugeDeps): Sample[] {
+function ownSamples({ loops, connections, poolJobs, build }: GaugeDeps): Sample[] {
   const used = connections?.();
   return [
     sample('build_info', build, 1),
     ...loops.map(({ name, health }) => sample('loop_turn_age_seconds', { loop: name }, health().idleMs / 1000)),
+    ...Object.entries(poolJobs()).map(([state, count]) => sample('pool_jobs', { state }, count)),
     ...(used === undefined
       ? []
       : [
@@ -128,17 +132,12 @@ async function choreSample({ store }: GaugeDeps, chore: 'retention' | 'backup', 
   return Number.isNaN(at) ? [] : [sample(`${chore}_age_seconds`, {}, Math.max(now - at, 0) / 1000)];
 }
 
-/** Walks all tasks, a page at a time with a pause after each. */
-async function taskSamples({ store, timer }: GaugeDeps): Promise<readonly Sample[]> {
+async function taskSamples(deps: GaugeDeps): Promise<readonly Sample[]> {
   const counts = new Map<string, { readonly state: string; readonly schedule: string; count: number }>();
-  for (let after: string | null = ''; after !== null; await timer.yield()) {
-    const page: Awaited<ReturnType<WorkloadStore['taskTally']>> = await store.taskTally(after, taskTallyPage);
-    for (const { state, schedule, count } of page.counts) {
-      const known = counts.get(`${state} ${schedule}`) ?? { state, schedule, count: 0 };
-      known.count += count;
-      counts.set(`${state} ${schedule}`, known);
-    }
-    after = page.last;
+  for await (const { state, schedule, count } of tasksTallied(deps)) {
+    const known = counts.get(`${state} ${schedule}`) ?? { state, schedule, count: 0 };
+    known.count += count;
+    counts.set(`${state} ${schedule}`, known);
   }
   return [...counts.values()].map(({ state, schedule, count }) => sample('tasks', { state, schedule }, count));
 }

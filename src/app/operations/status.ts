@@ -1,13 +1,16 @@
-import { isActor, type Actor } from '../../domain/access.ts';
+import { actorNamed, type Actor } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';
-import { usageDefaultMs } from '../../domain/limits.ts';
+import { taskTallyPage, usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
+import type { Alarms, OpenAlarms } from '../housekeeping/alarms.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
-import type { ChatFacts, ServerFacts, ChatUsage } from '../ports/chat-facts.ts';
-import type { World } from '../ports/outside.ts';
+import type { ChatFacts, ServerFacts, ChatUsage, TaskCounts } from '../ports/chat-facts.ts';
+import type { WorkloadStore } from '../ports/metering.ts';
+import type { LoopName, World } from '../ports/outside.ts';
 import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import type { Ready } from './readiness.ts';
+import { memo } from './recent.ts';
 
 /** How the server stands, for its owners. */
 export interface ServerStatus {
@@ -18,29 +21,74 @@ export interface ServerStatus {
   readonly facts: ServerFacts;
   /** The last look for what must never be; null when there was none yet. */
   readonly audit: { readonly at: number; readonly findings: number } | null;
+  readonly alarms: OpenAlarms;
+  /** The last step of the scheduler that was made to its end; null where none turns. */
+  readonly lastTickAt: number | null;
+  readonly worker: Worker & { readonly isRunning: boolean };
 }
 
-interface StatusDeps extends Pick<World, 'clock'> {
-  readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<UpkeepStore, 'readNote'>;
+/** The runner of this process: the id under which it holds runs, and the kinds of actions that it knows. */
+export interface Worker {
+  readonly id: string;
+  readonly kinds: readonly string[];
+}
+
+interface StatusDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer'> {
+  readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<WorkloadStore, 'taskTally'> & Pick<UpkeepStore, 'readNote'>;
   readonly version: string;
   readonly ready: () => Promise<Ready>;
+  readonly alarms: Pick<Alarms, 'open'>;
+  readonly worker: Worker;
+  readonly loops: readonly { readonly name: string; readonly health: () => LoopState }[];
+}
+
+interface LoopState {
+  readonly ok: boolean;
+  /** Since a step last succeeded. */
+  readonly idleMs: number;
 }
 
 /** The process is as old as this function's call. */
-export function createStatus({ store, clock, version, ready }: StatusDeps): () => Promise<ServerStatus> {
+export function createStatus(deps: StatusDeps): () => Promise<ServerStatus> {
+  const { store, clock, version, ready, alarms, worker } = deps;
   const startedAt = clock.now();
+  const counts = memo(deps.stopwatch, 0, () => countTasks(deps));
+  const stateOf = (loop: LoopName) => deps.loops.find(({ name }) => name === loop)?.health();
   return async () => {
     const at = clock.now();
     const audit = await lastAudit(store);
+    const tick = stateOf('scheduler');
     return {
       version,
       at,
       startedAt,
       ready: await ready(),
-      facts: await store.serverFacts(at),
+      facts: { ...(await counts()), ...(await store.serverFacts(at)) },
       audit: audit && { at: audit.at, findings: audit.findings.length },
+      alarms: await alarms.open(),
+      lastTickAt: tick === undefined ? null : at - tick.idleMs,
+      worker: { ...worker, isRunning: stateOf('runner')?.ok === true },
     };
   };
+}
+
+async function countTasks(deps: TallyDeps): Promise<TaskCounts> {
+  const byState = new Map<string, number>();
+  for await (const { state, count } of tasksTallied(deps)) byState.set(state, (byState.get(state) ?? 0) + count);
+  const inState = (state: string) => byState.get(state) ?? 0;
+  const [active, paused, completed] = [inState('active'), inState('paused'), inState('completed')];
+  return { tasks: active + paused + completed, active, paused, completed };
+}
+
+type TallyDeps = Pick<World, 'timer'> & { readonly store: Pick<WorkloadStore, 'taskTally'> };
+
+/** Counts of all tasks, a page at a time with a pause after each: a million of them in one piece would hold up every slot. */
+export async function* tasksTallied({ store, timer }: TallyDeps) {
+  for (let after: string | null = ''; after !== null; await timer.yield()) {
+    const page: Awaited<ReturnType<WorkloadStore['taskTally']>> = await store.taskTally(after, taskTallyPage);
+    yield* page.counts;
+    after = page.last;
+  }
 }
 
 /** Usage is counted where every given condition holds; the stretch holds its beginning and not its end. */
@@ -91,7 +139,7 @@ export function createUsage({ store, clock, quota }: UsageDeps): (request: Usage
     const from = stretch.from ?? to - usageDefaultMs;
     if (from >= to) throw invalid('from', 'from: it must lie before to.');
     const thread = threadKey === null ? null : parseThreadKey(threadKey);
-    const ownerId = userKey === null ? null : actorOf(userKey);
+    const ownerId = userKey === null ? null : actorNamed('user_key', userKey);
     const usage = await store.usageOf({ thread, ownerId, from, to });
     const { chat, user } = await store.countQuota({ thread, ownerId });
     return { ...usage, from, to, quota: { chat: used(chat, quota.chat), user: used(user, quota.user) } };
@@ -100,9 +148,4 @@ export function createUsage({ store, clock, quota }: UsageDeps): (request: Usage
 
 function used(count: number | null, limit: number): Used | null {
   return count === null ? null : { used: count, limit };
-}
-
-function actorOf(userKey: string): Actor {
-  if (isActor(userKey)) return userKey;
-  throw invalid('user_key', 'user_key: it looks like telegram:user:1234, or system:api.');
 }

@@ -20,7 +20,7 @@ const ended = ({ id, fence, taskId, fallback }: OutboxPart) => ({
 
 /** Decoration of a topic that is there: never a reason to make one, and never a question to anybody. */
 export function isDecoration({ kind }: Pick<OutboxPart, 'kind'>): boolean {
-  return kind === 'card' || kind === 'pin' || kind === 'close' || kind === 'open';
+  return kind === 'card' || kind === 'pin' || kind === 'close' || kind === 'open' || kind === 'rename';
 }
 
 /**
@@ -56,6 +56,14 @@ export function notPinned(deps: EndDeps, part: OutboxPart, error: string): PartE
 }
 
 export type Why = Pick<Extract<CallFault, { is: 'blocked' }>, 'cause' | 'error'>;
+
+/** Named again until it succeeds, its title changes, or it is too old; its topic is told once why it is not called so yet. */
+export function notRenamed(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {
+  const guidance = wordOf(deps, part, { shown: { view: 'notRenamed', cause, error }, thread: part.route });
+  const isSpeechless = speechless.has(cause) || cause === 'topics_off';
+  const told = isSpeechless ? null : guidance;
+  return { ...ended(part), status: 'blocked', afterMs: limits.blockedRecheckMs, cause, error, guidance: told };
+}
 
 /** The topic stays, and the chat is told what is missing. */
 export function topicNotRemoved(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {

@@ -1,14 +1,7 @@
 import { errorText } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import {
-  topicLosses,
-  type OutboxPart,
-  type OutboxStore,
-  type PartEnd,
-  type TopicLoss,
-  type TopicView,
-} from '../ports/outbox.ts';
+import { topicLosses, type OutboxPart, type OutboxStore, type PartEnd } from '../ports/outbox.ts';
 import type { CallFault, Outgoing, Sent, SentIds, Transport, World } from '../ports/outside.ts';
 import {
   askAbout,
@@ -20,6 +13,7 @@ import {
   isDecoration,
   isRepeatable,
   notPinned,
+  notRenamed,
   putOff,
   speechless,
   sendAgain,
@@ -30,7 +24,7 @@ import {
   type Why,
 } from './deliverer-ends.ts';
 import type { Pacer, Turn } from './pacer.ts';
-import { prepareTopic } from './topics.ts';
+import { giveUpTopic, prepareTopic } from './topics.ts';
 
 export interface PartDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic' | 'isOwnerThere'> & Pick<ChatStore, 'moveChat'>;
@@ -152,6 +146,7 @@ function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartE
 function refused(serving: Serving, error: string): PartEnd {
   const { part, log } = serving;
   if (part.kind === 'pin') return notPinned(serving, part, error);
+  if (part.kind === 'rename') return notRenamed(serving, part, { cause: 'other', error });
   if (part.kind !== 'remove' && part.kind !== 'removeTopic') return failed(part, error);
   log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
   return part.kind === 'removeTopic' ? topicNotRemoved(serving, part, { cause: 'other', error }) : failed(part, error);
@@ -171,6 +166,7 @@ function pauseOf({ putOffs }: OutboxPart): number {
 function lost(serving: Serving, error: string): PartEnd {
   const { part } = serving;
   const afterMs = limits.settleDelaysMs[0] ?? 0;
+  if (part.kind === 'rename') return putOff(part, { error, afterMs: pauseOf(part) });
   return isRepeatable(part) ? tryAgain(part, { error, afterMs }) : doubt(part, { error, afterMs });
 }
 
@@ -189,20 +185,10 @@ async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
   // The thread where its task was asked for is gone as well, and then it is said in the chat itself.
   if (part.fallback === 'taken' && part.kind === 'result') return fallBack(part, { cause: 'topic_gone', error }, null);
   if (part.topic === null) return threadGone(serving, part, error);
-  if (await giveUpTopic(serving, part.topic, topicLosses.gone)) return tryAgain(part, { error, afterMs: 0 });
-  return withoutTopic(serving, { cause: 'topic_gone', error });
-}
-
-/**
- * The topic is made again by whatever needs it next. False when that was done within the last hour: whoever takes topics away
- * goes on, and would be given new ones without end.
- */
-async function giveUpTopic({ store, clock }: Serving, topic: TopicView, lost: TopicLoss): Promise<boolean> {
-  const at = clock.now();
-  const { lostAt, taskId } = topic;
-  if (lostAt !== null && lostAt <= at && at - lostAt < limits.topicHealEveryMs) return false;
-  await store.endTopic({ taskId, state: 'none', lost, at });
-  return true;
+  // In a topic that nothing of ours was ever seen in, there was nothing to delete: Telegram told a wrong number.
+  const loss = part.topic.cardId === null ? 'astray' : 'gone';
+  if (await giveUpTopic(serving, part.topic, topicLosses[loss])) return tryAgain(part, { error, afterMs: 0 });
+  return withoutTopic(serving, { cause: `topic_${loss}`, error });
 }
 
 async function afterBlocked(
@@ -212,6 +198,7 @@ async function afterBlocked(
   const { part, log } = serving;
   if (cause === 'chat_gone') await tellChatGone(serving, error);
   else if (part.kind === 'pin') return notPinned(serving, part, error);
+  if (part.kind === 'rename') return notRenamed(serving, part, { cause, error });
   if (part.kind === 'remove') return refused(serving, error);
   if (part.kind === 'removeTopic') {
     log.warn('not_removed', { delivery_id: part.id, kind: part.kind, error });
@@ -275,7 +262,7 @@ function isAsked({ route, edits, kind }: OutboxPart, ids: SentIds): boolean {
 
 /** Deeds done to a topic itself, which show nothing in it. */
 function isOfTopic({ kind }: Pick<OutboxPart, 'kind'>): boolean {
-  return kind === 'close' || kind === 'open' || kind === 'removeTopic';
+  return kind === 'close' || kind === 'open' || kind === 'rename' || kind === 'removeTopic';
 }
 
 async function takeBack({ log, transport, part }: Serving, ids: SentIds) {

@@ -1,13 +1,13 @@
-import { answersInRowMax, topicHealEveryMs } from '../../domain/limits.ts';
-import { createRecent } from '../operations/recent.ts';
+import { answersInRowMax } from '../../domain/limits.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { type PartDeps, servePart } from './deliverer-parts.ts';
 import type { Pacer } from './pacer.ts';
+import { createLedAstray, type Ended } from './topics.ts';
 import { createLostClaims, tellTraced, waitAtMost } from './workers.ts';
 
 /**
@@ -107,32 +107,6 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   };
 }
 
-interface Ended {
-  readonly chatId: string;
-  readonly end: PartEnd;
-}
-
-/** Chats whose parts were let go lately; one that is forgotten may be let go once more. */
-const letGoMax = 1000;
-
-/**
- * Parts that Telegram led astray wait for their next look. Where another one lands in its topic meanwhile they may go at once:
- * once an hour in each chat, because it may be one topic alone that leads astray.
- */
-function createAstray({ store, clock, stopwatch }: DelivererDeps) {
-  const waiting = new Set<string>();
-  const letGo = createRecent<true>(letGoMax, { ms: topicHealEveryMs, now: () => stopwatch.elapsed() });
-  return async (batch: readonly Ended[]): Promise<void> => {
-    for (const { chatId, end } of batch) {
-      if (end.status === 'blocked' && end.cause === 'topic_astray' && !letGo.has(chatId)) waiting.add(chatId);
-      if (end.status !== 'delivered' || end.ids.threadId === null || !waiting.has(chatId)) continue;
-      await store.retryBlocked({ chatId, taskId: null, inDoubt: false }, clock.now());
-      waiting.delete(chatId);
-      letGo.put(chatId, true);
-    }
-  };
-}
-
 function createSignal() {
   let give = () => {};
   const given = new Promise<void>((resolve) => (give = resolve));
@@ -144,10 +118,10 @@ function createPartsInHand(deps: DelivererDeps) {
   const { store, bell, pacer, clock, log } = deps;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
 
-  const letAstrayGo = createAstray(deps);
+  const ledAstray = createLedAstray(deps);
   const ends = createCollector<Ended>(deps, deps.batchMax, {
-    write: async (batch) => {
-      await letAstrayGo(batch);
+    write: async (ended) => {
+      const batch = await ledAstray(ended);
       await store.endParts(
         batch.map(({ end }) => end),
         clock.now(),
@@ -204,13 +178,13 @@ function createPartsInHand(deps: DelivererDeps) {
 }
 
 /** Answers to people, cards and their like have no run; the log of calls is the place for them. */
-function tellPart(log: PartDeps['log'], { id, runId, traceId, kind }: OutboxPart, { status }: PartEnd): void {
+function tellPart(log: PartDeps['log'], { id, runId, traceId, kind }: OutboxPart, { status }: Ended['end']): void {
   // A part that is put off is told of when it comes to something.
   if (runId !== null && status !== 'pending')
     tellTraced(log, 'delivery_status', { runId, traceId, delivery_id: id, kind, status });
 }
 
-function unwritable({ id, fence, taskId = null }: PartEnd, reason: string): PartEnd {
+function unwritable({ id, fence, taskId = null }: Ended['end'], reason: string): Ended['end'] {
   const error = `what became of it could not be written: ${reason}`;
   return { id, fence, taskId, status: 'failed', error, evidence: null };
 }

@@ -282,8 +282,10 @@ async function waitFor(state: State, gate: Gate): Promise<boolean> {
       freeAt: () => nextAt(state, gate),
       isInVain: (now) => Math.max(gate.heldUntil, all.heldUntil) - now > budgetWaitMaxMs,
       begin: () => {
+        if (nextAt(state, gate) > deps.stopwatch.elapsed()) return false;
         gate.call = 'out';
         all.open += 1;
+        return true;
       },
     });
   } finally {
@@ -292,27 +294,25 @@ async function waitFor(state: State, gate: Gate): Promise<boolean> {
 }
 
 interface Beginning {
+  /** Begins if it may now. */
+  readonly begin: () => boolean;
   /** Infinity while that hangs on the end of another call. */
   readonly freeAt: () => number;
   readonly isInVain: (now: number, at: number) => boolean;
-  readonly begin: () => void;
 }
 
-/** Begins as soon as the budget has room, in the same turn in which that was seen; false when waiting is in vain. */
+/** Begins as soon as the budget has room; false when waiting is in vain. */
 async function begun(
   { stopwatch, timer }: Pick<World, 'stopwatch' | 'timer'>,
   { freeAt, isInVain, begin }: Beginning,
 ): Promise<boolean> {
-  for (;;) {
+  while (!begin()) {
     const [now, at] = [stopwatch.elapsed(), freeAt()];
-    if (at <= now) {
-      begin();
-      return true;
-    }
     if (isInVain(now, at)) return false;
     const waitMs = at === Infinity ? lookAgainMs : Math.ceil(at - now);
     await new Promise<void>((resolve) => timer.after(waitMs, resolve));
   }
+  return true;
 }
 
 /** Calls that are no message of a chat's turn: they have half of the budget of all chats at most, and come before results. */
@@ -320,24 +320,25 @@ function createAsides(deps: Pick<World, 'stopwatch' | 'timer'>, overall: Rate, a
   const own: Purse = { open: 0, ends: [], heldUntil: -Infinity };
   const share = { ...overall, calls: Math.max(Math.floor(overall.calls / 2), 1) };
   let waiting = 0;
+  const freeAt = () => Math.max(whenFree(own, share), whenFree(all, overall));
+  const begin = () => {
+    if (freeAt() > deps.stopwatch.elapsed()) return false;
+    for (const purse of [all, own]) purse.open += 1;
+    return true;
+  };
   /** False when it would take so long that nobody looks any more. */
-  const mayBegin = async (): Promise<boolean> => {
+  const beginLater = async (): Promise<boolean> => {
     const until = deps.stopwatch.elapsed() + asideWaitMaxMs;
+    const isInVain = (now: number, at: number) => now >= until || (at !== Infinity && at > until);
     waiting += 1;
     try {
-      return await begun(deps, {
-        freeAt: () => Math.max(whenFree(own, share), whenFree(all, overall)),
-        isInVain: (now, at) => now >= until || (at !== Infinity && at > until),
-        begin: () => {
-          for (const purse of [all, own]) purse.open += 1;
-        },
-      });
+      return await begun(deps, { begin, freeAt, isInVain });
     } finally {
       waiting -= 1;
     }
   };
   const make: Budget['aside'] = async (call) => {
-    if (!(await mayBegin())) return { is: 'unreached', error: 'Telegram must be left alone for now' };
+    if (!begin() && !(await beginLater())) return { is: 'unreached', error: 'Telegram must be left alone for now' };
     try {
       const answer = await call();
       if (isWait(answer)) own.heldUntil = Math.max(own.heldUntil, deps.stopwatch.elapsed() + answer.ms);

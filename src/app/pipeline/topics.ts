@@ -1,6 +1,8 @@
 import * as limits from '../../domain/limits.ts';
 import { beginningOf, isBlank } from '../../domain/task.ts';
-import type { OutboxPart, OutboxStore, TopicView } from '../ports/outbox.ts';
+import { createRecent } from '../operations/recent.ts';
+import type { ChatStore } from '../ports/chats.ts';
+import type { OutboxPart, OutboxStore, PartEnd, TopicLoss, TopicView } from '../ports/outbox.ts';
 import type { CallFault, Transport, World } from '../ports/outside.ts';
 
 /** The topic is there. `mayLeave` says whether the part that waited for it is claimed to be sent there. */
@@ -76,4 +78,84 @@ const topicNameMax = 128;
 export function topicName(title: string): string {
   const name = beginningOf(title.trim(), topicNameMax, [...title.trim()].slice(0, topicNameMax).join('').length);
   return isBlank(name) ? 'task' : name;
+}
+
+/* ---- topics that are no good any more, and parts that wait until they are ---- */
+
+/**
+ * The topic is made again by whatever needs it next. False when that was done within the last hour: whoever takes topics away
+ * goes on, and would be given new ones without end.
+ */
+export async function giveUpTopic(
+  { store, clock }: Pick<TopicDeps, 'store' | 'clock'>,
+  { lostAt, taskId }: TopicView,
+  lost: TopicLoss,
+): Promise<boolean> {
+  const at = clock.now();
+  if (lostAt !== null && lostAt <= at && at - lostAt < limits.topicHealEveryMs) return false;
+  await store.endTopic({ taskId, state: 'none', lost, at });
+  return true;
+}
+
+interface LookDeps extends Pick<World, 'clock' | 'stopwatch' | 'bell'> {
+  readonly store: Pick<ChatStore, 'retryBlocked'>;
+}
+
+/** Chats of which the last look is remembered; one that is forgotten is looked at once more. */
+const lookedAtMax = 10_000;
+
+/**
+ * Parts that wait for something to be mended go at once where there is a sign of that, at most so often in each chat; a
+ * clear hint always counts.
+ */
+export function createSecondLook({ store, clock, stopwatch, bell }: LookDeps, everyMs: number) {
+  const lookedAt = createRecent<true>(lookedAtMax, { ms: everyMs, stopwatch });
+  return async (key: string, chatIdOf: () => Promise<string | null>, isHint = false): Promise<void> => {
+    if (!isHint && lookedAt.has(key)) return;
+    lookedAt.put(key, true);
+    const chatId = await chatIdOf();
+    if (chatId === null) return;
+    const waiting = await store.retryBlocked({ chatId, taskId: null, inDoubt: false }, clock.now());
+    if (waiting > 0) bell.ring('deliverer');
+  };
+}
+
+/** A part as it has ended. */
+export interface Ended {
+  readonly chatId: string;
+  readonly end: PartEnd;
+}
+
+/** A first look is worth it so soon; each later one comes when the trouble has lasted twice as long. */
+const scoutMinMs = 30_000;
+
+/**
+ * Of the parts of a chat that were led astray one is the scout: it is sent again after as long as the trouble has lasted so
+ * far, and when it lands the others go, which would only have been taken back as well. Where another part lands in its topic
+ * they may go too, once an hour, because it may be one topic alone that leads astray.
+ */
+export function createLedAstray(deps: LookDeps) {
+  const scouts = new Map<string, { readonly id: string; readonly since: number; readonly due: number }>();
+  const lookAgain = createSecondLook(deps, limits.topicHealEveryMs);
+  const scouted = (one: Ended): Ended => {
+    const { chatId, end } = one;
+    if (end.status !== 'blocked' || end.cause !== 'topic_astray') return one;
+    const now = deps.stopwatch.elapsed();
+    const { id = end.id, since = now, due = now } = scouts.get(chatId) ?? {};
+    // A scout that did not come back is no more.
+    if (id !== end.id && due + scoutMinMs > now) return one;
+    const afterMs = Math.min(Math.max(now - since, scoutMinMs), end.afterMs);
+    scouts.set(chatId, { id: end.id, since, due: now + afterMs });
+    return { chatId, end: { ...end, afterMs } };
+  };
+  return async (batch: readonly Ended[]): Promise<readonly Ended[]> => {
+    for (const { chatId, end } of batch) {
+      const scout = scouts.get(chatId);
+      if (scout === undefined || end.status !== 'delivered' || end.ids.threadId === null) continue;
+      const isBack = scout.id === end.id;
+      if (isBack) scouts.delete(chatId);
+      await lookAgain(chatId, async () => chatId, isBack);
+    }
+    return batch.map(scouted);
+  };
 }

@@ -1,4 +1,6 @@
+import type { Actor } from '../../domain/access.ts';
 import type { Chat, User } from './chats.ts';
+import type { Page, PageQuery } from './runs.ts';
 
 /** Sums over a chat, and over the whole server, for those who ask how things stand. They decide nothing. */
 
@@ -35,11 +37,14 @@ export interface ChatNews {
   readonly waiting: readonly (Named & { readonly for: 'done' | 'approval'; readonly count: number })[];
 }
 
-export interface ServerFacts {
+export interface TaskCounts {
   readonly tasks: number;
   readonly active: number;
   readonly paused: number;
   readonly completed: number;
+}
+
+export interface ServerFacts extends TaskCounts {
   /** Active tasks whose slot has come and was not taken up yet, and the oldest such slot. */
   readonly due: number;
   readonly dueSince: number | null;
@@ -75,5 +80,61 @@ export interface ChatFacts {
   adminNames(chatId: string, limit: number): Promise<readonly string[]>;
   /** Where a message of ours arrived; null when it has not, or nobody remembers. */
   sentMessage(deliveryId: string): Promise<SentMessage | null>;
-  serverFacts(now: number): Promise<ServerFacts>;
+  /** All but the sums over all tasks, which are counted a page at a time. */
+  serverFacts(now: number): Promise<Omit<ServerFacts, keyof TaskCounts>>;
+}
+
+/* ---- who is let in ---- */
+
+/** Somebody, or a group, that is let in. */
+export interface AccessEntry {
+  readonly id: string;
+  readonly address: string;
+  readonly name: string | null;
+  readonly role: 'owner' | 'user' | 'group';
+  /** Who let them in, and when, as far as that was noted. */
+  readonly by: Actor | null;
+  readonly since: number | null;
+}
+
+export interface AccessChange {
+  /** As it stands now. */
+  readonly chat: Chat;
+  /** The row of the audit; null when nothing changed. */
+  readonly entryId: string | null;
+}
+
+interface Admitting {
+  readonly address: string;
+  readonly by: Actor;
+  /** A new id for the chat, used when it is seen for the first time. */
+  readonly newId: string;
+  readonly at: number;
+  readonly traceId?: string | null | undefined;
+}
+
+export interface LettingIn extends Admitting {
+  readonly title: string | null;
+  /** Null where it stays as it is. */
+  readonly role: 'owner' | 'user' | null;
+}
+
+export interface ShuttingOut extends Admitting {
+  /** `refused` by somebody; `new` where nobody names them any more. */
+  readonly to: 'refused' | 'new';
+}
+
+export interface LetIn extends AccessChange {
+  readonly entry: AccessEntry;
+}
+
+export interface ShutOut extends AccessChange {
+  /** Tasks of the chat that went on until then. */
+  readonly paused: number;
+}
+
+export interface AccessStore {
+  listAccess(query: PageQuery): Promise<Page<AccessEntry>>;
+  letIn(request: LettingIn): Promise<LetIn>;
+  shutOut(request: ShuttingOut): Promise<ShutOut>;
 }

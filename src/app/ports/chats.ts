@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import type { TaskVerb } from '../../domain/event.ts';
+import type { DeedVerb } from '../../domain/event.ts';
 import type { Shown, Word } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -109,6 +109,7 @@ export interface NewChat extends Pick<Chat, 'address' | 'title'> {
 }
 
 export interface ChatChange extends Partial<Pick<Chat, 'state' | 'timezone' | 'settings' | 'approvedBy'>> {
+  readonly approvedAt?: number | null;
   readonly title?: string;
   readonly kind?: string;
 }
@@ -152,7 +153,7 @@ export interface ChatTasksQuery {
 export interface LastChangeQuery {
   readonly chatId: string;
   readonly actor: Actor;
-  readonly verbs: readonly TaskVerb[];
+  readonly verbs: readonly DeedVerb[];
   readonly since: number;
   /** The change that was taken back under this key is the answer itself: handling the same word again finds the same change. */
   readonly key: string;
@@ -313,6 +314,7 @@ export interface ChatStore {
     name: string,
     since: number,
   ): Promise<readonly { readonly topicId: number; readonly at: number }[]>;
+  isTopicTaken(address: string, topicId: number): Promise<boolean>;
   /** A callback from the message settles it; false when there was nothing to settle, or it is another message. */
   foundByPress(found: FoundByPress): Promise<boolean>;
   /** A person settles what nobody knows: it arrived, or it is sent again. False when it is settled already. */

@@ -30,7 +30,7 @@ export interface Pile {
   readonly since: number | null;
 }
 
-export type LiveRun = 'queued' | 'running' | 'backoff' | 'waiting';
+export type LiveRun = 'queued' | 'running' | 'backoff';
 export type OpenDelivery = 'pending' | 'sending' | 'unknown' | 'blocked';
 
 /** Tasks of one page, by state and kind of schedule. */

@@ -45,13 +45,15 @@ export interface TopicView {
   readonly askedAt: number | null;
   /** When it was last given up to be made again. */
   readonly lostAt: number | null;
+  /** Its card, which is there when anything of ours was ever seen in it. */
+  readonly cardId: number | null;
   /** The name under which its creation was asked for; the task may be called otherwise by now. */
   readonly askedName: string | null;
   /** Why it is blocked. */
   readonly cause: BlockedCause | null;
 }
 
-/** A topic was deleted by a person, or Telegram shows outside of it what is sent to it. */
+/** A topic was deleted by a person, or Telegram does not show in it what is sent there. */
 export const topicLosses = { gone: 1, astray: 2 } as const;
 export type TopicLoss = (typeof topicLosses)[keyof typeof topicLosses];
 
@@ -143,6 +145,8 @@ export interface OutboxStore {
   endParts(ends: readonly PartEnd[], now: number): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
   beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
+  /** The naming of a task's topic that is still to be done, and what went wrong with it so far; null when none is. */
+  topicNaming(taskId: string): Promise<{ readonly error: string | null } | null>;
   /** Answers whether the part that waited for the topic is claimed to be sent there. */
   endTopic(end: TopicEnd): Promise<boolean>;
   /** Whether the owner of a task may read and write where it was asked for. */

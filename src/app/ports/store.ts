@@ -1,18 +1,19 @@
 import type { UsageStore } from '../operations/status.ts';
 import type { AnswerStore } from '../use-cases/kept-answers.ts';
-import type { ChatFacts } from './chat-facts.ts';
+import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { WorkloadStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
-import type { DowntimeStore, HousekeepingStore, UpkeepStore } from './upkeep.ts';
+import type { AlarmStore, DowntimeStore, HousekeepingStore, UpkeepStore } from './upkeep.ts';
 import type { TruthStore } from './why.ts';
 
 /** All of it: what one database gives to all rooms. */
 export interface Store
   extends
+    AlarmStore,
     SlotStore,
     RunStore,
     OutboxStore,
@@ -23,6 +24,7 @@ export interface Store
     DowntimeStore,
     HousekeepingStore,
     ChatStore,
+    AccessStore,
     ChatFacts,
     AckStore,
     ApprovalStore,

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import type { TaskVerb } from '../../domain/event.ts';
+import type { DeedVerb, TaskVerb } from '../../domain/event.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { NewRun } from '../../domain/run.ts';
@@ -44,7 +44,7 @@ export interface NewTask
 /** A row of the audit, as a decision about the task sees it. */
 export interface AuditRow extends Omit<Deed, 'taskId' | 'traceId'> {
   readonly actor: Actor;
-  readonly verb: TaskVerb;
+  readonly verb: DeedVerb;
 }
 
 /** A task under its lock, with what a decision about it needs. */
@@ -190,13 +190,31 @@ export interface TaskVersion {
   readonly definition: Definition;
 }
 
-/** Counts of the tasks of a thread, and of their work. */
-export interface ThreadCounts {
+/** Tasks that are meant together: every condition that is given must hold, and at least one is. */
+export type Whose =
+  | { readonly thread: Thread; readonly ownerId?: Actor | null }
+  | { readonly thread?: Thread | null; readonly ownerId: Actor };
+
+/** Counts of tasks, and of their work. */
+export interface WorkCounts {
   readonly active: number;
   readonly paused: number;
   readonly completed: number;
   readonly liveRuns: number;
   readonly openDeliveries: number;
+}
+
+export interface Purge extends Pick<ChangeRequest, 'actor' | 'at' | 'traceId'> {
+  readonly whose: Whose;
+  /** How many tasks somebody was told of who agreed to it; null where nobody was. */
+  readonly expected: number | null;
+  readonly endPause: NonNullable<ChangeRequest['endPause']>;
+}
+
+/** Counts of what was deleted; of what is there where that is not what was expected, so that it was not done. */
+export interface Purged {
+  readonly counts: WorkCounts;
+  readonly isDone: boolean;
 }
 
 export interface Unbinding {
@@ -230,7 +248,9 @@ export interface TaskStore extends RunViewStore {
   readTask(taskId: string): Promise<Task | null>;
   listTasks(query: TaskQuery): Promise<Page<Task>>;
   listVersions(taskId: string): Promise<readonly TaskVersion[]>;
-  countThread(thread: Thread): Promise<ThreadCounts>;
+  countTasks(whose: Whose): Promise<WorkCounts>;
+  /** Deletes them all, or none; each can be restored for a day. */
+  purgeTasks(purge: Purge): Promise<Purged>;
   /** Tasks among them that run something now which nobody has called off. */
   tasksAtWork(taskIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Takes the topic from a task, with its row in the audit. */

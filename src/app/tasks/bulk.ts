@@ -1,9 +1,10 @@
 import { AppError } from '../../domain/errors.ts';
 import { pageMax } from '../../domain/limits.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Thread } from '../../domain/thread.ts';
+import { endOfPause } from '../pipeline/scheduler.ts';
 import type { World } from '../ports/outside.ts';
-import type { Changed, TaskQuery, TaskStore, ThreadCounts } from '../ports/tasks.ts';
+import type { Changed, Purge, Purged, WorkCounts, TaskQuery, TaskStore, Whose } from '../ports/tasks.ts';
+import { ringAll } from './create.ts';
 import type { Tasks, Target } from './tasks.ts';
 
 /** Every condition that is given must hold. */
@@ -14,15 +15,20 @@ interface By extends Omit<Target, 'taskId'> {
   readonly isDry?: boolean;
 }
 
+interface Purging extends Pick<Purge, 'actor' | 'traceId'> {
+  /** How many tasks somebody was told of who agreed to it. */
+  readonly expected?: number | null;
+}
+
 interface Bulked {
   readonly changed: number;
   /** Tasks that the verb does not fit, or that refused it. */
   readonly left: number;
 }
 
-type BulkDeps = Pick<World, 'timer'> & {
-  readonly store: Pick<TaskStore, 'listTasks' | 'tasksAtWork' | 'countThread'>;
-  readonly tasks: Pick<Tasks, 'pause' | 'resume' | 'cancel' | 'delete'>;
+type BulkDeps = Pick<World, 'timer' | 'clock' | 'log' | 'bell'> & {
+  readonly store: Pick<TaskStore, 'listTasks' | 'tasksAtWork' | 'countTasks' | 'purgeTasks'>;
+  readonly tasks: Pick<Tasks, 'pause' | 'resume' | 'cancel'>;
 };
 
 interface Deed {
@@ -34,10 +40,11 @@ interface Deed {
 
 const anyTask = async (tasks: readonly Task[]) => tasks;
 
-/** Verbs on many tasks at once: on each by the same verb as alone, with its own row in the audit. */
+/** Verbs on many tasks at once: on each by the same verb as alone, with its own row in the audit; but a purge is one deed. */
 export type Bulk = ReturnType<typeof createBulk>;
 
-export function createBulk({ store, tasks, timer }: BulkDeps) {
+export function createBulk(deps: BulkDeps) {
+  const { store, tasks, timer } = deps;
   const all = async (chosen: Chosen, { isDry = false, ...by }: By, { state, fits, does }: Deed): Promise<Bulked> => {
     const { thread = null, ownerId = null, subject = null, tag = null } = chosen;
     const query = { thread, ownerId, subject, tag, state, text: null, limit: pageMax };
@@ -74,12 +81,18 @@ export function createBulk({ store, tasks, timer }: BulkDeps) {
         does: tasks.cancel,
       }),
     /** Counts the tasks that a purge would remove. */
-    count: (thread: Thread): Promise<ThreadCounts> => store.countThread(thread),
-    /** Deletes every task of the thread; each can be restored for a day. Answers what was there. */
-    purge: async (thread: Thread, by: By): Promise<ThreadCounts> => {
-      const counts = await store.countThread(thread);
-      await all({ thread }, by, { state: 'all', fits: anyTask, does: tasks.delete });
-      return counts;
+    count: (whose: Whose): Promise<WorkCounts> => store.countTasks(whose),
+    /** Deletes all of them at once, or none where there are not as many as `expected`; each can be restored for a day. */
+    purge: async (whose: Whose, { expected = null, ...by }: Purging): Promise<Purged> => {
+      const purged = await store.purgeTasks({
+        ...by,
+        whose,
+        expected,
+        at: deps.clock.now(),
+        endPause: (due) => endOfPause(deps, due),
+      });
+      ringAll(deps);
+      return purged;
     },
   };
 }

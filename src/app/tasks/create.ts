@@ -1,7 +1,6 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
-import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
 import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
@@ -38,8 +37,6 @@ export interface CreateDeps extends SlotPlanDeps, Pick<World, 'log' | 'clock' | 
   readonly rules: Omit<Rules, 'parsed'>;
   readonly templates: Pick<Templates, 'check'>;
   readonly quota: Quota;
-  /** Told when a task has another title now; nobody waits for what becomes of that. */
-  readonly renamed?: ((task: Task) => void) | undefined;
   /** Told when a task may have another schedule now: a hint that may get lost. */
   readonly retimed?: ((taskId: string) => void) | undefined;
 }

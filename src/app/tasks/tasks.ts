@@ -4,6 +4,7 @@ import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
+import type { OutboxStore } from '../ports/outbox.ts';
 import type { MissedAnswer } from '../ports/questions.ts';
 import type { Page, RunView, TaskRun, TaskRunQuery } from '../ports/runs.ts';
 import {
@@ -53,7 +54,7 @@ interface By {
 }
 
 interface TasksDeps extends CreateDeps {
-  readonly store: CreateDeps['store'] & GrantStore;
+  readonly store: CreateDeps['store'] & GrantStore & Pick<OutboxStore, 'topicNaming'>;
 }
 
 /** Verbs on a task, whoever asks. No other module writes a definition. */
@@ -70,6 +71,7 @@ export function createTasks(deps: TasksDeps) {
       return store.listVersions(taskId);
     },
     edit: edit.bind(null, deps),
+    renameWarnings: renameWarnings.bind(null, deps),
     pause: (target: Target, until: number | null) =>
       change(deps, { target, verb: ['pause', until] }, (scene) => planPause(scene, until)),
     resume: (target: Target) => change(deps, { target, verb: ['resume'] }, planResume),
@@ -177,11 +179,25 @@ async function edit(deps: TasksDeps, target: Target, patch: TaskPatch): Promise<
   return { ...changed, ...changed.told };
 }
 
-/** The topic bears the title, and another schedule is computed once more. */
-function tellOutside({ renamed, retimed }: TasksDeps, { task, replayed }: Changed, fields: object | null): void {
-  if (replayed || fields === null) return;
-  if ('title' in fields) renamed?.(task);
-  if ('schedule' in fields) retimed?.(task.id);
+/** Another schedule is computed once more. */
+function tellOutside({ retimed }: TasksDeps, { task, replayed }: Changed, fields: object | null): void {
+  if (!replayed && fields !== null && 'schedule' in fields) retimed?.(task.id);
+}
+
+/** A client waits for its answer at most so long for what becomes of the topic's name; most are told within a tenth of it. */
+const renameLooks = { count: 40, everyMs: 50 } as const;
+
+/** The trouble of naming its topic anew, as far as that is known soon; the naming goes on by itself. */
+async function renameWarnings({ store, timer }: TasksDeps, taskId: string): Promise<readonly Warning[]> {
+  for (let looks = 0; looks < renameLooks.count; looks += 1) {
+    const naming = await store.topicNaming(taskId);
+    if (naming === null) break;
+    const { error } = naming;
+    const message = `The topic keeps its old name for now, and is named again until that succeeds: ${error}`;
+    if (error !== null) return [{ code: 'topic_not_renamed', message }];
+    await new Promise<void>((resolve) => timer.after(renameLooks.everyMs, resolve));
+  }
+  return [];
 }
 
 export interface Skipped extends Changed {

@@ -1,5 +1,5 @@
 import { AppError, missing } from '../../domain/errors.ts';
-import type { TaskVerb } from '../../domain/event.ts';
+import type { DeedVerb } from '../../domain/event.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { undoMs } from '../../domain/limits.ts';
 import type { Policies } from '../../domain/policy.ts';
@@ -15,7 +15,7 @@ import { planSkip, planUnskip, skippedAt, slotsTold, toldSlots } from './skip.ts
 import { nextOpenSlot, planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
 
 /** Verbs whose change can be taken back. An effect outside, such as a run, cannot. */
-export const undoable: ReadonlySet<TaskVerb> = new Set([
+export const undoable: ReadonlySet<DeedVerb> = new Set([
   'edit',
   'upsert',
   'pause',
@@ -28,7 +28,7 @@ export const undoable: ReadonlySet<TaskVerb> = new Set([
 ]);
 
 /** Changes that are not taken back but followed by another one. */
-const lasting: Readonly<Partial<Record<TaskVerb, string>>> = {
+const lasting: Readonly<Partial<Record<DeedVerb, string>>> = {
   attach: 'A task that was attached to a chat stays there. While it has no topic, attach it to another chat instead.',
   grant: 'A grant cannot be undone. Revoke it, or give the task another one.',
   revoke: 'A grant that was revoked stays so. Give the task a fresh one.',

@@ -1,3 +1,5 @@
+import { userIdOf, type Actor } from '../../domain/access.ts';
+import { invalid } from '../../domain/errors.ts';
 import {
   membershipAheadMs,
   membershipEveryMs,
@@ -8,8 +10,10 @@ import {
 } from '../../domain/limits.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import { createRecent } from '../operations/recent.ts';
+import type { AccessChange, AccessStore } from '../ports/chat-facts.ts';
 import type { ChatStore, StaleMember } from '../ports/chats.ts';
 import type { Platform, World } from '../ports/outside.ts';
+import type { PageQuery } from '../ports/runs.ts';
 
 type MembershipDeps = Pick<World, 'stopwatch' | 'log'> & {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
@@ -32,7 +36,7 @@ const paceMs = 1000;
 export function createMembership(deps: MembershipDeps): Chore {
   const { store } = deps;
   // People about whom there was no answer lately are asked about again soon enough for the same slot.
-  const unanswered = createRecent<true>(restingMax, { ms: membershipFreshMs / 2, now: () => deps.stopwatch.elapsed() });
+  const unanswered = createRecent<true>(restingMax, { ms: membershipFreshMs / 2, stopwatch: deps.stopwatch });
   return {
     name: 'membership',
     when: { every: membershipEveryMs },
@@ -66,3 +70,87 @@ async function ask({ store, platform, log }: MembershipDeps, doubt: StaleMember,
 
 /** More people than this are forgotten and asked about again, which costs a question each. */
 const restingMax = 10_000;
+
+/* ---- who is let in ---- */
+
+/**
+ * The list of those who are let in: people, by their private chat, and groups. All ways in lead here: the environment, the
+ * claim of the first owner, whoever adds the bot to a group, /allow, the API. It is read anew for each word, so a change
+ * holds from the next one on.
+ */
+export type Access = ReturnType<typeof createAccess>;
+
+export interface Allowing extends By {
+  /** The number of a person, or of a group, which is negative. */
+  readonly address: string;
+  /** Absent where it stays as it is; somebody new is a user. */
+  readonly role?: 'owner' | 'user' | undefined;
+  /** How they are called, where somebody knows it. */
+  readonly title?: string | null;
+}
+
+export interface Denying extends By {
+  readonly address: string;
+}
+
+interface By {
+  readonly by: Actor;
+  readonly traceId?: string | null;
+}
+
+type AccessDeps = Pick<World, 'clock' | 'ids' | 'bell' | 'log'> & { readonly store: AccessStore };
+
+export function createAccess({ store, clock, ids, bell, log }: AccessDeps) {
+  const told = <T extends AccessChange>(
+    what: 'access_allowed' | 'access_denied',
+    { address, by }: Denying,
+    made: T,
+  ): T => {
+    if (made.entryId === null) return made;
+    log.info(what, { chat_id: made.chat.id, address, by });
+    bell.ring('deliverer');
+    bell.ring('scheduler');
+    return made;
+  };
+  const anew = () => ({ newId: ids.next(), at: clock.now() });
+  return {
+    list: (page: PageQuery) => store.listAccess(page),
+    /** Telling it again changes nothing. */
+    allow: async ({ role, title = null, ...asked }: Allowing) => {
+      if (role === 'owner' && isGroup(asked.address)) throw invalid('role', 'role: only a person can own the bot.');
+      return told('access_allowed', asked, await store.letIn({ ...asked, ...anew(), title, role: role ?? null }));
+    },
+    /**
+     * Ends it until somebody allows it anew: a person is refused in their private chat and in every group, and what they own
+     * is left out from the next slot on; of a group all tasks are paused. The last owner cannot be denied.
+     */
+    deny: async (asked: Denying) =>
+      told('access_denied', asked, await store.shutOut({ ...asked, ...anew(), to: 'refused' })),
+    /** The environment names this owner no more: they are like somebody who was never let in. */
+    forget: async (asked: Denying) =>
+      told('access_denied', asked, await store.shutOut({ ...asked, ...anew(), to: 'new' })),
+  };
+}
+
+/** Groups have negative numbers. */
+export function isGroup(address: string): boolean {
+  return address.startsWith('-');
+}
+
+const addressForm = /^-?[1-9]\d{0,15}$/;
+
+/** The number that somebody has written, as it is or in a key; null where it is none. */
+export function addressIn(text: string): string | null {
+  const bare = text.replace(/^telegram:(?:user|chat):/, '');
+  return addressForm.test(bare) ? bare : null;
+}
+
+/** The address of somebody's private chat is their own number. */
+export function actorAt(address: string): Actor {
+  return `telegram:user:${Number(address)}`;
+}
+
+/** The other way round; empty for those who are no people. */
+export function addressOf(actor: Actor): string {
+  return String(userIdOf(actor) ?? '');
+}

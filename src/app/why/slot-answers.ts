@@ -65,7 +65,6 @@ const runStates: Readonly<Record<SlotRun['status'], string>> = {
   queued: 'its run is about to start',
   running: 'running now',
   backoff: 'failed so far, and will be tried again',
-  waiting: 'waiting for an answer in the middle of its run',
   succeeded: 'its run has just ended',
   failed: 'its run has just failed',
   cancelled: 'its run has just been cancelled',

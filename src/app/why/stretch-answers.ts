@@ -13,10 +13,10 @@ export function answerGap(timeline: Timeline, gap: GapRow): Answer {
   const { id, fromAt, toAt, count, reason, createdAt } = gap;
   const runs = count === 1 ? '1 run' : `${count.toLocaleString('en')} runs`;
   const span = fromAt === toAt ? moments.full(fromAt) : `From ${moments.full(fromAt)} to ${moments.full(toAt)}`;
-  // A task that its failures stop has slots left that are due, and nobody decides about them any more.
+  // A task that its failures stop, or a purge, has slots left that are due, and nobody decides about them any more.
   const told =
-    reason === 'paused'
-      ? `${runs} left out, as the task was paused by then (${about.beside(createdAt, toAt)})`
+    reason === 'paused' || reason === 'deleted'
+      ? `${runs} left out, as the task was ${reason} by then (${about.beside(createdAt, toAt)})`
       : `${runs} missed in one outage; ${sentenceFor(reason, caseOfGap(timeline, gap))}`;
   return {
     ...stretchOf(fromAt, toAt),

@@ -4,26 +4,27 @@ import type { Group } from '../session.ts';
 import { doingVerbs, messageVerbs } from './doing.ts';
 import { eventVerbs } from './events.ts';
 import { exchangeVerbs } from './exchanging.ts';
-import { grantVerbs } from './grants.ts';
+import { accessVerbs, grantVerbs } from './grants.ts';
 import { lookingVerbs } from './looking.ts';
 import { makingVerbs, scheduleVerbs } from './making.ts';
 import { operationVerbs } from './operations.ts';
 import { runVerb, runVerbs } from './running.ts';
 import { sandboxVerbs } from './sandbox.ts';
-import { bulkVerbs, threadVerbs } from './switching.ts';
+import { bulkVerbs, personVerbs, threadVerbs } from './switching.ts';
 
 /** Verbs that ask a server, in the order in which help tells of them. */
 export const remoteVerbs = (program: Command): readonly Group[] => [
   {
     name: 'task',
     summary: 'make, look at, change and run tasks',
-    verbs: [...makingVerbs, ...lookingVerbs, runVerb, ...bulkVerbs, ...doingVerbs],
+    verbs: [...makingVerbs, ...lookingVerbs, runVerb, ...bulkVerbs, ...personVerbs, ...doingVerbs],
   },
   { name: 'run', summary: 'look at runs, wait for them, do them again', verbs: runVerbs },
   { name: 'schedule', summary: 'try schedules out', verbs: scheduleVerbs },
   { name: 'thread', summary: 'do something to all tasks of a thread', verbs: threadVerbs },
   { name: 'message', summary: 'put texts into threads', verbs: messageVerbs },
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
+  { name: 'access', summary: 'who is let in', verbs: accessVerbs },
   { verbs: [...operationVerbs, ...eventVerbs, ...exchangeVerbs] },
   { name: 'sandbox', summary: 'the Telegram that is built in: write, press, jump', verbs: sandboxVerbs },
   { verbs: completionVerbs(program) },

@@ -2,7 +2,7 @@ import type { AnswerOf } from '../client.ts';
 import { facts, sentence, type Column } from '../layout.ts';
 import { chosenTask, paramsOf } from '../naming.ts';
 import { verb, type Session } from '../session.ts';
-import { timesIn } from '../times.ts';
+import { counted, timesIn } from '../times.ts';
 import { listTold, pageFlags, pageOf } from './looking.ts';
 import { hostZone, instantOf } from './moments.ts';
 
@@ -78,4 +78,58 @@ function grantText({ terminal, clock }: Session, grant: Grant): Promise<string> 
     ['scopes', grant.scopes.join(', ')],
     ['ends', grant.expires_at === null ? 'never' : times.full(grant.expires_at)],
   ]);
+}
+
+/* ---- who is let in ---- */
+
+type Entry = AnswerOf<'listAccess'>['access'][number];
+
+export const accessVerbs = [
+  verb({
+    usage: 'list',
+    summary: 'list who is let in: owners of the bot, people, groups',
+    examples: ['cronogram access list'],
+    flags: pageFlags,
+    does: async (session, _args, page) => {
+      const answer = await session.client.call('listAccess', { query: pageOf(page) });
+      const times = timesIn(hostZone(), session.clock.now());
+      const columns: readonly Column<Entry>[] = [
+        { title: 'ID', isWhole: true, of: (one) => one.id },
+        { title: 'WHO', least: 8, of: (one) => one.who },
+        { title: 'ROLE', of: (one) => one.role },
+        { title: 'BY', least: 8, of: (one) => one.by },
+        { title: `SINCE (${times.zone})`, least: 8, of: ({ since }) => (since === null ? null : times.about(since)) },
+      ];
+      return listTold(session, { json: answer, none: 'Nobody is let in.', rows: answer.access, columns });
+    },
+  }),
+  verb({
+    usage: 'allow <user_or_chat>',
+    summary: 'let a person or a group in',
+    about: 'By their number, as Telegram and the answer to strangers tell it; that of a group is negative.',
+    examples: ['cronogram access allow 1001 --owner', 'cronogram access allow -1001234'],
+    flags: [{ flags: '--owner', about: 'as an owner of the bot, who may do everything' }],
+    does: async (session, [id = ''], { owner }) => {
+      const body = owner === true ? { role: 'owner' as const } : {};
+      const answer = await session.client.call('allowAccess', { params: { id }, body });
+      const words = answer.entry_id === null ? 'was let in already' : 'is let in';
+      return { json: answer, text: await sentence(session.terminal, `${calledIn(answer.access)} ${words}.`) };
+    },
+  }),
+  verb({
+    usage: 'deny <user_or_chat>',
+    summary: 'shut a person or a group out, until somebody lets them in anew',
+    about: 'Their next message is refused, and their tasks stop at the next slot; the tasks of that chat are paused.',
+    examples: ['cronogram access deny 1001'],
+    does: async (session, [id = '']) => {
+      const answer = await session.client.call('denyAccess', { params: { id } });
+      const words = answer.entry_id === null ? 'was shut out already' : 'is shut out';
+      const paused = answer.paused === 0 ? '' : ` ${counted(answer.paused, 'task')} there paused.`;
+      return { json: answer, text: await sentence(session.terminal, `${id} ${words}.${paused}`) };
+    },
+  }),
+];
+
+function calledIn({ id, who, role }: Entry): string {
+  return who === null ? `${id} (${role})` : `${who} (${id}, ${role})`;
 }

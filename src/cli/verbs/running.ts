@@ -179,15 +179,14 @@ const states: readonly NonNullable<RunState>[] = [
   'queued',
   'running',
   'backoff',
-  'waiting',
   'succeeded',
   'failed',
   'cancelled',
 ];
 
 const repeats = {
-  retry: 'make good a run that failed, as the same call for its target',
-  replay: 'do a run once more with what it was given, as a new call',
+  retry: 'make good a run that failed: once more, from where its task stands now',
+  replay: 'do a run once more with all that it was given',
 } as const;
 
 export const runVerb = verb({

@@ -103,35 +103,61 @@ export const bulkVerbs = [
   }),
 ];
 
-/* ---- verbs on all tasks of a thread ---- */
+/* ---- verbs on all tasks of a thread, and of a person ---- */
 
 /** The thread of the flag or the variable where none is written. */
 function threadOf({ threadKey }: Session, key: string | undefined) {
   return { thread_key: key ?? threadKey };
 }
 
-async function purge(session: Session, thread: string | undefined, isDry: boolean, yes: boolean): Promise<Told> {
-  if (thread === undefined)
-    throw usage('Name the thread that is to lose its tasks:\n  cronogram thread purge cli:default');
-  const params = { thread_key: thread };
-  const counted = await session.client.call('purgeThread', { params, query: { dry_run: 'true' } });
-  const words = countWords(counted, thread);
-  if (isDry || counted.counts.tasks === 0)
-    return { json: counted, text: await sentence(session.terminal, `${words}.`) };
-  await confirmed(session, { question: `${words}. Delete them?`, yes });
-  const answer = await session.client.call('purgeThread', { params });
-  return { json: answer, text: await sentence(session.terminal, `Deleted: ${countWords(answer, thread)}.`) };
+interface Purging {
+  /** How those are called whose tasks go. */
+  readonly whose: string;
+  readonly ask: (query: { readonly dry_run?: 'true' }) => Promise<AnswerOf<'purgeThread'>>;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
 }
 
-function countWords({ counts }: AnswerOf<'purgeThread'>, thread: string): string {
-  if (counts.tasks === 0) return `${thread} has no tasks`;
+const purgeFlags = [
+  { flags: '--dry-run', about: 'only count what would go' },
+  yesFlag,
+] as const satisfies readonly Flag[];
+
+async function purge(session: Session, { whose, ask, dryRun = false, yes = false }: Purging): Promise<Told> {
+  const counted = await ask({ dry_run: 'true' });
+  const words = countWords(counted, whose);
+  if (dryRun || counted.counts.tasks === 0)
+    return { json: counted, text: await sentence(session.terminal, `${words}.`) };
+  await confirmed(session, { question: `${words}. Delete them?`, yes });
+  const answer = await ask({});
+  return { json: answer, text: await sentence(session.terminal, `Deleted: ${countWords(answer, whose)}.`) };
+}
+
+function countWords({ counts }: AnswerOf<'purgeThread'>, whose: string): string {
+  if (counts.tasks === 0) return `${whose} has no tasks`;
   const work = [
     counts.live_runs === 0 ? [] : [counted(counts.live_runs, 'run under way', 'runs under way')],
     counts.open_deliveries === 0 ? [] : [counted(counts.open_deliveries, 'delivery waiting', 'deliveries waiting')],
   ].flat();
   const states = `${counts.active} active, ${counts.paused} paused, ${counts.completed} completed`;
-  return [`${counted(counts.tasks, 'task')} of ${thread} (${states})`, ...work].join(', ');
+  return [`${counted(counts.tasks, 'task')} of ${whose} (${states})`, ...work].join(', ');
 }
+
+export const personVerbs = [
+  verb({
+    usage: 'purge <user_key>',
+    summary: 'delete all tasks of a person, after counting them',
+    about: 'In all chats; in one with --thread-key.',
+    examples: ['cronogram task purge telegram:user:1001 --dry-run'],
+    flags: purgeFlags,
+    does: (session, [actor = ''], options) => {
+      const thread = session.namedThread;
+      const ask: Purging['ask'] = (query) =>
+        session.client.call('purgePerson', { params: { actor }, query: { ...query, thread_key: thread } });
+      return purge(session, { whose: thread === undefined ? actor : `${actor} in ${thread}`, ask, ...options });
+    },
+  }),
+];
 
 export const threadVerbs = [
   verb({
@@ -171,7 +197,17 @@ export const threadVerbs = [
     usage: 'purge [thread_key]',
     summary: 'delete all tasks of a thread, after counting them',
     examples: ['cronogram thread purge cli:default --dry-run', 'cronogram thread purge cli:default --yes'],
-    flags: [{ flags: '--dry-run', about: 'only count what would go' }, yesFlag],
-    does: (session, [key], { dryRun = false, yes = false }) => purge(session, key ?? session.namedThread, dryRun, yes),
+    flags: purgeFlags,
+    does: (session, [key], options) => {
+      const whose = key ?? session.namedThread;
+      if (whose === undefined)
+        throw usage('Name the thread that is to lose its tasks:\n  cronogram thread purge cli:default');
+      const params = { thread_key: whose };
+      return purge(session, {
+        whose,
+        ask: (query) => session.client.call('purgeThread', { params, query }),
+        ...options,
+      });
+    },
   }),
 ];

@@ -19,7 +19,9 @@ export interface Warning {
     | 'subdaily_rrule'
     | 'second_assumed'
     /** Slots that were skipped in advance are slots no more, because the timing is another one. */
-    | 'skips_dropped';
+    | 'skips_dropped'
+    /** The title is another one, and the topic is not called so yet. */
+    | 'topic_not_renamed';
   readonly message: string;
 }
 

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname } from 'node:path';
 import { counted, durationWords } from '../../cli/times.ts';
 import type { LockState } from '../../store/engine/lock.ts';
-import { listCopies } from '../../store/files/backup.ts';
+import { listCopies, newestCopy } from '../../store/files/backup.ts';
 import type { Here } from '../here.ts';
 import { instantText, sizeOf } from '../words.ts';
 import { fail, ok, warn, type Check, type Patient, type Verdict } from './finding.ts';
@@ -51,7 +51,7 @@ const database: Check = {
   title: 'Database',
   look: ({ settings, examined: { inspection, server } }) => {
     const name = settings.database ?? `Postgres${server === null ? '' : ` ${server}`}`;
-    if (inspection.is === 'absent') return [ok(`${name}: empty; it is set up at the first start`)];
+    if (inspection.is === 'absent') return [absent(name, settings.database)];
     if (inspection.is === 'sound') {
       const { bytes, tasks, activeTasks } = inspection.facts;
       return [ok(`${name}: whole, ${sizeOf(bytes)}, ${counted(tasks, 'task')} (${activeTasks} active)`)];
@@ -59,6 +59,12 @@ const database: Check = {
     return [unsound(name, inspection.is, inspection.reason)];
   },
 };
+
+function absent(name: string, file: string | null): Verdict {
+  const copy = file === null ? null : newestCopy(file);
+  if (copy === null) return ok(`${name}: empty; it is set up at the first start`);
+  return warn(`There is no ${name}, although copies of one are beside it.`, `cronogram restore ${copy}`);
+}
 
 function unsound(name: string, is: 'foreign' | 'damaged' | 'unreadable', reason: string): Verdict {
   if (is === 'damaged')
@@ -159,4 +165,16 @@ const backups: Check = {
   },
 };
 
-export const databaseChecks: readonly Check[] = [folder, database, lock, migrations, disk, backups];
+const alarms: Check = {
+  check: 'alarms',
+  title: 'Alarms',
+  look: ({ examined: { inspection } }) => {
+    if (inspection.is !== 'sound') return [];
+    const { unheard } = inspection.facts;
+    if (unheard.length === 0) return [ok('every owner can be told of trouble, or wants to hear of none')];
+    const who = `${unheard.join(', ')} cannot be told of trouble, for want of a private chat with the bot.`;
+    return [warn(`${who} The log and /status tell of it alone.`, 'They send /start to the bot in private.')];
+  },
+};
+
+export const databaseChecks: readonly Check[] = [folder, database, lock, migrations, disk, backups, alarms];

@@ -69,6 +69,21 @@ function driverFault(message: string): Verdict {
   return fail(`It does not load: ${first}`, reinstall);
 }
 
+const children: Check = {
+  check: 'child_process',
+  title: 'Child process',
+  look: async ({ here }) => {
+    const fault = await here.system.childFault();
+    if (fault === null) return [ok('starts, for templates and the second opinion')];
+    return [
+      fail(
+        `None can be started (${fault}), so texts with {{ or {% are not sent.`,
+        'Allow more processes and memory: ulimit -u, TasksMax= of the service, pids_limit of the container.',
+      ),
+    ];
+  },
+};
+
 /** Winter and summer of a zone that every build of Node.js knows, one hour and two hours ahead of UTC. */
 const known = { zone: 'Europe/Madrid', offsets: [1, 2], months: [0, 6] } as const;
 
@@ -95,7 +110,7 @@ function hoursAhead(timeZone: string, instant: number): number {
   return Number(format.format(new Date(instant))) - 12;
 }
 
-export const runtimeChecks: readonly Check[] = [node, npm, driver, zones];
+export const runtimeChecks: readonly Check[] = [node, npm, driver, children, zones];
 
 /** Settings of the operator, and who can read them. */
 

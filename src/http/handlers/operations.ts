@@ -1,13 +1,18 @@
 import { wire } from '../../api/wire.ts';
+import type { OpenAlarms } from '../../app/housekeeping/alarms.ts';
+import type { AccessEntry } from '../../app/ports/chat-facts.ts';
+import { addressIn } from '../../app/use-cases/membership.ts';
 import { checks, type Finding } from '../../domain/audit.ts';
+import { invalid } from '../../domain/errors.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
+import { telegramThread, threadKeyOf } from '../../domain/thread.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
 import { instantOf } from './wire.ts';
 
 /** Handlers for status, usage, and housekeeping on demand. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
-    const { version, at, startedAt, ready, facts, audit } = await operations.status();
+    const { version, at, startedAt, ready, facts, audit, alarms, lastTickAt, worker } = await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
     return {
@@ -21,7 +26,10 @@ export const operationHandlers = {
       runs: { running, queued },
       deliveries: { pending, blocked, unknown },
       audit: audit === null ? null : wire(audit),
+      alarms: { open: alarms.open.map(wireAlarm), unheard: [...alarms.unheard] },
       retention: { days: operations.retentionDays, ...wire({ oldestRunAt }) },
+      ...wire({ lastTickAt }),
+      worker: { id: worker.id, running: worker.isRunning, action_kinds: worker.kinds },
     };
   },
   getUsage: async ({ query }, { operations }) => {
@@ -40,6 +48,24 @@ export const operationHandlers = {
     return { findings: findings.map(wireFinding), fixed };
   },
 
+  listAccess: async ({ query: { limit, cursor = null } }, { access }) => {
+    const { items, next } = await access.list({ limit, cursor });
+    return { access: items.map(wireAccess), next_cursor: next };
+  },
+  allowAccess: async ({ params, body, traceId }, { access, actor }) => {
+    const { entry, entryId } = await access.allow({
+      address: addressOf(params.id),
+      role: body?.role,
+      by: actor,
+      traceId,
+    });
+    return { access: wireAccess(entry), entry_id: entryId };
+  },
+  denyAccess: async ({ params, traceId }, { access, actor }) => {
+    const { paused, entryId } = await access.deny({ address: addressOf(params.id), by: actor, traceId });
+    return { denied: true as const, paused, entry_id: entryId };
+  },
+
   isLive: live,
   isHealthy: live,
   isReady: async (_asked, { health }) => {
@@ -49,6 +75,22 @@ export const operationHandlers = {
   getVersion: async (_asked, { version }) => ({ name: 'cronogram', version, node: process.versions.node }),
   getDescription: async (_asked, { description }) => ({ ...description() }),
 } satisfies Partial<Handlers>;
+
+function addressOf(id: string): string {
+  const address = addressIn(id);
+  if (address !== null) return address;
+  throw invalid('id', 'id: it is the number of a person, such as 1001, or of a group, such as -1001234567890.');
+}
+
+function wireAccess({ address, name, role, by, since }: AccessEntry) {
+  const thread = threadKeyOf(telegramThread(address));
+  return { id: address, thread_key: thread, who: name, role, by, since: since === null ? null : iso(since) };
+}
+
+function wireAlarm({ since, about, facts: { cause } }: OpenAlarms['open'][number]) {
+  const [name = ''] = about.split(' ', 1);
+  return { cause, since: iso(since), about: name === '' ? null : name };
+}
 
 async function live(_asked: unknown, { health }: Pick<HttpRooms, 'health'>) {
   const state = health.live();

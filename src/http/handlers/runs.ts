@@ -155,6 +155,7 @@ function wireDeed({ id, before, after, ...deed }: Deed): PartsOf<'listAudit'>['a
   return { entry_id: id, ...wire(deed), ...facts };
 }
 
-function wireDowntime({ id, ...downtime }: Downtime) {
-  return { downtime_id: id, ...wire(downtime), from: iso(downtime.from), to: iso(downtime.to) };
+function wireDowntime({ id, ...downtime }: Downtime): PartsOf<'listDowntimes'>['answer']['downtimes'][number] {
+  const { from, to, cause } = downtime;
+  return { downtime_id: id, ...wire(downtime), from: iso(from), to: iso(to), cause: cause ?? 'process' };
 }

@@ -45,7 +45,10 @@ export const taskHandlers = {
   updateTask: async (asked, rooms) => {
     const { schedule, ...rest } = asked.body;
     const patch = schedule === undefined ? rest : { ...rest, schedule: present(schedule) };
-    const { task, warnings, changes, entryId } = await rooms.tasks.edit(targetOf(asked, rooms), patch);
+    const edited = await rooms.tasks.edit(targetOf(asked, rooms), patch);
+    const { task, changes, entryId } = edited;
+    const ofTopic = 'title' in changes ? await rooms.tasks.renameWarnings(task.id) : [];
+    const warnings = [...edited.warnings, ...ofTopic];
     return { task: wireTask(task, rooms), ...wireWarnings(warnings), changes: wireChanges(changes), entry_id: entryId };
   },
   previewSchedule: async ({ body }, { preview }) => {

@@ -1,8 +1,9 @@
 import type { PartsOf } from '../../api/operations.ts';
 import { wire } from '../../api/wire.ts';
 import type { MissedAnswer } from '../../app/ports/questions.ts';
-import type { Changed } from '../../app/ports/tasks.ts';
+import type { Changed, Whose } from '../../app/ports/tasks.ts';
 import type { Chosen } from '../../app/tasks/bulk.ts';
+import { actorNamed } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
@@ -37,12 +38,10 @@ export const verbHandlers = {
   attachTask: async (asked, rooms) =>
     told(await rooms.tasks.attach(targetOf(asked, rooms), asked.body.thread_key), rooms),
 
-  purgeThread: async (asked, rooms) => {
-    const thread = parseThreadKey(asked.params.thread_key);
-    const isDry = isDryRun(asked);
-    const counts = await (isDry ? rooms.bulk.count(thread) : rooms.bulk.purge(thread, byOf(asked, rooms)));
-    const tasks = counts.active + counts.paused + counts.completed;
-    return { deleted: !isDry, counts: { tasks, ...wire(counts) } };
+  purgeThread: (asked, rooms) => purge({ thread: parseThreadKey(asked.params.thread_key) }, asked, rooms),
+  purgePerson: (asked, rooms) => {
+    const thread = threadOf(asked.query.thread_key);
+    return purge({ thread, ownerId: actorNamed('actor', asked.params.actor) }, asked, rooms);
   },
   pauseThread: (asked, rooms) =>
     rooms.bulk.pause(chosenBy(asked.params), byOf(asked, rooms), instantOf(asked.body?.until)),
@@ -64,6 +63,15 @@ export const verbHandlers = {
   cancelTasks: (asked, rooms) =>
     rooms.bulk.cancel(chosenBy(asked.body), { ...byOf(asked, rooms), isDry: isDryRun(asked) }),
 } satisfies Partial<Handlers>;
+
+type PurgeAsked = Parameters<typeof isDryRun>[0] & Parameters<typeof byOf>[0];
+
+async function purge(whose: Whose, asked: PurgeAsked, rooms: HttpRooms) {
+  const isDry = isDryRun(asked);
+  const counts = isDry ? await rooms.bulk.count(whose) : (await rooms.bulk.purge(whose, byOf(asked, rooms))).counts;
+  const tasks = counts.active + counts.paused + counts.completed;
+  return { deleted: !isDry, counts: { tasks, ...wire(counts) } };
+}
 
 function told({ task, entryId }: Changed, rooms: Pick<HttpRooms, 'clock'>) {
   return { task: wireTask(task, rooms), entry_id: entryId };

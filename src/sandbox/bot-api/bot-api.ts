@@ -11,6 +11,7 @@ import { takeFault } from './faults.ts';
 import type { Polling } from './polling.ts';
 import { readArguments, type Arguments, Failure, tooManyRequests } from './request.ts';
 import type { Webhook } from './webhook.ts';
+import { topicJson } from './wire.ts';
 
 /** Answers one HTTP request by itself. The path is the one below its root: `/bot<token>/<method>`. */
 export type BotApi = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => void;
@@ -173,8 +174,24 @@ export class BotServer {
         const place = ['message_thread_id', 'reply_parameters', 'reply_to_message_id'];
         this.#run({ ...asked, args: place.reduce((args, name) => args.without(name), asked.args) }, line);
       },
+      wrong_topic: () => {
+        const other = this.#otherTopic(asked.args);
+        if (other === undefined) this.#run(asked, line);
+        else if (asked.method !== 'createForumTopic')
+          this.#run({ ...asked, args: asked.args.with('message_thread_id', String(other.threadId)) }, line);
+        else {
+          this.#record(asked, 200, `not processed, answered with topic ${other.threadId}`);
+          write(line, { result: topicJson(other) });
+        }
+      },
     };
     ways[kind]();
+  }
+
+  #otherTopic(args: Arguments) {
+    const [chat, asked] = [args.integer('chat_id'), args.integer('message_thread_id')];
+    const all = this.#deps.api.state.topics.all();
+    return all.find(({ chatId, threadId, isDeleted }) => chatId === chat && threadId !== asked && !isDeleted);
   }
 
   /** Does what is asked and answers on the line; without one, the answer is lost. */

@@ -64,6 +64,10 @@ export class Arguments {
     return new Arguments(new Map([...this.#texts].filter(([key]) => key !== name)), this.#files);
   }
 
+  with(name: string, value: string): Arguments {
+    return new Arguments(new Map([...this.#texts, [name, value]]), this.#files);
+  }
+
   /** For looking at: what is JSON is shown as such, a file by its name and size. */
   shown(): Readonly<Record<string, unknown>> {
     const files = [...this.#files].map(([name, file]) => [name, `${file.name} (${file.bytes.byteLength} bytes)`]);

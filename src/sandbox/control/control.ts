@@ -125,7 +125,7 @@ const localPeer = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
 /** Headers by which proxies tell for whom they ask: the peer is the proxy then, and says nothing about the client. */
 const forwarding =
   /forwarded|^via$|(?:client|real|remote|connecting|user|proxyuser)[-_]?(?:ip|addr)$|^(?:x-original|x-envoy|cf|cdn|proxy|tailscale)-/;
-const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+const localHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
  * The reason why a request is not from this computer; null when it is. The peer keeps other machines out, the Host keeps out names

@@ -224,7 +224,8 @@ export interface FileShown {
  * 429 and 500 are errors in JSON, bad_gateway_html an error page: the call is not processed. hang: never answered, not
  * processed. reset_before and reset_after: the connection breaks before or after the call is processed. answer_lost:
  * processed and never answered. late: the connection breaks, and the call is processed `delayMs` later. misroute:
- * processed, but outside of the topic, as a faulty server did. wrong_shape: processed, and answered with an empty object
+ * processed, but outside of the topic, as a faulty server did. wrong_topic: processed in the oldest other topic of the chat,
+ * and a creation is answered with that one and not processed. wrong_shape: processed, and answered with an empty object
  * for its result.
  */
 export const faultKinds = [
@@ -237,6 +238,7 @@ export const faultKinds = [
   'answer_lost',
   'late',
   'misroute',
+  'wrong_topic',
   'wrong_shape',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];

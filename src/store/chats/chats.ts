@@ -1,25 +1,39 @@
+import type { AccessEntry, LetIn, LettingIn, ShutOut, ShuttingOut } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatBack, ChatChange, ChatGone, NewChat } from '../../app/ports/chats.ts';
+import type { Page, PageQuery } from '../../app/ports/runs.ts';
+import { actorAt, isGroup } from '../../app/use-cases/membership.ts';
+import type { Actor } from '../../domain/access.ts';
+import { AppError, missing } from '../../domain/errors.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, pick } from '../engine/fields.ts';
-import { forUpdate, raw, sql } from '../engine/sql.ts';
-import { all, select, update, updateReturning } from '../engine/statements.ts';
+import { columns, columnsOf, maybe, pick, type Answer } from '../engine/fields.ts';
+import { page, positionOf, writeCursor } from '../engine/queries.ts';
+import { allOf, forUpdate, limit as limited, raw, sql } from '../engine/sql.ts';
+import { all, hold, insertReturning, one, run, select, update, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
+import { tellEvents } from '../records/journal.ts';
 import { pauseTasks } from '../tasks/auto-pauses.ts';
 import { moveChat } from './moves.ts';
-import { chatFields, chatFieldsOf, chatOf, findChat as findRow, telegram, type ChatRow } from './rows.ts';
+import { changeUser, noteMember, readUser } from './people.ts';
+import { chatFields, chatFieldsOf, chatOf, findChat as findRow, readChat, telegram, type ChatRow } from './rows.ts';
 
 /** Chats: what is known of them, and what becomes of them. */
-export const chatsStore = { findChat, noteChat, changeChat, moveChat, chatGone, chatBack };
+export const chatsStore = {
+  findChat,
+  noteChat,
+  changeChat,
+  moveChat,
+  chatGone,
+  chatBack,
+  listAccess,
+  letIn,
+  shutOut,
+};
 
 function* findChat(address: string): Script<Chat | null> {
   const found = yield* findRow({ provider: telegram, address });
   return found === undefined ? null : readChat(found);
-}
-
-function readChat({ stateBefore: _before, lastNumber: _last, ...chat }: ChatRow): Chat {
-  return chat;
 }
 
 /** Most updates say what is known already, and that costs a look. */
@@ -36,7 +50,7 @@ function* noteChat({ newId, address, title, kind, at }: NewChat): Script<Chat> {
 
 /** A state that is set holds from now on, also for a chat that was gone. */
 function* changeChat(chatId: string, change: ChatChange, at: number): Script<void> {
-  const { title, kind, state, timezone, settings, approvedBy } = change;
+  const { title, kind, state, timezone, settings, approvedBy, approvedAt } = change;
   yield* update(
     'chats',
     {
@@ -47,6 +61,7 @@ function* changeChat(chatId: string, change: ChatChange, at: number): Script<voi
       timezone,
       settings: settings === undefined ? undefined : JSON.stringify(settings),
       approvedBy,
+      approvedAt,
       updatedAt: at,
     },
     sql`id = ${chatId}`,
@@ -105,4 +120,161 @@ function* chatBack({ chatId, at, word }: ChatBack): Script<number | null> {
   if (said !== null) yield* addMessages([said], at);
   yield* refreshCards(paused.map(({ id: taskId }) => ({ taskId, at, key: `back:${taskId}`, topic: null })));
   return paused.length;
+}
+
+/* ---- who is let in: the row of a chat, which for a person is that of their private chat ---- */
+
+const c = columnsOf('chats', 'c');
+const u = columnsOf('users', 'u');
+const entryFields = {
+  ...pick(c, 'id', 'address', 'title', 'approvedBy', 'approvedAt'),
+  name: u.name,
+  role: maybe(u.role),
+};
+
+/** A chat that cannot be reached is let in still, and may be used again when it is back. */
+const isIn = raw(`(c.state = 'approved' or (c.state = 'gone' and c.state_before = 'approved'))`);
+
+const entries = select(entryFields);
+const source = raw(`chats c left join users u on u.id = 'telegram:user:' || c.address`);
+
+function entryOf({
+  role,
+  title,
+  name,
+  approvedBy: by,
+  approvedAt: since,
+  ...chat
+}: Answer<typeof entryFields>): AccessEntry {
+  const kind = isGroup(chat.address) ? 'group' : role === 'owner' ? 'owner' : 'user';
+  return { ...chat, name: name ?? title, role: kind, by, since };
+}
+
+/** Newest first. */
+function* listAccess({ limit, cursor }: PageQuery): Script<Page<AccessEntry>> {
+  const after = cursor === null ? undefined : sql`c.id < ${positionOf('access', cursor)}`;
+  const where = allOf(sql`c.provider = ${telegram}`, isIn, after);
+  const { rows, next } = yield* page({
+    limit,
+    found: (max) => all(entries`from ${source} where ${where} order by c.id desc ${limited(max)}`),
+    keyOf: ({ id }) => id,
+  });
+  return { items: rows.map(entryOf), next: next === null ? null : writeCursor('access', next) };
+}
+
+function stands({ state, stateBefore }: ChatRow): boolean {
+  return state === 'approved' || (state === 'gone' && stateBefore === 'approved');
+}
+
+function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Script<LetIn> {
+  const before = yield* chatOf({ provider: telegram, address }, newId, at);
+  const wasIn = stands(before);
+  const person = isGroup(address) ? null : actorAt(address);
+  const kind = before.kind ?? (person === null ? 'supergroup' : 'private');
+  yield* update('chats', { kind, title: before.title ?? title, updatedAt: at }, sql`id = ${before.id}`);
+  const begin = { approvedBy: by, approvedAt: at };
+  if (!wasIn && before.state === 'gone')
+    yield* update('chats', { stateBefore: 'approved', ...begin }, sql`id = ${before.id}`);
+  else if (!wasIn) yield* changeChat(before.id, { state: 'approved', ...begin }, at);
+  const isRoleChanged = person !== null && (yield* giveRole(person, role ?? 'keep', at));
+  if (before.state === 'refused' && person !== null) yield* forgetOut(before.id, person, at);
+  const isChanged = !wasIn || isRoleChanged;
+  const after = { address, role: yield* roleOf(person) };
+  const entryId = isChanged ? yield* record({ at, actor: by, verb: 'allow', chatId: before.id, after, traceId }) : null;
+  const chat = readChat(yield* chatOf({ provider: telegram, address }, newId, at));
+  const [row] = yield* all(entries`from ${source} where c.id = ${chat.id}`);
+  if (row === undefined) throw missing('chat');
+  return { chat, entry: entryOf(row), entryId };
+}
+
+function* roleOf(person: Actor | null): Script<AccessEntry['role']> {
+  if (person === null) return 'group';
+  return (yield* readUser(person))?.role === 'owner' ? 'owner' : 'user';
+}
+
+/** True when it is another one than before. The last owner stays, because nobody else could let anybody in. */
+function* giveRole(person: Actor, role: 'owner' | 'user' | 'keep', at: number): Script<boolean> {
+  const known = yield* readUser(person);
+  if (role === 'keep' || (known?.role ?? 'user') === role) return false;
+  if (role === 'user') yield* keepAnOwner(person);
+  yield* changeUser(person, { role }, at);
+  return true;
+}
+
+function* keepAnOwner(person: Actor): Script<void> {
+  yield* hold(sql`select id from users where role = 'owner' order by id ${forUpdate}`);
+  const other = yield* one(
+    select(pick(columns.users, 'id'))`from users where role = 'owner' and id <> ${person} ${limited(1)}`,
+  );
+  if (other !== undefined) return;
+  throw new AppError('last_owner', 'This is the only owner of the bot, and stays one. Let another owner in first.');
+}
+
+/** Telegram is asked anew where they are, because nothing was heard of that meanwhile. */
+function* forgetOut(chatId: string, person: Actor, at: number): Script<void> {
+  yield* run(sql`delete from members where user_id = ${person} and status = 'out' and chat_id <> ${chatId}`);
+  yield* noteMember({ chatId, userId: person, status: 'admin', checkedAt: at });
+}
+
+function* shutOut({ address, to, by, newId, at, traceId }: ShuttingOut): Script<ShutOut> {
+  const before = yield* chatOf({ provider: telegram, address }, newId, at);
+  const person = isGroup(address) ? null : actorAt(address);
+  const role = yield* roleOf(person);
+  if (role === 'owner' && person !== null) {
+    if (to === 'refused') yield* keepAnOwner(person);
+    yield* changeUser(person, { role: 'user' }, at);
+  }
+  // The chat that somebody else has approved for them stays so when the environment names them no more.
+  const closes = to === 'refused' ? before.state !== to : stands(before) && before.approvedBy === person;
+  const chat = { ...readChat(before), ...(closes ? { state: to, approvedBy: null } : {}) };
+  if (!closes && role !== 'owner') return { chat, entryId: null, paused: 0 };
+  const told = { at, actor: by, verb: 'deny' as const, chatId: before.id, before: { address, role }, traceId };
+  const entryId = yield* record(told);
+  if (!closes) return { chat, entryId, paused: 0 };
+  const end = { approvedBy: null, approvedAt: null };
+  if (to === 'new' && before.state === 'gone')
+    yield* update('chats', { stateBefore: to, ...end }, sql`id = ${before.id}`);
+  else yield* changeChat(before.id, { state: to, ...end }, at);
+  if (person !== null && to === 'refused') yield* leaveAll(before.id, person, at);
+  return { chat, entryId, paused: yield* pauseAll(before.id, by, at) };
+}
+
+/** Whoever is denied is out of every chat, whatever Telegram says of them there. */
+function* leaveAll(chatId: string, person: Actor, at: number): Script<void> {
+  const chats = yield* all(
+    select(pick(columns.members, 'chatId'))`from (select chat_id from members where user_id = ${person}
+      union select chat_id from tasks where owner_id = ${person}) known order by chat_id`,
+  );
+  for (const id of new Set([chatId, ...chats.map((known) => known.chatId)]))
+    yield* noteMember({ chatId: id, userId: person, status: 'out', checkedAt: at });
+}
+
+/** Nobody can change them any more, so they must not go on by themselves. */
+function* pauseAll(chatId: string, by: Actor, at: number): Script<number> {
+  const active = yield* all(
+    select(
+      pick(columns.tasks, 'id'),
+    )`from tasks where chat_id = ${chatId} and state = 'active' order by id ${forUpdate}`,
+  );
+  const ids = active.map(({ id }) => id);
+  return (yield* pauseTasks(ids, { reason: 'manual', guard: raw('1 = 1'), by }, at)).length;
+}
+
+interface Deed {
+  readonly at: number;
+  readonly actor: Actor;
+  readonly verb: 'allow' | 'deny';
+  readonly chatId: string;
+  readonly before?: object;
+  readonly after?: object;
+  readonly traceId?: string | null | undefined;
+}
+
+function* record({ before, after, traceId = null, ...deed }: Deed): Script<string> {
+  const json = (facts: object | undefined) => (facts === undefined ? null : JSON.stringify(facts));
+  const row = { ...deed, before: json(before), after: json(after), traceId };
+  const made = yield* insertReturning('audit', row, pick(columns.audit, 'id'));
+  const ref = String(made?.id ?? '');
+  yield* tellEvents([{ kind: `access.${deed.verb}`, at: deed.at, taskId: null, ref, data: after ?? before ?? {} }]);
+  return ref;
 }

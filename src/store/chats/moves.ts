@@ -139,6 +139,7 @@ function* writeMerged(old: ChatRow, young: ChatRow, at: number): Script<void> {
       timezone: old.timezone ?? young.timezone,
       settings: JSON.stringify(Object.keys(old.settings).length === 0 ? young.settings : old.settings),
       approvedBy: old.approvedBy ?? young.approvedBy,
+      approvedAt: old.approvedBy === null ? young.approvedAt : old.approvedAt,
       lastNumber: old.lastNumber + young.lastNumber,
       updatedAt: at,
     },

@@ -1,8 +1,9 @@
 import type { ChatStore, Member, User } from '../../app/ports/chats.ts';
-import type { Actor } from '../../domain/access.ts';
+import { userIdOf, type Actor } from '../../domain/access.ts';
 import { membershipFreshMs } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick } from '../engine/fields.ts';
+import { isOfTelegram } from '../engine/queries.ts';
 import { forUpdate, limit as limited, sql } from '../engine/sql.ts';
 import { all, one, returning, select, update } from '../engine/statements.ts';
 import { afterDeletion, left, lockUser } from '../tasks/grants.ts';
@@ -12,7 +13,7 @@ export const peopleStore = { noteUser, changeUser, readUser, listOwners, readMem
 
 export const userFields = pick(columns.users, 'id', 'name', 'role', 'timezone');
 
-function* readUser(id: Actor): Script<User | null> {
+export function* readUser(id: Actor): Script<User | null> {
   return (yield* one(select(userFields)`from users where id = ${id}`)) ?? null;
 }
 
@@ -29,7 +30,7 @@ function* noteUser({ id, name }: Pick<User, 'id' | 'name'>, at: number): Script<
   return noted ?? { id, name, role: 'user', timezone: null };
 }
 
-function* changeUser(id: Actor, change: Partial<Pick<User, 'role' | 'timezone'>>, at: number): Script<void> {
+export function* changeUser(id: Actor, change: Partial<Pick<User, 'role' | 'timezone'>>, at: number): Script<void> {
   yield* lockUser(id, at);
   yield* update('users', { ...change, updatedAt: at }, sql`id = ${id}`);
 }
@@ -42,9 +43,10 @@ function* readMember(chatId: string, userId: Actor): Script<Member | null> {
 
 /**
  * An answer that is older than the one that is known says nothing. Answers overtake each other by seconds; one that is known
- * from far ahead was written down before the clock was set back.
+ * from far ahead was written down before the clock was set back. Whoever was denied is out, wherever they are.
  */
-function* noteMember({ chatId, userId, status, checkedAt }: Member): Script<void> {
+export function* noteMember({ chatId, userId, status: told, checkedAt }: Member): Script<void> {
+  const status = told !== 'out' && (yield* isDenied(userId)) ? 'out' : told;
   // Two words about one person that come at the same moment are judged one after the other.
   const before = yield* one(
     select(pick(columns.members, 'status'))`from members
@@ -61,6 +63,15 @@ function* noteMember({ chatId, userId, status, checkedAt }: Member): Script<void
   const isOut = status === 'out';
   if (noted.length === 0 || (before !== undefined && before.status !== 'out' && !isOut)) return;
   yield* applyMembership({ chatId, userId, isOut, at: checkedAt });
+}
+
+/** The private chat of a person has their number. */
+function* isDenied(userId: Actor): Script<boolean> {
+  const closed = yield* one(
+    select(pick(columns.chats, 'id'))`from chats
+      where provider = 'telegram' and address = ${String(userIdOf(userId) ?? '')} and state = 'refused'`,
+  );
+  return closed !== undefined;
 }
 
 interface Membership {
@@ -105,7 +116,7 @@ function* staleMembers(until: number, staleAt: number, limit: number): Script<St
   return yield* all(
     select(staleFields)`from tasks t join chats c on c.id = t.chat_id
         left join members m on m.chat_id = t.chat_id and m.user_id = t.owner_id
-      where t.next_at < ${until} and c.provider = 'telegram' and c.address like '-%' and c.state <> 'gone'
+      where t.next_at < ${until} and ${isOfTelegram} and c.address like '-%' and c.state <> 'gone'
         and t.owner_id like 'telegram:user:%' and coalesce(m.checked_at, 0) < ${staleAt}
       group by t.chat_id, c.address, t.owner_id, m.checked_at
       order by coalesce(m.checked_at, 0), t.chat_id, t.owner_id ${limited(limit)}`,

@@ -26,11 +26,18 @@ function settingsIn(text: string): Chat['settings'] {
 
 export const chatFields = chatFieldsOf();
 
-const lockedFields = { ...chatFieldsOf('c'), ...pick(columnsOf('chats', 'c'), 'stateBefore', 'lastNumber') };
+const lockedFields = {
+  ...chatFieldsOf('c'),
+  ...pick(columnsOf('chats', 'c'), 'stateBefore', 'lastNumber', 'approvedAt'),
+};
 
 export type ChatRow = Answer<typeof lockedFields>;
 
 export type Place = Pick<Thread, 'provider' | 'address'>;
+
+export function readChat({ stateBefore: _before, lastNumber: _last, approvedAt: _since, ...chat }: ChatRow): Chat {
+  return chat;
+}
 
 const lockTriesMax = 3;
 

@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Script } from './engine.ts';
-import { sql, type Sql } from './sql.ts';
+import { raw, sql, type Sql } from './sql.ts';
 
 /** The lists that are read in pages. */
-export type List = 'task' | 'slot' | 'run' | 'event' | 'audit' | 'grant';
+export type List = 'task' | 'slot' | 'run' | 'event' | 'audit' | 'grant' | 'access';
 
 /** A cursor names its list, so that one of another list is refused instead of answering nonsense. */
 export function writeCursor(list: List, position: string | number): string {
@@ -47,6 +47,12 @@ export function tagged(tag: string): Sql {
 export function chatOfThread({ provider, address }: Pick<Thread, 'provider' | 'address'>): Sql {
   return sql`(select chat_id from chat_aliases where provider = ${provider} and address = ${address})`;
 }
+
+/**
+ * Chats of Telegram under the alias `c`, spelled so that no index answers it: there are few kinds of chats, and one of the
+ * engines would rather begin with them and walk through all of their tasks than with the few rows that are asked for.
+ */
+export const isOfTelegram = raw(`c.provider || '' = 'telegram'`);
 
 /**
  * An id for a row that the store makes by itself: it sorts among the other ids by its time, so that what was made since an

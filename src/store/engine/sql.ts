@@ -121,11 +121,8 @@ export const forUpdateOf = (of: string) => locking(`for update of ${of}`);
 /** The key stays as it is, so rows that refer to it can be written meanwhile. */
 export const forShare = (of?: string) => locking(`for no key update${of === undefined ? '' : ` of ${of}`}`);
 
-/** SQLite plans a statement with a bare `limit ?` anew each time a number is bound to it; one with `+?` keeps its plan. */
-const limitMark = differing({ sqlite: 'limit +', postgres: 'limit ' });
-
 export function limit(rows: number): Sql {
-  return sql`${limitMark}${rows}`;
+  return sql`limit ${rows}`;
 }
 
 /** Lists come in few lengths, filled up with what matches nothing, so that few statements have to be prepared. */

@@ -113,6 +113,27 @@ export function listCopies(file: string): readonly Copy[] {
   });
 }
 
+/** What was kept aside beside the database: before an upgrade or a restore, or when its file was lost. The newest first. */
+export function keptAside(file: string): readonly Copy[] {
+  const [folder, name] = [dirname(file), basename(file)];
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((one) => one.startsWith(`${name}.`) && aside.test(one.slice(name.length + 1)))
+    .map((one) => {
+      const { size, mtimeMs } = statSync(join(folder, one));
+      return { file: join(folder, one), bytes: size, at: mtimeMs };
+    })
+    .toSorted((a, b) => b.at - a.at);
+}
+
+const aside = /^(?:before-\w+\.backup|before-restore-\d{8}-\d{6}(?:-\d+)?|saved-\d{8}-\d{6})$/;
+
+/** The newest file out of which the database could be had again; null when it has none. */
+export function newestCopy(file: string): string | null {
+  const [newest] = [...listCopies(file), ...keptAside(file)].toSorted((a, b) => b.at - a.at);
+  return newest?.file ?? null;
+}
+
 function copiesIn(folder: string, ours: RegExp): Kept[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && ours.test(entry.name))

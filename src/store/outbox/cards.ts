@@ -3,8 +3,8 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { int, list, raw, sql } from '../engine/sql.ts';
-import { all, select, updateReturning } from '../engine/statements.ts';
-import { cardLane, waitsIn } from './lanes.ts';
+import { all, one, select, updateReturning } from '../engine/statements.ts';
+import { cardLane, nameLane, waitsIn } from './lanes.ts';
 import { insertPart } from './new-parts.ts';
 
 /** A card shows the task as it stands when it is drawn; after an hour the next change draws it soon enough. */
@@ -26,6 +26,10 @@ export interface CardChange {
   readonly key: string;
   /** The topic is closed or opened with the change. */
   readonly topic: 'close' | 'open' | null;
+  /** The title, where that has changed: the topic is called so from now on. */
+  readonly title?: string | null;
+  /** A person made it, and is answered first. */
+  readonly isAnswered?: boolean;
   /** False where the card need not be drawn anew; it is with the next change. */
   readonly isDrawn?: boolean;
 }
@@ -46,7 +50,7 @@ export function* refreshCards(changes: readonly CardChange[]): Script<void> {
       and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
   );
   const places = new Map(placed.map((place) => [place.id, place]));
-  for (const { taskId, at, key, topic, isDrawn = true } of changes) {
+  for (const { taskId, at, key, topic, title = null, isAnswered = true, isDrawn = true } of changes) {
     const place = places.get(taskId);
     if (place === undefined) continue;
     const { chatId, address } = place;
@@ -55,6 +59,8 @@ export function* refreshCards(changes: readonly CardChange[]): Script<void> {
     // A topic that is closed or opened says it, and costs a call; in a private chat none can be closed, so the card must say it.
     if (isDrawn && (topic === null || isPrivate(address)))
       yield* addCard({ id: id('card'), taskId, chatId, at, readyAt, expiresAt: at + cardExpiryMs });
+    if (title !== null)
+      yield* nameTopic({ id: id('rename'), taskId, chatId, at, readyAt: isAnswered ? readyAt : at, title });
     if (topic === null) continue;
     yield* insertCardPart({ id: id(topic), taskId, chatId, at, readyAt, expiresAt: at + topicExpiryMs, kind: topic });
   }
@@ -83,6 +89,31 @@ export function* addCard(card: NewCard): Script<void> {
     pick(columns.deliveries, 'id'),
   );
   if (waiting.length === 0) yield* insertCardPart({ ...card, kind: 'card' });
+}
+
+type NewName = Omit<NewCard, 'expiresAt'> & { readonly title: string };
+
+/** Of two names the later one is given, and nobody waits for the one before it. */
+export function* nameTopic({ id, taskId, chatId, at, readyAt = at, title }: NewName): Script<void> {
+  const lane = nameLane(taskId);
+  const named = { content: JSON.stringify({ text: title }), expiresAt: at + topicExpiryMs };
+  const waiting = yield* updateReturning(
+    'deliveries',
+    { ...named, readyAt, error: null },
+    waitsIn(lane),
+    pick(columns.deliveries, 'id'),
+  );
+  if (waiting.length > 0) return;
+  const part = { id, taskId, chatId, lane, rank: outboxRanks.answer, readyAt, expiresAt: named.expiresAt };
+  yield* insertPart({ ...part, kind: 'rename', content: { text: title } }, at);
+}
+
+export function* topicNaming(taskId: string): Script<{ error: string | null } | null> {
+  const found = yield* one(
+    select(pick(columns.deliveries, 'error'))`from deliveries
+      where lane = ${nameLane(taskId)} and status in ('pending', 'blocked', 'sending', 'unknown') order by id desc limit 1`,
+  );
+  return found ?? null;
 }
 
 type CardPart = NewCard & {

@@ -3,6 +3,7 @@ import { outboxRanks } from '../../domain/delivery.ts';
 import { backlogCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, mapped, pick } from '../engine/fields.ts';
+import { isOfTelegram } from '../engine/queries.ts';
 import { allOf, limit, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, insert, one, run, select, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
@@ -43,7 +44,7 @@ const putBack = {
 
 type Filter = Parameters<ChatStore['retryBlocked']>[0];
 
-function* retryBlocked(filter: Filter, at: number): Script<number> {
+export function* retryBlocked(filter: Filter, at: number): Script<number> {
   if (filter.inDoubt) {
     const inDoubt = sql`topic_state = 'blocked' and topic_cause = 'topic_in_doubt'`;
     yield* run(sql`update tasks set topic_cause = null where ${allOf(inDoubt, ...named(filter, 'id'))}`);
@@ -104,7 +105,7 @@ function* sentSince(since: number): Script<SentCall[]> {
         select chat_id, sent_at as at from deliveries where sent_at is not null and sent_at >= ${since}
         union all
         select chat_id, topic_called_at as at from tasks where topic_called_at is not null and topic_called_at >= ${since}
-      ) calls join chats c on c.id = calls.chat_id where c.provider = 'telegram' order by calls.at`,
+      ) calls join chats c on c.id = calls.chat_id where ${isOfTelegram} order by calls.at`,
   );
 }
 

@@ -16,6 +16,11 @@ export function cardLane(taskId: string): string {
   return `card:${taskId}`;
 }
 
+/** The name of a task's topic, which keeps no card waiting while it cannot be given. */
+export function nameLane(taskId: string): string {
+  return `name:${taskId}`;
+}
+
 /** Parts that wait for an approval stand aside, so that they hold up nothing after them. */
 export function approvalLane(taskId: string): string {
   return `approval:${taskId}`;

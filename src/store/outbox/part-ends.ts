@@ -92,6 +92,7 @@ function endColumns(end: PartEnd, now: number) {
     }
     case 'pending': {
       const unsent = end.unsent ? 1 : 0;
+      const isRerouted = end.reroute === undefined ? 0 : 1;
       return {
         sends: sql`sends - ${begun} * ${unsent}`,
         putOffs: sql`put_offs + ${begun} * ${unsent}`,
@@ -100,7 +101,8 @@ function endColumns(end: PartEnd, now: number) {
         evidence: foundOut(end),
         cause: null,
         settles: 0,
-        ...(end.reroute === undefined ? {} : { goesTo: 'thread' as const, toTopic: end.reroute.topic }),
+        goesTo: sql`case when ${isRerouted} = 1 then 'thread' else goes_to end`,
+        toTopic: sql`case when ${isRerouted} = 1 then ${int(end.reroute?.topic ?? null)} else to_topic end`,
         doubtedAt: sql`case when ${end.inDoubt ? 1 : 0} = 1 then ${doubtedSince} end`,
         fence,
       };
@@ -145,7 +147,10 @@ function* dropOfDeleted(ends: readonly PartEnd[], now: number): Script<ReadonlyS
   const ids = [...new Set(ends.flatMap(({ taskId }) => taskId ?? []))];
   if (ids.length === 0) return new Set();
   const gone = yield* all(select(pick(columns.tasks, 'id'))`from tasks where id in ${list(ids)} and state = 'deleted'`);
-  for (const { id } of gone) yield* dropParts(id, now);
+  yield* dropParts(
+    gone.map(({ id }) => id),
+    now,
+  );
   return new Set(gone.map(({ id }) => id));
 }
 
@@ -190,6 +195,7 @@ function* guide(end: Guided, guidance: NewMessage, now: number): Script<void> {
 }
 
 function wordOf(end: Exclude<Guided, { status: 'unknown' }>, { thread, shown }: NewMessage): Word {
+  if (isView(shown) && shown.view === 'notRenamed') return { word: 'not_renamed', about: end.id };
   if (end.status === 'blocked') {
     const { cause: reason, taskId = null } = end;
     // Whether a topic was made is a question about one task; what else is to be mended is so for all that wait.

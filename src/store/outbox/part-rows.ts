@@ -55,7 +55,7 @@ function onlyForOf(text: string | null): OnlyFor | null {
   }
 }
 
-const decoration: ReadonlySet<string> = new Set(['card', 'pin', 'close', 'open']);
+const decoration: ReadonlySet<string> = new Set(['card', 'pin', 'close', 'open', 'rename']);
 
 export const movedAway = 'the task has moved to another chat';
 
@@ -146,9 +146,10 @@ function topicOf(part: PartRow): TopicView | null {
     topicLostAt: lostAt,
     topicName: askedName,
     topicCause: cause,
+    cardMessageId: cardId,
   } = part;
   if (taskId === null || state === null || !goesToTopic(part)) return null;
-  return { taskId, name: part.title ?? '', state, id, askedAt, lostAt, askedName, cause };
+  return { taskId, name: part.title ?? '', state, id, askedAt, lostAt, cardId, askedName, cause };
 }
 
 function homeOf({ taskId, title, provider, address, homeTopic: topic }: PartRow): OutboxPart['home'] {

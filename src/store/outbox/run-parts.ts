@@ -57,16 +57,18 @@ function laneOf({ taskId, chatId }: Ending['run'], { approveBy, thread }: NewDel
   return approveBy === undefined ? taskLane(taskId) : approvalLane(taskId);
 }
 
-/** Parts still to be sent of a task that is not there any more are dropped, with a row that says so. */
-export function* dropParts(taskId: string, now: number, why = 'the task was deleted'): Script<void> {
+/** Parts still to be sent of tasks that are not there any more are dropped, with a row that says so. */
+export function* dropParts(taskIds: readonly string[], now: number, why = 'the task was deleted'): Script<void> {
+  if (taskIds.length === 0) return;
+  const lanes = list(taskIds.flatMap((id) => [taskLane(id), approvalLane(id)]));
   const dropped = yield* updateReturning(
     'deliveries',
     { status: 'failed', error: why, readyAt: null },
-    sql`lane in ${list([taskLane(taskId), approvalLane(taskId)])} and status in ('pending', 'blocked', 'sending', 'unknown')
+    sql`lane in ${lanes} and status in ('pending', 'blocked', 'sending', 'unknown')
       and (status in ('pending', 'blocked') or (status = 'unknown' and ready_at is null))`,
-    pick(columns.deliveries, 'id'),
+    pick(columns.deliveries, 'id', 'taskId'),
   );
-  yield* tellEvents(dropped.map(({ id }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
+  yield* tellEvents(dropped.map(({ id, taskId }) => ({ kind: 'delivery.failed', at: now, taskId, ref: id })));
 }
 
 /**

@@ -1,9 +1,10 @@
 import { topicLosses, type TopicEnd, type TopicView } from '../../app/ports/outbox.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, pick, type Answer } from '../engine/fields.ts';
+import { idAt } from '../engine/queries.ts';
 import { forUpdateOf, raw, sql } from '../engine/sql.ts';
 import { one, select, update } from '../engine/statements.ts';
-import { addCard } from './cards.ts';
+import { addCard, nameTopic } from './cards.ts';
 import { insertPart } from './new-parts.ts';
 
 /** The creation is committed before the call leaves, so that two deliveries, or two processes, never make two topics. */
@@ -49,7 +50,7 @@ export function* isOwnerThere(taskId: string): Script<boolean> {
 }
 
 const ownerFields = {
-  ...pick(columnsOf('tasks', 't'), 'chatId', 'state', 'topicState', 'topicId', 'topicLost'),
+  ...pick(columnsOf('tasks', 't'), 'chatId', 'state', 'topicState', 'topicId', 'topicLost', 'title', 'topicName'),
   ...pick(columnsOf('chats', 'c'), 'provider'),
 };
 
@@ -85,12 +86,15 @@ function mayTurnUp(end: TopicEnd): boolean {
 
 /** A new topic gets its card, and when it takes the place of another one, it says why. */
 function* furnish(
-  { chatId, provider, topicLost }: Answer<typeof ownerFields>,
+  { chatId, provider, topicLost, title, topicName }: Answer<typeof ownerFields>,
   { taskId, cardId, remadeId, at }: Extract<TopicEnd, { state: 'ready' }>,
 ): Script<void> {
   yield* update('tasks', { topicLost: null }, sql`id = ${taskId}`);
   if (provider !== 'telegram') return;
   yield* addCard({ id: cardId, taskId, chatId, at, expiresAt: null });
+  // The title may have changed while the topic was made.
+  if (topicName !== null && topicName !== title)
+    yield* nameTopic({ id: idAt(at, `named:${cardId}`), taskId, chatId, at, title });
   if (topicLost === null) return;
   const content = { view: 'topicRemade', isAstray: topicLost === topicLosses.astray } as const;
   yield* insertPart({ id: remadeId, taskId, chatId, kind: 'notice', content }, at);

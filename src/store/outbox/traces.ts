@@ -8,7 +8,7 @@ import { tellEvents } from '../records/journal.ts';
 import { shownOf } from './part-rows.ts';
 
 /** Traces of the messages of a chat, in the updates that came, in what was sent, and in what is pressed. */
-export const traceStore = { lastMessageBefore, explainedAfter, unknownParts, orphanTopics, foundByPress };
+export const traceStore = { lastMessageBefore, explainedAfter, unknownParts, orphanTopics, isTopicTaken, foundByPress };
 
 /** A message of the very same millisecond may have come after the call that left in it, so it is the last resort. */
 function* lastMessageBefore(address: string, at: number): Script<number | null> {
@@ -81,7 +81,7 @@ function* orphanTopics(address: string, name: string, since: number): Script<Orp
     return topicId === null ? [] : [{ topicId, at }];
   });
   const orphans: Orphan[] = [];
-  for (const one of made) if (!(yield* isTaken(address, one.topicId))) orphans.push(one);
+  for (const one of made) if (!(yield* isTopicTaken(address, one.topicId))) orphans.push(one);
   return orphans;
 }
 
@@ -113,7 +113,7 @@ function readUpdate(payload: string): TopicUpdate {
   }
 }
 
-function* isTaken(address: string, topicId: number): Script<boolean> {
+function* isTopicTaken(address: string, topicId: number): Script<boolean> {
   const task = yield* one(
     select(pick(columnsOf('tasks', 't'), 'id'))`from chat_aliases a join tasks t on t.chat_id = a.chat_id
       where a.provider = ${telegram} and a.address = ${address} and t.topic_id = ${topicId} limit 1`,

@@ -96,7 +96,7 @@ const lateFields = { id: columnsOf('deliveries', 'd').id, occurrenceId: columnsO
 export function* openAcks(ends: readonly RunEnd[]): Script<void> {
   for (const { run, status, ack, finishedAt } of ends) {
     if (ack === undefined || status !== 'succeeded' || run.occurrenceId === null || run.taskId === null) continue;
-    yield* closeAcks(run.taskId, 'superseded', finishedAt);
+    yield* closeAcks([run.taskId], 'superseded', finishedAt);
     const { nagEveryMs, nagLimit } = ack;
     const { id: runId, occurrenceId, taskId, chatId } = run;
     yield* insert(
@@ -119,15 +119,16 @@ export function* openAcks(ends: readonly RunEnd[]): Script<void> {
   }
 }
 
-/** Open acks of the task are closed: they ask no person any more, and no reminder stays. True when one is removed. */
+/** Open acks of the tasks are closed: they ask no person any more, and no reminder stays. True when one is removed. */
 export function* closeAcks(
-  taskId: string,
+  taskIds: readonly string[],
   as: Extract<AckStatus, 'superseded' | 'dropped'>,
   now: number,
 ): Script<boolean> {
   let isRemoved = false;
   const open = yield* all(
-    select(pick(acks, 'occurrenceId', 'nagDeliveryId'))`from acks where task_id = ${taskId} and status = 'open'`,
+    select(pick(acks, 'occurrenceId', 'nagDeliveryId'))`from acks
+      where task_id in ${list(taskIds)} and status = 'open'`,
   );
   for (const { occurrenceId, nagDeliveryId } of open) {
     yield* update(

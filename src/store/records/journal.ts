@@ -3,8 +3,8 @@ import type { EventKind, TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
-import { sql } from '../engine/sql.ts';
-import { insertAll, insertReturning, updateAll } from '../engine/statements.ts';
+import { list, sql } from '../engine/sql.ts';
+import { all, insertAll, insertReturning, select, updateAll } from '../engine/statements.ts';
 import { refreshCards, type CardChange } from '../outbox/cards.ts';
 
 /** An act on a task, and where the task stood before and after. */
@@ -38,42 +38,45 @@ const unseen: ReadonlySet<TaskVerb> = new Set([
 ]);
 
 /**
- * Writes audit rows, and with each its event, which names the row; and has the card of the task drawn anew. Answers the ids
- * of the rows.
+ * Writes audit rows, each of another task where they are several, and with each its event, which names the row; and has the
+ * card of the task drawn anew. Answers the ids of the rows.
  */
 export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
-  const events: NewEvent[] = [];
-  const cards: CardChange[] = [];
-  const ids: string[] = [];
-  for (const entry of entries) {
-    const { at, actor, verb, taskId, stateBefore, stateAfter, before, after, traceId = null } = entry;
-    const row = {
-      at,
-      actor,
-      verb,
-      taskId,
-      stateBefore,
-      stateAfter,
-      before: jsonOf(before),
-      after: jsonOf(after),
-      traceId,
-    };
-    const made = yield* insertReturning('audit', row, pick(columns.audit, 'id'));
-    const id = String(made?.id ?? '');
-    ids.push(id);
-    events.push({ kind: `task.${verb}`, at, taskId, ref: id });
-    if (!unseen.has(verb))
-      cards.push({
-        taskId,
-        at,
-        key: id.padStart(16, '0'),
+  const ids = yield* insertEntries(entries);
+  const named = entries.map((entry, index) => ({ ...entry, id: ids[index] ?? '' }));
+  yield* tellEvents(named.map(({ verb, at, taskId, id }) => ({ kind: `task.${verb}`, at, taskId, ref: id })));
+  yield* refreshCards(
+    named
+      .filter(({ verb }) => !unseen.has(verb))
+      .map((entry) => ({
+        taskId: entry.taskId,
+        at: entry.at,
+        key: entry.id.padStart(16, '0'),
         topic: topicOf(entry),
+        title: titleIn(entry),
+        isAnswered: entry.actor.startsWith('telegram:user:'),
         isDrawn: entry.hasCard !== false && !isRenamedBack(entry),
-      });
-  }
-  yield* tellEvents(events);
-  yield* refreshCards(cards);
+      })),
+  );
   return ids;
+}
+
+function* insertEntries(entries: readonly AuditEntry[]): Script<string[]> {
+  const rows = entries.map(({ before, after, traceId = null, hasCard: _card, ...entry }) => {
+    return { ...entry, before: jsonOf(before), after: jsonOf(after), traceId };
+  });
+  const [first, second] = rows;
+  if (first === undefined) return [];
+  if (second === undefined)
+    return [String((yield* insertReturning('audit', first, pick(columns.audit, 'id')))?.id ?? '')];
+  // One statement for all of them on Postgres, which does not say in which order it numbers them.
+  yield* insertAll('audit', rows);
+  const made = yield* all(
+    select(pick(columns.audit, 'id', 'taskId'))`from audit
+      where task_id in ${list(rows.map(({ taskId }) => taskId))} and at = ${first.at} order by id`,
+  );
+  const idOf = new Map(made.map(({ id, taskId }) => [taskId, String(id)]));
+  return rows.map(({ taskId }) => idOf.get(taskId) ?? '');
 }
 
 /** Notes whose deed led to the reason of each occurrence, or asked for it. */
@@ -92,6 +95,12 @@ export function* nameDeed(
 /** The name of the topic is changed back, which shows it above the card already; the card follows with the next change. */
 function isRenamedBack({ verb, after }: AuditEntry): boolean {
   return verb === 'undo' && after !== null && after !== undefined && 'title' in after;
+}
+
+/** An edit and its undo name the fields that are others now. */
+function titleIn({ after }: AuditEntry): string | null {
+  const { title = null } = (after ?? {}) as { readonly title?: string | null };
+  return title;
 }
 
 /** The topic of a task is closed with its deletion, and opened when that is taken back, by whatever verb. */

@@ -9,6 +9,7 @@ import { liveOf, placesHeld, placesReserved } from '../runs/thread-runs.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { readTask } from '../tasks/reads.ts';
 import { readNote } from '../upkeep/notes.ts';
+import { unwritable } from './downtimes.ts';
 import { changesOf, lastSlotBefore, setBacks, versionsOf } from './truth-history.ts';
 import { aroundOf, slotRows, withWork, type BareSlot } from './truth-slots.ts';
 
@@ -39,6 +40,7 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
     lastSlotAt: task.state === 'completed' ? yield* lastSlotBefore(taskId, Number.MAX_SAFE_INTEGER) : null,
     versions: yield* versionsOf(stretch),
     twice,
+    unwritable: yield* unwritable(),
     ahead: yield* aheadOf(task),
     removedBefore: yield* removedBefore(),
     around: {

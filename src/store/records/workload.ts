@@ -1,5 +1,5 @@
 import type { QuotaCounts, UsageQuery } from '../../app/operations/status.ts';
-import type { ServerFacts, ChatUsage } from '../../app/ports/chat-facts.ts';
+import type { ServerFacts, ChatUsage, TaskCounts } from '../../app/ports/chat-facts.ts';
 import type { Pile, TaskTally, Workload } from '../../app/ports/metering.ts';
 import { usageCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
@@ -25,7 +25,6 @@ function* workload(now: number, max: number): Script<Workload> {
       queued: inState(live, 'queued'),
       running: inState(live, 'running'),
       backoff: inState(live, 'backoff'),
-      waiting: inState(live, 'waiting'),
     },
     deliveries: {
       pending: inState(parts, 'pending'),
@@ -107,24 +106,17 @@ function* taskTally(after: string, size: number): Script<TaskTally> {
   return { counts: found.map(({ last: _last, ...tally }) => tally), last: seen < size ? null : last };
 }
 
-const stateFields = { state: tasks.state, count };
 const dueFields = { count, since: least(tasks.nextAt) };
 const openFields = { status: deliveries.status, count };
 
-/** How the whole server stands. */
-export function* serverFacts(now: number): Script<ServerFacts> {
-  const states = yield* all(select(stateFields)`from tasks where state <> 'deleted' group by state`);
+/** How the whole server stands, but for the sums over all tasks. */
+export function* serverFacts(now: number): Script<Omit<ServerFacts, keyof TaskCounts>> {
   const due = yield* one(select(dueFields)`from tasks where next_at is not null and next_at <= ${now}`);
   const next = yield* one(select({ at: least(tasks.nextAt) })`from tasks where next_at is not null`);
   const oldest = yield* one(select(pick(runs, 'createdAt'))`from runs order by id limit 1`);
   const open = yield* all(select(openFields)`from deliveries where status in ('pending', 'blocked') group by status`);
   const inStatus = (status: string) => open.find((one) => one.status === status)?.count ?? 0;
-  const inState = (state: string) => states.find((one) => one.state === state)?.count ?? 0;
   return {
-    tasks: states.reduce((sum, { count }) => sum + count, 0),
-    active: inState('active'),
-    paused: inState('paused'),
-    completed: inState('completed'),
     due: due?.count ?? 0,
     dueSince: due?.since ?? null,
     nextDueAt: next?.at ?? null,

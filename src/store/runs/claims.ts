@@ -179,8 +179,8 @@ function* stands({ taskId, occurrences }: SlotPlan): Script<boolean> {
 
 /** For `replace`: the live run is asked to stop, and whoever waited before gives way. */
 function* makeRoom(taskId: string, now: number): Script<void> {
-  yield* endWaiting(taskId, 'replaced', now);
-  yield* cancelLive(taskId, 'replaced', now);
+  yield* endWaiting([taskId], 'replaced', now);
+  yield* cancelLive([taskId], 'replaced', now);
 }
 
 /** A row that cannot be read is paused with the reason: people see it, and it is never due again until it is mended. */

@@ -92,12 +92,12 @@ export function liveOf(columns: Sql, whose: Sql): Sql {
   );
 }
 
-/** Calls off all live runs of a task. Answers those that were not called off before. */
-export function* cancelLive(taskId: string, reason: string, now: number): Script<RunOfTask[]> {
+/** Calls off all live runs of the tasks. Answers those that were not called off before. */
+export function* cancelLive(taskIds: readonly string[], reason: string, now: number): Script<RunOfTask[]> {
   const found = yield* all(
     select(
       pick(runs, 'id', 'taskId', 'occurrenceId'),
-    )`from (${liveOf(raw('id, task_id, occurrence_id'), sql`task_id = ${taskId}`)}) live`,
+    )`from (${liveOf(raw('id, task_id, occurrence_id'), sql`task_id in ${list(taskIds)}`)}) live`,
   );
   return yield* callOff(found, reason, now);
 }

@@ -23,6 +23,8 @@ export function chatsTable(d: Dialect) {
       updatedAt: int('updated_at').notNull(),
       /** Of a chat that is gone: the state that it gets back when it can be reached again. */
       stateBefore: text('state_before').$type<ChatState>(),
+      /** Since when it is approved; null where that was noted by no version yet. */
+      approvedAt: int('approved_at'),
     },
     (t) => [
       d.uniqueIndex('chats_address').on(t.provider, t.address),

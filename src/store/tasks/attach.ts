@@ -60,8 +60,8 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
   if (task.state === 'active' || task.state === 'paused') yield* checkChatQuota(quota, chat.id);
   const number = yield* nextNumber(chat.id, at);
   yield* copyGrant(request, task, { move, chat, ownerId });
-  yield* dropParts(task.id, at, movedAway);
-  yield* closeAcks(task.id, 'dropped', at);
+  yield* dropParts([task.id], at, movedAway);
+  yield* closeAcks([task.id], 'dropped', at);
   yield* dropCard(task.id);
   // People there have not heard of anything that went wrong, so it is told anew.
   yield* update(

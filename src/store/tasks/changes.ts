@@ -5,6 +5,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { forShare, forUpdate, raw, sql, text } from '../engine/sql.ts';
 import { hold, insert, insertAll, one, run, select, update, updateAll, updateReturning } from '../engine/statements.ts';
+import { retryBlocked } from '../outbox/holds.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenAck } from '../questions/nags.ts';
@@ -123,9 +124,9 @@ interface Ended {
 
 /** Ends what was still open: occurrences that wait, parts to be sent, live runs, snoozes, skips, questions. */
 function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<Ended> {
-  const waiting = change.endWaiting === null ? [] : yield* endWaiting(taskId, change.endWaiting, at);
-  if (change.set.state === 'deleted') yield* dropParts(taskId, at);
-  const runs = change.cancelLive ? yield* cancelLive(taskId, change.endWaiting ?? 'cancelled', at) : [];
+  const waiting = change.endWaiting === null ? [] : yield* endWaiting([taskId], change.endWaiting, at);
+  if (change.set.state === 'deleted') yield* dropParts([taskId], at);
+  const runs = change.cancelLive ? yield* cancelLive([taskId], change.endWaiting ?? 'cancelled', at) : [];
   const snoozes = change.endSnooze === null ? [] : yield* endSnooze(taskId, change.endSnooze, at);
   for (const slotAt of change.unskip) {
     yield* run(sql`delete from occurrences
@@ -138,7 +139,8 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<End
   yield* tellEvents(again.map((ref) => ({ kind: 'occurrence.skipped', at, taskId, ref, data })));
   const declined = yield* answerQuestions(taskId, change.answer, at);
   const ofRuns = runs.flatMap(({ occurrenceId }) => occurrenceId ?? []);
-  return { ended: [...waiting, ...ofRuns, ...snoozes, ...again, ...declined], calledOff: runs.length };
+  const ofWaiting = waiting.map(({ id }) => id);
+  return { ended: [...ofWaiting, ...ofRuns, ...snoozes, ...again, ...declined], calledOff: runs.length };
 }
 
 function* endSnooze(taskId: string, reason: string, now: number): Script<string[]> {
@@ -174,7 +176,7 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
 function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<boolean> {
   if (manual === null) return false;
   // A person who puts a reminder off has answered it; it asks again when it comes again.
-  const isAnswered = manual.occurrence.source === 'snooze' && (yield* closeAcks(taskId, 'superseded', at));
+  const isAnswered = manual.occurrence.source === 'snooze' && (yield* closeAcks([taskId], 'superseded', at));
   yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
   if (manual.run !== null) yield* dispatchRuns([manual.run], at);
   return isAnswered;
@@ -193,6 +195,8 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): S
     yield* insertTags(taskId, change.set.tags);
   }
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
+  // What waits for its topic may go elsewhere by the new policies.
+  if (change.set.policies !== undefined) yield* retryBlocked({ chatId: null, taskId, inDoubt: false }, at);
 }
 
 export function* insertTags(taskId: string, tags: readonly string[]): Script<void> {

@@ -141,15 +141,20 @@ function grantOf(taskId: string): Sql {
   return sql`id = (select t.grant_id from tasks t where t.id = ${taskId})`;
 }
 
+/** The grants of tasks go with them. */
+export function* endGrants(taskIds: readonly string[], at: number): Script<void> {
+  yield* update(
+    'grants',
+    { revokedAt: at, revokedBy: afterDeletion },
+    sql`id in (select t.grant_id from tasks t where t.id in ${list(taskIds)}) and revoked_at is null`,
+  );
+}
+
 /** The grant of a task goes with it and comes back with it, unless its owner has left the chat meanwhile. */
 export function* followState({ at }: By, before: Task, state: Task['state'] | undefined): Script<void> {
   if (state === undefined || (before.state === 'deleted') === (state === 'deleted')) return;
   if (state === 'deleted') {
-    yield* update(
-      'grants',
-      { revokedAt: at, revokedBy: afterDeletion },
-      sql`${grantOf(before.id)} and revoked_at is null`,
-    );
+    yield* endGrants([before.id], at);
     return;
   }
   const back = yield* updateReturning(

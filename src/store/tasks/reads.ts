@@ -1,8 +1,7 @@
 import type { EndedRun, TaskRun, TaskRunQuery, Page } from '../../app/ports/runs.ts';
-import type { TaskQuery, TaskVersion, ThreadCounts } from '../../app/ports/tasks.ts';
+import type { WorkCounts, TaskQuery, TaskVersion, Whose } from '../../app/ports/tasks.ts';
 import { versionsShownMax } from '../../domain/limits.ts';
 import type { Definition, Task } from '../../domain/task.ts';
-import type { Thread } from '../../domain/thread.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick, type Answer } from '../engine/fields.ts';
 import { chatOfThread, contains, foreignCursor, tagged, page, positionOf, writeCursor } from '../engine/queries.ts';
@@ -11,6 +10,7 @@ import { all, one, select } from '../engine/statements.ts';
 import { acksOf } from '../questions/acks.ts';
 import { endedFields, partsOf } from '../runs/codec.ts';
 import { listRuns, readRun } from '../runs/list.ts';
+import { liveOf } from '../runs/thread-runs.ts';
 import { taskFields, taskSource } from './codec.ts';
 
 /** Single reads. None of them writes, and none of them takes a lock. */
@@ -23,7 +23,7 @@ export const taskReads = {
   listRuns,
   readEndedRun,
   listVersions,
-  countThread,
+  countTasks,
 };
 
 const o = columnsOf('occurrences', 'o');
@@ -81,15 +81,12 @@ function* listVersions(taskId: string): Script<readonly TaskVersion[]> {
 
 const stateFields = { state: columns.tasks.state, count };
 
-/** A base thread stands for its whole chat, a topic for what was asked for in it. Old ids of a chat still find it. */
-function* countThread(thread: Thread): Script<ThreadCounts> {
-  const topic = thread.topic === null ? undefined : sql`home_topic = ${thread.topic}`;
-  const mine = allOf(sql`state <> 'deleted' and chat_id in ${chatOfThread(thread)}`, topic);
+/** The tasks that are meant, and their work. */
+export function* countTasks(whose: Whose): Script<WorkCounts> {
+  const mine = within(whose);
   const ofMine = sql`task_id in (select id from tasks where ${mine})`;
   const states = yield* all(select(stateFields)`from tasks where ${mine} group by state`);
-  const live = yield* one(
-    select({ count })`from runs where ${ofMine} and status in ('queued', 'running', 'backoff', 'waiting')`,
-  );
+  const live = yield* one(select({ count })`from (${liveOf(raw('id'), ofMine)}) live`);
   const open = yield* one(
     select({ count })`from deliveries where ${ofMine} and status in ('pending', 'blocked', 'sending', 'unknown')
       and kind in ('result', 'notice')`,
@@ -102,6 +99,16 @@ function* countThread(thread: Thread): Script<ThreadCounts> {
     liveRuns: live?.count ?? 0,
     openDeliveries: open?.count ?? 0,
   };
+}
+
+/** A base thread stands for its whole chat, a topic for what was asked for in it. Old ids of a chat still find it. */
+export function within({ thread = null, ownerId = null }: Whose): Sql {
+  return allOf(
+    raw(`state <> 'deleted'`),
+    thread === null ? undefined : sql`chat_id in ${chatOfThread(thread)}`,
+    thread === null || thread.topic === null ? undefined : sql`home_topic = ${thread.topic}`,
+    ownerId === null ? undefined : sql`owner_id = ${ownerId}`,
+  );
 }
 
 function* withParts(found: readonly Answer<typeof taskRunFields>[]): Script<TaskRun[]> {
@@ -124,8 +131,10 @@ export function* readTask(taskId: string): Script<Task | null> {
 }
 
 function* listTasks(query: TaskQuery): Script<Page<Task>> {
-  const { cursor, thread } = query;
-  const within = thread === null ? undefined : yield* chatIdOf(thread);
+  const { cursor, thread, subject } = query;
+  // The tasks of a chat and those of a subject have an index each, in the order of the list; a chat has fewer.
+  const ofSubject = subject === null ? undefined : sql`t.subject = ${subject}`;
+  const within = thread === null ? ofSubject : yield* chatIdOf(thread);
   if (within === null) return { items: [], next: null };
   const from = allOf(within, cursor === null ? undefined : sql`t.id < ${positionOf('task', cursor)}`);
   const edge = yield* one(
@@ -164,7 +173,7 @@ function filtersOf({ state, ownerId = null, subject, tag, text, thread }: TaskQu
     states[state],
     topic === null ? undefined : sql`t.home_topic = ${topic}`,
     ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
-    subject === null ? undefined : sql`t.subject = ${subject}`,
+    subject === null || thread === null ? undefined : sql`t.subject || '' = ${subject}`,
     tag === null ? undefined : tagged(tag),
     text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
   ];

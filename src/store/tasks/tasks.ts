@@ -1,20 +1,34 @@
 import type { CancelRequest } from '../../app/ports/runs.ts';
-import type { Created, NewTask, TaskChange, TaskScene, Unbinding, Unbound } from '../../app/ports/tasks.ts';
+import type {
+  Created,
+  NewTask,
+  Purge,
+  Purged,
+  TaskChange,
+  TaskScene,
+  Unbinding,
+  Unbound,
+} from '../../app/ports/tasks.ts';
+import { pauseFacts } from '../../app/tasks/verbs.ts';
 import type { Once } from '../../app/use-cases/kept-answers.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, pick, type Answer } from '../engine/fields.ts';
-import { forUpdate, sql } from '../engine/sql.ts';
+import { forUpdate, list, raw, sql } from '../engine/sql.ts';
 import { all, hold, insert, one, select, update } from '../engine/statements.ts';
+import { dropParts } from '../outbox/run-parts.ts';
 import { nameDeed, recordVerbs } from '../records/journal.ts';
-import { callOff, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
+import { endPauseOf } from '../runs/slots.ts';
+import { callOff, cancelLive, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
 import { nextNumber, noTopic } from './attach.ts';
+import { endWaiting, nameDeeds, recordDue } from './auto-pauses.ts';
 import { changeLocked, changeTask, addVersion, insertTags } from './changes.ts';
 import { definitionColumns, readFacts } from './codec.ts';
-import { checkQuota, lockUser } from './grants.ts';
+import { checkQuota, endGrants, lockUser } from './grants.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
+import { countTasks, within } from './reads.ts';
 import { taskById } from './scene.ts';
 
 /** Tasks and what people do to them. Every method is one transaction under the lock of the rows it decides about. */
@@ -22,6 +36,7 @@ export const taskStore = {
   createTask,
   madeUnder,
   changeTask,
+  purgeTasks,
   cancelRun,
   cancelRuns,
   tasksAtWork,
@@ -181,4 +196,63 @@ function* wasUnbound(taskId: string, topicId: number): Script<boolean> {
     select(beforeFields)`from audit where task_id = ${taskId} and verb = 'unbind' order by at desc, id desc limit 10`,
   );
   return found.some(({ before }) => before?.['topic_id'] === topicId);
+}
+
+/**
+ * A purge: tasks of a chat or of a person go together, in one transaction, and what hangs on them is left to retention. Its
+ * statements take many tasks at once, because on SQLite nothing else has a turn until it has committed.
+ */
+
+const doomedFields = pick(columns.tasks, 'id', 'state', 'pausedReason', 'resumeAt');
+
+type Doomed = Answer<typeof doomedFields>;
+
+/** Tasks of one statement. */
+const sliceMax = 512;
+
+/** Where there are not as many tasks as were expected nothing is deleted, because nobody was told of the others. */
+export function* purgeTasks({ whose, expected, at, ...by }: Purge): Script<Purged> {
+  const found = yield* all(select(doomedFields)`from tasks where ${within(whose)} order by id ${forUpdate}`);
+  for (const { id, resumeAt } of found) if (resumeAt !== null && resumeAt <= at) yield* endPauseOf(id, at, by.endPause);
+  const counts = yield* countTasks(whose);
+  const isDone = expected === null || expected === found.length;
+  for (let from = 0; isDone && from < found.length; from += sliceMax) {
+    const ids = list(found.slice(from, from + sliceMax).map(({ id }) => id));
+    const doomed = yield* all(select(doomedFields)`from tasks where id in ${ids} order by id`);
+    yield* deleteTasks(doomed, { ...by, at });
+  }
+  return { counts, isDone };
+}
+
+function* deleteTasks(
+  doomed: readonly Doomed[],
+  { actor, at, traceId }: Omit<Purge, 'whose' | 'expected'>,
+): Script<void> {
+  const taskIds = doomed.map(({ id }) => id);
+  yield* recordDue(taskIds, { reason: 'deleted', guard: raw('1 = 1') }, at);
+  const stamp = { updatedAt: at, updatedBy: actor, deletedAt: at, deletedBy: actor };
+  yield* update(
+    'tasks',
+    { state: 'deleted', nextAt: null, resumeAt: null, version: raw('version + 1'), ...stamp },
+    sql`id in ${list(taskIds)}`,
+  );
+  const waiting = yield* endWaiting(taskIds, 'deleted', at);
+  yield* dropParts(taskIds, at);
+  const live = yield* cancelLive(taskIds, 'deleted', at);
+  yield* endGrants(taskIds, at);
+  const deeds = yield* recordVerbs(
+    doomed.map(({ id: taskId, state, ...pause }) => ({
+      at,
+      actor,
+      verb: 'delete',
+      taskId,
+      stateBefore: state,
+      stateAfter: 'deleted',
+      before: { state, ...pauseFacts(pause) },
+      after: { state: 'deleted' },
+      traceId,
+    })),
+  );
+  const ofRuns = live.flatMap(({ taskId, occurrenceId: id }) => (taskId === null || id === null ? [] : { id, taskId }));
+  yield* nameDeeds(deeds, taskIds, [...waiting, ...ofRuns]);
 }

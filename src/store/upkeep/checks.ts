@@ -156,7 +156,8 @@ const allChecks: readonly Check[] = [
     // A group that became a supergroup keeps the address that it had; a topic may have been made anew since, and what goes
     // to a thread by its name stands in that one: a message, or a result whose topic could not be had.
     fault: () => sql`x.kind = 'result' and x.status = 'delivered' and x.message_id is not null and (not exists
-      (select 1 from chat_aliases a where a.chat_id = x.chat_id and a.address = x.platform_chat_id)
+      (select 1 from chat_aliases a where a.provider = (select provider from chats c where c.id = x.chat_id)
+        and a.address = x.platform_chat_id and a.chat_id = x.chat_id)
       or (x.goes_to = 'thread' and coalesce(x.message_thread_id, 0) <> coalesce(x.to_topic, 0)))`,
   },
   {

@@ -1,4 +1,5 @@
 import type { Context } from 'grammy';
+import type { Alarms } from '../../app/housekeeping/alarms.ts';
 import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
@@ -11,6 +12,7 @@ import type { Bulk } from '../../app/tasks/bulk.ts';
 import type { Preview } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Acks, Approvals } from '../../app/use-cases/acks.ts';
+import type { Access } from '../../app/use-cases/membership.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
@@ -168,6 +170,7 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly truth: Truth;
   readonly acks: Acks;
   readonly approvals: Approvals;
+  readonly access: Access;
   readonly store: ChatStore &
     ChatFacts &
     UsageStore &
@@ -176,6 +179,8 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
     Pick<AckStore, 'readAck'> &
     Pick<QuestionStore, 'lastAnswer'> &
     Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  /** Where an owner hears of trouble. */
+  readonly alarms: Pick<Alarms, 'placeOf' | 'setPlace'>;
   /** How the server stands: for owners. */
   readonly status: () => Promise<ServerStatus>;
   readonly quota: Quota;

@@ -1,3 +1,4 @@
+import { topicName } from '../../app/pipeline/topics.ts';
 import type { Budget, CallFault, Log, Outgoing, Sent, SentIds } from '../../app/ports/outside.ts';
 import type { DeliveryDeed } from '../../domain/delivery.ts';
 import type { TelegramApi } from '../api.ts';
@@ -19,7 +20,7 @@ interface Doing {
   readonly verb: Verb;
   /** The number of the message, or of the topic. */
   readonly idOf: (part: Outgoing) => number | null;
-  readonly call: (chatId: string, id: number) => Call<unknown>;
+  readonly call: (chatId: string, id: number, part: Outgoing) => Call<unknown>;
   /** Telegram's words when everything is already as it was asked for: that counts as done. */
   readonly already?: RegExp;
 }
@@ -44,6 +45,15 @@ const deeds: Readonly<Record<DeliveryDeed, Doing>> = {
     verb: 'setTopic',
     idOf: ofTopic,
     call: (chat_id, message_thread_id) => (raw, signal) => raw.reopenForumTopic({ chat_id, message_thread_id }, signal),
+    already: unchanged,
+  },
+  rename: {
+    verb: 'rename',
+    idOf: ofTopic,
+    call:
+      (chat_id, message_thread_id, { shown }) =>
+      (raw, signal) =>
+        raw.editForumTopic({ chat_id, message_thread_id, name: topicName('text' in shown ? shown.text : '') }, signal),
     already: unchanged,
   },
   remove: {
@@ -73,7 +83,7 @@ export async function act(
     return { is: 'moot', error: 'there is no topic that could be closed' };
   if (id === null) return { is: 'refused', error: 'it names no message and no topic to which this could be done' };
   const asked = askedIds(part, id);
-  const answer = await api.ask(call(address, id));
+  const answer = await api.ask(call(address, id, part));
   return sentBy(heed, answer, { part, verb, ids: () => asked, ...(already === undefined ? {} : { asked, already }) });
 }
 

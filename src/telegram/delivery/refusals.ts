@@ -3,7 +3,7 @@ import type { BlockedCause } from '../../domain/shown.ts';
 import { isTokenRefused, noTopicHere, topicGone } from '../errors.ts';
 
 /** The kind of call: the same words of Telegram can mean something else for another one. */
-export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'createTopic' | 'remove';
+export type Verb = 'send' | 'edit' | 'pin' | 'setTopic' | 'rename' | 'createTopic' | 'remove';
 
 /**
  * Telegram tells its refusals apart by their text alone. Each row names what was seen to be answered; what no row knows

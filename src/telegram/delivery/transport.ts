@@ -1,9 +1,7 @@
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
-import { topicName } from '../../app/pipeline/topics.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
-import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
+import type { Budget, Log, Outgoing, Sent, Stopwatch, TopicMade, Transport } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
-import type { Task } from '../../domain/task.ts';
 import { asideApi, type AsideApi, type TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
@@ -17,8 +15,9 @@ import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
 interface TransportDeps extends DrawingDeps {
   readonly api: TelegramApi;
   readonly store: DrawingDeps['store'] &
-    Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'>;
+    Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics' | 'isTopicTaken'>;
   readonly budget: Budget;
+  readonly stopwatch: Stopwatch;
   readonly log: Log;
 }
 
@@ -161,8 +160,11 @@ function isOtherForm(answer: Answered<Edited>): boolean {
 async function createTopic(line: Line, address: string, name: string): Promise<TopicMade> {
   const answer = await line.api.ask((raw, signal) => raw.createForumTopic({ chat_id: address, name }, signal));
   line.heed(answer);
-  if (answer.is === 'ok') return { is: 'made', topicId: answer.value.message_thread_id };
-  return meaningOf(answer, { verb: 'createTopic', address, topic: null });
+  if (answer.is !== 'ok') return meaningOf(answer, { verb: 'createTopic', address, topic: null });
+  const { message_thread_id: topicId } = answer.value;
+  if (!(await line.store.isTopicTaken(address, topicId))) return { is: 'made', topicId };
+  // The number of the new one is not known then, and it is looked for as after no answer at all.
+  return { is: 'lost', error: 'Telegram answered with the topic of another task' };
 }
 
 const topicsOff: Sent = {
@@ -202,22 +204,4 @@ async function isOffForAll(api: AsideApi): Promise<boolean> {
 async function isOffIn(api: AsideApi, address: string): Promise<boolean> {
   const answer = await api.ask((raw, signal) => raw.getChat({ chat_id: address }, signal));
   return answer.is === 'ok' && answer.value.is_forum !== true;
-}
-
-/** A task with another title has its topic called so. When that fails, the topic keeps the name that it had. */
-export function topicNames({
-  aside,
-  log,
-}: { readonly aside: AsideApi } & Pick<TransportDeps, 'log'>): (
-  task: Pick<Task, 'home' | 'topicId' | 'title'>,
-) => void {
-  return ({ home, topicId, title }) => {
-    if (home.provider !== 'telegram' || topicId === null) return;
-    const named = { chat_id: home.address, message_thread_id: topicId, name: topicName(title) };
-    void aside
-      .ask((raw, signal) => raw.editForumTopic(named, signal))
-      .then((answer) => {
-        if (answer.is !== 'ok') log.debug('topic_not_named', { kind: answer.is, error: answer.error });
-      });
-  };
 }

@@ -19,7 +19,7 @@ interface Admitted {
 
 interface AdmissionDeps extends Pick<
   TelegramInDeps,
-  'store' | 'clock' | 'ids' | 'digest' | 'settings' | 'log' | 'conversation'
+  'store' | 'clock' | 'ids' | 'digest' | 'settings' | 'log' | 'conversation' | 'access'
 > {
   readonly me: UserFromGetMe;
   readonly claim: Claim;
@@ -156,7 +156,8 @@ async function tryCode(deps: AdmissionDeps, update: Update, word: string): Promi
   const { message } = update;
   if (!deps.claim.isOpen() || message?.chat.type !== 'private') return 'none';
   const { from, chat } = message;
-  if (from.is_bot) return 'none';
+  // An owner may have been named from elsewhere since the start.
+  if (from.is_bot || (await deps.store.listOwners()).length > 0) return 'none';
   if (await claims(deps, from, word, update.update_id)) return 'right';
   const words = deps.claim.isLocked() ? texts.claimLocked : texts.claimWrong;
   deps.errands.say({ chatId: chat.id, topic: message.message_thread_id ?? null }, words);
@@ -213,8 +214,8 @@ type Refusals = ReturnType<typeof createRefusals>;
  * Refusals: a stranger is refused once a day, a group once. They are remembered in memory alone, so a restart forgets them;
  * nothing of a stranger is kept but the line in the log.
  */
-export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'log'>) {
-  const people = createRecent<true>(rememberedMax, { ms: dayMs, now: () => clock.now() });
+export function createRefusals({ stopwatch, log }: Pick<TelegramInDeps, 'stopwatch' | 'log'>) {
+  const people = createRecent<true>(rememberedMax, { ms: dayMs, stopwatch });
   const chats = createRecent<true>(rememberedMax);
   const once = (refused: Recent<true>, key: string, facts: object, refuse: () => boolean) => {
     if (refused.has(key)) return;

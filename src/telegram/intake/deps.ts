@@ -3,6 +3,7 @@ import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore } from '../../app/ports/chats.ts';
 import type { Platform, World } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
+import type { Access } from '../../app/use-cases/membership.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { AsideApi, TelegramApi } from '../api.ts';
 import type { BotContext, ChatDeps, Command, Place } from '../chat/context.ts';
@@ -37,6 +38,7 @@ export interface TelegramInDeps extends World {
   /** Shows the claim code to whoever started the server, and to nobody else: never through the log. */
   readonly printClaim: (code: string) => void;
   readonly people: Chats;
+  readonly access: Access;
   /** Use cases, and all else that handlers may use. */
   readonly chatDeps: Omit<ChatDeps, 'bot' | 'setUp'>;
   readonly conversation: Conversation;

@@ -1,10 +1,11 @@
 import { Composer } from 'grammy';
 import type { Message } from 'grammy/types';
+import { createSecondLook } from '../../app/pipeline/topics.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { telegramThread } from '../../domain/thread.ts';
 import { silence } from '../chat/kit/answers.ts';
 import { originOf, memberStatusOf } from './payload.ts';
-import { botChanged, cameAndWent, createSecondLook, memberChanged, moved } from './places.ts';
+import { botChanged, cameAndWent, memberChanged, moved } from './places.ts';
 import { hear, hearAgain, press, type SpeechDeps } from './speech.ts';
 import { faultOf, givenUp } from './texts.ts';
 import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './update.ts';
@@ -21,10 +22,14 @@ export interface Handling {
   unwritten(taken: Taken, error: unknown): Handled;
 }
 
+/** Without a hint that something was mended, a chat is not looked at more often. */
+const lookAgainMs = 60_000;
+
 export function createHandling(deps: SpeechDeps): Handling {
   const { log } = deps;
   const handle = updatesOf(deps).middleware();
-  const lookAgain = createSecondLook(deps);
+  const lookAgain = createSecondLook(deps, lookAgainMs);
+  const chatAt = async (address: string) => (await deps.store.findChat(address))?.id ?? null;
   return {
     handle: async (ctx) => {
       // Given anew at each try: all that handlers may use, and no answer yet.
@@ -44,7 +49,7 @@ export function createHandling(deps: SpeechDeps): Handling {
       const { my_chat_member: change } = update;
       const isOurs = change !== undefined;
       const address = String(chat.id);
-      await lookAgain(address, isOurs || isAboutTopics(update.message));
+      await lookAgain(address, () => chatAt(address), isOurs || isAboutTopics(update.message));
       // The bot can change nothing in a chat that it is out of.
       const isOut = change !== undefined && memberStatusOf(change.new_chat_member) === 'out';
       if (chat.type === 'private' || isOut) return;

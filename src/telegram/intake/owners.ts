@@ -1,70 +1,55 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Chat } from '../../app/ports/chats.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { TelegramInDeps } from './deps.ts';
 
-type OwnersDeps = Pick<TelegramInDeps, 'store' | 'clock' | 'ids' | 'settings' | 'log'>;
+type OwnersDeps = Pick<TelegramInDeps, 'store' | 'clock' | 'access' | 'settings'>;
 
-/** People whom the operator named become owners, and the chats that he named are approved. Answers whether there is an owner. */
+const namedNotes = { owners: 'telegram:owners:named', chats: 'telegram:chats:named' } as const;
+
+/**
+ * The environment only seeds the list: what it names that it did not name at the last start is let in, owners whom it names
+ * no more are forgotten, and in between the list alone holds, so that a denial outlives a restart. Answers whether there is
+ * an owner; where there is none, the claim code makes one.
+ */
 export async function admitConfigured(deps: OwnersDeps): Promise<boolean> {
-  const { store, settings } = deps;
-  await dismissUnnamed(deps);
-  for (const id of settings.owners) await makeOwner(deps, { id, name: null });
+  const { access, store, settings } = deps;
+  await followNames(deps, namedNotes.owners, settings.owners.map(String), {
+    added: async (address) => makeOwner(deps, { id: Number(address), name: null }),
+    removed: async (address) => void (await access.forget({ address, by: 'system' })),
+  });
   const [first] = await store.listOwners();
-  for (const address of settings.chats) await approveChat(deps, address, first?.id ?? 'system');
+  await followNames(deps, namedNotes.chats, settings.chats, {
+    added: async (address) => void (await access.allow({ address, by: first?.id ?? 'system' })),
+    removed: async () => {},
+  });
   return first !== undefined;
 }
 
-const namedNote = 'telegram:owners:named';
+interface Names {
+  readonly added: (address: string) => Promise<void>;
+  readonly removed: (address: string) => Promise<void>;
+}
 
-/** Owners whom the operator names no more own the bot no more, and their private chat is closed. */
-async function dismissUnnamed({ store, settings, clock, log }: OwnersDeps): Promise<void> {
-  const named = settings.owners.map(String);
-  const before = (await store.readNote(namedNote)) ?? '';
-  for (const id of before.split(',').filter((one) => one !== '' && !named.includes(one))) {
-    const actor = actorOf(Number(id));
-    await store.changeUser(actor, { role: 'user' }, clock.now());
-    const chat = await store.findChat(id);
-    if (chat?.state === 'approved' && chat.approvedBy === actor) {
-      await store.changeChat(chat.id, { state: 'new', approvedBy: null }, clock.now());
-    }
-    log.info('owner_removed', { user_id: Number(id) });
-  }
+async function followNames(
+  { store, clock }: OwnersDeps,
+  note: string,
+  named: readonly string[],
+  { added, removed }: Names,
+): Promise<void> {
+  const before = ((await store.readNote(note)) ?? '').split(',').filter((one) => one !== '');
+  for (const address of before) if (!named.includes(address)) await removed(address);
+  for (const address of named) if (!before.includes(address)) await added(address);
   // Only now, so that a start that dies on the way does it once more.
-  if (before !== named.join(',')) await store.writeNote(namedNote, named.join(','), clock.now());
+  if (before.join(',') !== named.join(',')) await store.writeNote(note, named.join(','), clock.now());
 }
 
 /** An owner's private chat is approved with them. */
 export async function makeOwner(
-  deps: OwnersDeps,
+  { store, clock, access }: Pick<OwnersDeps, 'store' | 'clock' | 'access'>,
   { id, name }: { readonly id: number; readonly name: string | null },
 ): Promise<void> {
-  const { store, clock, log } = deps;
-  const actor = actorOf(id);
-  const known = await store.readUser(actor);
-  if (known === null || name !== null)
-    await store.noteUser({ id: actor, name: name ?? known?.name ?? null }, clock.now());
-  if (known?.role !== 'owner') {
-    await store.changeUser(actor, { role: 'owner' }, clock.now());
-    log.info('owner_added', { user_id: id });
-  }
-  await approveChat(deps, String(id), actor);
-}
-
-/** A chat that nobody can reach now stays gone, and is approved when it is back. */
-async function approveChat(deps: OwnersDeps, address: string, by: Actor): Promise<void> {
-  const { store, clock, ids } = deps;
-  const kind = address.startsWith('-') ? 'supergroup' : 'private';
-  const chat =
-    (await store.findChat(address)) ??
-    (await store.noteChat({ newId: ids.next(), address, title: null, kind, at: clock.now() }));
-  if (chat.state !== 'gone') await approve(deps, chat, by);
-}
-
-export async function approve({ store, clock, log }: OwnersDeps, chat: Chat, by: Actor): Promise<void> {
-  if (chat.state === 'approved') return;
-  await store.changeChat(chat.id, { state: 'approved', approvedBy: by }, clock.now());
-  log.info('chat_approved', { chat_id: chat.id, address: chat.address, by });
+  if (name !== null) await store.noteUser({ id: actorOf(id), name }, clock.now());
+  await access.allow({ address: String(id), role: 'owner', title: name, by: actorOf(id) });
 }
 
 export function actorOf(userId: number): Actor {

@@ -1,11 +1,10 @@
 import type { Chat as FromChat, ChatMemberUpdated, Message, User as FromUser } from 'grammy/types';
-import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, Member, User } from '../../app/ports/chats.ts';
 import { membershipFreshMs, membershipHeldMs } from '../../domain/limits.ts';
 import type { Person } from '../chat/context.ts';
 import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
-import { actorOf, approve } from './owners.ts';
+import { actorOf } from './owners.ts';
 import { nameOf, memberStatusOf, titleOf } from './payload.ts';
 import { botBlocked, botRemoved } from './texts.ts';
 import { nothingToSay, type Handled } from './update.ts';
@@ -15,24 +14,6 @@ import { nothingToSay, type Handled } from './update.ts';
 export interface PlacesDeps extends TelegramInDeps {
   readonly lists: Checklists;
   readonly setUps: Pick<SetUps, 'heard'>;
-}
-
-/** Without a hint that something was mended, a chat is not looked at more often. */
-const lookAgainMs = 60_000;
-/** Chats that are remembered for that; one that is forgotten is looked at once more. */
-const lookedAtMax = 10_000;
-
-/** Something came from a chat, so what waits there for somebody to mend it may go now. */
-export function createSecondLook({ store, clock, stopwatch, bell }: TelegramInDeps) {
-  const lookedAt = createRecent<true>(lookedAtMax, { ms: lookAgainMs, now: () => stopwatch.elapsed() });
-  return async (address: string, isHint: boolean): Promise<void> => {
-    if (!isHint && lookedAt.has(address)) return;
-    lookedAt.put(address, true);
-    const chat = await store.findChat(address);
-    if (chat === null) return;
-    const waiting = await store.retryBlocked({ chatId: chat.id, taskId: null, inDoubt: false }, clock.now());
-    if (waiting > 0) bell.ring('deliverer');
-  };
 }
 
 export async function memberChanged(
@@ -67,7 +48,7 @@ async function letInBy(deps: PlacesDeps, change: ChatMemberUpdated, updateId: nu
   const chat = await store.findChat(String(from.id));
   if (chat === null || chat.state === 'approved' || from.type === 'private') return nothingToSay;
   if ((await store.readUser(actor))?.role !== 'owner') return nothingToSay;
-  await approve(deps, chat, actor);
+  await deps.access.allow({ address: chat.address, by: actor });
   const heard = { updateId, isForum: from.is_forum === true, isHint: true };
   return deps.lists.hello({ ...chat, state: 'approved' }, heard);
 }
@@ -102,6 +83,8 @@ export async function personIn(deps: TelegramInDeps, chat: Chat, from: FromUser)
   if (user.role === 'owner') return { ...person, isOwner: true, isAdmin: true };
   // In a private chat it is the chat of the one who speaks.
   if (chat.kind === 'private') return { ...person, isOwner: false, isAdmin: true };
+  // Whoever was denied is out of the groups as well, where Telegram says otherwise.
+  if ((await deps.store.findChat(String(from.id)))?.state === 'refused') return 'out';
   const status = await statusIn(deps, chat, user);
   if (status === 'out' || status === 'unknown') return status;
   return { ...person, isOwner: false, isAdmin: status === 'admin' };

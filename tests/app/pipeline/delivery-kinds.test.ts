@@ -193,9 +193,24 @@ describe('a topic that a person deleted', () => {
   });
 
   it('again and again is made once an hour: until then the result waits', async () => {
-    const { p } = await withFailedSends(['topicGone', 'topicGone']);
+    const { p, id } = await withTopic();
+    for (const by of [1, 2]) {
+      p.chat.deleteTopic(p.chat.topics[0]?.id ?? 0);
+      await p.rooms.tasks.runNow({ taskId: id, actor, idempotencyKey: `run ${by}` });
+      await p.pass(second);
+    }
     expect(callsOf(p, 'createTopic')).toHaveLength(2);
     expect(partsOf(p, 'result').at(-1)).toMatchObject({ status: 'blocked', cause: 'topic_gone' });
+  });
+
+  it('is not said of one that Telegram does not know as soon as it was made', async () => {
+    const { p } = await withFailedSends(['topicGone', 'topicGone']);
+    expect(partsOf(p, 'result').at(-1)).toMatchObject({ status: 'blocked', cause: 'topic_astray' });
+    const fresh = await withTask({ schedule: hourly });
+    fresh.p.chat.failSends('topicGone');
+    await fresh.p.pass(hour);
+    const told = fresh.p.database.prepare(`select content from deliveries where kind = 'notice'`).pluck().all();
+    expect(told).toEqual([JSON.stringify({ view: 'topicRemade', isAstray: true })]);
   });
 
   it('is not made for the sake of its card', async () => {

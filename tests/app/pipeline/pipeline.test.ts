@@ -32,14 +32,6 @@ describe('from a due slot to a message in its own topic', () => {
     ]);
   });
 
-  it('names a topic that would have a name without anything to see', async () => {
-    const { p } = await withTask({ instructions: 'Stand up!' });
-    // Before such titles were refused there were some.
-    p.database.prepare('update tasks set title = ?').run('\u200b\u3164');
-    await p.pass(5 * minute);
-    expect(p.chat.topics).toMatchObject([{ name: 'task' }]);
-  });
-
   it('sends the parts of a long text in order', async () => {
     const p = await aPipeline();
     const text = Array.from({ length: 1500 }, (_line, index) => `line ${index}`).join('\n');

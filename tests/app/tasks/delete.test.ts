@@ -17,6 +17,7 @@ import {
   find,
   hourly,
   inGroup,
+  iso,
   kinds,
   long,
   newsOf,
@@ -162,10 +163,10 @@ describe('a whole thread', () => {
     await p.rooms.tasks.edit(target(inBase), { action: slow, policies: long });
     await running(p, inBase);
     const counts = { active: 1, paused: 1, completed: 1, liveRuns: 1, openDeliveries: 0 };
-    const { verbs } = await newsOf(p, async () => expect(await p.rooms.bulk.count(inGroup.thread)).toEqual(counts));
+    const { verbs } = await newsOf(p, async () => expect(await p.rooms.bulk.count(inGroup)).toEqual(counts));
     expect(verbs).toEqual([]);
-    expect(await p.rooms.bulk.purge(inGroup.thread, { actor })).toEqual(counts);
-    expect(await p.rooms.bulk.count(inGroup.thread)).toEqual({
+    expect(await p.rooms.bulk.purge(inGroup, { actor })).toEqual({ counts, isDone: true });
+    expect(await p.rooms.bulk.count(inGroup)).toEqual({
       active: 0,
       paused: 0,
       completed: 0,
@@ -177,25 +178,89 @@ describe('a whole thread', () => {
   it('is purged with its topics, and no other chat is touched', async () => {
     const p = await aPipeline();
     const { elsewhere } = await aChat(p);
-    const { verbs, audit } = await newsOf(p, () => p.rooms.bulk.purge(inGroup.thread, { actor }));
+    const { verbs, audit } = await newsOf(p, () => p.rooms.bulk.purge(inGroup, { actor }));
     expect([verbs, new Set(audit.map((row) => row.actor))]).toEqual([['delete', 'delete', 'delete'], new Set([actor])]);
     expect(statesOf(p)).toEqual(['deleted', 'deleted', 'deleted', 'active']);
-    const again = await newsOf(p, () => p.rooms.bulk.purge(inGroup.thread, { actor }));
+    const again = await newsOf(p, () => p.rooms.bulk.purge(inGroup, { actor }));
     expect([again.verbs, await nextIn(p, elsewhere)]).toEqual([[], 60]);
   });
 
   it('that is a topic is purged alone', async () => {
     const p = await aPipeline();
     const { topic } = await aChat(p);
-    expect(await p.rooms.bulk.purge(parseThreadKey(topic), { actor })).toMatchObject({ active: 2 });
+    expect(await p.rooms.bulk.purge({ thread: parseThreadKey(topic) }, { actor })).toMatchObject({
+      counts: { active: 2 },
+    });
     expect(statesOf(p)).toEqual(['deleted', 'deleted', 'active', 'active']);
-    expect(await p.rooms.bulk.purge(parseThreadKey(`${group}:topic:8`), { actor })).toMatchObject({ active: 0 });
+    expect(await p.rooms.bulk.purge({ thread: parseThreadKey(`${group}:topic:8`) }, { actor })).toMatchObject({
+      counts: { active: 0 },
+    });
+  });
+
+  it('is left whole when its purge fails at the last task', async () => {
+    const p = await aPipeline();
+    const { inBase } = await aChat(p);
+    p.database
+      .exec(`create trigger fault before insert on audit when new.verb = 'delete' and new.task_id = '${inBase.id}'
+      begin select raise(abort, 'the disk is full'); end`);
+    await expect(p.rooms.bulk.purge(inGroup, { actor })).rejects.toThrow('the disk is full');
+    expect(statesOf(p)).toEqual(['active', 'active', 'active', 'active']);
+  });
+
+  it('is not purged when it has other tasks than somebody agreed to', async () => {
+    const p = await aPipeline();
+    await aChat(p);
+    const purged = await p.rooms.bulk.purge(inGroup, { actor, expected: 2 });
+    expect(purged).toMatchObject({ isDone: false, counts: { active: 3 } });
+    expect(statesOf(p)).toEqual(['active', 'active', 'active', 'active']);
+  });
+
+  it('is purged with what waits and runs, each told by its row, and each task can come back', async () => {
+    const p = await aPipeline();
+    const policies = { ...long, overlap: 'queue', ack: { nag_every: 'PT10M' } } as const;
+    const [busy, paused, due] = [
+      await p.create({ schedule: hourly, action: slow, policies }),
+      await p.create({ schedule: hourly }),
+      await p.create({ schedule: hourly }),
+    ];
+    await p.rooms.tasks.pause(target(paused), start + 30 * minute);
+    await p.time.advance(hour + minute);
+    await running(p, busy);
+    await p.rooms.tasks.runNow(target(busy));
+    const { audit, isTold } = await newsOf(p, () => p.rooms.bulk.purge(inGroup, { actor, expected: 3 }));
+    expect(audit.map(({ verb }) => verb)).toEqual(['resume', 'delete', 'delete', 'delete']);
+    expect(isTold).toHaveLength(4);
+    await p.settle();
+    const ended = ['61 run_now cancelled deleted', '61 run_now cancelled deleted'];
+    expect(await story(p, busy)).toEqual(ended);
+    // Slots that nobody had taken up yet are told by a gap.
+    const gaps = p.database.prepare('select task_id, count, reason from gaps order by task_id').all();
+    expect(gaps).toEqual([busy, paused, due].map(({ id }) => ({ task_id: id, count: 1, reason: 'deleted' })));
+    const { answers } = await p.rooms.truth.why(due.id, { at: iso(start + hour), after: null, limit: 10 });
+    expect(answers).toMatchObject([{ decision: 'gap', cause: 'deleted' }]);
+    expect(p.database.prepare(`select count(*) from grants where revoked_at is null`).pluck().get()).toBe(0);
+    for (const task of [busy, paused, due]) expect((await restore(p, task)).task.state).toBe('active');
+    expect((await p.rooms.audit.run()).findings).toEqual([]);
+  });
+
+  it('of one person is purged here or in all chats, and nobody else loses anything', async () => {
+    const p = await aPipeline();
+    const ben = 'telegram:user:1002';
+    const elsewhere = 'telegram:chat:-77';
+    await p.create({}, { actor: ben });
+    await p.create({}, { actor: ben, threadKey: elsewhere });
+    await p.create();
+    expect(await p.rooms.bulk.count({ ownerId: ben })).toMatchObject({ active: 2 });
+    expect(await p.rooms.bulk.purge({ ...inGroup, ownerId: ben }, { actor })).toMatchObject({ counts: { active: 1 } });
+    expect(statesOf(p)).toEqual(['deleted', 'active', 'active']);
+    expect(await p.rooms.bulk.purge({ ownerId: ben }, { actor })).toMatchObject({ counts: { active: 1 } });
+    expect(statesOf(p)).toEqual(['deleted', 'deleted', 'active']);
   });
 
   it('of more tasks than a page has is purged to the last', async () => {
     const p = await aPipeline();
     for (let made = 0; made < 205; made += 1) await p.create({ schedule: hourly });
-    expect(await p.rooms.bulk.purge(inGroup.thread, { actor })).toMatchObject({ active: 205 });
-    expect(await p.rooms.bulk.count(inGroup.thread)).toMatchObject({ active: 0 });
+    expect(await p.rooms.bulk.purge(inGroup, { actor })).toMatchObject({ counts: { active: 205 } });
+    expect(await p.rooms.bulk.count(inGroup)).toMatchObject({ active: 0 });
   });
 });

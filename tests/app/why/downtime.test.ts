@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { composeRooms } from '../../../src/compose/assembly.ts';
 import { createIds } from '../../../src/system/ids.ts';
 import { second } from '../../support/fakes.ts';
-import { aPipeline, day, group, hour, minute, settings, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+import {
+  anOwner,
+  aPipeline,
+  day,
+  group,
+  hour,
+  minute,
+  settings,
+  start,
+  type Pipeline,
+  hourly,
+} from '../../support/pipeline.ts';
 const minutely = { ...hourly, cron: '* * * * *' };
 const skips = { schedule: hourly, policies: { missed: 'skip' } } as const;
 
@@ -129,8 +140,8 @@ describe('the time in which nobody was there', () => {
     await next.rooms.downtimes.open();
     await keepHouse(next);
     expect(await shown(next)).toEqual([]);
-    expect(next.log.lines.filter(({ event }) => event === 'clock_was_set_back')).toMatchObject([
-      { level: 'warn', facts: { by_ms: hour } },
+    expect(next.log.lines.filter(({ event }) => event === 'clock_was_set')).toMatchObject([
+      { level: 'warn', facts: { step_ms: -hour } },
     ]);
     const third = await diesFor(next, minute);
     expect(await shown(third)).toMatchObject([{ from: start - hour, to: start - hour + minute }]);
@@ -198,6 +209,49 @@ function words({ database }: Pipeline) {
     .all()
     .map(({ address, to_topic: topic, content }) => ({ address, topic, ...(JSON.parse(content) as object) }));
 }
+
+describe('the time in which nothing could be written', () => {
+  it('is told as that, in each chat, to the owner and of each slot, when it can be written again', async () => {
+    const p = await alive();
+    await anOwner(p);
+    const task = await p.create(skips);
+    await keepHouse(p);
+    p.database.pragma('query_only = on');
+    for (let tries = 0; tries < 3; tries += 1) {
+      await p.time.advance(hour);
+      await expect(keepHouse(p)).rejects.toThrow('cannot be used');
+    }
+    p.database.pragma('query_only = off');
+    await p.settle();
+    await keepHouse(p);
+    await p.time.advance(2 * second);
+    await keepHouse(p);
+    const until = start + 3 * hour;
+    expect(await shown(p)).toMatchObject([{ cause: 'database', from: start, to: until, counts: { missed: 2 } }]);
+    const words = p.database
+      .prepare<[], string>(`select content from deliveries where kind = 'notice' and task_id is null order by rowid`)
+      .pluck()
+      .all();
+    expect(words.map((word) => JSON.parse(word) as object)).toMatchObject([
+      { view: 'alarm', since: start, over: until, facts: { cause: 'downtime', why: 'database', to: until, missed: 2 } },
+      { view: 'downtime', cause: 'database', missed: 2 },
+    ]);
+    const { answers } = await p.rooms.truth.why(task.id, {
+      at: new Date(start + hour).toISOString(),
+      after: null,
+      limit: 9,
+    });
+    expect(answers[0]?.line).toContain('missed; the database could not be written until 12:00');
+  });
+
+  it('is none where a sign of life comes through', async () => {
+    const p = await alive();
+    await keepHouse(p);
+    await p.time.advance(hour);
+    await keepHouse(p);
+    expect(await shown(p)).toEqual([]);
+  });
+});
 
 describe('the word about a downtime', () => {
   const other = 'telegram:chat:-1005678';

@@ -44,7 +44,7 @@ const sources: Readonly<Record<OccurrenceSource, true>> = {
   stale_refresh: true,
 };
 const statuses = ['pending', 'dispatched', 'succeeded', 'failed', 'cancelled', 'skipped', 'missed'] as const;
-const runStates = ['queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+const runStates = ['queued', 'running', 'backoff', 'succeeded', 'failed', 'cancelled'] as const;
 
 const aSlot: SlotRow = {
   id: 'o-1',
@@ -123,6 +123,7 @@ const cases: Readonly<Record<string, Case>> = {
     ran({ place: { provider: 'cli', address: 'default' }, deliveries: [] }, { reason: 'unchanged' }),
   ],
   'three messages': [sent({}, {}, {})],
+  'where it was asked for': [sent({ isFallback: true })],
   'two of three are left': [sent({}, { status: 'pending' }, { status: 'blocked', cause: 'no_right' })],
   ...Object.fromEntries(
     (['pending', 'sending', 'unknown', 'blocked', 'failed'] as const).map((status) => [

@@ -49,7 +49,8 @@ const isSettledByHand = ({ evidence }: Part) => evidence?.includes('by_hand') ==
 const hasDoubt = ({ evidence }: Part) => evidence?.includes('"is":"undecided"') === true;
 /** It goes when the next one comes, or when somebody has said Done. */
 const isReminder = ({ content }: Part) => content.includes('"view":"nag"');
-const isDecoration = ({ kind }: Part) => ['card', 'pin', 'close', 'open', 'remove', 'removeTopic'].includes(kind);
+const isDecoration = ({ kind }: Part) =>
+  ['card', 'pin', 'close', 'open', 'rename', 'remove', 'removeTopic'].includes(kind);
 
 function deliveredMeansShown(scene: Scene): Breach[] {
   const { rows, shown, callsFor } = scene;
@@ -79,7 +80,7 @@ function isDone(part: Part, { callsFor, world }: Scene): boolean {
   const done = (callsFor.get(part.id) ?? []).some(({ answer }) => answer === 'sent');
   if (!done || part.kind === 'remove') return done;
   if (part.kind === 'removeTopic') return world.chat.topics.every(({ id, deleted }) => id !== part.to_topic || deleted);
-  if (part.kind === 'close' || part.kind === 'open') return part.message_thread_id !== null;
+  if (part.kind === 'close' || part.kind === 'open' || part.kind === 'rename') return part.message_thread_id !== null;
   const message = world.chat.messages.find(({ messageId }) => messageId === part.message_id);
   const isMeant = message?.isCard === true || part.kind === 'notice';
   return isMeant && (part.edits === null || part.edits === part.message_id);

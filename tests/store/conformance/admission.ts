@@ -48,7 +48,7 @@ export function admissionTests(open: OpenWorld): void {
     expect(await statuses(world, task)).toEqual(['succeeded', 'dispatched']);
   });
 
-  test.each(['queued', 'running', 'backoff', 'waiting'])('a run that is %s keeps its task busy', async (status) => {
+  test.each(['queued', 'running', 'backoff'])('a run that is %s keeps its task busy', async (status) => {
     const { world, task, started } = await withRunningTask(open);
     await world.query('update runs set status = ?t, exclusive = 0 where id = ?t', status, started.run.id);
     await wait(world, task, [nine + 1]);

@@ -6,6 +6,7 @@ import { aTask, bootId, claimAll, hour, minute, nine } from '../../support/build
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import {
   aReadyTask,
+  blocked,
   change,
   claimParts,
   delivered,
@@ -106,6 +107,27 @@ export function cardTests(open: OpenWorld): void {
     await change(world, nowhere, edited);
 
     expect(await kinds(world)).toEqual([]);
+  });
+
+  test('a new title waits as the name of the topic, the last one alone, and says what went wrong', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    const retitled = (title: string) =>
+      change(world, task, { ...edited, audit: { ...edited.audit, before: { title: 'old' }, after: { title } } });
+    await retitled('Plants');
+    await retitled('Flowers');
+    const names = () => outbox<{ content: string }>(world, 'content', `kind = 'rename' and ${open_}`);
+    expect(await names()).toEqual([{ content: JSON.stringify({ text: 'Flowers' }) }]);
+    expect(await world.store.topicNaming(task.id)).toEqual({ error: null });
+    const naming = await next(world);
+    expect([naming.kind, naming.route.topic, naming.shown]).toEqual(['rename', 77, { text: 'Flowers' }]);
+    await world.store.endParts([blocked(naming, { error: 'CHAT_STRANGE' })], nine);
+    expect(await world.store.topicNaming(task.id)).toEqual({ error: 'CHAT_STRANGE' });
+    await retitled('Trees');
+    expect(await names()).toEqual([{ content: JSON.stringify({ text: 'Trees' }) }]);
+    expect(await world.store.topicNaming(task.id)).toEqual({ error: null });
+    await world.store.endParts([arrived(await next(world), 77)], nine);
+    expect(await world.store.topicNaming(task.id)).toBe(null);
   });
 
   test('a task that is completed shows it', async () => {

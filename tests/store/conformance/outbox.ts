@@ -323,6 +323,55 @@ export function partEndTests(open: OpenWorld): void {
     ]);
   });
 
+  test('a part that goes where its task was asked for keeps its lane, under a line that is said once', async () => {
+    const world = await open();
+    const task = await aReadyTask(world, { home: threadOf('-1', 7) });
+    const other = await aReadyTask(world, { home: threadOf('-2') });
+    for (const one of [task, other]) await show(world, one, [world.make.part(), { ...world.make.part(), part: 2 }]);
+    const ends = (await claimParts(world)).map((part) =>
+      putOff(part, part.taskId === task.id ? { reroute: { topic: 7, cause: 'topics_off' } } : {}),
+    );
+
+    expect(await world.store.endParts(ends, nine)).toBe(2);
+    const sent: unknown[] = [];
+    for (let parts = await claimParts(world); parts.length > 0; parts = await claimParts(world)) {
+      const mine = parts.filter(({ taskId }) => taskId === task.id);
+      sent.push(...mine.map(({ kind, route, fallback }) => [kind, route.topic, fallback]));
+      await world.store.endParts(
+        parts.map((part) =>
+          part.taskId === task.id && part.fallback === null
+            ? putOff(part, { reroute: { topic: 7, cause: 'topics_off' } })
+            : delivered(part),
+        ),
+        nine,
+      );
+    }
+    expect(sent).toEqual([
+      ['notice', 7, 'taken'],
+      ['result', 7, 'taken'],
+      ['result', 77, null],
+      ['result', 7, 'taken'],
+    ]);
+    expect(await world.query(`select reason, task_id from told where word = 'fallback'`)).toEqual([
+      { reason: 'topics_off', task_id: task.id },
+    ]);
+    await show(world, task, [world.make.part()]);
+    await world.store.endParts([delivered(await nextPart(world))], nine);
+    expect(await world.query(`select reason from told where word = 'fallback'`)).toEqual([]);
+  });
+
+  test('an owner is there until they leave, the chat is refused, or the right is taken away', async () => {
+    const world = await open();
+    const task = await aReadyTask(world);
+    const isThere = () => world.store.isOwnerThere(task.id);
+    expect(await isThere()).toBe(true);
+    await world.query(`update chats set state = 'refused'`);
+    expect(await isThere()).toBe(false);
+    await world.query(`update chats set state = 'approved'`);
+    await world.query('update grants set revoked_at = 1');
+    expect(await isThere()).toBe(false);
+  });
+
   test('a topic is made by one at a time, and again only when it is known to be missing', async () => {
     const { store, ...world } = await open();
     const { id: taskId } = await aTask({ ...world, store });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Actor } from '../../../src/domain/access.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aChat, owner, someone, threadOf } from '../scenes.ts';
+import { aChat, aMessage, owner, someone, threadOf } from '../scenes.ts';
 
 /** People and their membership. */
 export function peopleTests(open: OpenWorld): void {
@@ -73,5 +73,128 @@ export function peopleTests(open: OpenWorld): void {
     expect(await stale(nine - hour)).toEqual([first]);
     expect(await stale(nine)).toEqual([first, { ...first, userId: 'telegram:user:9' }]);
     expect(await stale(nine, 1)).toEqual([first]);
+  });
+
+  const change = ({ make }: World, address: string, at = nine) =>
+    ({ address, by: owner, newId: make.id(), at }) as const;
+  const letIn = (world: World, address: string, role: 'owner' | null = null) =>
+    world.store.letIn({ ...change(world, address), role, title: `Name of ${address}` });
+  const shutOut = (world: World, address: string, at = nine + 1) =>
+    world.store.shutOut({ ...change(world, address, at), to: 'refused' });
+
+  test('whoever is let in stands in the list, newest first, with who let them in and since when', async () => {
+    const world = await open();
+    const { store } = world;
+    await letIn(world, '7', 'owner');
+    await letIn(world, '8');
+    await letIn(world, '-100');
+    expect((await letIn(world, '8')).entryId).toBeNull();
+    const first = await store.listAccess({ limit: 2, cursor: null });
+    const second = await store.listAccess({ limit: 2, cursor: first.next });
+    const by = { by: owner, since: nine };
+    expect([...first.items, ...second.items]).toMatchObject([
+      { address: '-100', role: 'group', name: 'Name of -100', ...by },
+      { address: '8', role: 'user', ...by },
+      { address: '7', role: 'owner', ...by },
+    ]);
+    await shutOut(world, '8');
+    const rows = await world.query(`select verb, actor, chat_id, task_id from audit order by id`);
+    const { id: chat_id } = (await store.findChat('8')) ?? {};
+    expect(rows).toHaveLength(4);
+    expect(rows.at(-1)).toEqual({ verb: 'deny', actor: owner, chat_id, task_id: null });
+    expect((await world.query(`select kind from events order by id`)).map(({ kind }) => kind)).toEqual([
+      'access.allow',
+      'access.allow',
+      'access.allow',
+      'access.deny',
+    ]);
+    expect((await store.listAccess({ limit: 9, cursor: null })).items.map(({ address }) => address)).toEqual([
+      '-100',
+      '7',
+    ]);
+  });
+
+  test('the last owner cannot be denied, nor made a user, and one of two can', async () => {
+    const world = await open();
+    await letIn(world, '7', 'owner');
+    await expect(shutOut(world, '7')).rejects.toMatchObject({ code: 'last_owner' });
+    const demoted = { ...change(world, '7'), role: 'user', title: null } as const;
+    await expect(world.store.letIn(demoted)).rejects.toMatchObject({ code: 'last_owner' });
+    expect(await world.query(`select verb from audit`)).toHaveLength(1);
+    await letIn(world, '8', 'owner');
+    expect(await shutOut(world, '7')).toMatchObject({ chat: { state: 'refused' } });
+    expect((await world.store.listOwners()).map(({ id }) => id)).toEqual([someone]);
+  });
+
+  test('whoever is denied may run nothing anywhere until they are let in and Telegram says where they are', async () => {
+    const world = await open();
+    const { store } = world;
+    await letIn(world, '8');
+    const inGroup = await aTask(world, { owner: someone, actor: someone, home: threadOf('-100') });
+    const inPrivate = await aTask(world, { owner: someone, actor: someone, home: threadOf('8') });
+    const member = { chatId: inGroup.chatId, userId: someone, status: 'member', checkedAt: nine } as const;
+    await store.noteMember(member);
+    expect(await shutOut(world, '8')).toMatchObject({ paused: 1 });
+    const gone = { revoked_at: nine + 1, revoked_by: 'system:left' };
+    expect(await revoked(world)).toEqual([gone, gone]);
+    expect([await store.readTask(inGroup.id), await store.readTask(inPrivate.id)]).toMatchObject([
+      { state: 'active' },
+      { state: 'paused', pausedReason: 'manual', paused: { by: owner } },
+    ]);
+    await store.noteMember({ ...member, checkedAt: nine + 2 });
+    expect(await store.readMember(inGroup.chatId, someone)).toMatchObject({ status: 'out' });
+    await store.letIn({ ...change(world, '8', nine + 3), role: null, title: null });
+    const back = { revoked_at: null, revoked_by: null };
+    expect(await revoked(world)).toEqual([gone, back]);
+    await store.noteMember({ ...member, checkedAt: nine + 4 });
+    expect(await revoked(world)).toEqual([back, back]);
+  });
+
+  test('a chat that cannot be reached is let in for when it is back, and stays out where it was denied', async () => {
+    const world = await open();
+    const { store } = world;
+    const gone = async (address: string) => {
+      const { id: chatId } = await aChat(world, address);
+      await store.chatGone({ chatId, cause: 'kicked', at: nine, wordTo: () => aMessage(world) });
+      return { chatId, at: nine + 2, word: () => null };
+    };
+    const [first, second] = [await gone('-100'), await gone('-200')];
+    expect((await letIn(world, '-100')).chat.state).toBe('gone');
+    await shutOut(world, '-200');
+    for (const back of [first, second]) await store.chatBack(back);
+    expect([await store.findChat('-100'), await store.findChat('-200')]).toMatchObject([
+      { state: 'approved' },
+      { state: 'refused' },
+    ]);
+    await letIn(world, '-300');
+    await store.moveChat('-300', '-100300', nine + 3);
+    expect((await store.listAccess({ limit: 9, cursor: null })).items).toMatchObject([
+      { address: '-100300', since: nine },
+      { address: '-100' },
+    ]);
+  });
+
+  test('an owner whom the environment names no more is like somebody who was never let in', async () => {
+    const world = await open();
+    const { store } = world;
+    const own = { address: '7', by: owner, newId: 'seven', at: nine } as const;
+    await store.letIn({ ...own, role: 'owner', title: null });
+    expect(await store.shutOut({ ...own, to: 'new' })).toMatchObject({ chat: { state: 'new' } });
+    expect([await store.listOwners(), await store.findChat('7')]).toMatchObject([
+      [],
+      { state: 'new', approvedBy: null },
+    ]);
+    expect((await store.shutOut({ ...own, to: 'new' })).entryId).toBeNull();
+    await letIn(world, '8', 'owner');
+    const { id: chatId } = (await store.findChat('8')) ?? {};
+    await world.query(
+      `update chats set state = 'gone', state_before = 'approved', approved_by = ?t where id = ?t`,
+      someone,
+      chatId ?? '',
+    );
+    await store.shutOut({ ...own, address: '8', to: 'new' });
+    expect(await world.query(`select state, state_before from chats where id = ?t`, chatId ?? '')).toEqual([
+      { state: 'gone', state_before: 'new' },
+    ]);
   });
 }

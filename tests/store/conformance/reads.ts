@@ -63,6 +63,7 @@ export function readTests(open: OpenWorld): void {
     ['no part of a tag', { tag: 'hom' }, []],
     ['a tag with signs', { tag: 'a"b,%' }, ['Water plants']],
     ['a subject', { subject: 'cat' }, ['Cat 50%_off\\']],
+    ['a subject in a chat', { subject: 'cat', thread }, ['Cat 50%_off\\']],
     ['a tag and a text', { tag: 'home', text: 'water' }, ['Water plants']],
   ])('a list finds %s', async (_what, query, expected) => {
     const world = await open();
@@ -233,7 +234,6 @@ export function longListTests(open: OpenWorld): void {
   test.each([
     ['a word', { text: 'orchid' }],
     ['a tag', { tag: 'greenhouse' }],
-    ['a subject', { subject: 'flowers' }],
     ['a state', { state: 'enabled' }],
   ] as const)('a look for %s is bounded, and what stands far back is found by going on', async (_what, query) => {
     const world = await open();
@@ -266,11 +266,24 @@ export function longListTests(open: OpenWorld): void {
     expect(seen).toEqual([...new Set(seen)].toSorted().reverse());
   });
 
-  test('the tasks of a thread are found in one look, however many stand beside them', async () => {
-    const world = await open();
-    const { rare, home } = await aLongList(world);
+  test.each(['thread', 'subject'] as const)(
+    'the tasks of a %s are found in one look, however many stand beside them',
+    async (name) => {
+      const world = await open();
+      const { rare, home } = await aLongList(world);
 
-    const page = await world.store.listTasks({ ...everything, thread: home, text: 'orchid' });
-    expect(page).toEqual({ items: [expect.objectContaining({ id: rare.id })], next: null });
+      const within = { thread: { thread: home }, subject: { subject: 'flowers' } }[name];
+      const page = await world.store.listTasks({ ...everything, ...within, text: 'orchid' });
+      expect(page).toEqual({ items: [expect.objectContaining({ id: rare.id })], next: null });
+    },
+  );
+
+  test('a look for a word among the many tasks of a subject is bounded', async () => {
+    const world = await open();
+    await aLongList(world);
+    await world.query(`update tasks set subject = 'flowers'`);
+
+    const page = await world.store.listTasks({ ...everything, subject: 'flowers', text: 'orchid' });
+    expect(page).toEqual({ items: [], next: expect.any(String) as string });
   });
 }

@@ -212,7 +212,7 @@ export function longRunListTests(open: OpenWorld): void {
 
     expect(await pageOf(world, { states: liveStatuses })).toEqual({ ids: [live], next: null });
     expect(await pageOf(world, { states: ['queued'], text: 'waits' })).toEqual({ ids: [live], next: null });
-    expect(await pageOf(world, { states: ['waiting'] })).toEqual({ ids: [], next: null });
+    expect(await pageOf(world, { states: ['backoff'] })).toEqual({ ids: [], next: null });
     await world.query(`update runs set status = 'queued' where chat_id = ?t and status = 'succeeded'`, chatId);
     expect((await allOf(world, { states: liveStatuses, limit: 200 })).ids).toHaveLength(many + 1);
   });

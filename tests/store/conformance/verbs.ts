@@ -103,10 +103,14 @@ export function personVerbTests(open: OpenWorld): void {
     expect(await story(task)).toEqual(['0 skipped skip', '60 succeeded']);
     await rooms.tasks.edit(target(task), { title: 'Sit down' });
     expect((await rooms.tasks.versions(task.id)).map(({ version }) => version).length).toBeGreaterThan(1);
-    const thread = { provider: 'telegram', address: '-5', topic: null } as const;
-    const counts = await rooms.bulk.count(thread);
-    expect(counts).toMatchObject({ active: 1, liveRuns: 0 });
-    expect(await rooms.bulk.purge(thread, { actor })).toEqual(counts);
-    expect(await rooms.bulk.count(thread)).toMatchObject({ active: 0 });
+    const ofChat = { thread: { provider: 'telegram', address: '-5', topic: null } } as const;
+    await create({ title: 'Lie down' }, { threadKey: 'telegram:chat:-5:topic:7' });
+    const counts = await rooms.bulk.count(ofChat);
+    expect(counts).toMatchObject({ active: 2, liveRuns: 0 });
+    expect(await rooms.bulk.purge(ofChat, { actor, expected: 1 })).toEqual({ counts, isDone: false });
+    expect(await rooms.bulk.purge(ofChat, { actor, expected: 2 })).toEqual({ counts, isDone: true });
+    expect(await rooms.bulk.count(ofChat)).toMatchObject({ active: 0 });
+    expect((await deeds(world)).slice(-2)).toEqual(['delete active -> deleted', 'delete active -> deleted']);
+    expect((await rooms.tasks.restore(target(task))).task.state).toBe('active');
   });
 }

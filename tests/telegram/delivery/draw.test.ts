@@ -70,16 +70,7 @@ function wordsOf(view: DrawnView, task: Task | null = aTask()): string {
   return draw(view, about(task, [start + 60 * minute]))?.text ?? '';
 }
 
-const differing = {
-  view: 'slotsDiffer',
-  taskId: otherId,
-  number: 3,
-  title: 'Stand up',
-  timezone: 'Europe/Madrid',
-  library: 'croner',
-  ours: [start, start + 60 * minute],
-  theirs: [],
-} as const satisfies DrawnView;
+const stopped = { id: otherId, number: 3, pausedAt: start, address: '-1001' };
 
 describe('what is drawn', () => {
   test('a result, to the letter', () => {
@@ -151,13 +142,6 @@ describe('what is drawn', () => {
     expect(wordsOf({ view: 'blocked', cause: 'topics_off', error: '' }, alone)).toContain('Threaded Mode');
   });
 
-  test('results that come where their task was asked for: one line with task and cause', () => {
-    expect(wordsOf({ view: 'fallback', cause: 'no_topic_right' })).toBe(
-      'Shown here: #3 Stand up cannot be shown in its topic, because I may not manage topics in this group.',
-    );
-    expect(wordsOf({ view: 'fallback', cause: 'topic_in_doubt' }).split('\n')).toHaveLength(1);
-  });
-
   test('doubt, topics made again, a missing pin, and chats that went and came', () => {
     expect(wordsOf({ view: 'inDoubt', deliveryId: otherId, sentAt: start })).toBe(
       'Did it arrive? Telegram never answered when I sent a message of #3 Stand up at Wed 18 Nov 10:00.\n\nLook above, and press what is true.',
@@ -169,16 +153,6 @@ describe('what is drawn', () => {
     );
     expect(wordsOf({ view: 'chatBack', paused: 1 }, null)).toContain('one task was paused');
     expect(wordsOf({ view: 'chatBack', paused: 0 }, null)).toBe('I am back.');
-  });
-
-  test('two calculations that differ, with both answers', () => {
-    expect(wordsOf(differing, null)).toBe(
-      [
-        'Two calculations differ about when #3 Stand up runs next. I compute each schedule twice, with different programs.',
-        'Cronogram: Wed 18 Nov 10:00, Wed 18 Nov 11:00\ncroner: no more runs\nZone: Europe/Madrid',
-        'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. More is told by: cronogram audit --run',
-      ].join('\n\n'),
-    );
   });
 
   test('a time of absence, with what it cost', () => {
@@ -317,7 +291,12 @@ describe('whatever people write', () => {
           { view: 'blocked', cause: 'other', error: words },
           { view: 'inDoubt', deliveryId: otherId, sentAt: start },
           { view: 'chatGone', title: words, paused: 1, cause: words },
-          { ...differing, title: words },
+          {
+            view: 'alarm',
+            since: start,
+            over: null,
+            facts: { cause: 'auto_pause', tasks: [{ ...stopped, title: words }] },
+          },
         ] satisfies readonly View[]) {
           const shown = draw(view, about(task, [start]));
           if (shown === null) throw new Error('nothing was drawn');

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { draw, type DrawnView } from '../../../src/telegram/delivery/draw.ts';
 import { drawnOf } from '../../../src/telegram/delivery/drawing.ts';
 import { manualTime } from '../../support/fakes.ts';
 import { start, withTask } from '../../support/pipeline.ts';
@@ -28,4 +29,26 @@ it('draws a result from its row, and asks whether it is done only when it may ha
   expect([await verbs(false), asked]).toEqual([['done', 'snooze'], []]);
   expect(await verbs(true)).toEqual(['notdone']);
   expect(asked).toEqual(['o-1']);
+});
+
+it.each<[DrawnView, string, string[]]>([
+  [
+    { view: 'fallback', cause: 'no_topic_right' },
+    'Shown here: #1 Stand up! cannot be shown in its topic, because I may not manage topics in this group.',
+    [],
+  ],
+  [
+    { view: 'fallback', cause: 'topic_in_doubt' },
+    'Shown here: #1 Stand up! cannot be shown in its topic, because I asked for its topic, and the answer was lost, so I do not know whether it was made.',
+    ['Retry'],
+  ],
+  [
+    { view: 'notRenamed', cause: 'other', error: 'CHAT_STRANGE' },
+    'This topic should be called #1 Stand up! now and keeps its old name, because Telegram refuses it. I try again every ten minutes, for a day.\n\nCHAT_STRANGE',
+    [],
+  ],
+])('says of a topic in trouble which task it is about, and the cause: %j', async (view, words, buttons) => {
+  const { task } = await withTask();
+  const drawn = draw(view, { task, now: start, timezone: 'UTC', next: [] });
+  expect([drawn?.text, drawn?.buttons?.flat().map(({ text }) => text) ?? []]).toEqual([words, buttons]);
 });

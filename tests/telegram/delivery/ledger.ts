@@ -2,7 +2,7 @@ import type { ChatStore, UnknownPart } from '../../../src/app/ports/chats.ts';
 import type { TelegramApi } from '../../../src/telegram/api.ts';
 import type { DrawingDeps } from '../../../src/telegram/delivery/drawing.ts';
 
-type Read = Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics'> &
+type Read = Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics' | 'isTopicTaken'> &
   DrawingDeps['store'];
 
 /** What the store knows of the messages of chats, in memory: fed by the updates of the platform, and by what was sent. */
@@ -50,6 +50,7 @@ export function memoryLedger(): Ledger {
       unknown.filter((part) => part.address === address && part.deliveryId !== except),
     orphanTopics: async (address, name, since) =>
       topics.filter((topic) => topic.address === address && topic.name === name && topic.at >= since),
+    isTopicTaken: async () => false,
     findChat: async () => null,
     heldParts: async () => [],
     snoozesOf: async () => new Map(),

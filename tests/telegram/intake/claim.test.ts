@@ -189,3 +189,37 @@ it('knows nobody as an owner any more whom the operator names no more, and keeps
   expect(third.saids).toEqual([]);
   expect(sends(third, ben)).toEqual([expect.stringMatching(/private bot/)]);
 });
+
+it('lets in whom the operator names, once: what was denied since then holds over a restart', async () => {
+  const world = await open();
+  const settings = { owners: [ada, ben], chats: [String(lab), String(mallory)] };
+  const at = { newId: 'none', at: 1, by: 'system:api', to: 'refused' } as const;
+  const list = async () => {
+    const { items } = await world.store.listAccess({ limit: 9, cursor: null });
+    return items.map(({ address, role }) => `${address} ${role}`).toSorted();
+  };
+  const first = await aSettledDoorway({ world, settings });
+  expect(await list()).toEqual([`${lab} group`, `${ada} owner`, `${ben} owner`, `${mallory} user`].toSorted());
+  for (const id of [ben, mallory]) await world.store.shutOut({ ...at, address: String(id) });
+  await first.inbound.stop(1000);
+  const second = await aDoorway({ world, settings });
+  for (const [as, id] of [
+    ['ben', ben],
+    ['mallory', mallory],
+  ] as const)
+    await second.says(as, '/new', id);
+  expect([second.saids, await list()]).toEqual([[], [`${lab} group`, `${ada} owner`]]);
+  await second.inbound.stop(1000);
+  // A name that is taken out and written down again is a word of the operator, and counts again.
+  await (await aSettledDoorway({ world, settings: { owners: [ada], chats: [] } })).inbound.stop(1000);
+  await aSettledDoorway({ world, settings });
+  expect(await list()).toEqual([`${lab} group`, `${ada} owner`, `${ben} owner`, `${mallory} user`].toSorted());
+});
+
+it('takes no code any more once an owner was named from elsewhere', async () => {
+  const world = await open();
+  const doorway = await aSettledDoorway({ world, ...nobody });
+  await world.store.letIn({ address: String(ben), role: 'owner', title: null, by: 'system:api', newId: 'b', at: 1 });
+  await doorway.says('ada', '/start secret-code-1', ada);
+  expect((await world.store.listOwners()).map(({ id }) => id)).toEqual([`telegram:user:${ben}`]);
+});

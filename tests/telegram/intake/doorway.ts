@@ -1,6 +1,7 @@
 import { Composer } from 'grammy';
 import { onTestFinished } from 'vitest';
 import type { LoopName } from '../../../src/app/ports/outside.ts';
+import { createAccess } from '../../../src/app/use-cases/membership.ts';
 import { createChats } from '../../../src/app/use-cases/reachable-chats.ts';
 import { sha256 } from '../../../src/system/ids.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
@@ -80,11 +81,12 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
     ...shared,
     api,
     aside: api,
-    platform: createPlatform(api),
+    platform: createPlatform(api, { clock: time, defaultTimezone: 'UTC' }),
     digest: sha256,
     secret: () => `secret-code-${claims.length + 1}`,
     printClaim: (code) => void claims.push(code),
     people: createChats(shared),
+    access: createAccess(shared),
     // The stand-ins use none of the rooms.
     chatDeps: { ...shared, defaultTimezone: 'UTC' } as unknown as TelegramInDeps['chatDeps'],
     conversation: acting.conversation,

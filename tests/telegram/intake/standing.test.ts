@@ -57,7 +57,7 @@ function scripted(): Platform & { answer: Membership; asked: number } {
       this.asked += 1;
       return this.answer;
     },
-    tell: async () => true,
+    tell: async () => ({ is: 'sent', messageId: 1 }),
   };
 }
 
@@ -118,7 +118,7 @@ it('says nothing to somebody who is not in the chat, and tells a press so', asyn
   expect(doorway.presses).toEqual([]);
   expect(await doorway.words()).toEqual([]);
   const [call] = doorway.served.world.calls().filter(({ method }) => method === 'answerCallbackQuery');
-  expect(call?.params['text']).toBe('You are not a member of this chat.');
+  expect(call?.params['text']).toBe('You may not use me in this chat.');
 });
 
 it('asks an anonymous admin to post as themselves, when a command is meant for it', async () => {
@@ -159,7 +159,7 @@ it('learns who came and who left from the words of the platform', async () => {
 
 it('knows of each person in a chat what the platform says', async () => {
   const doorway = await aDoorway();
-  const platform = createPlatform(doorway.api);
+  const platform = createPlatform(doorway.api, { clock: doorway.time, defaultTimezone: 'UTC' });
   const status = async (id: number) => platform.member(String(lab), `telegram:user:${id}`);
   expect(await status(ada)).toEqual({ is: 'known', status: 'admin' });
   expect(await status(ben)).toEqual({ is: 'known', status: 'member' });

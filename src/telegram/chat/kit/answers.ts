@@ -106,6 +106,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   not_repeatable: 'itself',
   not_attachable: 'itself',
   owner_left: 'itself',
+  last_owner: 'itself',
   idempotency_mismatch: 'ours',
   idempotency_key_mismatch: 'ours',
   not_finished: 'itself',

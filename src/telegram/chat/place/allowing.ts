@@ -1,123 +1,155 @@
-import type { Chat } from '../../../app/ports/chats.ts';
-import type { Actor } from '../../../domain/access.ts';
+import type { AccessEntry } from '../../../app/ports/chat-facts.ts';
+import type { Chat, User } from '../../../app/ports/chats.ts';
+import { actorAt, addressIn, addressOf, isGroup } from '../../../app/use-cases/membership.ts';
+import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ChatContext } from '../context.ts';
-import { answer, redrawn, Refused } from '../kit/answers.ts';
-import { onChat, threadOf } from '../kit/guards.ts';
+import { answer, answerWith, redrawn, Refused } from '../kit/answers.ts';
+import { settingHere } from '../kit/card.ts';
+import { aboutMoment } from '../kit/clock.ts';
+import { onChat } from '../kit/guards.ts';
 import { arg, button, dataOf, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
+import { calledOf, nameOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { keepList, startWords } from './checklist.ts';
 
-/** `/allow`: lets a group in, or a person, and takes that back. For owners. */
+/** `/allow`: lets a group in, or a person, takes that back, and lists who is let in. For owners. */
 
-/** Buttons of one message; more would not be read. */
-const waitingShown = 8;
-const addressForm = /^-?[1-9]\d{0,15}$/;
+/** Lines of one message; more would not be read. */
+const shownMax = 8;
 
 export const allowCommand = onChat('approve', async (ctx) => {
   const words = ctx.args.trim();
   const off = /^off(?=\s|$)\s*(.*)$/is.exec(words);
-  if (off !== null) return revoked(ctx, (off[1] ?? '').trim());
-  if (words !== '') return named(ctx, words);
+  const { kind, address } = ctx.place.chat;
+  if (off !== null) {
+    const named = (off[1] ?? '').trim();
+    if (named === '' && kind === 'private') return answer(texts.allow.how());
+    return answerWith(await denied(ctx, named === '' ? address : (await meant(ctx, named, denying)).address));
+  }
+  if (words !== '') return answer(await letIn(ctx, await meant(ctx, words, allowing)));
   if (ctx.repliedTo !== null && !ctx.repliedTo.isOurs) return allowAuthor(ctx);
-  return ctx.place.chat.kind === 'private' ? answer(...(await waitingView(ctx))) : allowGroup(ctx);
+  return kind === 'private' ? answer(...(await listView(ctx))) : allowGroup(ctx);
 });
 
-/** Lets in the one that the words name by id, or by a name that is known. */
-async function named(ctx: ChatContext, words: string): Promise<Answer> {
-  const { allow } = texts;
-  if (addressForm.test(words)) return answer(await letIn(ctx, words, null));
-  if (words.startsWith('@')) return answer(allow.username);
-  if (/^[-+]?\d/.test(words)) return answer(texts.chat.allowNotHere);
-  const people = await ctx.store.usersNamed(words, waitingShown);
-  const [first, ...others] = people;
-  if (first === undefined) return answer(allow.nobodyCalled(words));
-  if (others.length === 0) return answer(await letIn(ctx, addressOf(first.id), first.name));
-  return answer(
-    allow.several(words),
-    people.map(({ id, name }) => {
-      const address = addressOf(id);
-      return [button(allow.allow(allow.chat(name ?? words, address)), dataOf('allow', address))];
-    }),
-  );
+/** What is done to the one who is chosen among several of a name. */
+interface Choice {
+  readonly verb: 'allow' | 'deny';
+  readonly label: (title: string) => string;
 }
 
-function addressOf(actor: Actor): string {
-  return actor.replace(/^telegram:user:/, '');
+const allowing: Choice = { verb: 'allow', label: texts.allow.allow };
+const denying: Choice = { verb: 'deny', label: texts.allow.deny };
+
+interface Meant {
+  readonly address: string;
+  /** Null where only the id is known. */
+  readonly name: string | null;
+}
+
+/** The one that the words name by id, or by a name that is known; throws the question where that is nobody, or several. */
+async function meant(ctx: ChatContext, words: string, { verb, label }: Choice): Promise<Meant> {
+  const { allow } = texts;
+  const address = addressIn(words);
+  if (address !== null) return { address, name: null };
+  if (words.startsWith('@')) throw new Refused(answer(allow.username));
+  if (/^[-+]?\d/.test(words)) throw new Refused(answer(texts.chat.allowNotHere));
+  const people = (await peopleCalled(ctx, words)).map(({ id, name }) => ({ address: addressOf(id), name }));
+  const [first, ...others] = people;
+  if (first === undefined) throw new Refused(answer(allow.nobodyCalled(words)));
+  if (others.length === 0) return first;
+  const rows = people.map((one) => [
+    button(label(allow.chat(one.name ?? words, one.address)), dataOf(verb, one.address)),
+  ]);
+  throw new Refused(answer(allow.several(words), rows));
+}
+
+/** People by their id, or by a name that is known. */
+export async function peopleCalled({ store }: Pick<ChatContext, 'store'>, words: string): Promise<readonly User[]> {
+  const address = addressIn(words);
+  if (address === null || isGroup(address)) return store.usersNamed(words, shownMax);
+  const known = await store.readUser(actorAt(address));
+  return known === null ? [] : [known];
 }
 
 async function allowAuthor(ctx: ChatContext): Promise<Answer> {
   const author = ctx.repliedTo?.author ?? null;
   if (author === null) return answer(texts.allow.hidden);
-  return answer(await letIn(ctx, String(author.id), author.name));
+  return answer(await letIn(ctx, { address: String(author.id), name: author.name }));
 }
 
 async function allowGroup(ctx: ChatContext): Promise<Answer> {
-  const here = ctx.place.chat;
-  if (here.state === 'approved') return answer(texts.chat.allowedBefore);
-  await ctx.store.changeChat(here.id, { state: 'approved', approvedBy: ctx.person.actor }, ctx.clock.now());
-  const approved: ChatContext = { ...ctx, place: { ...ctx.place, chat: { ...here, state: 'approved' } } };
+  const { address } = ctx.place.chat;
+  const { chat, entryId } = await ctx.access.allow({ address, by: ctx.person.actor });
+  if (entryId === null) return answer(texts.chat.allowedBefore);
+  const approved: ChatContext = { ...ctx, place: { ...ctx.place, chat } };
   const { words, rows } = await startWords(approved);
   const id = ctx.ids.next();
   await keepList(ctx, ctx.place, { delivery: id });
   return { replies: [{ is: 'message', shown: drawn(blocks(texts.chat.allowedGroup, words), rows), id }] };
 }
 
-/** Telling it again changes nothing. The name is null where only the id is known. */
-async function letIn(ctx: ChatContext, address: string, name: string | null): Promise<string> {
-  const { store, clock, ids, person } = ctx;
+/** Telling it again changes nothing. */
+async function letIn(ctx: ChatContext, { address, name }: Meant): Promise<string> {
   const { chat, allow } = texts;
-  const now = clock.now();
-  const known = await store.findChat(address);
-  if (known?.state === 'approved') return chat.allowedBefore;
-  const kind = address.startsWith('-') ? 'supergroup' : 'private';
-  const made = known ?? (await store.noteChat({ newId: ids.next(), address, title: name, kind, at: now }));
-  await store.changeChat(made.id, { state: 'approved', approvedBy: person.actor }, now);
-  if (kind === 'supergroup') return chat.allowed(address);
+  const { entryId } = await ctx.access.allow({ address, title: name, by: ctx.person.actor });
+  if (entryId === null) return chat.allowedBefore;
+  if (isGroup(address)) return chat.allowed(address);
   return name === null ? chat.allowedUser(address) : allow.person(name);
 }
 
-/** Chats that wait for a yes, and how else one is given. */
-async function waitingView({ store }: ChatContext): Promise<readonly [Rich, Rows]> {
+/** Those who wait for a yes, those who are let in, and how else that is changed. */
+async function listView(ctx: ChatContext): Promise<readonly [Rich, Rows]> {
   const { allow } = texts;
-  const waiting = await store.waitingChats(waitingShown);
+  const waiting = await ctx.store.waitingChats(shownMax);
+  const { items, next } = await ctx.access.list({ limit: shownMax, cursor: null });
   const titleOf = ({ title, address }: Chat) => title ?? address;
+  const setting = settingHere(ctx);
+  const lineOf = async ({ name, address, role, by, since }: AccessEntry) =>
+    allow.entry({
+      title: allow.chat(name ?? address, address),
+      role,
+      by: by === null || by === actorAt(address) ? null : await calledOf(ctx, by),
+      since: since === null ? null : aboutMoment(since, setting),
+    });
   return [
     blocks(
       waiting.length === 0
         ? allow.nobody
         : lines(allow.waiting(), ...waiting.map((one) => allow.chat(titleOf(one), one.address))),
+      lines(allow.listed(), ...(await Promise.all(items.map(lineOf))), next === null ? null : allow.more()),
       allow.how(),
     ),
-    waiting.map((one) => [button(allow.allow(titleOf(one)), dataOf('allow', one.address))]),
+    [
+      ...waiting.map((one) => [button(allow.allow(titleOf(one)), dataOf('allow', one.address))]),
+      ...items
+        .filter(({ role }) => role !== 'owner')
+        .map(({ name, address }) => [button(allow.deny(name ?? address), dataOf('deny', address))]),
+    ],
   ];
 }
 
-/** The address of somebody's private chat is their own number. */
-function actorAt(address: string): Actor {
-  return `telegram:user:${Number(address)}`;
-}
-
-/** The tasks of the chat are paused: what nobody may change any more must not go on by itself. */
-async function revoked(ctx: ChatContext, words: string): Promise<Answer> {
-  const { place, person } = ctx;
+async function denied(ctx: ChatContext, address: string): Promise<Drawn> {
   const { allow } = texts;
-  const isHere = words === '' && place.chat.kind !== 'private';
-  if (!isHere && !addressForm.test(words)) return answer(allow.how());
-  const chat = isHere ? place.chat : await ctx.store.findChat(words);
-  if (chat?.state !== 'approved') return answer(allow.notApproved);
-  const owner = chat.kind === 'private' ? await ctx.store.readUser(actorAt(chat.address)) : null;
-  if (owner?.role === 'owner') return answer(allow.ownChat);
-  const { changed } = await ctx.bulk.pause({ thread: threadOf({ chat }) }, { actor: person.actor }, null);
-  await ctx.store.changeChat(chat.id, { state: 'refused', approvedBy: null }, ctx.clock.now());
-  ctx.log.info('chat_approval_ended', { chat_id: chat.id, address: chat.address, by: person.actor });
-  return answer(allow.revoked(chat.title ?? chat.address, changed));
+  const { chat, entryId, paused } = await ctx.access.deny({ address, by: ctx.person.actor });
+  if (entryId === null) return drawn(allow.notApproved);
+  const name = isGroup(address) ? null : await nameOf(ctx, actorAt(address));
+  const title = name ?? chat.title ?? address;
+  return drawn(allow.revoked(title, paused), [[button(allow.allow(title), dataOf('allow', address))]]);
 }
 
-/** The list goes on without whoever was let in. */
+/** The list goes on with whoever was let in. */
 export const allowPressed = onChat('approve', async (ctx) => {
-  const address = arg(ctx, 0);
-  if (!addressForm.test(address)) throw new Refused(texts.chat.oldButton);
-  await letIn(ctx, address, null);
-  return redrawn(ctx, drawn(...(await waitingView(ctx))), texts.allow.allowedWord);
+  await letIn(ctx, { address: pressedAddress(ctx), name: null });
+  return redrawn(ctx, drawn(...(await listView(ctx))), texts.allow.allowedWord);
 });
+
+export const denyPressed = onChat('approve', async (ctx) =>
+  redrawn(ctx, await denied(ctx, pressedAddress(ctx)), texts.allow.deniedWord),
+);
+
+function pressedAddress(ctx: ChatContext): string {
+  const address = addressIn(arg(ctx, 0));
+  if (address === null) throw new Refused(texts.chat.oldButton);
+  return address;
+}

@@ -12,7 +12,7 @@ import { adminsOf, mayManage } from '../kit/rights.ts';
 import { likelyZones, readZone } from '../kit/zones.ts';
 import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
-import { allowPressed } from './allowing.ts';
+import { allowPressed, denyPressed } from './allowing.ts';
 import { keepList, startWords, lastList, zoneCheckRow } from './checklist.ts';
 import { purgePressed, topicDeletePressed } from './removals.ts';
 
@@ -185,6 +185,7 @@ export const placeButtons = {
   setup: setupPressed,
   test: testPressed,
   allow: allowPressed,
+  deny: denyPressed,
   purge: purgePressed,
   topicdelete: onTask('change', topicDeletePressed, { deleted: 'handled' }),
   keep: onChat('read', async (ctx) => redrawn(ctx, drawn(texts.topic.kept))),

@@ -1,4 +1,5 @@
-import type { ThreadCounts } from '../../../app/ports/tasks.ts';
+import type { WorkCounts } from '../../../app/ports/tasks.ts';
+import type { AlarmCause } from '../../../domain/shown.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
 import { groupRight, groupTopics, privateTopics } from '../results/english.ts';
 
@@ -34,18 +35,32 @@ export const topicTexts = {
   deletedWord: 'Topic deleted',
 } as const;
 
+interface Purged {
+  readonly all: number;
+  /** Of the person whose they are; null where they are those of the chat. */
+  readonly name: string | null;
+  readonly isEverywhere: boolean;
+}
+
 export const purgeTexts = {
-  alone: 'Write /purge alone: it counts first, and asks.',
+  nobody: (name: string): Rich =>
+    say`Nobody called ${oneLine(name, 40)} has tasks here. Name a person, or send their id.`,
   none: 'There are no tasks here, so there is nothing to delete.',
-  confirm: ({ active, paused, completed, liveRuns, openDeliveries }: ThreadCounts, all: number): Rich =>
+  confirm: (
+    { active, paused, completed, liveRuns, openDeliveries }: WorkCounts,
+    { all, name, isEverywhere }: Purged,
+  ): Rich =>
     blocks(
-      bold(`This chat has ${tasks(all)}: ${active} active, ${paused} paused, ${completed} completed.`),
+      bold(
+        `${name === null ? 'This chat has' : `${name} has`} ${tasks(all)}${name === null ? '' : isEverywhere ? ' in all chats' : ' here'}: ${active} active, ${paused} paused, ${completed} completed.`,
+      ),
       liveRuns + openDeliveries === 0
         ? null
         : `Going on just now: ${liveRuns} ${liveRuns === 1 ? 'run' : 'runs'}; waiting to be shown: ${openDeliveries}. They are dropped with their tasks.`,
       'Within 24 hours each can be brought back: /task #3 of a deleted task has an Undo button.',
     ),
   deleteAll: (all: number): string => `Delete ${all === 1 ? 'the one task' : `all ${all} tasks`}`,
+  deleteEverywhere: (all: number): string => `Delete ${all === 1 ? 'the one task' : `all ${all} tasks`} in all chats`,
   changed: 'Tasks were made or deleted meanwhile. Look again.',
   done: (all: number, names: readonly Rich[], more: number): Rich =>
     blocks(
@@ -56,11 +71,21 @@ export const purgeTexts = {
   doneWord: (all: number): string => `Deleted ${tasks(all)}`,
 } as const;
 
+const alarmCauses: Readonly<Record<AlarmCause, string>> = {
+  database: 'the database cannot be used',
+  disk: 'the disk of the database is full',
+  clock: 'the clock was set back',
+  downtime: 'nobody was there',
+  audit: 'the audit has found something',
+  auto_pause: 'tasks failed too often',
+  second_opinion: 'two calculations differ',
+};
+
 export const serverTexts = {
   chatTitle: (): Rich => bold('This chat'),
-  chatTasks: ({ active, paused, completed }: ThreadCounts): string =>
+  chatTasks: ({ active, paused, completed }: WorkCounts): string =>
     `Tasks: ${active} active, ${paused} paused, ${completed} completed`,
-  chatWork: ({ liveRuns, openDeliveries }: ThreadCounts): string =>
+  chatWork: ({ liveRuns, openDeliveries }: WorkCounts): string =>
     `Going on: ${liveRuns} ${liveRuns === 1 ? 'run' : 'runs'}; waiting to be shown: ${openDeliveries}`,
   title: (): Rich => bold('The server'),
   version: (version: string, since: string): string => `Cronogram ${version}, running since ${since}`,
@@ -70,6 +95,9 @@ export const serverTexts = {
     `${tasks(all)} in ${chats} ${chats === 1 ? 'chat' : 'chats'}, ${active} active`,
   onTime: 'Nothing is overdue.',
   late: (count: number, since: string): string => `${count} overdue, the oldest since ${since}`,
+  tick: (at: string | null, isRunning: boolean): string =>
+    `${at === null ? 'Nobody looks for what is due' : `Last look for what is due: ${at}`}; the worker ${isRunning ? 'is running' : 'stands still'}`,
+  kinds: (kinds: readonly string[]): string => `It can do: ${kinds.join(', ')}`,
   work: (running: number, pending: number): string => `${running} running, ${pending} waiting to be sent`,
   stuck: (blocked: number, unknown: number): string =>
     blocked + unknown === 0
@@ -79,6 +107,9 @@ export const serverTexts = {
     `Last audit ${at}: ${findings === 0 ? 'nothing found' : `${findings} ${findings === 1 ? 'finding' : 'findings'}`}`,
   noAudit: 'Last audit: none yet; it comes at night.',
   database: (size: string): string => `Database: ${size}`,
+  alarm: (cause: AlarmCause, since: string): Rich => say`${bold(`Alarm: ${alarmCauses[cause]}`)}, since ${since}`,
+  unheard: (owners: number): string =>
+    `${owners === 1 ? 'One owner hears' : `${owners} owners hear`} of no alarm, for want of a private chat with me. /start there mends that; until then only the log and this tell of trouble.`,
 } as const;
 
 export const usageTexts = {
@@ -97,9 +128,25 @@ export const usageTexts = {
   since: (zone: string): string => `Days begin at midnight (${zone}).`,
 } as const;
 
+const roles = { owner: 'owner', user: 'person', group: 'group' } as const;
+
+interface Entry {
+  readonly title: string;
+  readonly role: keyof typeof roles;
+  readonly by: string | null;
+  readonly since: string | null;
+}
+
 export const allowTexts = {
   waiting: (): Rich => bold('Waiting for a yes:'),
   nobody: 'Nobody waits for a yes.',
+  listed: (): Rich => bold('Let in:'),
+  entry: ({ title, role, by, since }: Entry): string => {
+    const told = [roles[role], by === null ? null : `by ${oneLine(by, 40)}`, since === null ? null : `since ${since}`];
+    return `${title}: ${told.filter((one) => one !== null).join(', ')}`;
+  },
+  more: (): Rich => say`and more: ${code('cronogram access list')}`,
+  deny: (title: string): string => `Deny ${oneLine(title, 30)}`,
   chat: (title: string, id: string): string => `${oneLine(title, 60)} (${id})`,
   allow: (title: string): string => `Allow ${oneLine(title, 30)}`,
   how: (): Rich =>
@@ -107,7 +154,7 @@ export const allowTexts = {
       say`${code('/allow')} in a group approves the group.`,
       say`${code('/allow 123456789')} approves the person with that id; so does ${code('/allow')} as the reply to a message of theirs, or to one that was forwarded.`,
       say`${code('/allow Ben')} approves somebody whom I know from a group.`,
-      say`${code('/allow off 123456789')} takes it back.`,
+      say`${code('/allow off 123456789')}, or ${code('/allow off Ben')}, takes it back; ${code('/allow')} in our private chat lists who is let in.`,
     ),
   username: 'I cannot look up usernames. Send the id, or reply with /allow to a message of that person.',
   nobodyCalled: (name: string): Rich =>
@@ -121,9 +168,9 @@ export const allowTexts = {
     `Approved. ${oneLine(name, 40)} may use me in a private chat now, and begins there with /start.`,
   revoked: (title: string, paused: number): string =>
     `Taken back: ${oneLine(title, 60)} may not use me any more.${paused === 0 ? '' : ` ${tasks(paused)} there ${paused === 1 ? 'is' : 'are'} paused.`}`,
-  notApproved: 'That was not approved, so there is nothing to take back.',
-  ownChat: 'That is the chat of an owner, which stays approved.',
+  notApproved: 'That was taken back already.',
   allowedWord: 'Approved',
+  deniedWord: 'Denied',
 } as const;
 
 const yes = (line: string): string => `✓ ${line}`;

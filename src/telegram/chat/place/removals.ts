@@ -1,4 +1,7 @@
-import type { ThreadCounts } from '../../../app/ports/tasks.ts';
+import type { User } from '../../../app/ports/chats.ts';
+import type { WorkCounts, Whose } from '../../../app/ports/tasks.ts';
+import { addressOf } from '../../../app/use-cases/membership.ts';
+import { isActor } from '../../../domain/access.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
@@ -8,25 +11,63 @@ import { onChat, onFound, targetOf, threadOf } from '../kit/guards.ts';
 import { numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
+import { demand, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
+import { peopleCalled } from './allowing.ts';
 
-/** `/purge`: all tasks of the chat go, once somebody has seen how many that are. */
+/** The tasks that a purge is about: of the chat, or of a person, and then here or, for owners of the bot, in all chats. */
+interface Purge {
+  readonly person: Pick<User, 'id' | 'name'> | null;
+  readonly isEverywhere: boolean;
+}
+
+const ofChat: Purge = { person: null, isEverywhere: false };
+
+/** `/purge`: all tasks of the chat go, or those of a person, once somebody has seen how many they are. */
 export const purgeCommand = onChat('manage', async (ctx) => {
-  if (ctx.args.trim() !== '') return answer(texts.purge.alone);
-  return answerWith(purgeDrawn(await ctx.bulk.count(threadOf(ctx.place))));
+  const words = ctx.args.trim();
+  if (words === '') return answerWith(await purgeDrawn(ctx, ofChat));
+  // Nobody learns by this who is known in other chats: whoever has no tasks is told of like somebody unknown.
+  const found: User[] = [];
+  for (const person of await peopleCalled(ctx, words))
+    if (allOf(await ctx.bulk.count(whoseTasks(ctx, { person, isEverywhere: ctx.person.isOwner }))) > 0)
+      found.push(person);
+  const [person, ...others] = found;
+  if (person === undefined) return answer(texts.purge.nobody(words));
+  if (others.length === 0) return answerWith(await purgeDrawn(ctx, { person, isEverywhere: false }));
+  return answer(
+    texts.allow.several(words),
+    found.map(({ id, name }) => [
+      button(texts.allow.chat(name ?? words, addressOf(id)), dataOf('purge', '', addressOf(id))),
+    ]),
+  );
 });
 
-function allOf({ active, paused, completed }: ThreadCounts): number {
+function whoseTasks(ctx: ChatContext, { person, isEverywhere }: Purge): Whose {
+  const thread = threadOf(ctx.place);
+  if (person === null) return { thread };
+  return isEverywhere ? { ownerId: person.id } : { thread, ownerId: person.id };
+}
+
+function allOf({ active, paused, completed }: WorkCounts): number {
   return active + paused + completed;
 }
 
 /** The question, with the number on its button: whoever presses has read it twice. */
-function purgeDrawn(counts: ThreadCounts): Drawn {
+async function purgeDrawn(ctx: ChatContext, { person, isEverywhere }: Purge): Promise<Drawn> {
   const { purge, topic } = texts;
-  const all = allOf(counts);
-  if (all === 0) return drawn(purge.none);
-  return drawn(purge.confirm(counts, all), [
-    [button(purge.deleteAll(all), dataOf('purge', all)), button(topic.keep, dataOf('keep'))],
+  const here = isEverywhere ? null : await ctx.bulk.count(whoseTasks(ctx, { person, isEverywhere }));
+  const mayAll = person !== null && ctx.person.isOwner;
+  const inAll = mayAll ? await ctx.bulk.count(whoseTasks(ctx, { person, isEverywhere: true })) : null;
+  const [count, total] = [here === null ? 0 : allOf(here), inAll === null ? 0 : allOf(inAll)];
+  const counts = count > 0 ? here : inAll;
+  if (counts === null || allOf(counts) === 0) return drawn(purge.none);
+  const name = person === null ? null : shortName(person.name ?? person.id);
+  const data = (all: number, ...scope: string[]) =>
+    dataOf('purge', all, ...(person === null ? [] : [addressOf(person.id), ...scope]));
+  return drawn(purge.confirm(counts, { all: allOf(counts), name, isEverywhere: count === 0 }), [
+    [count === 0 ? null : button(purge.deleteAll(count), data(count)), button(topic.keep, dataOf('keep'))],
+    [total > count ? button(purge.deleteEverywhere(total), data(total, 'all')) : null],
   ]);
 }
 
@@ -36,18 +77,30 @@ const namedMax = 20;
 /** Tasks that were made or deleted since are asked about anew: nobody deletes what they were not told of. */
 export const purgePressed = onChat('manage', async (ctx) => {
   const { purge } = texts;
-  const thread = threadOf(ctx.place);
-  const counts = await ctx.bulk.count(thread);
+  const asked = await askedBy(ctx);
+  if (asked.isEverywhere) await demand(ctx, 'approve');
+  const expected = Number(arg(ctx, 0));
+  if (arg(ctx, 0) === '') return redrawn(ctx, await purgeDrawn(ctx, asked));
+  const ownerId = asked.person?.id ?? null;
+  const query = { chatId: ctx.place.chat.id, filter: 'all', ownerId, text: null, offset: 0 } as const;
+  const { tasks } = await ctx.store.chatTasks({ ...query, limit: namedMax });
+  const { counts, isDone } = await ctx.bulk.purge(whoseTasks(ctx, asked), { actor: ctx.person.actor, expected });
   const all = allOf(counts);
   // Pressed twice: the answer to the first press stays.
   if (all === 0) return toasted(purge.none);
-  if (String(all) !== arg(ctx, 0)) return redrawn(ctx, purgeDrawn(counts), purge.changed);
-  const query = { chatId: ctx.place.chat.id, filter: 'all', ownerId: null, text: null, offset: 0 } as const;
-  const { tasks } = await ctx.store.chatTasks({ ...query, limit: namedMax });
-  await ctx.bulk.purge(thread, { actor: ctx.person.actor });
+  if (!isDone) return redrawn(ctx, await purgeDrawn(ctx, asked), purge.changed);
   const names = tasks.toSorted((a, b) => a.number - b.number).map(taskName);
   return redrawn(ctx, drawn(purge.done(all, names, all - names.length)), purge.doneWord(all));
 });
+
+async function askedBy(ctx: ChatContext): Promise<Purge> {
+  const [id, scope] = [arg(ctx, 1), arg(ctx, 2)];
+  if (id === '') return ofChat;
+  const actor = `telegram:user:${id}`;
+  if (!isActor(actor)) throw new Refused(texts.chat.oldButton);
+  const person = (await ctx.store.readUser(actor)) ?? { id: actor, name: null };
+  return { person, isEverywhere: scope === 'all' };
+}
 
 /** `/topic delete`: the topic of a task goes, with all its messages, and the task goes on. */
 export const topicCommand = onFound('change', meant, async (ctx, { task }) => {

@@ -1,5 +1,5 @@
 import type { Obstacle } from '../../../domain/occurrence.ts';
-import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
+import type { BlockedCause, DowntimeCause, MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
 
@@ -31,11 +31,11 @@ const causes: Readonly<Record<BlockedCause, { readonly what: string; readonly to
     todo: 'Look whether the topic is there; delete it if it is empty. Then press Retry, and I make a new one.',
   },
   topic_gone: {
-    what: 'its topic was deleted again, soon after I had made it anew.',
+    what: 'its topic was deleted soon after I had made it anew.',
     todo: 'Leave the topic there: I make it again within the hour.',
   },
   topic_astray: {
-    what: 'Telegram shows what I send to its topic outside of it, in a new topic too.',
+    what: 'Telegram does not show in its topic what I send there, nor in a new one.',
     todo: 'That is a fault of Telegram, and I take such messages back.',
   },
   other: { what: 'Telegram refuses it.', todo: 'See the error below.' },
@@ -78,11 +78,13 @@ export const noticeTexts = {
     ),
   topicRemade: (name: Rich | null, isAstray: boolean): Rich =>
     isAstray
-      ? say`Telegram showed a message outside of the topic of ${name ?? 'this task'}, so I took it back and made the topic anew.`
+      ? say`Telegram did not show a message in the topic of ${name ?? 'this task'}, so I made the topic anew. What stood elsewhere I took back.`
       : say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
+  notRenamed: (name: Rich | null, cause: BlockedCause): Rich =>
+    say`This topic should be called ${name ?? 'otherwise'} now and keeps its old name, because ${causes[cause].what} I try again every ten minutes, for a day.`,
   notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
-  downtime: (from: string, to: string, zone: string): Rich =>
-    say`${bold('I was not there')} from ${from} until ${to} (${zone}).`,
+  downtime: (from: string, to: string, zone: string, cause?: DowntimeCause | null): Rich =>
+    say`${bold(cause === 'database' ? 'My database could not be written' : 'I was not there')} from ${from} until ${to} (${zone}).`,
   downtimeCounts: (counts: {
     readonly late: number;
     readonly missed: number;
@@ -108,17 +110,6 @@ export const noticeTexts = {
         ? 'No active task was there.'
         : `${paused} ${paused === 1 ? 'task there is' : 'tasks there are'} paused. When I am back, /resume all lets them go on.`,
     ),
-  clockSetBack: (by: string, to: string, moved: number): Rich =>
-    blocks(
-      say`${bold('The clock of my computer was set back')} by ${by}, to ${to}.`,
-      `${moved === 0 ? 'No task had to be planned again.' : `${moved === 1 ? 'One task was' : `${moved} tasks were`} planned again from what the clock shows now.`} What has run does not run twice; what only the wrong clock passed over comes at its time.`,
-    ),
-  slotsDiffer: (name: Rich): Rich =>
-    say`${bold('Two calculations differ')} about when ${name} runs next. I compute each schedule twice, with different programs.`,
-  slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
-  slotsZone: (zone: string): string => `Zone: ${zone}`,
-  slotsDifferTodo:
-    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. More is told by: cronogram audit --run',
   chatBack: (paused: number): Rich =>
     blocks(
       bold('I am back.'),
@@ -128,6 +119,33 @@ export const noticeTexts = {
     ),
   errorOf: (name: Rich): Rich => say`The error of ${name}:`,
   noError: 'There is no error to show.',
+} as const;
+
+/** Trouble of the product itself. */
+export const alarmTexts = {
+  over: (at: string): Rich => bold(`Over since ${at}.`),
+  database: (since: string): Rich => say`${bold('My database cannot be used')} since ${since}.`,
+  disk: (since: string): Rich => say`${bold('The disk of my database is full')} since ${since}.`,
+  nothingLost: 'No slot is lost: those that come due meanwhile are decided when I can work again.',
+  clock: (by: string, to: string, moved: number): Rich =>
+    blocks(
+      say`${bold('The clock of my computer was set back')} by ${by}, to ${to}.`,
+      `${moved === 0 ? 'No task had to be planned again.' : `${moved === 1 ? 'One task was' : `${moved} tasks were`} planned again from what the clock shows now.`} What has run does not run twice; what only the wrong clock passed over comes at its time.`,
+    ),
+  chatsTold: 'Each chat that lost something was told. cronogram downtimes lists them all.',
+  audit: (at: string): Rich => say`${bold('My audit has found what must never be')}, ${at}.`,
+  finding: (sentence: string, count: number): string => `${sentence}${count === 1 ? '' : ` (${count} times)`}`,
+  auditTodo: (mended: boolean): string =>
+    `cronogram audit --run tells where.${mended ? ' cronogram reconcile --fix mends it.' : ''} Please report it: it is a fault of mine.`,
+  autoPause: (count: number, since: string): Rich =>
+    say`${bold(count === 1 ? 'A task was paused' : `${count} tasks were paused`)} because ${count === 1 ? 'it' : 'they'} failed too often in a row, ${since}:`,
+  autoPauseTodo: 'Mend the cause, then press Resume on the card. The chat was told of the error.',
+  differ: (name: Rich): Rich =>
+    say`${bold('Two calculations differ')} about when ${name} runs next. I compute each schedule twice, with different programs.`,
+  slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
+  slotsZone: (zone: string): string => `Zone: ${zone}`,
+  differTodo:
+    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
 } as const;
 
 const quoteMax = 300;

@@ -36,6 +36,18 @@ export const settingsTexts = {
   dates: (style: DateStyle, example: string): string => `Dates: ${styles[style]}, such as ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   digest: (words: string | null): string => `Digest: ${words ?? 'off'}`,
+  alarms: (where: 'private' | 'chat' | 'other' | 'off'): string =>
+    `Alarms of the server: ${{ private: 'to you in private', chat: 'in this chat', other: 'in another chat', off: 'off' }[where]}`,
+  alarmsPrivate: 'Alarms: on',
+  alarmsOff: 'Alarms: off',
+  ownersOnly: 'Only an owner of the bot hears of trouble with the server.',
+  unreadAlarms: (): Rich =>
+    lines(
+      'Trouble with the server can be told in one of these ways:',
+      code('/settings alarms private'),
+      code('/settings alarms chat'),
+      code('/settings alarms off'),
+    ),
   adminsOnly: (names: readonly string[]): string => `Only an admin of this chat may change that${namedIn(names)}.`,
   ownQuiet: (): Rich => say`For a task of your own: ${code('/edit #3 quiet 22:00-07:00')}`,
   ownZone: (): Rich => say`For a task of your own: ${code('/edit #3 zone Europe/Madrid')}`,

@@ -2,10 +2,11 @@ import { momentsIn } from '../../../app/why/moments.ts';
 import { dateStyles, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
+import type { Thread } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
-import { onChat } from '../kit/guards.ts';
+import { onChat, threadOf } from '../kit/guards.ts';
 import { arg, button, dataOf, type Rows, inRows } from '../kit/press.ts';
 import { lines, type Rich, blocks, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
@@ -26,6 +27,8 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
       return zoneCommand({ ...ctx, args: value });
     case 'digest':
       return digestCommand({ ...ctx, args: value });
+    case 'alarms':
+      return answerWith(await alarmsSet(ctx, value.toLowerCase()));
     default:
       return changedByWords(ctx, calledSo[key.toLowerCase()] ?? key.toLowerCase(), value.toLowerCase());
   }
@@ -44,7 +47,32 @@ async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
     mayChange: mayManage(ctx),
     admins: await adminsOf(place, ctx),
     digest: await digestWords(ctx),
+    alarms: ctx.person.isOwner ? await alarmWords(ctx) : null,
   };
+}
+
+/* ---- where an owner hears of trouble with the server ---- */
+
+async function alarmWords({ alarms, person, place: { chat } }: ChatContext): Promise<AlarmWords> {
+  const at = await alarms.placeOf(person.actor);
+  if (typeof at === 'string') return at;
+  return at.address === chat.address ? 'chat' : 'other';
+}
+
+/** The setting belongs to the owner, whatever chat it is said in. */
+async function alarmsSet(ctx: ChatContext, value: string): Promise<Drawn> {
+  const { alarms, person, place, log } = ctx;
+  if (!person.isOwner) throw new Refused(texts.settings.ownersOnly);
+  const isPrivate = place.chat.kind === 'private';
+  if (value !== 'private' && value !== 'off' && value !== 'chat') throw new Refused(texts.settings.unreadAlarms());
+  await alarms.setPlace(person.actor, value === 'chat' ? (isPrivate ? 'private' : threadHere(ctx)) : value);
+  log.info('alarms_set', { by: person.actor, to: value });
+  return settingsDrawn(await settingsFacts(ctx));
+}
+
+/** A topic of a task is for its results. */
+function threadHere({ place }: ChatContext): Thread {
+  return { ...threadOf(place), topic: place.topicTask === null ? place.topic : null };
 }
 
 async function changedByWords(ctx: ChatContext, key: string, value: string): Promise<Answer> {
@@ -132,6 +160,7 @@ function clockOf(text: string): string | null {
 /** Each button says what a setting is to be, so that a second press changes nothing. */
 async function setPressed(ctx: ChatContext): Promise<Answer> {
   const [key, value] = [arg(ctx, 0), arg(ctx, 1)];
+  if (key === 'alarms') return redrawn(ctx, await alarmsSet(ctx, value), texts.settings.saved);
   if (key === 'open') {
     const facts = await settingsFacts(ctx);
     return redrawn(ctx, value === 'dates' ? dateStylesDrawn(facts) : settingsDrawn(facts));
@@ -156,10 +185,15 @@ interface SettingsFacts {
   readonly admins: readonly string[];
   /** When the digest comes; null when none does. */
   readonly digest: string | null;
+  /** Where the owner who looks hears of trouble; null for everybody else. */
+  readonly alarms: AlarmWords | null;
 }
 
+/** `other`: in a chat that is not this one. */
+export type AlarmWords = 'private' | 'chat' | 'other' | 'off';
+
 function settingsDrawn(facts: SettingsFacts): Drawn {
-  const { settings, timezone, now, isPrivate, mayChange, admins, digest } = facts;
+  const { settings, timezone, now, isPrivate, mayChange, admins, digest, alarms } = facts;
   const { create, quiet, reactions, dates } = settings;
   const words = texts.settings;
   return drawn(
@@ -172,6 +206,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.dates(dates, example(dates, facts)),
         words.zone(timezone, clockIn(timezone, now)),
         words.digest(digest),
+        alarms === null ? null : words.alarms(alarms),
       ),
       mayChange ? words.ownHours() : lines(words.adminsOnly(admins), words.ownQuiet()),
     ),
@@ -189,7 +224,7 @@ const presets: readonly Pick<Quiet, 'from' | 'to'>[] = [
   { from: '23:00', to: '08:00' },
 ];
 
-function settingsRows({ settings, isPrivate }: SettingsFacts): Rows {
+function settingsRows({ settings, isPrivate, alarms }: SettingsFacts): Rows {
   const { create, quiet, reactions } = settings;
   const words = texts.settings;
   return [
@@ -215,6 +250,13 @@ function settingsRows({ settings, isPrivate }: SettingsFacts): Rows {
       button(words.zoneButton, dataOf('zones')),
       button(words.digestButton, dataOf('digest', 'open')),
     ],
+    // The buttons of a group are everybody's, and these would be one person's.
+    !isPrivate || alarms === null
+      ? []
+      : [
+          choice(words.alarmsPrivate, ['alarms', 'private'], alarms === 'private'),
+          choice(words.alarmsOff, ['alarms', 'off'], alarms === 'off'),
+        ],
   ];
 }
 

@@ -27,11 +27,40 @@ test('/allow asks which one, where several have that name', async () => {
   expect([await store.findChat('7001'), await store.findChat('7002')]).toMatchObject([null, { state: 'approved' }]);
 });
 
-test('/allow off leaves the chat of an owner approved', async () => {
+test('/allow off takes it from an owner, but never from the last one', async () => {
   const talk = await aTalk({ kind: 'private' });
-  await talk.pipeline.store.changeUser('telegram:user:1001', { role: 'owner' }, start);
-  expect(await talk.tells('/allow off 1001', { person: root })).toContain('the chat of an owner');
+  const { access } = talk.pipeline.rooms;
+  await access.allow({ address: '1001', role: 'owner', by: 'system' });
+  expect(await talk.tells('/allow off 1001', { person: root })).toContain('the only owner');
   expect((await talk.chat()).state).toBe('approved');
+  await access.allow({ address: '1003', role: 'owner', by: 'system' });
+  expect(await talk.tells('/allow off Ada', { person: root })).toContain('Taken back: Ada');
+  expect([(await talk.chat()).state, await talk.pipeline.store.readUser('telegram:user:1001')]).toMatchObject([
+    'refused',
+    { role: 'user' },
+  ]);
+});
+
+test('/allow in a private chat lists who is let in, and denies by a press', async () => {
+  const talk = await aTalk({ kind: 'private' });
+  const { access } = talk.pipeline.rooms;
+  await access.allow({ address: '1003', role: 'owner', by: root.actor });
+  await access.allow({ address: '-1009', title: 'The Lab', by: root.actor });
+  await access.allow({ address: '1002', by: root.actor });
+  const list = await talk.ask('/allow', { person: root });
+  expect(list.text).toContain(
+    [
+      'Bob (1002): person, by Root, since Wed 18 Nov 09:00',
+      'The Lab (-1009): group, by Root, since Wed 18 Nov 09:00',
+      'Root (1003): owner, since Wed 18 Nov 09:00',
+    ].join('\n'),
+  );
+  expect(labels(list)).toEqual([['Deny Bob'], ['Deny The Lab'], ['Deny Ada']]);
+  expect(await talk.press(list, 'Deny Bob')).toMatchObject({ isAlert: true });
+  expect(await talk.press(list, 'Deny Bob', { person: root })).toMatchObject({ toast: 'Denied' });
+  expect([list.text, labels(list)]).toEqual(['Taken back: Bob may not use me any more.', [['Allow Bob']]]);
+  await talk.press(list, 'Allow Bob', { person: root });
+  expect(await talk.pipeline.store.findChat('1002')).toMatchObject({ state: 'approved', approvedBy: root.actor });
 });
 
 test('/allow off pauses what would go on', async () => {

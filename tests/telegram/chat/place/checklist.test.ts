@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SetUp } from '../../../../src/telegram/chat/context.ts';
 import { checklist, isReady, privateText } from '../../../../src/telegram/chat/place/checklist.ts';
+import { start } from '../../../support/pipeline.ts';
 
 describe('the set-up check', () => {
   const group: SetUp = {

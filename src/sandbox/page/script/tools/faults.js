@@ -28,6 +28,7 @@ const kinds = {
     takes: 'delay_ms',
   },
   misroute: { words: 'Lands outside its topic', note: 'As a faulty server did.' },
+  wrong_topic: { words: 'Lands in another topic', note: 'Or a creation is answered with another topic.' },
   wrong_shape: { words: 'Answer of the wrong shape', note: 'Done, but the answer is an empty object.' },
 };
 
@@ -37,6 +38,7 @@ const methods = {
   sendMessage: null,
   editMessageText: null,
   createForumTopic: null,
+  editForumTopic: null,
   pinChatMessage: null,
   deleteMessage: null,
   answerCallbackQuery: null,

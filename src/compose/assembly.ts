@@ -151,6 +151,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed: review?.look });
   const downtimes = createDowntimes({ ...shared, ...watch });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
+  const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
   const deliverer = createDeliverer({
@@ -188,11 +189,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       backupsKept: settings.BACKUP_KEEP,
       backups: outside.backups ?? null,
       chores: [
-        refreshChore(scheduler.watched),
-        ...downtimes.chores,
-        ...(review?.chores ?? []),
+        ...chores,
         createBacklogWord({ ...shared, pacer }),
-        watch.alarms.chore,
         ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
       ],
     }),

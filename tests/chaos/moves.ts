@@ -20,7 +20,7 @@ import {
   sayDone,
   settleByHand,
 } from './people.ts';
-import { attach, grant, post, revoke } from './surfaces.ts';
+import { attach, grant, post, purge, revoke } from './surfaces.ts';
 import type { World } from './world.ts';
 
 /**
@@ -438,6 +438,7 @@ export const moves: readonly Move[] = [
   { name: 'attach', weight: 2, play: attach },
   { name: 'revoke', weight: 0.7, play: revoke },
   { name: 'grant', weight: 1.5, play: grant },
+  { name: 'purge', weight: 0.4, play: purge },
 ];
 
 /** Every world begins with something to do. */

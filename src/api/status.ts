@@ -70,7 +70,32 @@ export const statusOperations = {
       audit: strict({ at: instant, findings: count })
         .nullable()
         .meta({ description: 'The last look for what must never be; null when there was none yet.' }),
+      alarms: strict({
+        open: z
+          .array(
+            strict({
+              cause: z.enum(['database', 'disk', 'clock', 'downtime', 'audit', 'auto_pause', 'second_opinion']),
+              since: instant,
+              about: z
+                .string()
+                .nullable()
+                .meta({ description: 'The check of the audit, or the task; null where there is but one.' }),
+            }),
+          )
+          .meta({ description: 'Trouble of which the owners were told and that lasts.' }),
+        unheard: z.array(z.string()).meta({
+          description: 'Owners who are told of none, because they have no private chat with the bot.',
+        }),
+      }),
       retention: strict({ days: count, oldest_run_at: instant.nullable() }),
+      last_tick_at: instant.nullable().meta({
+        description: 'When the scheduler last made a step to its end; null where none turns, as beside a server.',
+      }),
+      worker: strict({
+        id: z.string().meta({ description: 'As attempts name it.' }),
+        running: z.boolean(),
+        action_kinds: z.array(z.string()).meta({ description: 'What tasks can do here.' }),
+      }),
     }).meta({ id: 'Status' }),
   }),
   getUsage: operation('get', '/v1/usage', {

@@ -156,6 +156,9 @@ const downtimeAnswer = strict({
   downtime_id: z.string(),
   from: instant,
   to: instant,
+  cause: z
+    .enum(['process', 'database'])
+    .meta({ description: 'process: none was there. database: one was, and nothing could be written.' }),
   counts: strict({ missed: z.int(), late: z.int(), asked: z.int(), skipped: z.int() })
     .nullable()
     .meta({ description: 'In slots. Null until every slot of that time was decided about.' }),
@@ -191,7 +194,7 @@ export const truthOperations = {
   }),
   listDowntimes: operation('get', '/v1/downtimes', {
     ...feed,
-    summary: 'When nobody was there, and what that cost, newest first',
+    summary: 'When nobody was there, or nothing could be written, and what that cost, newest first',
     query: downtimesQuery,
     answer: downtimesAnswer,
   }),

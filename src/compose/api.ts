@@ -41,10 +41,10 @@ const livenessMs = 10 * 60_000;
 
 /** The server is ready when it does what people wait for; a chore that failed is no reason to send them away. */
 export function readinessOf(
-  { world, store, loops }: Pick<ApiDeps, 'world' | 'store' | 'loops'>,
+  { world, rooms, loops }: Pick<ApiDeps, 'world' | 'loops'> & { readonly rooms: Pick<Rooms, 'databaseLook'> },
   watched: readonly Watched[],
 ): () => Promise<Ready> {
-  return createReadiness({ ...world, store }, [...loops.filter(({ name }) => name !== 'housekeeper'), ...watched]);
+  return createReadiness({ ...world, ...rooms }, [...loops.filter(({ name }) => name !== 'housekeeper'), ...watched]);
 }
 
 /** The API as an app that can be asked without a network. */
@@ -62,7 +62,7 @@ export function createApi(config: Config, deps: ApiDeps) {
     ...(measures === undefined ? {} : { meter: measures.meter, metrics: measures.page(ready) }),
     ...(streams === undefined ? {} : { streams }),
     operations: {
-      status: createStatus({ ...world, store, version, ready: whole }),
+      status: createStatus({ ...world, ...rooms, store, loops, version, ready: whole }),
       usage: createUsage({ ...world, store, quota: { chat, user } }),
       tick: createTick({ ...world, loops, idle }),
       retentionDays,

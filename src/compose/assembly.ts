@@ -2,18 +2,20 @@ import { createActions, type Actions } from '../app/actions/action.ts';
 import { digestAction, readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { messageAction } from '../app/actions/message.ts';
-import { createAlarm } from '../app/housekeeping/alarm.ts';
+import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
 import { createBacklogWord } from '../app/housekeeping/backlog.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
+import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
+import type { Worker } from '../app/operations/status.ts';
 import { createClockWatch, type ClockWatch } from '../app/pipeline/clock-watch.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
 import { createPacer } from '../app/pipeline/pacer.ts';
 import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
-import { createScheduler, type Scheduler } from '../app/pipeline/scheduler.ts';
+import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type {
   Backups,
@@ -22,6 +24,7 @@ import type {
   Clock,
   Ids,
   Log,
+  Notepad,
   Platform,
   LoopName,
   Stopwatch,
@@ -80,6 +83,8 @@ export interface Outside {
   readonly templates?: Templates;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
+  /** Absent where nothing needs to outlive the process beside the database. */
+  readonly notepad?: Notepad;
   /** Absent where each schedule is computed once. */
   readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
@@ -98,7 +103,11 @@ export interface Rooms extends Housekeeping {
   readonly downtimes: Downtimes;
   readonly chats: Chats;
   readonly access: Access;
+  readonly worker: Worker;
   readonly bell: Bell;
+  readonly alarms: Alarms;
+  /** One look at the database for all who want to know how it stands. */
+  readonly databaseLook: DatabaseLook;
   /** Calls of Telegram that are none of the deliverer's spend it too. */
   readonly budget: Budget;
   readonly clockWatch: ClockWatch;
@@ -131,19 +140,18 @@ export type RoomSettings = Pick<
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store, secondOpinion = null, templates = noTemplates } = outside;
-  const { clock, ids, timer } = world;
-  const [bell, bootId] = [createBell(), ids.next()];
-  const batchMax = settings.BATCH_SIZE * endsPerClaim;
-  const runs = createRunService({ store, ids, digest: sha256, clock, bell });
-  const actions = actionsOf(settings, { store, timer, templates });
-  const shared = { ...world, store, bell, bootId, batchMax };
+  const [bell, bootId] = [createBell(), world.ids.next()];
+  const actions = actionsOf(settings, { ...world, store, templates });
+  const shared = { ...world, store, bell, bootId, batchMax: settings.BATCH_SIZE * endsPerClaim };
+  const runs = createRunService({ ...shared, digest: sha256 });
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
-  const review = secondOpinion === null ? null : createSlotReview({ ...shared, digest: sha256, ...secondOpinion });
-  const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed });
-  const downtimes = createDowntimes({ store, clock, ids, bell, log: world.log });
+  const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
+  const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed: review?.look });
+  const downtimes = createDowntimes({ ...shared, ...watch });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
+  const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
   const deliverer = createDeliverer({
@@ -158,13 +166,15 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     runs: createRuns(shared),
     messages: createMessages({ ...shared, runs }),
     bulk: createBulk({ ...shared, tasks }),
-    truth: createTruth({ store, clock, retentionMs: settings.RETENTION_DAYS * dayMs }),
+    truth: createTruth({ ...shared, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,
     access: createAccess(shared),
+    worker: { id: bootId, kinds: actions.kinds },
     bell,
+    ...watch,
     budget: pacer,
-    clockWatch: createClockWatch(shared),
+    clockWatch: createClockWatch({ ...shared, ...watch }),
     scheduler: scheduler.watched,
     runner,
     deliverer,
@@ -179,10 +189,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       backupsKept: settings.BACKUP_KEEP,
       backups: outside.backups ?? null,
       chores: [
-        ...downtimes.chores,
-        ...(review?.chores ?? []),
+        ...chores,
         createBacklogWord({ ...shared, pacer }),
-        ...(platform === null ? [] : [createMembership({ ...shared, platform }), createAlarm({ ...shared, platform })]),
+        ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
       ],
     }),
     connect: (loop, ring) => bell.connect(loop, ring),
@@ -197,12 +206,28 @@ function actionsOf(
   const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
   return createActions([messageAction(templates), digest, ...echo]);
 }
+
+type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
+
+/** One look at the database, and who is told of trouble with it and with everything else. */
+function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: Platform | null) {
+  const databaseLook = createDatabaseLook(shared);
+  const alarms = createAlarms({ ...shared, notepad, platform, databaseLook });
+  return { databaseLook, alarms, schedulerAway: shared.schedulerAway };
+}
+
+const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
 
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     digest: sha256,
-    rules: { actions, minIntervalMs: settings.MIN_INTERVAL, maxRunsDefault: settings.MAX_RUNS_DEFAULT },
+    rules: {
+      actions,
+      minIntervalMs: settings.MIN_INTERVAL,
+      retentionDays: settings.RETENTION_DAYS,
+      maxRunsDefault: settings.MAX_RUNS_DEFAULT,
+    },
     quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
   };
 }

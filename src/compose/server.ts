@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { createGauges } from '../app/operations/gauges.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
@@ -18,15 +19,16 @@ import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { newestCopy } from '../store/files/backup.ts';
 import type { TravelTime } from '../system/clock.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
+import { openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
-import { createPool } from '../system/pool/pool.ts';
+import { createPool, type Pool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { asideApi } from '../telegram/api.ts';
 import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
-import { createApi, createPhase } from './api.ts';
+import { createApi, createPhase, dataFolder } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, type Wire } from './telegram-or-sandbox.ts';
@@ -114,13 +116,15 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const patient = { ...world, timer: realTimer };
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
-  const pool = createPool(patient);
+  const pool = createPool({ ...patient, meter });
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
     templates: starting.templates ?? createTemplates(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
-    platform: (budget) => createPlatform(asideApi(wire.api, budget)),
+    platform: (budget) =>
+      createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone: config.DEFAULT_TIMEZONE }),
+    notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
     transport: (budget) =>
       telegramTransport({ ...world, api: wire.api, store, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
   });
@@ -145,7 +149,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   opened.onDoubt(() => {
     for (const loop of loops) loop.ring();
   });
-  const measured = { ...made, meter, opened };
+  const measured = { ...made, meter, opened, pool };
   const api = createApi(config, {
     ...made,
     phase,
@@ -216,6 +220,7 @@ async function stop({ phase, heartbeat, pool, ...app }: App, listening: Listenin
 type Measured = Pick<App, 'config' | 'world' | 'store' | 'loops' | 'version'> & {
   readonly meter: PrometheusMeter;
   readonly opened: Pick<Opened, 'backups' | 'connections'>;
+  readonly pool: Pick<Pool, 'jobs'>;
 };
 
 /** The page of metrics: counters, and gauges as they stand when the page is read. */
@@ -225,6 +230,7 @@ function metricsPage({ config, world, meter, opened, ...made }: Measured, ready:
     ...made,
     ready,
     connections: opened.connections,
+    poolJobs: made.pool.jobs,
     retentionDays: config.RETENTION_DAYS,
     makesBackups: opened.backups !== null && config.BACKUP_KEEP > 0,
     build: { version: made.version, node: process.versions.node },
@@ -242,6 +248,9 @@ function startAtZero(meter: Meter, loops: readonly Loop[]): void {
   for (const status of ['delivered', 'failed']) meter.count('deliveries_total', { kind: 'result', status }, 0);
   for (const status of ['succeeded', 'failed']) meter.count('runs_total', { action: 'message', status }, 0);
   meter.count('clock_set_backs_total', {}, 0);
+  meter.count('pool_children_started_total', {}, 0);
+  for (const reason of ['late', 'died', 'lost']) meter.count('pool_children_ended_total', { reason }, 0);
+  for (const reason of ['away', 'spent']) meter.count('pool_refusals_total', { reason }, 0);
   meter.count('attempts_total', { number: '1', status: 'interrupted' }, 0);
   meter.count('telegram_calls_total', { method: 'sendMessage', result: 'rate_limited' }, 0);
 }

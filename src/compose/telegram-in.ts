@@ -33,7 +33,7 @@ interface TelegramInDeps {
 
 /** The way in for what people say, with the answers to it. */
 export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
-  const { config, world, printClaim, version, wire, rooms, store } = deps;
+  const { config, world, printClaim, wire, rooms, store } = deps;
   // The status asks Telegram for its health when it is asked itself: by then the way in is there.
   const telegram = { name: 'telegram', health: (): ReturnType<Inbound['health']> => inbound.health() };
   const ready = readinessOf(deps, [telegram]);
@@ -43,7 +43,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
     ...world,
     api: wire.api,
     aside,
-    platform: createPlatform(aside),
+    platform: createPlatform(aside, { ...world, defaultTimezone: config.DEFAULT_TIMEZONE }),
     store,
     digest: sha256,
     bell: rooms.bell,
@@ -61,7 +61,8 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       access: rooms.access,
       store,
       preview: (schedule) => previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
-      status: createStatus({ ...world, store, version, ready }),
+      alarms: rooms.alarms,
+      status: createStatus({ ...deps, ...world, ...rooms, ready }),
       quota: { chat: config.QUOTA_PER_CHAT, user: config.QUOTA_PER_USER },
       defaultTimezone: config.DEFAULT_TIMEZONE,
     },

@@ -24,7 +24,6 @@ export type ErrorCode =
   | 'too_late'
   | 'not_repeatable'
   | 'not_attachable'
-  | 'owner_left'
   | 'last_owner'
   | 'idempotency_mismatch'
   | 'request_in_progress'
@@ -90,4 +89,31 @@ export function isAway(error: unknown): error is AppError {
 /** For states that only a fault of ours can bring about. It is never shown to a person as their mistake. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AppError('internal', message);
+}
+
+/**
+ * The faults of work that is tried again and again: one that goes on is news once, and another one is news again. How often the
+ * work has failed is told when it succeeds.
+ */
+export function createFaults() {
+  let failures = 0;
+  let last: string | null = null;
+  return {
+    met: (error: unknown) => {
+      failures += 1;
+      const text = errorText(error);
+      const isNews = text !== last;
+      last = text;
+      return { isNews, error: text, failures };
+    },
+    /** Answers how often it has failed. */
+    over: (): number => {
+      const failed = failures;
+      failures = 0;
+      last = null;
+      return failed;
+    },
+    /** The last one; null while the work goes well. */
+    last: (): string | null => last,
+  };
 }

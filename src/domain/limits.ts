@@ -110,6 +110,12 @@ export const priorityDefault = 5;
 export const priorityMax = 10;
 /** A run that a person asks for now is of a class of its own, before whatever a schedule asks for. */
 export const priorityRunNow = priorityMax + 1;
+/** A run that only keeps a result fresh is waited for by nobody, so it goes after all that a schedule asks for. */
+export const priorityBackground = 0;
+/** Results that are to be fresher than this need a denser schedule. */
+export const refreshAfterMinMs = hour;
+/** Stale results are looked for so often: as often as the shortest age may be. */
+export const refreshEveryMs = hour;
 
 export const timeoutMaxMs = day;
 export const timeoutsDefaultMs = {
@@ -186,8 +192,16 @@ export const onTimePerStepMax = 100;
 export const clockStepMs = 2 * second;
 /** Owners are told of a clock that was set back by as much: nobody sees less than that in when a task runs. */
 export const clockToldMs = minute;
-/** Owners hear of a database that cannot be used after two looks. */
+/** Owners hear of trouble within so long, and of a database that cannot be used after two looks. */
 export const alarmEveryMs = 30 * second;
+/** Troubles of one cause of which owners are told one by one; of more the audit tells. */
+export const alarmsOpenMax = 10;
+/** A trouble that is over is remembered, so that its messages can still be changed and nobody tells it twice. */
+export const alarmKeptMs = 7 * day;
+/** Tasks that one alarm names; the others are counted. */
+export const alarmTasksShownMax = 10;
+/** Tasks that have failed too often, as far as one look sees them. */
+export const stoppedTasksMax = 200;
 /** Past this without a finished step, readiness says no. */
 export const loopStuckMs = 90 * second;
 /** A signal that is repeated within this time is one that was sent twice; later it means that the sender insists. */
@@ -232,6 +246,12 @@ export const choreRestMs = 10 * second;
  */
 export const idempotencyRetentionMs = day;
 
+/** A hundred years; more than that is a mistaken unit. */
+export const retentionDaysMax = 36_500;
+/** The night counts back through so many runs of each task that keeps a number of them. */
+export const keepRunsMax = 1000;
+/** What a task keeps at least, because the audit of the night accounts for every slot of the last day. */
+export const keepLeast = { runs: 1, days: 1 } as const;
 /** Rows of one kind that retention looks at in one transaction: about three milliseconds on SQLite with what hangs on them. */
 export const retentionBatchMax = 50;
 /** Of a task that still exists these stay whatever their age, so that a yearly reminder can show its history. */
@@ -279,8 +299,6 @@ export const slotReviewPage = 20;
 export const differenceShownMax = 3;
 /** Differences that are remembered: a fault that touches more tasks is seen as well in so many. */
 export const differencesKeptMax = 50;
-/** Differences of which the owners are told one by one; the audit counts the others. */
-export const differencesToldMax = 10;
 /** A difference that was not seen again for so long is no finding any more. */
 export const differenceKeptMs = 3 * day;
 
@@ -289,6 +307,8 @@ export const backupRetryMs = hour;
 
 /** A sign of life lets a start tell when the process before it was last there, against a commit that each costs. */
 export const signOfLifeMs = 30 * second;
+/** A sign that cannot be written is tried again so soon: the first that can tells until when nothing could be. */
+export const signOfLifeRetryMs = 5 * second;
 /** Chats that hear of a downtime, those that lost most first. */
 export const downtimeChatsMax = 200;
 /** Tasks that the word about it names in a chat; the others are counted, and the chat can ask for them. */

@@ -1,4 +1,5 @@
 import type { Actor } from './access.ts';
+import type { CheckName } from './audit.ts';
 import type { Obstacle } from './occurrence.ts';
 
 /**
@@ -71,6 +72,7 @@ export type View =
       readonly view: 'downtime';
       readonly from: number;
       readonly to: number;
+      readonly cause?: DowntimeCause;
       readonly missed: number;
       readonly late: number;
       readonly asked: number;
@@ -82,23 +84,14 @@ export type View =
   | { readonly view: 'backlog'; readonly waiting: number; readonly oldestAt: number }
   /** To an owner: the bot can reach a chat no more. */
   | { readonly view: 'chatGone'; readonly title: string; readonly paused: number; readonly cause: string }
-  /** To an owner: the clock of the computer was set back to that instant, and tasks were planned again. */
-  | { readonly view: 'clockSetBack'; readonly byMs: number; readonly to: number; readonly moved: number }
-  /** To an owner: another program computes other next slots for a task. */
-  | {
-      readonly view: 'slotsDiffer';
-      readonly taskId: string;
-      readonly number: number;
-      readonly title: string;
-      readonly timezone: string;
-      readonly library: string;
-      readonly ours: readonly number[];
-      readonly theirs: readonly number[];
-    }
+  /** To an owner: trouble of the product itself, which lasts until it is over. */
+  | { readonly view: 'alarm'; readonly since: number; readonly over: number | null; readonly facts: AlarmFacts }
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
   | { readonly view: 'chatBack'; readonly paused: number }
-  /** The task cannot run any more, so its runs are left out; `hasLeft` when that is so because its owner left. */
-  | { readonly view: 'mayNotRun'; readonly reason: Obstacle; readonly hasLeft: boolean }
+  /** The task cannot run any more, so its runs are left out. */
+  | { readonly view: 'mayNotRun'; readonly reason: Obstacle }
+  /** A person is gone from the chat, and the tasks that they own there wait for them. */
+  | { readonly view: 'ownerGone'; readonly ownerId: Actor; readonly name: string | null; readonly tasks: number }
   /** Slots were missed, and the task asks what becomes of them. */
   | {
       readonly view: 'missed';
@@ -142,6 +135,51 @@ export type View =
   /** The pinned card of a task, as the task stands when it is drawn. */
   | { readonly view: 'card' };
 
+/** The reason for a downtime: nothing could be written. Without one no process was there. */
+export type DowntimeCause = 'database';
+
+/** Trouble of the product itself, of which its owners are told, by its cause and with what is known of it. */
+export type AlarmFacts =
+  /** Nothing can be written, or nothing should be: a server that is away, a file that is lost or damaged. */
+  | { readonly cause: 'database'; readonly error: string }
+  | { readonly cause: 'disk'; readonly error: string }
+  /** The clock of the computer was set back to that instant, and tasks were planned again. */
+  | { readonly cause: 'clock'; readonly byMs: number; readonly to: number; readonly moved: number }
+  | {
+      readonly cause: 'downtime';
+      readonly why: DowntimeCause | null;
+      readonly to: number;
+      readonly missed: number;
+      readonly late: number;
+      readonly asked: number;
+      readonly skipped: number;
+    }
+  | { readonly cause: 'audit'; readonly check: CheckName; readonly count: number }
+  /** Tasks that have failed too often in a row, and stand still since. */
+  | { readonly cause: 'auto_pause'; readonly tasks: readonly StoppedTask[] }
+  /** Another program computes other next slots for a task. */
+  | {
+      readonly cause: 'second_opinion';
+      readonly taskId: string;
+      readonly number: number;
+      readonly title: string;
+      readonly timezone: string;
+      readonly library: string;
+      readonly ours: readonly number[];
+      readonly theirs: readonly number[];
+    };
+
+export interface StoppedTask {
+  readonly id: string;
+  readonly number: number;
+  readonly title: string;
+  readonly pausedAt: number;
+  /** Of its chat, where its pause was told. */
+  readonly address: string;
+}
+
+export type AlarmCause = AlarmFacts['cause'];
+
 /** The cause for which a part waits for a person. */
 export type BlockedCause =
   /** Topics are switched off in the chat, or for the bot in private chats. */
@@ -169,9 +207,8 @@ export type Word =
   | { readonly word: 'not_pinned' }
   | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
-  | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor }
-  | { readonly word: 'slots_differ'; readonly taskId: string; readonly about: string }
-  | { readonly word: 'clock_set_back'; readonly about: string };
+  | { readonly word: 'owner_gone'; readonly about: Actor }
+  | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor };
 
 export function isView(shown: Shown): shown is View {
   return 'view' in shown;

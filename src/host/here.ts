@@ -201,7 +201,7 @@ export function filesOf({ database, dataFolder }: Settings): readonly string[] {
     database === null
       ? []
       : [database, lockNameOf(database), ...[...keptAside(database), ...listCopies(database)].map(({ file }) => file)];
-  const besides = [join(dataFolder, 'sandbox.db'), join(dataFolder, 'api-token')];
+  const besides = ['sandbox.db', 'api-token', 'alarm.json'].map((name) => join(dataFolder, name));
   const logs = ['', '-journal', '-wal', '-shm'];
   return [...own, ...besides]
     .flatMap((name) => logs.map((rest) => `${name}${rest}`))

@@ -1,8 +1,8 @@
 import { hash, randomBytes, randomFillSync } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Digest, Ids } from '../app/ports/outside.ts';
-import { AppError } from '../domain/errors.ts';
+import type { Digest, Ids, Log, Notepad } from '../app/ports/outside.ts';
+import { AppError, errorText } from '../domain/errors.ts';
 
 const poolSize = 4096;
 const hex = Array.from({ length: 256 }, (_value, byte) => byte.toString(16).padStart(2, '0'));
@@ -80,5 +80,42 @@ export function tokenFrom(file: string): string {
     const words = `The token of the API cannot be kept in ${file} (${(error as { code?: string }).code ?? 'unknown'}).`;
     const advice = 'Give the user of this process the right to read and write there, or set API_TOKEN.';
     throw new AppError('internal', `${words} ${advice}`, { cause: error });
+  }
+}
+
+/** Room for whatever is noted: it is taken at the start, because a disk that is full gives none. */
+const notepadBytes = 16_384;
+
+/**
+ * A small file that is written over in its place, so that it can be written while the disk is full. Where no file can be made,
+ * notes stay in memory.
+ */
+export function openNotepad(file: string, log: Pick<Log, 'warn'>): Notepad {
+  let text = textIn(file);
+  let isTold = false;
+  const put = (): void => {
+    try {
+      writeFileSync(file, text.padEnd(notepadBytes), { flag: existsSync(file) ? 'r+' : 'w', mode: 0o600 });
+    } catch (error) {
+      if (!isTold) log.warn('notepad_not_written', { file, error: errorText(error) });
+      isTold = true;
+    }
+  };
+  put();
+  return {
+    read: () => text || null,
+    write: (next) => {
+      if (next === text) return;
+      text = next;
+      put();
+    },
+  };
+}
+
+function textIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return '';
   }
 }

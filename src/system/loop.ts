@@ -1,6 +1,6 @@
 import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
 import type { Counts } from '../app/ports/pipeline.ts';
-import { errorText } from '../domain/errors.ts';
+import { createFaults } from '../domain/errors.ts';
 import { backoffMs, loopStuckMs, sleepMaxMs } from '../domain/limits.ts';
 
 /** The work of a loop: a step, and the instant of the next one. */
@@ -135,29 +135,25 @@ function createWaiters() {
 }
 
 function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps) {
-  let failures = 0;
+  const { name: loop } = work;
+  const faults = createFaults();
   let taken = 0;
   const waiters = createWaiters();
-  let lastError: string | null = null;
   let lastAt = stopwatch.elapsed();
   let endedAt = lastAt;
 
   const succeeded = () => {
-    if (failures > 0) log.info('loop_recovered', { loop: work.name, failures });
-    failures = 0;
-    lastError = null;
+    const failures = faults.over();
+    if (failures > 0) log.info('loop_recovered', { loop, failures });
     lastAt = stopwatch.elapsed();
     endedAt = lastAt;
   };
 
   const failed = (error: unknown): number => {
-    failures += 1;
     endedAt = stopwatch.elapsed();
-    const text = errorText(error);
-    // A fault that goes on is told once; how often the step failed is told when it succeeds.
-    if (text !== lastError) log.error('step_failed', { loop: work.name, error: text, failures });
-    lastError = text;
-    return backoffMs(failures);
+    const { isNews, ...fault } = faults.met(error);
+    if (isNews) log.error('step_failed', { loop, ...fault });
+    return backoffMs(fault.failures);
   };
 
   return {
@@ -184,12 +180,13 @@ function createTurns(work: Work, { clock, stopwatch, log, batchMax }: LoopDeps) 
     /** No step is made any more. */
     refuse: () => waiters.leave()(null),
     taken: () => taken,
-    error: () => lastError,
+    error: faults.last,
     health: (): LoopHealth => {
       const now = stopwatch.elapsed();
       const idleMs = now - lastAt;
-      const ok = lastError === null && idleMs < loopStuckMs;
-      return { ok, error: lastError, idleMs: Math.round(idleMs), turnMs: Math.round(now - endedAt) };
+      const error = faults.last();
+      const ok = error === null && idleMs < loopStuckMs;
+      return { ok, error, idleMs: Math.round(idleMs), turnMs: Math.round(now - endedAt) };
     },
   };
 }

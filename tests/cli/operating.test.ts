@@ -55,13 +55,33 @@ describe('grants', () => {
   it('are listed, given and revoked', async () => {
     const { well } = await aPlaceAfter(`${daily} Hello`);
     const [first] = (await well('grant list --task 1 --json')).json['grants'] as { readonly grant_id: string }[];
-    const made = await well('grant create 1 --expires "2027-01-31 00:00" --scope action:message --json');
+    const made = await well('grant renew 1 --expires "2027-01-31 00:00" --scope action:message --json');
     const { grant_id: second } = made.json['grant'] as { readonly grant_id: string };
     const listed = await well('grant list');
     expect(listed.out).toContain(first?.grant_id);
     expect(listed.out).toMatch(new RegExp(`${second} +active`));
     expect((await well(`grant revoke ${second}`)).out.replace('\n', ' ')).toContain('is revoked.');
     expect((await well('grant list --state revoked --json')).json['grants']).toHaveLength(2);
+  });
+});
+
+describe('who is let in', () => {
+  it('is told, and changed for people and groups', async () => {
+    const { well, type } = await aPlace();
+    expect((await well('access allow 1002')).out).toBe('1002 (user) is let in.\n');
+    expect((await well(`access allow telegram:chat:${lab}`)).out).toContain('(group) is let in.');
+    expect((await well('access allow 1002')).out).toContain('was let in already');
+    const { access } = (await well('access list --json')).json as { readonly access: { readonly id: string }[] };
+    expect(access.map(({ id }) => id)).toEqual([String(lab), '1002', '1001']);
+    const last = await type('access deny 1001 --json');
+    expect([last.code, JSON.parse(last.out)]).toMatchObject([4, { error: { code: 'last_owner' } }]);
+    await well('access allow 1002 --owner');
+    expect((await well('access deny 1002')).out).toBe('1002 is shut out.\n');
+    expect((await well('access list')).out).not.toContain('1002');
+    expect((await well('audit --json --limit 1')).json['entries']).toMatchObject([
+      { verb: 'deny', actor: 'api:token:default', task_id: null },
+    ]);
+    expect((await type('access deny ada')).code).toBe(2);
   });
 });
 
@@ -101,6 +121,7 @@ describe('how the server stands', () => {
     'tick',
     'events',
     'grant list',
+    'access list',
     'run list',
   ])('is told by %s, in 80 columns and as JSON', async (verb) => {
     const { well } = await aPlaceAfter(
@@ -124,7 +145,7 @@ describe('how the server stands', () => {
 describe('events', () => {
   it('are told from where they were left', async () => {
     const { well } = await aPlaceAfter(`${daily} Hello`);
-    const all = await well('events --json');
+    const all = await well('events --kind task. --json');
     expect(all.json['events']).toMatchObject([{ kind: 'task.create' }]);
     expect((await well(`events --after ${String(all.json['next_cursor'])}`)).out).toBe('No events.\n');
     expect((await well('events --kind run. --json')).json['events']).toEqual([]);

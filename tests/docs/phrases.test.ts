@@ -98,7 +98,8 @@ const chosen: Readonly<Record<string, readonly string[]>> = {
   '[day or time]': ['yesterday', '2026-11-18 09:00', ''],
   '[zone]': ['Madrid', ''],
   '[anything]': ['snooze', ''],
-  '[id]': ['123456789'],
+  '[name]': ['Ben', ''],
+  '[name or id]': ['123456789', ''],
   '<code>': ['x'],
   '…': ['tomorrow at 9 Lunch'],
 };

@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -40,7 +40,7 @@ it.each([
   ],
   ['without its log, which is deleted', (file: string) => rmSync(`${file}-wal`)],
 ])(
-  'a database file that is %s under the server is saved, told to the owner once, and saved again at the stop',
+  'a database file that is %s under the server is saved and told to the owner once, and nothing more is written to it',
   async (_how, lose) => {
     const bot = await aBot();
     await bot.say('ada', ada, '/help');
@@ -53,10 +53,10 @@ it.each([
     expect(await ready()).toBe(503);
     await vi.waitFor(() => expect(told(bot, lostWords)).toEqual([expect.stringContaining(savedOf(bot))]));
     expect(titlesIn(savedOf(bot))).toEqual(['Before']);
-    await aTask(bot, { text: 'Later', thread: threadOf(ada), cron: '0 9 * * *' });
     const saved = savedOf(bot);
+    await expect(aTask(bot, { text: 'Later', thread: threadOf(ada), cron: '0 9 * * *' })).rejects.toThrow(saved);
     await bot.restart({ env: { DATABASE_URL: `file:${saved}` } });
-    expect(titlesIn(saved)).toEqual(['Before', 'Later']);
+    expect(titlesIn(saved)).toEqual(['Before']);
   },
 );
 
@@ -75,8 +75,23 @@ it('a database file that is lost once more is saved once more, and told again', 
     expect(titlesIn(savedOf(bot))).toContain(text);
     renameSync(away, file);
     await bot.drift(2 * minute);
-    await vi.waitFor(() => expect(told(bot, 'can be used again')).toHaveLength(losses));
+    await vi.waitFor(() => expect(told(bot, 'Over since')).toHaveLength(losses));
   }
+});
+
+it('a database file over which an older copy of it is written is known, although it is no shorter', async () => {
+  const bot = await aBot();
+  await bot.say('ada', ada, '/help');
+  await aTask(bot, { text: 'Before', thread: threadOf(ada), cron: '0 9 * * *' });
+  await bot.drift(2 * minute);
+  const file = fileOf(bot);
+  const copy = `${file}.copy`;
+  new Database(file, { readonly: true }).prepare('vacuum into ?').run(copy);
+  const bytes = Buffer.alloc(readFileSync(file).length + 4096);
+  readFileSync(copy).copy(bytes);
+  writeFileSync(file, bytes, { flag: 'r+' });
+  await bot.drift(2 * minute);
+  await vi.waitFor(() => expect(told(bot, 'Another database was written over')).toHaveLength(1));
 });
 
 it('a database file that is cut short under the server is told to the owner', async () => {

@@ -98,6 +98,24 @@ describe('the computer', () => {
   });
 });
 
+it('owners who cannot be told of trouble are named, until they have a private chat or want to hear of none', async () => {
+  const { look, database } = await aPlace();
+  const change = async (act: (store: Awaited<ReturnType<typeof openedAt>>['store']) => Promise<unknown>) => {
+    const opened = await openedAt(database, 0);
+    await act(opened.store);
+    await opened.close();
+    return (await look('--offline')).found('alarms')[0];
+  };
+  expect(await change((store) => store.changeUser('telegram:user:7', { role: 'owner' }, 0))).toMatchObject({
+    level: 'warn',
+    text: expect.stringContaining('telegram:user:7 cannot be told') as string,
+  });
+  const chat = { newId: 'c', address: '7', title: null, kind: 'private', at: 0 };
+  expect(await change((store) => store.noteChat(chat))).toMatchObject({ level: 'ok' });
+  expect(await change((store) => store.changeChat('c', { state: 'gone' }, 0))).toMatchObject({ level: 'warn' });
+  expect(await change((store) => store.writeNote('alarms:telegram:user:7', '"off"', 0))).toMatchObject({ level: 'ok' });
+});
+
 describe('the configuration', () => {
   it('is told with every fault, and the rest is looked at all the same', async () => {
     const { look } = await aPlace({

@@ -29,7 +29,16 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
     truth: rooms.truth,
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     operations: {
-      status: createStatus({ store, clock: time, stopwatch: time, timer: time, version: '1.2.3', ready }),
+      status: createStatus({
+        ...rooms,
+        store,
+        clock: time,
+        stopwatch: time,
+        timer: time,
+        version: '1.2.3',
+        ready,
+        loops,
+      }),
       usage: createUsage({
         store,
         clock: time,
@@ -42,6 +51,7 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
     preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
     token,
     actor: 'api:token:default',
+    clock: time,
     health: { live: () => ({ ok: true }), ready },
     version: '1.2.3',
     log,

@@ -171,6 +171,7 @@ describe('what the operator reads', () => {
           downtime_id: 'd2',
           from: '2026-11-18T09:00:00.000Z',
           to: '2026-11-18T10:00:00.000Z',
+          cause: 'database',
           counts: { missed: 3, late: 1, asked: 0, skipped: 2 },
           reported_at: '2026-11-18T10:00:01.000Z',
         },
@@ -178,6 +179,7 @@ describe('what the operator reads', () => {
           downtime_id: 'd1',
           from: '2026-11-18T08:00:00.000Z',
           to: '2026-11-18T09:00:00.000Z',
+          cause: 'process',
           counts: null,
           reported_at: null,
         },
@@ -186,12 +188,13 @@ describe('what the operator reads', () => {
   });
 });
 
-const open = { id: 'd1', from: start - hour, to: start, counts: null, reportedAt: null };
+const open = { id: 'd1', from: start - hour, to: start, cause: null, counts: null, reportedAt: null };
 const counts = { missed: 3, late: 1, asked: 0, skipped: 2 };
 const known = {
   id: 'd2',
   from: start,
   to: start + hour,
+  cause: 'database' as const,
   counts,
   reportedAt: start + hour + 1000,
 };

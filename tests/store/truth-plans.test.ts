@@ -25,7 +25,7 @@ test('no question about the past reads a whole table', async () => {
   await world.store
     .readEvents({ ...asked, after: Buffer.from('event:0:99').toString('base64url') })
     .catch(() => undefined);
-  await world.store.openDowntime('d', nine);
+  await world.store.openDowntime('d', nine, null);
   await world.store.lastDowntime();
   await world.store.isDecided(nine);
   await world.store.costOf({ id: 'd', from: nine, to: nine + hour });

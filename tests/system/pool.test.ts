@@ -58,10 +58,12 @@ function manualPool(make: () => Child = fakeChild) {
   const log = memoryLog();
   const children: FakeChild[] = [];
   const started: number[] = [];
+  const counted: string[] = [];
   const pool = createPool({
     timer: time,
     stopwatch: time,
     log,
+    meter: { count: (name, labels) => counted.push([name, ...Object.values(labels)].join(' ')), took: () => undefined },
     start: () => {
       started.push(time.elapsed());
       const child = make();
@@ -69,7 +71,7 @@ function manualPool(make: () => Child = fakeChild) {
       return child;
     },
   });
-  return { pool, time, log, children, started };
+  return { pool, time, log, children, started, counted };
 }
 
 describe('the pool', () => {
@@ -119,12 +121,23 @@ describe('the pool', () => {
   });
 
   it('tells who took a child down from who was ended by somebody else', async () => {
-    const { pool, time, children } = manualPool();
+    const { pool, time, children, counted } = manualPool();
     const [died, lost] = [pool.run(template('ada')), pool.run(template('bob'))];
+    void pool.run(template('cid'));
     await time.advance(0);
+    expect(pool.jobs()).toEqual({ waiting: 1, working: 2 });
     children[0]?.reply(death);
     children[1]?.reply({ is: 'gone', how: 'it ended with SIGKILL', isOwnFault: false });
     expect([await died, await lost]).toEqual([{ is: 'died' }, { is: 'lost' }]);
+    pool.close();
+    await time.advance(0);
+    expect(counted).toEqual([
+      'pool_children_started_total',
+      'pool_children_started_total',
+      'pool_children_ended_total died',
+      'pool_children_ended_total lost',
+      'pool_refusals_total away',
+    ]);
   });
 
   it('tells work that has waited for too long to come again, before its message runs out of time', async () => {

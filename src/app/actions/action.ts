@@ -58,6 +58,7 @@ export interface Action {
 
 /** Exactly one executor for each kind of action. */
 export interface Actions {
+  readonly kinds: readonly string[];
   get(kind: string): Action | undefined;
   /** Throws `invalid_action` and names what exists. */
   require(kind: string): Action;
@@ -66,15 +67,20 @@ export interface Actions {
 export function createActions(actions: readonly Action[]): Actions {
   const byKind = new Map(actions.map((action) => [action.kind, action]));
   assert(byKind.size === actions.length, 'two actions of one kind');
+  const kinds = [...byKind.keys()];
   return {
+    kinds,
     get: (kind) => byKind.get(kind),
     require: (kind) => {
       const action = byKind.get(kind);
       if (action !== undefined) return action;
-      const known = [...byKind.keys()].join(', ');
-      throw new AppError('invalid_action', `There is no action "${kind.slice(0, 40)}". Known are: ${known}.`, {
-        details: { field: 'action.kind' },
-      });
+      throw new AppError(
+        'invalid_action',
+        `There is no action "${kind.slice(0, 40)}". Known are: ${kinds.join(', ')}.`,
+        {
+          details: { field: 'action.kind' },
+        },
+      );
     },
   };
 }

@@ -1,4 +1,4 @@
-import { errorText } from '../../domain/errors.ts';
+import { createFaults, errorText } from '../../domain/errors.ts';
 import { backupRetryMs } from '../../domain/limits.ts';
 import type { Backups, World } from '../ports/outside.ts';
 import type { Chore } from './chore.ts';
@@ -38,6 +38,7 @@ export function createBackup({ backups, clock, log, keep }: BackupDeps): Chore {
       log.error('backup_not_pruned', { error: errorText(error) });
       return 0;
     });
+  const faults = createFaults();
   return {
     name: 'backup',
     when: { nightly: afterAuditMs },
@@ -45,10 +46,12 @@ export function createBackup({ backups, clock, log, keep }: BackupDeps): Chore {
     step: async (now) => {
       try {
         const { file, bytes } = await backups.make(now);
+        faults.over();
         log.info('backup', { file, bytes, ms: clock.now() - now, pruned: await prune() });
         return { taken: 1, more: false };
       } catch (error) {
-        log.error('backup_failed', { error: errorText(error) });
+        const { isNews, ...fault } = faults.met(error);
+        if (isNews) log.error('backup_failed', fault);
         return { taken: 0, more: true, afterMs: backupRetryMs };
       }
     },

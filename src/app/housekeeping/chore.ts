@@ -10,6 +10,8 @@ export interface Chore {
   readonly when: When;
   /** The other chores go on while a step of it waits for something outside of the database. */
   readonly beside?: boolean;
+  /** How long it rests when a step has failed, where that is not longer and longer. */
+  readonly retryMs?: number;
   readonly step: (now: number, limit: number) => Promise<Done>;
 }
 

@@ -1,4 +1,4 @@
-import { errorText } from '../../domain/errors.ts';
+import { createFaults } from '../../domain/errors.ts';
 import {
   backoffMs,
   choreBackoffMaxMs,
@@ -73,7 +73,7 @@ interface Placed {
  */
 function place(chore: Chore, { log, clock, stopwatch, bell }: HousekeeperDeps, nights: Nights): Placed {
   const { name, when } = chore;
-  let failures = 0;
+  const faults = createFaults();
   /** On the stopwatch: no wall clock that is set makes a rest longer. */
   let restsUntil = Number.NEGATIVE_INFINITY;
   let isWorking = false;
@@ -84,18 +84,17 @@ function place(chore: Chore, { log, clock, stopwatch, bell }: HousekeeperDeps, n
   };
 
   const failed = (error: unknown) => {
-    failures += 1;
-    rest(backoffMs(failures, choreBackoffMs, choreBackoffMaxMs));
-    const reason = errorText(error);
-    log.error('chore_failed', { chore: name, error: reason, failures });
+    const { isNews, ...fault } = faults.met(error);
+    if (isNews) log.error('chore_failed', { chore: name, ...fault });
+    rest(chore.retryMs ?? backoffMs(fault.failures, choreBackoffMs, choreBackoffMaxMs));
   };
 
   const work = async (now: number, limit: number): Promise<number> => {
     try {
       const done = await chore.step(now, limit);
       if ('nightly' in when && !done.more) await nights.finish(name, now);
+      const failures = done.more ? 0 : faults.over();
       if (failures > 0) log.info('chore_recovered', { chore: name, failures });
-      failures = 0;
       rest(done.afterMs ?? restAfter(chore, done));
       return done.taken;
     } catch (error) {

@@ -17,7 +17,6 @@ import {
 import type { TaskStore } from '../ports/tasks.ts';
 import type { HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { isUnreadable } from '../tasks/verbs.ts';
-import { tellOwnersOnce, type TellOwnersDeps } from '../use-cases/reachable-chats.ts';
 import { inSteps, type Chore } from './chore.ts';
 
 /** The part of the schedule engines that is put to the test. */
@@ -37,11 +36,10 @@ export interface SlotReview {
   readonly chores: readonly [fresh: Chore, night: Chore];
 }
 
-interface ReviewDeps extends Pick<World, 'clock' | 'timer' | 'ids' | 'digest' | 'bell' | 'log'> {
+interface ReviewDeps extends Pick<World, 'clock' | 'timer' | 'bell' | 'log'> {
   readonly store: Pick<TaskStore, 'readTask' | 'listTasks'> &
     Pick<UpkeepStore, 'readNote' | 'writeNote'> &
-    Pick<HousekeepingStore, 'tellFindings'> &
-    TellOwnersDeps['store'];
+    Pick<HousekeepingStore, 'tellFindings'>;
   readonly opinion: Pick<SecondOpinion, 'slotsOf'>;
   readonly engine?: SlotEngine;
   readonly meter: Meter;
@@ -131,7 +129,6 @@ function createMemory(deps: ReviewDeps): (task: Task, parted: Parted | null) => 
       const difference = differenceOf(task, parted, now);
       if (known.size < limits.differencesKeptMax) known.set(task.id, difference);
       if (before?.schedule !== difference.schedule) await announce(deps, difference);
-      if (known.size <= limits.differencesToldMax) await tellOwners(deps, task, difference);
     }
     known = lately(known, now);
     await store.writeNote(note, JSON.stringify([...known.values()]), now);
@@ -178,14 +175,6 @@ async function announce({ store, log, clock }: ReviewDeps, difference: SlotDiffe
   const texts = (slots: readonly number[]) => slots.map(iso);
   log.warn('slots_differ', { task_id: taskId, number, library, ours: texts(ours), theirs: texts(theirs) });
   await store.tellFindings([{ check: 'slots_differ', count: 1 }], clock.now());
-}
-
-/** Owners hear once of a task and its schedule. */
-async function tellOwners(deps: ReviewDeps, task: Task, difference: SlotDifference): Promise<void> {
-  const { taskId, number, library, ours, theirs } = difference;
-  const { timezone } = task.schedule;
-  const shown = { view: 'slotsDiffer', taskId, number, title: task.title, timezone, library, ours, theirs } as const;
-  await tellOwnersOnce(deps, { word: 'slots_differ', taskId, about: deps.digest.of(difference.schedule) }, shown);
 }
 
 /** Both answers about the next slots of one task, from where they part. */
@@ -248,16 +237,19 @@ function stored(text: string | null): readonly SlotDifference[] {
   }
 }
 
+type StandingDifference = SlotDifference & Pick<Task, 'title'> & Pick<Schedule, 'timezone'>;
+
 /** The differences of tasks that still have the schedule that was asked about. */
 export async function standingDifferences(
   store: Pick<UpkeepStore, 'readNote'> & Pick<TaskStore, 'readTask'>,
   now: number,
-): Promise<readonly SlotDifference[]> {
-  const standing: SlotDifference[] = [];
+): Promise<readonly StandingDifference[]> {
+  const standing: StandingDifference[] = [];
   for (const difference of (await readDifferences(store, now)).values()) {
     const task = await store.readTask(difference.taskId);
     const isOpen = task?.state === 'active' || task?.state === 'paused';
-    if (isOpen && scheduleKey(task.schedule) === difference.schedule) standing.push(difference);
+    if (!isOpen || scheduleKey(task.schedule) !== difference.schedule) continue;
+    standing.push({ ...difference, title: task.title, timezone: task.schedule.timezone });
   }
   return standing;
 }

@@ -6,9 +6,9 @@ import type { ChatStore } from '../ports/chats.ts';
 import type { Workload, WorkloadStore } from '../ports/metering.ts';
 import type { World } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
-import { memo } from './memo.ts';
 import { sample, type Sample } from './metrics.ts';
 import type { Ready } from './readiness.ts';
+import { memo } from './recent.ts';
 import { tasksTallied } from './status.ts';
 
 /** The sources of the meter beside its own counts. */
@@ -18,6 +18,8 @@ interface GaugeDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'>
   readonly ready: () => Promise<Ready>;
   /** Absent where the database has no connections of its own. */
   readonly connections: (() => ConnectionsUsed) | null;
+  /** Work of the children that evaluate what people write. */
+  readonly poolJobs: () => { readonly waiting: number; readonly working: number };
   readonly retentionDays: number;
   readonly makesBackups: boolean;
   readonly build: { readonly version: string; readonly node: string };
@@ -54,11 +56,12 @@ export function createGauges(deps: GaugeDeps): () => Promise<readonly Sample[]> 
   ]);
 }
 
-function ownSamples({ loops, connections, build }: GaugeDeps): Sample[] {
+function ownSamples({ loops, connections, poolJobs, build }: GaugeDeps): Sample[] {
   const used = connections?.();
   return [
     sample('build_info', build, 1),
     ...loops.map(({ name, health }) => sample('loop_turn_age_seconds', { loop: name }, health().idleMs / 1000)),
+    ...Object.entries(poolJobs()).map(([state, count]) => sample('pool_jobs', { state }, count)),
     ...(used === undefined
       ? []
       : [

@@ -69,6 +69,15 @@ export const counters = {
     help: 'Schedules that were too many to be put to a second opinion at once; the night looks at them.',
     labels: [],
   },
+  pool_children_started_total: { help: 'Children of the pool that were started.', labels: [] },
+  pool_children_ended_total: {
+    help: 'Children of the pool that ended at their work: late (ended at the deadline), died (by what it did, its memory as a rule), lost (somebody else ended it).',
+    labels: ['reason'],
+  },
+  pool_refusals_total: {
+    help: 'Work that the pool did not do: away (no child could be started, or none was free in time), spent (its owner has used up their share).',
+    labels: ['reason'],
+  },
   backups_total: { help: 'Backups of the night, by result.', labels: ['result'] },
   loop_failures_total: { help: 'Steps that failed, by loop.', labels: ['loop'] },
   heartbeats_total: { help: 'Signs of life sent to HEARTBEAT_URL, by result.', labels: ['result'] },
@@ -153,6 +162,10 @@ export const gauges = {
   loop_turn_age_seconds: { help: 'How long ago a loop last ended a step without a failure.', labels: ['loop'] },
   ready: { help: '1 for each part that /readyz calls well, 0 for one that is not.', labels: ['part'] },
   database_bytes: { help: 'Size of the database.', labels: [] },
+  pool_jobs: {
+    help: 'Work of the pool that waits for a child (waiting) or is being done (working).',
+    labels: ['state'],
+  },
   database_connections: {
     help: 'Connections of the Postgres pool: in_use, idle, and requests that wait for one. Absent on SQLite.',
     labels: ['state'],

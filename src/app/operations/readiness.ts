@@ -4,7 +4,7 @@ import { waitAtMost } from '../pipeline/workers.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { Timer, World } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
-import { memo } from './memo.ts';
+import { memo } from './recent.ts';
 
 /** Whether the product can do its work now, and what each part says: `ok`, `stuck`, or what is wrong with it. */
 export interface Ready {
@@ -17,16 +17,18 @@ export interface Watched {
   readonly health: () => { readonly ok: boolean; readonly error: string | null };
 }
 
-export interface DatabaseLookDeps extends Pick<World, 'clock' | 'stopwatch'> {
+interface DatabaseLookDeps extends Pick<World, 'clock' | 'stopwatch'> {
   readonly store: Pick<UpkeepStore, 'ping'>;
   readonly timer: Pick<Timer, 'after'>;
 }
 
 /** Asks the loops and commits something to the database; the answer holds for a second, because anybody may ask. */
-export function createReadiness(deps: DatabaseLookDeps, watched: readonly Watched[]): () => Promise<Ready> {
-  const look = createDatabaseLook(deps);
-  return memo(deps.stopwatch, readinessKeptMs, async () => {
-    const database = await look();
+export function createReadiness(
+  { databaseLook, stopwatch }: Pick<World, 'stopwatch'> & { readonly databaseLook: DatabaseLook },
+  watched: readonly Watched[],
+): () => Promise<Ready> {
+  return memo(stopwatch, readinessKeptMs, async () => {
+    const database = await databaseLook();
     const states = watched.map(({ name, health }) => {
       const { ok, error } = health();
       return [name, error ?? (ok ? 'ok' : 'stuck')] as const;
@@ -36,8 +38,11 @@ export function createReadiness(deps: DatabaseLookDeps, watched: readonly Watche
   });
 }
 
+/** `ok`, `stuck`, or what is wrong with the database. */
+export type DatabaseLook = () => Promise<string>;
+
 /** A database that does not answer is asked once, not again by everybody who wants to know; and nobody waits for it for long. */
-export function createDatabaseLook({ store, clock, stopwatch, timer }: DatabaseLookDeps): () => Promise<string> {
+export function createDatabaseLook({ store, clock, stopwatch, timer }: DatabaseLookDeps): DatabaseLook {
   const ping = memo(stopwatch, 0, () => store.ping(clock.now()).then(() => 'ok', errorText));
   return async () => {
     const told = await waitAtMost(timer, readinessWaitMs, ping());

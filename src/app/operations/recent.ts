@@ -1,3 +1,5 @@
+import type { Stopwatch } from '../ports/outside.ts';
+
 /** Notes of late. They forget the oldest beyond a number, and those older than their time, so that no life of the process fills the memory. */
 export interface Recent<T> {
   get(key: string): T | undefined;
@@ -8,7 +10,7 @@ export interface Recent<T> {
 
 export interface Kept {
   readonly ms: number;
-  readonly now: () => number;
+  readonly stopwatch: Stopwatch;
 }
 
 export function createRecent<T>(max: number, kept?: Kept): Recent<T> {
@@ -16,9 +18,7 @@ export function createRecent<T>(max: number, kept?: Kept): Recent<T> {
   const get = (key: string): T | undefined => {
     const found = noted.get(key);
     if (found === undefined || kept === undefined) return found?.value;
-    const ageMs = kept.now() - found.at;
-    // A note from the future was made by a clock that has been set back since, so its age is not known.
-    if (ageMs >= 0 && ageMs < kept.ms) return found.value;
+    if (kept.stopwatch.elapsed() - found.at < kept.ms) return found.value;
     noted.delete(key);
     return undefined;
   };
@@ -27,7 +27,7 @@ export function createRecent<T>(max: number, kept?: Kept): Recent<T> {
     has: (key) => get(key) !== undefined,
     put: (key, value) => {
       noted.delete(key);
-      noted.set(key, { value, at: kept?.now() ?? 0 });
+      noted.set(key, { value, at: kept?.stopwatch.elapsed() ?? 0 });
       for (const oldest of noted.keys()) {
         if (noted.size <= max) break;
         noted.delete(oldest);
@@ -36,5 +36,26 @@ export function createRecent<T>(max: number, kept?: Kept): Recent<T> {
     drop: (key) => {
       noted.delete(key);
     },
+  };
+}
+
+/** One answer for all who ask while it is made, and for whoever asks so long after that began. A failure is not kept. */
+export function memo<T>(stopwatch: Stopwatch, keptMs: number, ask: () => Promise<T>): () => Promise<T> {
+  let last: { readonly at: number; readonly answer: Promise<T> } | null = null;
+  let isAsking = false;
+  return () => {
+    const at = stopwatch.elapsed();
+    if (last !== null && (isAsking || at - last.at < keptMs)) return last.answer;
+    isAsking = true;
+    const answer = ask()
+      .catch((error: unknown) => {
+        last = null;
+        throw error;
+      })
+      .finally(() => {
+        isAsking = false;
+      });
+    last = { at, answer };
+    return answer;
   };
 }

@@ -2,14 +2,15 @@ import { actorNamed, type Actor } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';
 import { taskTallyPage, usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
+import type { Alarms, OpenAlarms } from '../housekeeping/alarms.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
 import type { ChatFacts, ServerFacts, ChatUsage, TaskCounts } from '../ports/chat-facts.ts';
 import type { WorkloadStore } from '../ports/metering.ts';
-import type { World } from '../ports/outside.ts';
+import type { LoopName, World } from '../ports/outside.ts';
 import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
-import { memo } from './memo.ts';
 import type { Ready } from './readiness.ts';
+import { memo } from './recent.ts';
 
 /** How the server stands, for its owners. */
 export interface ServerStatus {
@@ -20,22 +21,43 @@ export interface ServerStatus {
   readonly facts: ServerFacts;
   /** The last look for what must never be; null when there was none yet. */
   readonly audit: { readonly at: number; readonly findings: number } | null;
+  readonly alarms: OpenAlarms;
+  /** The last step of the scheduler that was made to its end; null where none turns. */
+  readonly lastTickAt: number | null;
+  readonly worker: Worker & { readonly isRunning: boolean };
+}
+
+/** The runner of this process: the id under which it holds runs, and the kinds of actions that it knows. */
+export interface Worker {
+  readonly id: string;
+  readonly kinds: readonly string[];
 }
 
 interface StatusDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer'> {
   readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<WorkloadStore, 'taskTally'> & Pick<UpkeepStore, 'readNote'>;
   readonly version: string;
   readonly ready: () => Promise<Ready>;
+  readonly alarms: Pick<Alarms, 'open'>;
+  readonly worker: Worker;
+  readonly loops: readonly { readonly name: string; readonly health: () => LoopState }[];
+}
+
+interface LoopState {
+  readonly ok: boolean;
+  /** Since a step last succeeded. */
+  readonly idleMs: number;
 }
 
 /** The process is as old as this function's call. */
 export function createStatus(deps: StatusDeps): () => Promise<ServerStatus> {
-  const { store, clock, version, ready } = deps;
+  const { store, clock, version, ready, alarms, worker } = deps;
   const startedAt = clock.now();
   const counts = memo(deps.stopwatch, 0, () => countTasks(deps));
+  const stateOf = (loop: LoopName) => deps.loops.find(({ name }) => name === loop)?.health();
   return async () => {
     const at = clock.now();
     const audit = await lastAudit(store);
+    const tick = stateOf('scheduler');
     return {
       version,
       at,
@@ -43,6 +65,9 @@ export function createStatus(deps: StatusDeps): () => Promise<ServerStatus> {
       ready: await ready(),
       facts: { ...(await counts()), ...(await store.serverFacts(at)) },
       audit: audit && { at: audit.at, findings: audit.findings.length },
+      alarms: await alarms.open(),
+      lastTickAt: tick === undefined ? null : at - tick.idleMs,
+      worker: { ...worker, isRunning: stateOf('runner')?.ok === true },
     };
   };
 }

@@ -3,14 +3,15 @@ import { AppError } from '../../domain/errors.ts';
 import { clockStepMs, clockToldMs } from '../../domain/limits.ts';
 import { isDelay, nextSlot, slotsThrough, type Schedule } from '../../domain/schedule/schedule.ts';
 import { iso, MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
+import type { Alarms } from '../housekeeping/alarms.ts';
 import type { World } from '../ports/outside.ts';
 import type { Overtaken, SetBack, TurnedBack, UpkeepStore } from '../ports/upkeep.ts';
-import { tellOwnersOnce, type TellOwnersDeps } from '../use-cases/reachable-chats.ts';
 import { isolate } from './quarantine.ts';
 import { policyFor } from './run-requests.ts';
 
-interface ClockWatchDeps extends TellOwnersDeps, Pick<World, 'stopwatch' | 'log'> {
-  readonly store: Pick<UpkeepStore, 'setBack' | 'turnBack' | 'endSetBack'> & TellOwnersDeps['store'];
+interface ClockWatchDeps extends Pick<World, 'clock' | 'ids' | 'stopwatch' | 'log'> {
+  readonly store: Pick<UpkeepStore, 'setBack' | 'turnBack' | 'endSetBack'>;
+  readonly alarms: Pick<Alarms, 'tell'>;
 }
 
 /**
@@ -79,9 +80,9 @@ async function planPage({ store, clock, log }: ClockWatchDeps, limit: number): P
 }
 
 /** One word for each hour that the clock shows, however often it is set: a clock that jumps to and fro says nothing new. */
-async function tellOwners(deps: ClockWatchDeps, { byMs, twice, moved }: SetBack): Promise<void> {
-  const view = { view: 'clockSetBack', byMs: -byMs, to: twice.from, moved } as const;
-  await tellOwnersOnce(deps, { word: 'clock_set_back', about: iso(twice.from).slice(0, 13) }, view);
+function tellOwners({ alarms, clock }: ClockWatchDeps, { byMs, twice, moved }: SetBack): Promise<void> {
+  const facts = { cause: 'clock', byMs: -byMs, to: twice.from, moved } as const;
+  return alarms.tell({ about: iso(twice.from).slice(0, 13), since: twice.from, facts }, clock.now());
 }
 
 function turnedBack(task: Overtaken, { byMs }: SetBack, now: number): TurnedBack {

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import type { DeliveryDeed } from '../../domain/delivery.ts';
-import type { BlockedCause, Shown } from '../../domain/shown.ts';
+import type { BlockedCause, Shown, View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { OnlyFor } from './chats.ts';
@@ -203,8 +203,22 @@ export type Membership = { readonly is: 'known'; readonly status: 'admin' | 'mem
 /** Telegram beside the outbox. No fault of Telegram or of the network throws. */
 export interface Platform {
   member(address: string, userId: Actor): Promise<Membership>;
-  /** Says something in private, without a row. True when it arrived. */
-  tell(userId: Actor, words: string): Promise<boolean>;
+  /** Says something without a row, or changes a message that was said so. */
+  tell(place: Place, shown: Extract<View, { view: 'alarm' }>, edits: number | null): Promise<Told>;
+}
+
+/** A thread, and the zone in which its chat speaks of time; null where it has chosen none. */
+export interface Place {
+  readonly thread: Thread;
+  readonly timezone: string | null;
+}
+
+export type Told = { readonly is: 'sent'; readonly messageId: number } | CallFault;
+
+/** A few words beside the database, for what must be kept while nothing can be written there. */
+export interface Notepad {
+  read(): string | null;
+  write(text: string): void;
 }
 
 /** The world around the rooms, of which each takes what it needs. */

@@ -95,9 +95,13 @@ export interface Move {
 }
 
 /** A fresh grant takes the place of the one that is there, which is revoked. */
-export type GrantChange =
-  | { readonly is: 'given'; readonly id: string; readonly scopes: readonly string[]; readonly expiresAt: number | null }
-  | { readonly is: 'revoked'; readonly id: string };
+export interface GivenGrant extends Pick<Grant, 'id' | 'scopes' | 'expiresAt' | 'ownerId'> {
+  readonly is: 'given';
+  /** Who owns it where the owner is out of the chat, and nobody approved that; null where the owner alone will do. */
+  readonly standIn: Actor | null;
+}
+
+export type GrantChange = GivenGrant | { readonly is: 'revoked'; readonly id: string };
 
 export interface TaskFields
   extends
@@ -196,7 +200,7 @@ export type Whose =
   | { readonly thread?: Thread | null; readonly ownerId: Actor };
 
 /** Counts of tasks, and of their work. */
-export interface TaskCounts {
+export interface WorkCounts {
   readonly active: number;
   readonly paused: number;
   readonly completed: number;
@@ -213,7 +217,7 @@ export interface Purge extends Pick<ChangeRequest, 'actor' | 'at' | 'traceId'> {
 
 /** Counts of what was deleted; of what is there where that is not what was expected, so that it was not done. */
 export interface Purged {
-  readonly counts: TaskCounts;
+  readonly counts: WorkCounts;
   readonly isDone: boolean;
 }
 
@@ -248,7 +252,7 @@ export interface TaskStore extends RunViewStore {
   readTask(taskId: string): Promise<Task | null>;
   listTasks(query: TaskQuery): Promise<Page<Task>>;
   listVersions(taskId: string): Promise<readonly TaskVersion[]>;
-  countTasks(whose: Whose): Promise<TaskCounts>;
+  countTasks(whose: Whose): Promise<WorkCounts>;
   /** Deletes them all, or none; each can be restored for a day. */
   purgeTasks(purge: Purge): Promise<Purged>;
   /** Tasks among them that run something now which nobody has called off. */

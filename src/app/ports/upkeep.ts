@@ -1,19 +1,22 @@
 import type { Actor } from '../../domain/access.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
 import type { Gap } from '../../domain/due.ts';
+import type { AlarmFacts, DowntimeCause, StoppedTask } from '../../domain/shown.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from './chats.ts';
+import type { Place } from './outside.ts';
 import type { Batch, DueTask, Quarantine, Unreadable } from './pipeline.ts';
 import type { Twice } from './why.ts';
 
 /** The store of housekeeping. Every method is one short transaction, whatever the tables hold. */
 
 /**
- * The walk of retention, by tables: last come the tasks, of which nothing may be left by then, and rows that belong to no task
+ * The walk of retention: first the history of tasks that keep less of it than the server does, then by tables. Last come the tasks, of which nothing may be left by then, and rows that belong to no task
  * any more.
  */
 export const shelves = [
+  'history',
   'occurrences',
   'runs',
   'deliveries',
@@ -32,7 +35,8 @@ export interface PruneRequest {
   readonly shelf: Shelf;
   /** Where the page before has ended; null for the first one. */
   readonly after: string | null;
-  /** Only what is older than this instant goes. */
+  readonly now: number;
+  /** Only what is older than this instant goes; and of the history of a task what is older than the task keeps it. */
   readonly before: number;
   readonly limit: number;
 }
@@ -199,6 +203,8 @@ export interface OpenDowntime {
   readonly id: string;
   readonly from: number;
   readonly to: number;
+  /** Null where no process was there. */
+  readonly cause: DowntimeCause | null;
 }
 
 export interface Downtime extends OpenDowntime {
@@ -232,7 +238,7 @@ export interface DowntimeStore {
    * Opens the row of the time since the last sign of life, if there was one, or makes the one that is open still reach to
    * now; and gives the next sign. In one step.
    */
-  openDowntime(id: string, now: number): Promise<Opened>;
+  openDowntime(id: string, now: number, cause: DowntimeCause | null): Promise<Opened>;
   /** Gives a sign of life. */
   markAlive(now: number): Promise<void>;
   /** The one without a report. */
@@ -240,7 +246,7 @@ export interface DowntimeStore {
   /** Whether every slot up to the instant has been decided about. */
   isDecided(upTo: number): Promise<boolean>;
   /** Counts the slots of a downtime by their fate, as far as their tasks are still there. */
-  costOf(downtime: OpenDowntime): Promise<readonly Cost[]>;
+  costOf(downtime: Pick<OpenDowntime, 'id' | 'from' | 'to'>): Promise<readonly Cost[]>;
   /** Writes the report, its event and the words about it, once. */
   reportDowntime(told: ToldDowntime): Promise<void>;
   listDowntimes(limit: number): Promise<readonly Downtime[]>;
@@ -252,3 +258,50 @@ export type Opened =
   | { readonly is: 'first' }
   /** The last sign lies in the future: the clock was set back, and nobody knows for how long nobody was there. */
   | { readonly is: 'clockBack'; readonly aliveAt: number };
+
+/** Trouble as it is seen: the same one has the same key, however often it is looked at. */
+export interface Sighting {
+  /** Tells it from other trouble of its cause; empty where there is but one. */
+  readonly about: string;
+  readonly since: number;
+  readonly facts: AlarmFacts;
+}
+
+/** Where an owner wants to hear of it. */
+export type AlarmPlace = 'private' | 'off' | Thread;
+
+/** A place that nobody can read any more is the private chat. */
+export function alarmPlaceOf(text: string | null): AlarmPlace {
+  try {
+    const place: unknown = JSON.parse(text ?? '"private"');
+    if (place === 'off') return 'off';
+    const { provider, address, topic } = place as Partial<Thread>;
+    const isThread = typeof provider === 'string' && typeof address === 'string' && topic !== undefined;
+    return isThread ? { provider, address, topic } : 'private';
+  } catch {
+    return 'private';
+  }
+}
+
+/** Owners who want to hear of trouble, and where; null for one whose place cannot be reached. */
+export type Ears = ReadonlyMap<Actor, Place | null>;
+
+/** Trouble of which owners were told. It is kept while it lasts, and until every message about it says that it is over. */
+export interface Alarm extends Sighting {
+  readonly over: number | null;
+  /** The message that tells each owner, by their id; several may read the same one. */
+  readonly told: Readonly<Record<string, string>>;
+  /** Messages that say how it stands now. */
+  readonly current: readonly string[];
+}
+
+export interface AlarmStore {
+  listAlarms(): Promise<readonly Alarm[]>;
+  /**
+   * Keeps it and puts the new messages into the outbox. Messages that told of it before and are not current are changed, as
+   * soon as they have arrived; it answers whether all of them are current now.
+   */
+  keepAlarm(alarm: Alarm, messages: readonly NewMessage[], now: number): Promise<boolean>;
+  /** Tasks that have failed too often in a row and that nobody has resumed, the latest first. */
+  stoppedTasks(limit: number): Promise<readonly StoppedTask[]>;
+}

@@ -84,11 +84,14 @@ export interface Change extends Deed {
   readonly pause: Deed | null;
 }
 
-/** A stretch of time that came twice, as the clock was set back. Both ends included. */
-export interface Twice {
+/** A stretch of time. Both ends included. */
+export interface Span {
   readonly from: number;
   readonly to: number;
 }
+
+/** One that came twice, as the clock was set back. */
+export type Twice = Span;
 
 /** Work and wishes that stand in the way of the plan. */
 export interface Ahead {
@@ -117,9 +120,13 @@ export interface TruthRows {
   /** In the same order, from what was in force at `from` through the first that came after the stretch. */
   readonly versions: readonly InForce[];
   readonly twice: readonly Twice[];
+  /** Times in which a process was there, and nothing could be written. */
+  readonly unwritable: readonly Span[];
   readonly ahead: Ahead;
   /** Records of slots before this were removed, under whatever retention held then; null when none ever were. */
   readonly removedBefore: number | null;
+  /** The last slot whose record was removed because the task keeps less; null when none ever was. */
+  readonly lastNotKept: number | null;
   /** Where no slot of the stretch has a row: the scheduled ones that have, on either side of it, and the next gap. */
   readonly around: {
     readonly before: SlotRow | null;

@@ -1,5 +1,4 @@
-import { userIdOf } from '../../domain/access.ts';
-import type { Shown, View, Word } from '../../domain/shown.ts';
+import type { Shown } from '../../domain/shown.ts';
 import { noticeTo, type Chat, type ChatStore, type NewMessage } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 
@@ -47,23 +46,4 @@ export function createChats({ store, clock, ids, bell, log }: ChatsDeps) {
       bell.ring('deliverer');
     },
   };
-}
-
-export interface TellOwnersDeps extends Pick<World, 'clock' | 'ids' | 'bell'> {
-  readonly store: Pick<ChatStore, 'listOwners' | 'findChat' | 'tellOnce'>;
-}
-
-/** Each owner whose private chat is known hears the word once; where there is none, the log is all. */
-export async function tellOwnersOnce(
-  { store, ids, clock, bell }: TellOwnersDeps,
-  word: Word,
-  shown: View,
-): Promise<void> {
-  for (const { id } of await store.listOwners()) {
-    const address = String(userIdOf(id) ?? '');
-    const chat = await store.findChat(address);
-    if (chat === null || chat.state === 'gone') continue;
-    const message = noticeTo({ provider: 'telegram', address, topic: null }, { id: ids.next(), shown });
-    if (await store.tellOnce(word, message, clock.now())) bell.ring('deliverer');
-  }
 }

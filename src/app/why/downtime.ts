@@ -1,14 +1,23 @@
-import { downtimeChatsMax, downtimeToldMs, downtimeToldTasksMax, signOfLifeMs } from '../../domain/limits.ts';
+import {
+  downtimeChatsMax,
+  downtimeToldMs,
+  downtimeToldTasksMax,
+  signOfLifeMs,
+  signOfLifeRetryMs,
+} from '../../domain/limits.ts';
+import type { DowntimeCause } from '../../domain/shown.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
+import type { Alarms } from '../housekeeping/alarms.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import { noticeTo, type NewMessage } from '../ports/chats.ts';
 import type { Ids, World } from '../ports/outside.ts';
-import type { Cost, DowntimeCounts, DowntimeStore, OpenDowntime } from '../ports/upkeep.ts';
+import type { Cost, DowntimeCounts, DowntimeStore, OpenDowntime, Opened } from '../ports/upkeep.ts';
 
 /**
- * The times in which nobody was there, and what they cost. A process leaves a sign of life every half minute. The next
- * start opens a row for the time since the last one, before anything is scheduled, and when every slot of that time has been
- * decided about, the row gets its report: once, together with an event and with a word in each chat that it concerns.
+ * The times in which nobody was there, or nothing could be written, and what they cost. A process leaves a sign of life every
+ * half minute. The next start, or the first sign that can be written again, opens a row for the time since the last one, and
+ * when every slot of that time has been decided about, the row gets its report: once, together with an event and with a word
+ * in each chat that it concerns, and to the owners.
  *
  * A process that dies before it has reported leaves its row open, and the next start makes that row reach to itself.
  */
@@ -16,52 +25,90 @@ export type Downtimes = ReturnType<typeof createDowntimes>;
 
 interface DowntimeDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'bell'> {
   readonly store: DowntimeStore;
+  readonly alarms: Pick<Alarms, 'tell' | 'isDatabaseAway'>;
+  /** Why nothing can be scheduled for want of the database; null while it can. */
+  readonly schedulerAway: () => string | null;
 }
 
 export function createDowntimes(deps: DowntimeDeps) {
   const { store, clock, log } = deps;
   const opening = createOpening(deps);
+  /** Whether a row may be open: each was opened here. */
+  const report = { isOpen: true };
   return {
     /** At the start, before the scheduler. It does not throw. */
     open: () => opening.open().catch((error: unknown) => log.warn('downtime_not_opened', { error: String(error) })),
     /** At a clean stop, last of all. A store that is away by now knows when it was last reached, which is as good. */
     close: () =>
       store.markAlive(clock.now()).catch((error: unknown) => log.warn('sign_of_life_failed', { error: String(error) })),
-    chores: [signOfLife(deps, opening), reporter(deps)],
+    chores: [signOfLife(deps, { opening, report }), reporter(deps, report)],
   };
+}
+
+interface Report {
+  isOpen: boolean;
 }
 
 /**
  * A start is not held up by a store that cannot commit. The sign of life of the process before stays until the row could be
  * opened, with the instant and the id of this start: whatever it schedules meanwhile has an id after that.
  */
-function createOpening({ store, clock, ids, log }: DowntimeDeps) {
+function createOpening({ store, clock, ids, log, alarms }: DowntimeDeps) {
   const id = ids.next();
   let startedAt: number | null = null;
+  let cause: DowntimeCause | null = null;
   let isOpen = false;
   return {
     isOpen: () => isOpen,
     open: async (): Promise<void> => {
       startedAt ??= clock.now();
-      const opened = await store.openDowntime(id, startedAt);
+      // A process that ended while nothing could be written has noted that beside the database.
+      cause ??= alarms.isDatabaseAway() ? 'database' : null;
+      const opened = await store.openDowntime(id, startedAt, cause);
       isOpen = true;
-      if (opened.is === 'clockBack') log.warn('clock_was_set_back', { by_ms: opened.aliveAt - startedAt });
-      if (opened.is === 'opened') {
-        const { id: downtimeId, from, to } = opened.downtime;
-        log.info('downtime_opened', { downtime_id: downtimeId, ms: to - from });
-      }
+      if (opened.is === 'clockBack') log.warn('clock_was_set', { step_ms: startedAt - opened.aliveAt });
+      tellOpened(log, opened);
     },
   };
 }
 
-function signOfLife({ store }: DowntimeDeps, opening: ReturnType<typeof createOpening>): Chore {
+function tellOpened(log: DowntimeDeps['log'], opened: Opened): void {
+  if (opened.is !== 'opened') return;
+  const { id, from, to, cause } = opened.downtime;
+  log.info('downtime_opened', { downtime_id: id, ms: to - from, cause });
+}
+
+interface SignDeps {
+  readonly opening: ReturnType<typeof createOpening>;
+  readonly report: Report;
+}
+
+function signOfLife({ store, ids, log, schedulerAway }: DowntimeDeps, { opening, report }: SignDeps): Chore {
+  /** Of the first sign that could not be written: whatever is decided after that has an id after it. */
+  let failed: string | null = null;
   return {
     name: 'sign_of_life',
     when: { every: signOfLifeMs },
+    retryMs: signOfLifeRetryMs,
     step: async (now) => {
-      if (!opening.isOpen()) await opening.open();
-      await store.markAlive(now);
-      return { taken: 1, more: false };
+      try {
+        if (!opening.isOpen()) await opening.open();
+        // Small commits may still find room where those of the scheduler find none.
+        if (schedulerAway() !== null) {
+          failed ??= ids.next();
+          return { taken: 0, more: false, afterMs: signOfLifeRetryMs };
+        }
+        if (failed === null) await store.markAlive(now);
+        else {
+          tellOpened(log, await store.openDowntime(failed, now, 'database'));
+          report.isOpen = true;
+        }
+        failed = null;
+        return { taken: 1, more: false };
+      } catch (error) {
+        failed ??= ids.next();
+        throw error;
+      }
     },
   };
 }
@@ -69,21 +116,28 @@ function signOfLife({ store }: DowntimeDeps, opening: ReturnType<typeof createOp
 /** Slots that are decided about come in quickly, and nobody waits for the report longer than for those. */
 const lookAgainMs = 1000;
 
-function reporter({ store, ids, log, bell }: DowntimeDeps): Chore {
-  /** Only a start opens a row. */
-  let isOpen = true;
+function reporter({ store, ids, log, bell, alarms }: DowntimeDeps, report: Report): Chore {
   return {
     name: 'downtime_report',
-    when: { asked: () => isOpen },
+    when: { asked: () => report.isOpen },
     step: async (now) => {
       const open = await store.lastDowntime();
-      isOpen = open !== null;
+      report.isOpen = open !== null;
       if (open === null || !(await store.isDecided(open.to))) return { taken: 0, more: false, afterMs: lookAgainMs };
       const chats = chatsOf(await store.costOf(open));
       const counts = countsOf(chats);
       const messages = wordsOf(ids, open, chats);
+      if (isNews(open, counts)) {
+        const { id: about, from: since, to, cause: why } = open;
+        const facts = { cause: 'downtime', why, to, ...counts } as const;
+        await alarms.tell(
+          { about, since, facts },
+          to,
+          messages.map(({ thread }) => thread),
+        );
+      }
       await store.reportDowntime({ id: open.id, counts, at: now, messages });
-      isOpen = false;
+      report.isOpen = false;
       log.info('downtime', { downtime_id: open.id, ms: open.to - open.from, chats: chats.length, ...counts });
       if (messages.length > 0) bell.ring('deliverer');
       return { taken: 1, more: false };
@@ -124,19 +178,25 @@ function countsOf(chats: readonly Chat[]): DowntimeCounts {
  * The word about it in each chat that it concerns, in its base thread. A late result says so itself, and what a policy
  * skipped it might have skipped anyway, so a chat that lost nothing else hears of a long downtime only.
  */
-function wordsOf(ids: Ids, { from, to }: OpenDowntime, chats: readonly Chat[]): NewMessage[] {
-  const isLong = to - from >= downtimeToldMs;
+function wordsOf(ids: Ids, open: OpenDowntime, chats: readonly Chat[]): NewMessage[] {
+  const { from, to, cause } = open;
   return chats
     .filter(({ thread, isMute }) => isDeliverable(thread) && !isMute)
     .slice(0, downtimeChatsMax)
-    .filter(({ missed, asked }) => isLong || missed + asked > 0)
+    .filter((chat) => isNews(open, chat))
     .map(({ thread, missed, late, asked, skipped, tasks }) => {
       const named = [...tasks]
         .toSorted(([a], [b]) => a - b)
         .slice(0, downtimeToldTasksMax)
         .map(([number, title]) => ({ number, title }));
       const moreTasks = tasks.size - named.length;
-      const shown = { view: 'downtime', from, to, missed, late, asked, skipped, tasks: named, moreTasks } as const;
+      const counts = { missed, late, asked, skipped };
+      const why = cause === null ? {} : { cause };
+      const shown = { view: 'downtime', from, to, ...why, ...counts, tasks: named, moreTasks } as const;
       return noticeTo(thread, { id: ids.next(), shown });
     });
+}
+
+function isNews({ from, to }: OpenDowntime, { missed, asked }: Pick<DowntimeCounts, 'missed' | 'asked'>): boolean {
+  return to - from >= downtimeToldMs || missed + asked > 0;
 }

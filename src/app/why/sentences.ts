@@ -99,7 +99,12 @@ function absence(one: Case): string {
   const { timeline, decidedAt, slotAt } = one;
   const isClose = minuteOf(decidedAt) - slotAt <= (graceOf(one) ?? 0);
   const moments = isClose ? timeline.moments : timeline.about;
-  return `nobody was there until ${moments.beside(decidedAt, slotAt)}`;
+  return `${nobody(one)} until ${moments.beside(decidedAt, slotAt)}`;
+}
+
+function nobody({ timeline, slotAt }: Case): string {
+  const isUnwritten = timeline.rows.unwritable.some(({ from, to }) => from <= slotAt && slotAt <= to);
+  return isUnwritten ? 'the database could not be written' : 'nobody was there';
 }
 
 function graceText(one: Case): string {
@@ -138,10 +143,10 @@ function untilAnswer(one: Case): string {
 /** Words for the origin of a slot, when that was not the schedule alone. */
 export const askedFor: Readonly<Record<OccurrenceSource, (one: Case) => string>> = {
   schedule: () => '',
-  catch_up: ({ asker }) =>
-    asker === null
-      ? ', as nobody was there in time'
-      : `, as nobody was there in time and ${actorText(asker.actor)} wanted it after all`,
+  catch_up: (one) => {
+    const wish = one.asker === null ? '' : ` and ${actorText(one.asker.actor)} wanted it after all`;
+    return `, as ${nobody(one)} in time${wish}`;
+  },
   run_now: (one) => `, asked for by hand${doneBy(one)}`,
   snooze: (one) =>
     one.status === 'succeeded'
@@ -149,6 +154,7 @@ export const askedFor: Readonly<Record<OccurrenceSource, (one: Case) => string>>
       : `, snoozed to this time${doneBy(one)}`,
   retry: (one) => `, as a retry${doneBy(one)}`,
   replay: (one) => `, as a replay${doneBy(one)}`,
+  stale_refresh: () => ', because its last good result was too old (policy refresh_after)',
 };
 
 function doneBy({ asker }: Case): string {

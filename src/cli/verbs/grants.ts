@@ -36,9 +36,10 @@ export const grantVerbs = [
     },
   }),
   verb({
-    usage: 'create <task>',
-    summary: 'give a task a fresh grant; the one that it had is revoked',
-    examples: ['cronogram grant create 3 --expires "2027-12-31 00:00"'],
+    usage: 'renew <task>',
+    summary: 'give a task a fresh grant in place of its own',
+    about: 'A task that waited for its owner goes on. Where they are gone, it is then of whoever approved the chat.',
+    examples: ['cronogram grant renew 3 --expires "2027-12-31 00:00"'],
     flags: [
       { flags: '--expires <when>', about: 'from then on its slots are skipped' },
       { flags: '--scope <scope>', about: 'such as action:message; may be given several times', isList: true },
@@ -107,11 +108,7 @@ export const accessVerbs = [
     usage: 'allow <user_or_chat>',
     summary: 'let a person or a group in',
     about: 'By their number, as Telegram and the answer to strangers tell it; that of a group is negative.',
-    examples: [
-      'cronogram access allow 1001',
-      'cronogram access allow 1001 --owner',
-      'cronogram access allow -- -1001234',
-    ],
+    examples: ['cronogram access allow 1001 --owner', 'cronogram access allow -1001234'],
     flags: [{ flags: '--owner', about: 'as an owner of the bot, who may do everything' }],
     does: async (session, [id = ''], { owner }) => {
       const body = owner === true ? { role: 'owner' as const } : {};

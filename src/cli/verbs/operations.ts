@@ -81,7 +81,7 @@ export const operationVerbs = [
   }),
   verb({
     usage: 'downtimes',
-    summary: 'list when nobody was there, and what that cost',
+    summary: 'list when nobody was there, or nothing could be written, and what that cost',
     examples: ['cronogram downtimes --limit 5'],
     flags: [limitFlag],
     does: async (session, _args, { limit }) => {
@@ -90,6 +90,7 @@ export const operationVerbs = [
       const count = (of: keyof Counts) => (one: Downtime) => (one.counts === null ? '?' : String(one.counts[of]));
       const columns: readonly Column<Downtime>[] = [
         { title: `FROM (${times.zone})`, least: 16, of: ({ from }) => times.at(from) },
+        { title: 'CAUSE', of: ({ cause }) => cause },
         { title: 'LASTED', of: ({ from, to }) => durationWords(Date.parse(to) - Date.parse(from)) },
         { title: 'MISSED', of: count('missed') },
         { title: 'LATE', of: count('late') },
@@ -160,7 +161,7 @@ function cell(ok: boolean, text: string): Cell {
 }
 
 async function statusText({ terminal, clock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
-  const { tasks, due, runs, deliveries, audit, ready, retention } = answer;
+  const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
@@ -177,6 +178,9 @@ async function statusText({ terminal, clock, client }: Session, answer: AnswerOf
     ['next', answer.next_due_at === null ? 'none' : times.full(answer.next_due_at)],
     ['runs', `${runs.running} running, ${runs.queued} waiting`],
     ['deliveries', deliveryCell(deliveries)],
+    ['last tick', tick === null ? 'none' : times.full(tick)],
+    ['worker', cell(worker.running, `${worker.running ? 'running' : 'not running'}: ${worker.id}`)],
+    ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],
     ['database', `${(answer.database_bytes / 1_048_576).toFixed(1)} MiB`],
     ['history', `kept ${counted(retention.days, 'day')}`],
@@ -189,6 +193,11 @@ async function statusText({ terminal, clock, client }: Session, answer: AnswerOf
             `${audit.findings === 0 ? 'clean' : counted(audit.findings, 'finding')}, ${distance(Date.parse(audit.at), Date.parse(answer.now))}`,
           ),
     ],
+    ...alarms.open.map(({ cause, since, about }): Fact => [
+      'alarm',
+      { text: `${cause}${about === null ? '' : ` (${about})`}, since ${times.about(since)}`, tone: 'bad' },
+    ]),
+    ['unheard', alarms.unheard.length === 0 ? null : `${alarms.unheard.join(', ')}: no private chat with the bot`],
     ['clock', clockFact(Date.parse(answer.now) - clock.now())],
   ]);
 }
@@ -247,12 +256,18 @@ function auditColumns({ clock }: Session): readonly Column<AuditEntry>[] {
     { title: `AT (${times.zone})`, least: 16, of: (one) => times.about(one.at) },
     { title: 'WHO', least: 8, of: (one) => one.actor },
     { title: 'DID', of: (one) => one.verb },
-    { title: 'TASK', least: 13, of: (one) => one.task_id },
+    { title: 'ABOUT', least: 13, of: (one) => one.task_id ?? letIn(one) },
     { title: 'STATE', least: 8, of: stateWords },
   ];
 }
 
 type AuditEntry = AnswerOf<'listAudit'>['entries'][number];
+
+/** The number of somebody who was let in, or denied. */
+function letIn({ before, after }: AuditEntry): string | null {
+  const address = (after ?? before)?.['address'];
+  return typeof address === 'string' ? address : null;
+}
 
 function stateWords({ state_before: before, state_after: after }: AuditEntry): string | null {
   return before === after ? after : `${before ?? 'none'} -> ${after ?? 'none'}`;

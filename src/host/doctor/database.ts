@@ -165,4 +165,16 @@ const backups: Check = {
   },
 };
 
-export const databaseChecks: readonly Check[] = [folder, database, lock, migrations, disk, backups];
+const alarms: Check = {
+  check: 'alarms',
+  title: 'Alarms',
+  look: ({ examined: { inspection } }) => {
+    if (inspection.is !== 'sound') return [];
+    const { unheard } = inspection.facts;
+    if (unheard.length === 0) return [ok('every owner can be told of trouble, or wants to hear of none')];
+    const who = `${unheard.join(', ')} cannot be told of trouble, for want of a private chat with the bot.`;
+    return [warn(`${who} The log and /status tell of it alone.`, 'They send /start to the bot in private.')];
+  },
+};
+
+export const databaseChecks: readonly Check[] = [folder, database, lock, migrations, disk, backups, alarms];

@@ -1,4 +1,5 @@
 import { wire } from '../../api/wire.ts';
+import type { OpenAlarms } from '../../app/housekeeping/alarms.ts';
 import type { AccessEntry } from '../../app/ports/chat-facts.ts';
 import { addressIn } from '../../app/use-cases/membership.ts';
 import { checks, type Finding } from '../../domain/audit.ts';
@@ -11,7 +12,7 @@ import { instantOf } from './wire.ts';
 /** Handlers for status, usage, and housekeeping on demand. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
-    const { version, at, startedAt, ready, facts, audit } = await operations.status();
+    const { version, at, startedAt, ready, facts, audit, alarms, lastTickAt, worker } = await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
     return {
@@ -25,7 +26,10 @@ export const operationHandlers = {
       runs: { running, queued },
       deliveries: { pending, blocked, unknown },
       audit: audit === null ? null : wire(audit),
+      alarms: { open: alarms.open.map(wireAlarm), unheard: [...alarms.unheard] },
       retention: { days: operations.retentionDays, ...wire({ oldestRunAt }) },
+      ...wire({ lastTickAt }),
+      worker: { id: worker.id, running: worker.isRunning, action_kinds: worker.kinds },
     };
   },
   getUsage: async ({ query }, { operations }) => {
@@ -81,6 +85,11 @@ function addressOf(id: string): string {
 function wireAccess({ address, name, role, by, since }: AccessEntry) {
   const thread = threadKeyOf(telegramThread(address));
   return { id: address, thread_key: thread, who: name, role, by, since: since === null ? null : iso(since) };
+}
+
+function wireAlarm({ since, about, facts: { cause } }: OpenAlarms['open'][number]) {
+  const [name = ''] = about.split(' ', 1);
+  return { cause, since: iso(since), about: name === '' ? null : name };
 }
 
 async function live(_asked: unknown, { health }: Pick<HttpRooms, 'health'>) {

@@ -97,10 +97,10 @@ function originOf(query: PartsOf<'listRuns'>['read']['query']) {
 async function repeated(
   kind: 'retry' | 'replay',
   { params, idempotencyKey, traceId }: Asked<'retryRun'>,
-  { tasks, actor }: HttpRooms,
+  { tasks, actor, clock }: HttpRooms,
 ) {
   const { task, taskRun } = await tasks.repeat(kind, params.run_id, { actor, idempotencyKey, traceId });
-  return { task: wireTask(task), task_run: wireTaskRun(taskRun) };
+  return { task: wireTask(task, { clock }), task_run: wireTaskRun(taskRun) };
 }
 
 type WireAnswer = PartsOf<'whyTask'>['answer']['answers'][number];
@@ -155,6 +155,7 @@ function wireDeed({ id, before, after, ...deed }: Deed): PartsOf<'listAudit'>['a
   return { entry_id: id, ...wire(deed), ...facts };
 }
 
-function wireDowntime({ id, ...downtime }: Downtime) {
-  return { downtime_id: id, ...wire(downtime), from: iso(downtime.from), to: iso(downtime.to) };
+function wireDowntime({ id, ...downtime }: Downtime): PartsOf<'listDowntimes'>['answer']['downtimes'][number] {
+  const { from, to, cause } = downtime;
+  return { downtime_id: id, ...wire(downtime), from: iso(from), to: iso(to), cause: cause ?? 'process' };
 }

@@ -54,7 +54,7 @@ export function databaseFile(url: string): string | null {
   return url.startsWith('file:') ? resolve(url.slice('file:'.length)) : null;
 }
 
-async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
+async function openFile({ url, holder, turn, timer }: Opening): Promise<Opened> {
   const file = databaseFile(url);
   if (file === null) throw new AppError('store_unavailable', 'DATABASE_URL is file:<path> or postgres://...');
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -66,8 +66,8 @@ async function openFile({ url, holder, turn }: Opening): Promise<Opened> {
       connection.close();
       throw error;
     });
-    const watch = watchFile(file, connection, holder.since);
-    return watched(opened(tellingOfDamage(sqliteEngine(connection, turn), watch), migrated, lock), file, watch);
+    const watch = watchFile(file, connection, { openedAt: holder.since, timer });
+    return watched(opened(heeding(sqliteEngine(connection, turn), watch), migrated, lock), file, watch);
   } catch (error) {
     await lock.release();
     throw error;
@@ -99,6 +99,7 @@ function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, wa
         await watch.close();
       } finally {
         await made.close();
+        watch.release();
       }
     },
   };
@@ -108,8 +109,11 @@ function damageOf(found: string): string {
   return `The database file is damaged (${found.replaceAll(/\s+/g, ' ')}). Stop the server, then run: cronogram restore latest`;
 }
 
-/** A page that cannot be read is known from the first script that meets it, and not only from the check of the night. */
-function tellingOfDamage(engine: Engine, watch: FileWatch): Engine {
+/**
+ * Nothing is written to a file that is lost. A page that cannot be read is known from the first script that meets it, and not
+ * only from the check of the night.
+ */
+function heeding(engine: Engine, watch: FileWatch): Engine {
   const noting = async <T>(does: () => Promise<T>): Promise<T> => {
     try {
       return await does();
@@ -118,11 +122,15 @@ function tellingOfDamage(engine: Engine, watch: FileWatch): Engine {
       throw error;
     }
   };
+  const writing = async <T>(does: () => Promise<T>): Promise<T> => {
+    watch.refuse();
+    return does();
+  };
   return {
     ...engine,
     read: (script) => noting(() => engine.read(script)),
-    transact: (script) => noting(() => engine.transact(script)),
-    transactLightly: (script) => noting(() => engine.transactLightly(script)),
+    transact: (script) => noting(() => writing(() => engine.transact(script))),
+    transactLightly: (script) => noting(() => writing(() => engine.transactLightly(script))),
   };
 }
 

@@ -27,7 +27,7 @@ import { answerStore, keepAnswer } from '../tasks/once.ts';
 import { taskReads } from '../tasks/reads.ts';
 import { taskStore } from '../tasks/tasks.ts';
 import { auditStore } from '../upkeep/checks.ts';
-import { upkeepStore } from '../upkeep/notes.ts';
+import { alarmStore, upkeepStore } from '../upkeep/notes.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
 import { setBackStore } from '../upkeep/set-backs.ts';
@@ -42,6 +42,7 @@ export function createStore(engine: Engine): Store {
       ...outboxStore,
       ...taskStore,
       ...upkeepStore,
+      ...alarmStore,
       ...setBackStore,
       ...workloadStore,
       ...lostClaimStore,

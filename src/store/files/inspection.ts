@@ -21,6 +21,8 @@ export interface DatabaseFacts {
   readonly aliveAt: number | null;
   /** Chats in which the bot may work. */
   readonly chats: readonly ApprovedChat[];
+  /** Owners who want to hear of trouble and have no private chat in which they could. */
+  readonly unheard: readonly string[];
 }
 
 export interface ApprovedChat {
@@ -113,6 +115,7 @@ function inspect(connection: Database.Database, known: readonly Migration[]): In
       lastSlotAt: instantOf(value(lastSlotText)),
       aliveAt: instantOf(value(noteText('alive_at'))),
       chats: connection.prepare(chatsText).all() as ApprovedChat[],
+      unheard: connection.prepare(unheardText).pluck().all() as string[],
     },
   };
 }
@@ -160,6 +163,11 @@ const countTasks = `select count(*) from tasks where state <> 'deleted'`;
 const countActive = `select count(*) from tasks where state = 'active'`;
 const lastSlotText = `select max(slot_at) from occurrences where status <> 'pending'`;
 const chatsText = `select address, title, kind from chats where provider = 'telegram' and state = 'approved' order by address`;
+
+const unheardText = `select u.id from users u where u.role = 'owner'
+  and not exists (select 1 from chats c where 'telegram:user:' || c.address = u.id and c.state not in ('gone', 'refused'))
+  and not exists (select 1 from kv where scope = 'system' and key = 'alarms:' || u.id and value <> '"private"')
+  order by u.id`;
 
 function noteText(key: 'tz_version' | 'alive_at'): string {
   return `select value from kv where scope = 'system' and key = '${key}'`;
@@ -231,6 +239,7 @@ async function inspectServer(client: pg.Client): Promise<ServerInspection> {
     lastSlotAt: instantOf(await value(lastSlotText)),
     aliveAt: instantOf(await value(noteText('alive_at'))),
     chats,
+    unheard: (await client.query<{ id: string }>(unheardText)).rows.map(({ id }) => id),
   };
   return { inspection: { is: 'sound', facts }, lock, server };
 }

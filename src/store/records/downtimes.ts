@@ -1,5 +1,7 @@
 import type { Downtime, DowntimeCounts, Cost, OpenDowntime, Opened, ToldDowntime } from '../../app/ports/upkeep.ts';
+import type { Span } from '../../app/ports/why.ts';
 import { clockStepMs, signOfLifeMs } from '../../domain/limits.ts';
+import type { DowntimeCause } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, number, pick, type Field } from '../engine/fields.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
@@ -10,7 +12,7 @@ import { aliveAt, markAlive } from '../upkeep/notes.ts';
 import { setBack } from '../upkeep/set-backs.ts';
 import { tellEvents } from './journal.ts';
 
-/** The times in which nobody was there. */
+/** The times in which nothing could be done. */
 export const downtimeStore = {
   openDowntime,
   markAlive,
@@ -22,11 +24,11 @@ export const downtimeStore = {
 };
 
 const { downtimes } = columns;
-const openFields = { id: downtimes.id, from: downtimes.fromAt, to: downtimes.toAt };
+const openFields = { id: downtimes.id, from: downtimes.fromAt, to: downtimes.toAt, cause: downtimes.cause };
 const isOpen = raw('report is null');
 
 /** One transaction: a start that is killed right after it has given its own sign of life, and the next one counts from there. */
-function* openDowntime(id: string, now: number): Script<Opened> {
+function* openDowntime(id: string, now: number, cause: DowntimeCause | null): Script<Opened> {
   const last = yield* aliveAt();
   yield* markAlive(now);
   if (last === null || !Number.isSafeInteger(last)) return { is: 'first' };
@@ -38,8 +40,8 @@ function* openDowntime(id: string, now: number): Script<Opened> {
   if (last > now) return { is: 'first' };
   const [extended] = yield* updateReturning('downtimes', { toAt: now }, isOpen, openFields);
   if (extended !== undefined) return { is: 'opened', downtime: extended };
-  yield* insert('downtimes', { id, fromAt: last, toAt: now });
-  return { is: 'opened', downtime: { id, from: last, to: now } };
+  yield* insert('downtimes', { id, fromAt: last, toAt: now, cause });
+  return { is: 'opened', downtime: { id, from: last, to: now, cause } };
 }
 
 function* lastDowntime(): Script<OpenDowntime | null> {
@@ -76,7 +78,7 @@ const costFields = {
  * stays one when it has been answered meanwhile: it is what the downtime made of the slot. A task that is gone has nobody
  * left to tell.
  */
-function* costOf({ id, from, to }: OpenDowntime): Script<Cost[]> {
+function* costOf({ id, from, to }: Pick<OpenDowntime, 'id' | 'from' | 'to'>): Script<Cost[]> {
   const first = from - lastMomentsMs;
   const found = yield* all(
     select(costFields)`from (select task_id, became, sum(count) as count from (
@@ -105,6 +107,21 @@ const shownFields = {
   counts: mapped(downtimes.report, (report) => (readFacts(report)?.['counts'] as DowntimeCounts | undefined) ?? null),
   reportedAt: downtimes.reportedAt,
 };
+
+/** Whoever asks about a time before more starts than these is told what each slot was decided by alone. */
+const downtimesReadMax = 500;
+
+const unwritableFields = { from: downtimes.fromAt, to: downtimes.toAt };
+
+/** Times in which nothing could be written, among the last downtimes. */
+export function* unwritable(): Script<Span[]> {
+  return yield* all(
+    select(
+      unwritableFields,
+    )`from (select from_at, to_at, cause from downtimes order by id desc ${limited(downtimesReadMax)}) latest
+      where cause = 'database' order by from_at`,
+  );
+}
 
 function* listDowntimes(limit: number): Script<Downtime[]> {
   return yield* all(select(shownFields)`from downtimes order by id desc ${limited(limit)}`);

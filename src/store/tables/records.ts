@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Actor } from '../../domain/access.ts';
 import type { DeedVerb } from '../../domain/event.ts';
-import type { Word } from '../../domain/shown.ts';
+import type { DowntimeCause, Word } from '../../domain/shown.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -83,7 +83,7 @@ export function eventsTable(d: Dialect) {
   );
 }
 
-/** The time between two lives of the process, and what it cost. */
+/** A time in which nothing could be done, and what it cost. */
 export function downtimesTable(d: Dialect) {
   const { text, int } = d;
   return d.table(
@@ -92,6 +92,8 @@ export function downtimesTable(d: Dialect) {
       id: text('id').primaryKey(),
       fromAt: int('from_at').notNull(),
       toAt: int('to_at').notNull(),
+      /** Null where no process was there. */
+      cause: text('cause').$type<DowntimeCause>(),
       /** Null until every slot of that time was decided about. */
       report: text('report'),
       reportedAt: int('reported_at'),

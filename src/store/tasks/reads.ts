@@ -1,5 +1,5 @@
 import type { EndedRun, TaskRun, TaskRunQuery, Page } from '../../app/ports/runs.ts';
-import type { TaskCounts, TaskQuery, TaskVersion, Whose } from '../../app/ports/tasks.ts';
+import type { WorkCounts, TaskQuery, TaskVersion, Whose } from '../../app/ports/tasks.ts';
 import { versionsShownMax } from '../../domain/limits.ts';
 import type { Definition, Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
@@ -82,7 +82,7 @@ function* listVersions(taskId: string): Script<readonly TaskVersion[]> {
 const stateFields = { state: columns.tasks.state, count };
 
 /** The tasks that are meant, and their work. */
-export function* countTasks(whose: Whose): Script<TaskCounts> {
+export function* countTasks(whose: Whose): Script<WorkCounts> {
   const mine = within(whose);
   const ofMine = sql`task_id in (select id from tasks where ${mine})`;
   const states = yield* all(select(stateFields)`from tasks where ${mine} group by state`);

@@ -1,7 +1,15 @@
+import type { NewMessage } from '../../app/ports/chats.ts';
+import type { Alarm } from '../../app/ports/upkeep.ts';
+import { alarmKeptMs } from '../../domain/limits.ts';
+import type { StoppedTask, View } from '../../domain/shown.ts';
+import { failuresPause } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, pick } from '../engine/fields.ts';
-import { raw } from '../engine/sql.ts';
-import { insert, one, select } from '../engine/statements.ts';
+import { columns, columnsOf, mapped, pick } from '../engine/fields.ts';
+import { idAt } from '../engine/queries.ts';
+import { limit as limited, raw, sql } from '../engine/sql.ts';
+import { all, insert, one, select, update } from '../engine/statements.ts';
+import { addMessages, insertPart, placeOf, shownFields } from '../outbox/new-parts.ts';
+import { readFacts } from '../tasks/codec.ts';
 
 const scope = 'system';
 
@@ -21,6 +29,28 @@ export function* writeNote(key: string, value: string, now: number): Script<void
   );
 }
 
+const keptScope = 'kept';
+
+/** The last slot of a task that went as the task keeps no more; a note for as long as the server itself would have kept it. */
+export function* noteKept(
+  taskId: string,
+  slotAt: number,
+  { now, until }: { readonly now: number; readonly until: number },
+): Script<void> {
+  yield* insert(
+    'kv',
+    { scope: keptScope, key: taskId, value: String(slotAt), expiresAt: until, updatedAt: now },
+    raw(`on conflict (scope, key) do update set expires_at = excluded.expires_at, updated_at = excluded.updated_at,
+      value = case when excluded.value > kv.value then excluded.value else kv.value end`),
+  );
+}
+
+/** Null where nothing of the task has gone before its time. */
+export function* lastNotKept(taskId: string): Script<number | null> {
+  const found = yield* one(select(pick(columns.kv, 'value'))`from kv where scope = ${keptScope} and key = ${taskId}`);
+  return found === undefined ? null : Number(found.value);
+}
+
 /** The last sign of life of a process, as the clock on the wall told it then. */
 const aliveNote = 'alive_at';
 
@@ -35,4 +65,69 @@ export function markAlive(now: number): Script<void> {
 
 function* ping(now: number): Script<void> {
   yield* writeNote('ping', String(now), now);
+}
+
+/* ---- alarms ---- */
+
+/** Trouble of the product itself, and the messages that tell owners of it. */
+export const alarmStore = { listAlarms, keepAlarm, stoppedTasks };
+
+const alarms = 'alarm';
+
+// Written by us alone; a row that cannot be read is as good as none.
+const alarmFields = { alarm: mapped(columns.kv.value, (text) => readFacts(text) as Alarm | null) };
+
+function* listAlarms(): Script<Alarm[]> {
+  const rows = yield* all(select(alarmFields)`from kv where scope = ${alarms} order by key`);
+  return rows.flatMap(({ alarm }) => alarm ?? []);
+}
+
+function* keepAlarm(alarm: Alarm, messages: readonly NewMessage[], now: number): Script<boolean> {
+  yield* addMessages(messages, now);
+  const current = new Set([...alarm.current, ...messages.map(({ id }) => id)]);
+  const all = [...new Set(Object.values(alarm.told))];
+  for (const id of all) if (!current.has(id) && (yield* changeWord(id, alarm, now))) current.add(id);
+  const { since, over, facts } = alarm;
+  const value = JSON.stringify({ ...alarm, current: [...current] });
+  const expiresAt = over === null ? null : now + alarmKeptMs;
+  yield* insert(
+    'kv',
+    { scope: alarms, key: `${facts.cause}:${alarm.about}:${since}`, value, expiresAt, updatedAt: now },
+    raw(`on conflict (scope, key) do update set
+      value = excluded.value, expires_at = excluded.expires_at, updated_at = excluded.updated_at`),
+  );
+  return all.every((id) => current.has(id));
+}
+
+const wordFields = { ...shownFields, ...pick(columns.deliveries, 'status', 'messageId') };
+
+/** False while nobody knows where the message is. One that was never sent leaves as the news have it by then. */
+function* changeWord(id: string, { since, over, facts }: Alarm, now: number): Script<boolean> {
+  const content: View = { view: 'alarm', since, over, facts };
+  const isUnsent = sql`id = ${id} and status = 'pending' and sends = 0`;
+  if (yield* update('deliveries', { content: JSON.stringify(content) }, isUnsent)) return true;
+  const word = yield* one(select(wordFields)`from deliveries where id = ${id}`);
+  if (word === undefined || word.status === 'failed') return true;
+  if (word.status !== 'delivered' || word.messageId === null) return false;
+  const { messageId: edits } = word;
+  yield* insertPart(
+    { ...placeOf(word), id: idAt(now, `${over === null ? 'news' : 'over'}:${id}`), kind: 'notice', edits, content },
+    now,
+  );
+  return true;
+}
+
+const t = columnsOf('tasks', 't');
+const stoppedFields = {
+  ...pick(t, 'id', 'number', 'title'),
+  pausedAt: mapped(t.pausedAt, (at) => at ?? 0),
+  address: columnsOf('chats', 'c').address,
+};
+const isStopped = raw(`t.paused_reason = '${failuresPause}'`);
+
+function* stoppedTasks(limit: number): Script<StoppedTask[]> {
+  return yield* all(
+    select(stoppedFields)`from tasks t join chats c on c.id = t.chat_id
+      where ${isStopped} and t.state = 'paused' order by t.paused_at desc ${limited(limit)}`,
+  );
 }

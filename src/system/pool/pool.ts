@@ -1,3 +1,4 @@
+import { silentMeter, type Meter } from '../../app/ports/metering.ts';
 import type { Log, Stopwatch, Timer } from '../../app/ports/outside.ts';
 import { errorText } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
@@ -7,6 +8,8 @@ export interface PoolDeps {
   readonly stopwatch: Stopwatch;
   readonly timer: Timer;
   readonly log: Log;
+  /** Absent where nobody watches. */
+  readonly meter?: Meter;
   readonly start?: () => Child;
 }
 
@@ -33,8 +36,15 @@ export type Worked<T> =
 export interface Pool {
   /** Never throws. */
   readonly run: <K extends Kind>(work: Work<K>) => Promise<Worked<Kinds[K]['answer']>>;
+  readonly jobs: () => PoolJobs;
   /** Ends the children; open questions are answered with `away`. */
   close(): void;
+}
+
+/** Work that waits for a child, and that is being done. */
+export interface PoolJobs {
+  readonly waiting: number;
+  readonly working: number;
 }
 
 interface Job extends Work<Kind> {
@@ -43,11 +53,11 @@ interface Job extends Work<Kind> {
 }
 
 export function createPool(deps: PoolDeps): Pool {
-  const { stopwatch, timer } = deps;
+  const { stopwatch, timer, meter = silentMeter } = deps;
   const shares = createShares(stopwatch);
   const queue = createQueue(shares, stopwatch);
   const starts: Starts = { lastAt: Number.NEGATIVE_INFINITY, awayUntil: Number.NEGATIVE_INFINITY };
-  const places = Array.from({ length: limits.poolSize }, () => createPlace({ ...deps, shares, starts }));
+  const places = Array.from({ length: limits.poolSize }, () => createPlace({ ...deps, meter, shares, starts }));
   let callOffWake: (() => void) | null = null;
   let isClosed = false;
 
@@ -79,11 +89,16 @@ export function createPool(deps: PoolDeps): Pool {
     run: <K extends Kind>(asked: Work<K>) =>
       new Promise((resolve) => {
         // The program answers each kind with what belongs to it.
-        const end = (worked: Worked<unknown>) => resolve(worked as Worked<Kinds[K]['answer']>);
+        const end = (worked: Worked<unknown>) => {
+          const { is } = worked;
+          if (is === 'away' || is === 'spent') meter.count('pool_refusals_total', { reason: is });
+          resolve(worked as Worked<Kinds[K]['answer']>);
+        };
         if (isClosed) return end({ is: 'away' });
         queue.add({ ...asked, askedAt: stopwatch.elapsed(), end });
         pump();
       }),
+    jobs: () => ({ waiting: queue.size(), working: places.filter((place) => place.job() !== null).length }),
     close: () => {
       isClosed = true;
       callOffWake?.();
@@ -104,6 +119,7 @@ function createQueue(shares: Shares, stopwatch: Stopwatch) {
   };
   return {
     isEmpty: () => waiting.size === 0,
+    size: () => [...waiting.values()].reduce((sum, jobs) => sum + jobs.length, 0),
     add: (job: Job): void => {
       const jobs = waiting.get(job.owner) ?? [];
       jobs.push(job);
@@ -143,6 +159,7 @@ interface Starts {
 }
 
 interface PlaceDeps extends PoolDeps {
+  readonly meter: Meter;
   readonly shares: Shares;
   readonly starts: Starts;
 }
@@ -151,7 +168,7 @@ type Place = ReturnType<typeof createPlace>;
 
 /** Room for one child, which does one job at a time. */
 function createPlace(deps: PlaceDeps) {
-  const { stopwatch, timer, log, starts, start = startChild } = deps;
+  const { stopwatch, timer, log, meter, starts, start = startChild } = deps;
   const loaded = new Set<Kind>();
   /** Stays when it is gone; null before the first one, and when it was ended because nobody asked. */
   let child: Child | null = null;
@@ -166,6 +183,7 @@ function createPlace(deps: PlaceDeps) {
         starts.lastAt = stopwatch.elapsed();
         loaded.clear();
         child = start();
+        meter.count('pool_children_started_total', {});
       }
       const one = child;
       const fault = loaded.has(kind) ? null : await load(timer, one, kind);
@@ -240,13 +258,14 @@ export async function childFault(timer: Timer, start: () => Child = startChild):
 }
 
 /** The owner pays for it, unless somebody else ended the child. */
-function workedOf({ log, shares }: PlaceDeps, { kind, owner }: Job, reply: Reply | null): Worked<unknown> {
+function workedOf({ log, meter, shares }: PlaceDeps, { kind, owner }: Job, reply: Reply | null): Worked<unknown> {
   if (reply?.is === 'answer') {
     shares.charge(owner, reply.cpuMs);
     return { is: 'done', answer: reply.answer };
   }
   const is = reply === null ? 'late' : reply.isOwnFault ? 'died' : 'lost';
   if (is !== 'lost') shares.charge(owner, limits.poolEndCostMs);
+  meter.count('pool_children_ended_total', { reason: is });
   log.warn('pool_child_ended', { kind, owner, is, how: reply?.how });
   return { is };
 }

@@ -1,4 +1,5 @@
 import type { Context } from 'grammy';
+import type { Alarms } from '../../app/housekeeping/alarms.ts';
 import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
@@ -178,6 +179,8 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
     Pick<AckStore, 'readAck'> &
     Pick<QuestionStore, 'lastAnswer'> &
     Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  /** Where an owner hears of trouble. */
+  readonly alarms: Pick<Alarms, 'placeOf' | 'setPlace'>;
   /** How the server stands: for owners. */
   readonly status: () => Promise<ServerStatus>;
   readonly quota: Quota;

@@ -18,6 +18,7 @@ const english = {
   wizard: newTask.wizardTexts,
   edit: edit.editTexts,
   notice: results.noticeTexts,
+  alarm: results.alarmTexts,
   setup: place.setupTexts,
   settings: settings.settingsTexts,
   server: place.serverTexts,

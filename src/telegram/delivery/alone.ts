@@ -1,6 +1,6 @@
 import { createRecent } from '../../app/operations/recent.ts';
 import type { OnlyFor } from '../../app/ports/chats.ts';
-import type { CallFault, Clock, Outgoing, Sent } from '../../app/ports/outside.ts';
+import type { CallFault, Clock, Outgoing, Sent, Stopwatch } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import { isTokenRefused } from '../errors.ts';
@@ -10,6 +10,7 @@ import { isPrivate, meaningOf, unchanged } from './refusals.ts';
 interface AloneDeps {
   readonly api: TelegramApi;
   readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
 }
 
 /** A chat that refuses is asked again after this: the bot may have been made an admin. */
@@ -20,8 +21,8 @@ const chatsMax = 1000;
 const passing = /too old|query ID is invalid|PARTICIPANT|USER_ID_INVALID|message not found|MESSAGE_ID_INVALID|entit/i;
 
 /** Messages that one person alone sees. */
-export function createAlone({ api, clock }: AloneDeps) {
-  const refused = createRecent<true>(chatsMax, { ms: refusalKeptMs, now: () => clock.now() });
+export function createAlone({ api, clock, stopwatch }: AloneDeps) {
+  const refused = createRecent<true>(chatsMax, { ms: refusalKeptMs, stopwatch });
   const mayTry = ({ onlyFor, route, edits }: Outgoing) => {
     if (onlyFor === null || edits !== null || isPrivate(route.address)) return false;
     if (refused.has(route.address)) return false;

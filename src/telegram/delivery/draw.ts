@@ -1,8 +1,9 @@
 import type { ResultTask } from '../../app/ports/outside.ts';
 import { isUnreadable } from '../../app/tasks/verbs.ts';
-import { backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
+import { checks } from '../../domain/audit.ts';
+import { alarmTasksShownMax, backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
-import type { Drawn, View } from '../../domain/shown.ts';
+import type { AlarmFacts, Drawn, View } from '../../domain/shown.ts';
 import { failuresPause, type Task } from '../../domain/task.ts';
 import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, moments, type Setting } from '../chat/kit/clock.ts';
@@ -13,6 +14,7 @@ import {
   type AskedFacts,
   type AskingView,
   type Of,
+  ownerGoneDrawn,
   resultRows,
   noticeRows,
 } from '../chat/results/view.ts';
@@ -54,44 +56,35 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return downtimeDrawn(view, about);
     case 'backlog':
       return backlogDrawn(view, about);
+    case 'alarm':
+      return alarmDrawn(view, about);
+    default:
+      if (isOfComing(view)) return comingDrawn(view);
+      return task === null ? null : drawnAbout(task, view, about);
+  }
+}
+
+/** A chat or a person went, or came back. */
+type Coming = Of<'chatGone' | 'chatBack' | 'ownerGone'>;
+
+function isOfComing(view: DrawnView): view is Coming {
+  return ['chatGone', 'chatBack', 'ownerGone'].includes(view.view);
+}
+
+function comingDrawn(view: Coming): Drawn {
+  const { notice } = texts;
+  switch (view.view) {
     case 'chatGone':
       return drawn(notice.chatGone(view.title, view.paused, view.cause));
-    case 'clockSetBack':
-      return clockSetBackDrawn(view, about);
-    case 'slotsDiffer':
-      return slotsDifferDrawn(view, about);
     case 'chatBack':
       return drawn(notice.chatBack(view.paused));
-    default:
-      return task === null ? null : drawnAbout(task, view, about);
+    case 'ownerGone':
+      return ownerGoneDrawn(view);
   }
 }
 
 function nameIn({ task }: Pick<About, 'task'>): Rich | null {
   return task === null ? null : taskName(task);
-}
-
-function clockSetBackDrawn({ byMs, to, moved }: Of<'clockSetBack'>, { timezone, now, dates }: About): Drawn {
-  return drawn(
-    texts.notice.clockSetBack(spanText(byMs), `${moment(to, { timezone, now, dates })} (${timezone})`, moved),
-  );
-}
-
-function slotsDifferDrawn(view: Of<'slotsDiffer'>, { now, dates }: About): Drawn {
-  const { number, title, timezone, library, ours, theirs } = view;
-  const setting = { timezone, now, dates };
-  const { notice } = texts;
-  return drawn(
-    blocks(
-      notice.slotsDiffer(taskName({ number, title })),
-      lines(
-        notice.slotsOf('Cronogram', moments(ours, setting)),
-        notice.slotsOf(library, moments(theirs, setting)),
-        notice.slotsZone(timezone),
-      ),
-      notice.slotsDifferTodo,
-    ),
-  );
 }
 
 /** Draws views that are nothing without their task. */
@@ -240,11 +233,70 @@ function downtimeDrawn(view: Of<'downtime'>, about: About): Drawn {
   return drawn(
     blocks(
       lines(
-        notice.downtime(aboutMoment(view.from, about), aboutMoment(view.to, about), about.timezone),
+        notice.downtime(aboutMoment(view.from, about), aboutMoment(view.to, about), about.timezone, view.cause),
         notice.downtimeCounts(view),
       ),
       names.length === 0 ? null : notice.downtimeTasks(names, view.moreTasks),
       names.length === 0 ? null : notice.downtimeWhy,
     ),
   );
+}
+
+/** Trouble of the product itself, as its owners are told of it. What was over when it was told needs no word about that. */
+function alarmDrawn({ since, over, facts }: Of<'alarm'>, setting: Setting): Drawn {
+  const isPassing = facts.cause === 'clock' || facts.cause === 'downtime';
+  const end = over === null || isPassing ? null : texts.alarm.over(at(over, setting));
+  return drawn(blocks(end, ...trouble(facts, since, setting)));
+}
+
+function at(instant: number, setting: Setting): string {
+  return `${aboutMoment(instant, setting)} (${setting.timezone})`;
+}
+
+function trouble(facts: AlarmFacts, since: number, setting: Setting): Rich[] {
+  const { alarm, notice } = texts;
+  switch (facts.cause) {
+    case 'database':
+    case 'disk':
+      return [alarm[facts.cause](at(since, setting)), lines(facts.error), lines(alarm.nothingLost)];
+    case 'clock':
+      return [alarm.clock(spanText(facts.byMs), at(facts.to, setting), facts.moved)];
+    case 'downtime': {
+      const [from, to] = [aboutMoment(since, setting), aboutMoment(facts.to, setting)];
+      return [
+        lines(notice.downtime(from, to, setting.timezone, facts.why), notice.downtimeCounts(facts)),
+        lines(alarm.chatsTold),
+      ];
+    }
+    case 'audit': {
+      const { sentence, mended } = checks[facts.check];
+      return [
+        alarm.audit(at(since, setting)),
+        lines(alarm.finding(sentence, facts.count)),
+        lines(alarm.auditTodo(mended)),
+      ];
+    }
+    case 'auto_pause': {
+      const shown = facts.tasks.slice(0, alarmTasksShownMax);
+      const names = notice.downtimeTasks(shown.map(taskName), facts.tasks.length - shown.length);
+      return [alarm.autoPause(facts.tasks.length, at(since, setting)), names, lines(alarm.autoPauseTodo)];
+    }
+    case 'second_opinion':
+      return differing(facts, setting);
+  }
+}
+
+function differing(facts: Extract<AlarmFacts, { cause: 'second_opinion' }>, { now, dates }: Setting): Rich[] {
+  const { number, title, timezone, library, ours, theirs } = facts;
+  const setting = { timezone, now, dates };
+  const { alarm } = texts;
+  return [
+    alarm.differ(taskName({ number, title })),
+    lines(
+      alarm.slotsOf('Cronogram', moments(ours, setting)),
+      alarm.slotsOf(library, moments(theirs, setting)),
+      alarm.slotsZone(timezone),
+    ),
+    lines(alarm.differTodo),
+  ];
 }

@@ -1,6 +1,6 @@
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
-import type { Budget, Log, Outgoing, Sent, TopicMade, Transport } from '../../app/ports/outside.ts';
+import type { Budget, Log, Outgoing, Sent, Stopwatch, TopicMade, Transport } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import { asideApi, type AsideApi, type TelegramApi } from '../api.ts';
 import { texts } from '../chat/texts.ts';
@@ -17,6 +17,7 @@ interface TransportDeps extends DrawingDeps {
   readonly store: DrawingDeps['store'] &
     Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics' | 'isTopicTaken'>;
   readonly budget: Budget;
+  readonly stopwatch: Stopwatch;
   readonly log: Log;
 }
 

@@ -68,6 +68,8 @@ async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | 
     turnAway(deps, coming);
     return null;
   }
+  // Somebody who is shut out later is told so, whenever they were refused before.
+  if (coming.origin.from !== null) deps.refusals.forget(coming.origin.from.id);
   return keptWhole(deps, word === null ? update : startAlone(update, word === setupArg ? setupArg : null));
 }
 
@@ -214,8 +216,8 @@ type Refusals = ReturnType<typeof createRefusals>;
  * Refusals: a stranger is refused once a day, a group once. They are remembered in memory alone, so a restart forgets them;
  * nothing of a stranger is kept but the line in the log.
  */
-export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'log'>) {
-  const people = createRecent<true>(rememberedMax, { ms: dayMs, now: () => clock.now() });
+export function createRefusals({ stopwatch, log }: Pick<TelegramInDeps, 'stopwatch' | 'log'>) {
+  const people = createRecent<true>(rememberedMax, { ms: dayMs, stopwatch });
   const chats = createRecent<true>(rememberedMax);
   const once = (refused: Recent<true>, key: string, facts: object, refuse: () => boolean) => {
     if (refused.has(key)) return;
@@ -228,6 +230,9 @@ export function createRefusals({ clock, log }: Pick<TelegramInDeps, 'clock' | 'l
       const { userId, chatId } = who;
       if (chatId === null) once(people, `user ${userId}`, { user_id: userId }, refuse);
       else once(chats, `${chatId}`, { user_id: userId, address: String(chatId) }, refuse);
+    },
+    forget: (userId: number) => {
+      for (const key of [`user ${userId}`, `seen user ${userId}`]) people.drop(key);
     },
     /** A callback is refused each time, because each must be answered; it is logged once a day. */
     noteCallback: (userId: number) => once(people, `press ${userId}`, { user_id: userId, by: 'press' }, () => true),

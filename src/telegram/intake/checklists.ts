@@ -103,7 +103,7 @@ const keptMs = 60_000;
 /** How the bot stands in chats: whether topics are on, and what it may do there. */
 export function createSetUps(deps: SetUpDeps) {
   const { stopwatch, me } = deps;
-  const known = createRecent<Known>(rememberedMax, { ms: keptMs, now: () => stopwatch.elapsed() });
+  const known = createRecent<Known>(rememberedMax, { ms: keptMs, stopwatch });
   const factsOf = async (address: string, isPrivate: boolean): Promise<Known | null> => {
     const last = known.get(address);
     if (last !== undefined) return last;

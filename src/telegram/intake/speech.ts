@@ -129,7 +129,7 @@ export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunc
     ctx.handled = saying(writing, text, true);
   };
   const person = await listenerFor(deps, place.chat, callback.from);
-  if (person === 'out') return refuse(texts.notMember);
+  if (person === 'out') return refuse(texts.mayNot);
   if (person === 'unknown') return refuse(texts.cannotTellWho);
   const { id: updateId, receivedAt: date } = ctx.taken.stored;
   if (paceOf(deps, place.chat, person, { updateId, at: date }) !== 'fine') return refuse(texts.tooFast);

@@ -32,7 +32,8 @@ export const cannotTellWho = 'I cannot ask Telegram right now who you are in thi
 
 export const tooFast = 'That was a lot at once. Please try again in a minute.';
 
-export const notMember = 'You are not a member of this chat.';
+/** To somebody who is not in the chat, or was denied. */
+export const mayNot = 'You may not use me in this chat.';
 
 export const notYours =
   'Somebody else wrote that, so I do not take it as a command. Write it yourself, or reply to it: /new tomorrow at 9 sends you its text then.';

@@ -4,9 +4,7 @@ import type { Opinion, SlotQuestion } from '../../../src/app/ports/second-opinio
 import { nextSlot, nextSlots } from '../../../src/domain/schedule/schedule.ts';
 import { toWall } from '../../../src/domain/schedule/time/zone.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { sha256 } from '../../../src/system/ids.ts';
 import { tidy } from '../../support/chores.ts';
-import { countingIds } from '../../support/fakes.ts';
 import {
   actor,
   anOwner,
@@ -32,7 +30,7 @@ interface Review extends SlotReview {
   readonly counted: string[];
   /** Looks at what waits. */
   settle(): Promise<void>;
-  words(): unknown[];
+  words(): Promise<unknown[]>;
 }
 
 interface Given {
@@ -55,8 +53,6 @@ function reviewOf(p: Pipeline, { engine = {}, answer = rightAbout }: Given = {})
     engine: { nextSlot, toWall, ...engine },
     clock: time,
     timer: time,
-    ids: countingIds('word'),
-    digest: sha256,
     bell: { ring: () => undefined },
     meter: { count: (name, labels) => counted.push([name, ...Object.values(labels)].join(' ')), took: () => undefined },
     log,
@@ -69,13 +65,15 @@ function reviewOf(p: Pipeline, { engine = {}, answer = rightAbout }: Given = {})
     settle: async () => {
       for (let more = true; more;) ({ more } = await review.chores[0].step(time.now(), 100));
     },
-    words: () =>
-      p.database
+    words: async () => {
+      await p.rooms.alarms.look(time.now());
+      return p.database
         .prepare<[], { address: string; content: string }>(
           `select c.address, d.content from deliveries d join chats c on c.id = d.chat_id where d.kind = 'notice' order by d.id`,
         )
         .all()
-        .map(({ address, content }) => ({ address, ...(JSON.parse(content) as object) })),
+        .map(({ address, content }) => ({ address, ...(JSON.parse(content) as object) }));
+    },
   };
 }
 
@@ -138,7 +136,9 @@ describe('a fault of our engine', () => {
     const told = (slots: readonly number[]) => (slots.length === 0 ? 'no more' : iso(slots).join(', '));
     expect(findings[0]?.sentence).toContain(`Task #1 (${task.id}): ${told(ours)} here, ${told(theirs)} by croner.`);
     const facts = { taskId: task.id, number: 1, title: 'Lunch', timezone: 'UTC', library: 'croner', ours, theirs };
-    expect(review.words()).toEqual([{ address: '1001', view: 'slotsDiffer', ...facts }]);
+    expect(await review.words()).toMatchObject([
+      { address: '1001', view: 'alarm', over: null, facts: { cause: 'second_opinion', ...facts } },
+    ]);
     expect(lines(review, 'slots_differ')).toMatchObject([
       { level: 'warn', facts: { task_id: task.id, library: 'croner', ours: iso(ours), theirs: iso(theirs) } },
     ]);
@@ -169,13 +169,13 @@ describe('a fault of our engine', () => {
     await lookAt(reviewOf(p, broken), task);
     const again = reviewOf(p, broken);
     await lookAt(again, task);
-    expect(again.words()).toHaveLength(1);
+    expect(await again.words()).toHaveLength(1);
     const { task: edited } = await p.rooms.tasks.edit(
       { taskId: task.id, actor },
       { schedule: { ...daily, cron: '5 12 * * *' } },
     );
     await lookAt(again, edited);
-    expect(again.words()).toHaveLength(2);
+    expect(await again.words()).toHaveLength(2);
   });
 
   it('is no finding any more when the answers agree, or the task is gone', async () => {
@@ -204,7 +204,7 @@ describe('a fault of our engine', () => {
     const { p, task } = await withTask({ schedule: daily });
     const review = reviewOf(p, { engine: { nextSlot: () => null } });
     await lookAt(review, task);
-    expect(review.words()).toEqual([]);
+    expect(await review.words()).toEqual([]);
     expect(lines(review, 'slots_differ')).toHaveLength(1);
   });
 
@@ -212,7 +212,7 @@ describe('a fault of our engine', () => {
     const p = await aPlace();
     const review = reviewOf(p, { engine: { nextSlot: () => null } });
     for (let made = 0; made < 60; made += 1) await lookAt(review, await p.create({ schedule: daily }));
-    expect(review.words()).toHaveLength(10);
+    expect(await review.words()).toHaveLength(10);
     expect((await p.rooms.audit.run()).findings).toMatchObject([{ check: 'slots_differ', count: 50 }]);
   });
 });
@@ -229,7 +229,7 @@ describe('a second opinion', () => {
     });
     expect(review.counted).toEqual(['second_opinions_total cron agrees']);
     expect((await p.rooms.audit.run()).findings).toEqual([]);
-    expect(review.words()).toEqual([]);
+    expect(await review.words()).toEqual([]);
     expect(lines(review, 'slots_differ')).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memo } from '../../../src/app/operations/memo.ts';
+import { memo } from '../../../src/app/operations/recent.ts';
 import { manualTime } from '../../support/fakes.ts';
 
 it('an answer is shared by all who ask while it is made, and kept from when it was asked for; a failure is not', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { texts } from '../../../src/telegram/chat/texts.ts';
 import { actor, aPipeline, day, hour, hourly, minute, start, type Pipeline } from '../../support/pipeline.ts';
 
 const quarterly = { kind: 'cron', cron: '*/15 * * * *', timezone: 'UTC' } as const;
@@ -237,11 +236,6 @@ it('an outage under an earlier schedule still tells of every slot that is past w
 });
 
 describe('owners', () => {
-  it('are told in words by how much, and what becomes of their tasks', () => {
-    const { text } = texts.notice.clockSetBack('1 hour', 'Wed 18 Nov 09:00 (UTC)', 2);
-    expect(text).toMatch(/by 1 hour, to Wed 18 Nov 09:00 \(UTC\)\.\n\n2 tasks were planned again/);
-  });
-
   async function aPlace(): Promise<Pipeline> {
     const p = await aPipeline();
     await p.store.noteChat({ newId: 'chat-owner', address: '1001', title: null, kind: 'private', at: start });
@@ -257,8 +251,8 @@ describe('owners', () => {
     await setClock(p, hour);
     await setClock(p, -hour);
     await live(p, 5 * minute);
-    expect(words(p).map((word) => JSON.parse(word) as unknown)).toEqual([
-      { view: 'clockSetBack', byMs: hour, to: start, moved: 5 },
+    expect(words(p).map((word) => JSON.parse(word) as unknown)).toMatchObject([
+      { view: 'alarm', since: start, facts: { cause: 'clock', byMs: hour, to: start, moved: 5 } },
     ]);
   });
 

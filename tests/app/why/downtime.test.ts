@@ -1,8 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { composeRooms } from '../../../src/compose/assembly.ts';
+import { AppError } from '../../../src/domain/errors.ts';
 import { createIds } from '../../../src/system/ids.ts';
 import { second } from '../../support/fakes.ts';
-import { aPipeline, day, group, hour, minute, settings, start, type Pipeline, hourly } from '../../support/pipeline.ts';
+import {
+  anOwner,
+  aPipeline,
+  day,
+  group,
+  hour,
+  minute,
+  settings,
+  start,
+  type Pipeline,
+  hourly,
+} from '../../support/pipeline.ts';
 const minutely = { ...hourly, cron: '* * * * *' };
 const skips = { schedule: hourly, policies: { missed: 'skip' } } as const;
 
@@ -129,8 +141,8 @@ describe('the time in which nobody was there', () => {
     await next.rooms.downtimes.open();
     await keepHouse(next);
     expect(await shown(next)).toEqual([]);
-    expect(next.log.lines.filter(({ event }) => event === 'clock_was_set_back')).toMatchObject([
-      { level: 'warn', facts: { by_ms: hour } },
+    expect(next.log.lines.filter(({ event }) => event === 'clock_was_set')).toMatchObject([
+      { level: 'warn', facts: { step_ms: -hour } },
     ]);
     const third = await diesFor(next, minute);
     expect(await shown(third)).toMatchObject([{ from: start - hour, to: start - hour + minute }]);
@@ -198,6 +210,79 @@ function words({ database }: Pipeline) {
     .all()
     .map(({ address, to_topic: topic, content }) => ({ address, topic, ...(JSON.parse(content) as object) }));
 }
+
+describe('the time in which nothing could be written', () => {
+  it('is told as that, in each chat, to the owner and of each slot, when it can be written again', async () => {
+    const p = await alive();
+    await anOwner(p);
+    const task = await p.create(skips);
+    await keepHouse(p);
+    p.database.pragma('query_only = on');
+    for (let tries = 0; tries < 3; tries += 1) {
+      await p.time.advance(hour);
+      await expect(keepHouse(p)).rejects.toThrow('cannot be used');
+    }
+    p.database.pragma('query_only = off');
+    await p.settle();
+    await keepHouse(p);
+    await p.time.advance(2 * second);
+    await keepHouse(p);
+    const until = start + 3 * hour;
+    expect(await shown(p)).toMatchObject([{ cause: 'database', from: start, to: until, counts: { missed: 2 } }]);
+    const words = p.database
+      .prepare<[], string>(`select content from deliveries where kind = 'notice' and task_id is null order by rowid`)
+      .pluck()
+      .all();
+    expect(words.map((word) => JSON.parse(word) as object)).toMatchObject([
+      { view: 'alarm', since: start, over: until, facts: { cause: 'downtime', why: 'database', to: until, missed: 2 } },
+      { view: 'downtime', cause: 'database', missed: 2 },
+    ]);
+    const { answers } = await p.rooms.truth.why(task.id, {
+      at: new Date(start + hour).toISOString(),
+      after: null,
+      limit: 9,
+    });
+    expect(answers[0]?.line).toContain('missed; the database could not be written until 12:00');
+  });
+
+  it('is that also where only the scheduler finds that nothing can be written', async () => {
+    const p = await alive();
+    await p.create(skips);
+    await keepHouse(p);
+    const claims = vi.spyOn(p.store, 'claimDue').mockRejectedValue(new AppError('store_unavailable', 'full'));
+    for (let tries = 0; tries < 3; tries += 1) {
+      await p.time.advance(hour);
+      await expect(p.rooms.scheduler.step(p.time.now(), 10)).rejects.toThrow('full');
+      await keepHouse(p);
+    }
+    claims.mockRestore();
+    await p.settle();
+    await keepHouse(p);
+    expect(await shown(p)).toMatchObject([{ cause: 'database', from: start, to: start + 3 * hour }]);
+  });
+
+  it('is that also for a process that ended in it', async () => {
+    const p = await alive();
+    await p.create(skips);
+    await p.time.advance(hour);
+    const facts = { cause: 'disk', error: 'The disk is full.' } as const;
+    const page = JSON.stringify({ since: start, facts, told: {} });
+    const { time, chat: transport, log, store } = p;
+    const world = { clock: time, stopwatch: time, timer: time, ids: createIds(() => time.now()), log };
+    const notepad = { read: () => page, write: () => undefined };
+    const rooms = composeRooms(settings, world, { store, transport: () => transport, notepad });
+    await rooms.downtimes.open();
+    expect(await shown({ ...p, rooms })).toMatchObject([{ cause: 'database', from: start, to: start + hour }]);
+  });
+
+  it('is none where a sign of life comes through', async () => {
+    const p = await alive();
+    await keepHouse(p);
+    await p.time.advance(hour);
+    await keepHouse(p);
+    expect(await shown(p)).toEqual([]);
+  });
+});
 
 describe('the word about a downtime', () => {
   const other = 'telegram:chat:-1005678';

@@ -144,9 +144,9 @@ export function downtimeTests(open: OpenWorld): void {
   test('a downtime is reported once, with its event', async () => {
     const world = await open();
     await world.store.markAlive(nine);
-    await world.store.openDowntime('d1', nine + hour);
+    await world.store.openDowntime('d1', nine + hour, null);
     expect(await world.store.listDowntimes(5)).toEqual([
-      { id: 'd1', from: nine, to: nine + hour, counts: null, reportedAt: null },
+      { id: 'd1', from: nine, to: nine + hour, cause: null, counts: null, reportedAt: null },
     ]);
     await world.store.reportDowntime({ id: 'd1', counts, at: nine + 2 * hour, messages: [] });
     await world.store.reportDowntime({ id: 'd1', counts, at: nine + 3 * hour, messages: [] });
@@ -155,6 +155,15 @@ export function downtimeTests(open: OpenWorld): void {
     await untilSettled(world);
     const { events } = await world.store.readEvents({ after: null, taskId: null, limit: 5 });
     expect(events).toMatchObject([{ kind: 'downtime.reported', ref: 'd1', data: counts }]);
+  });
+
+  test('a time in which nothing could be written is known as that, also to the truth about a task', async () => {
+    const { world, task } = await withTask(open);
+    await world.store.markAlive(nine);
+    await world.store.openDowntime('d1', nine + hour, 'database');
+    expect(await world.store.lastDowntime()).toEqual({ id: 'd1', from: nine, to: nine + hour, cause: 'database' });
+    const truth = await world.store.readTruth({ taskId: task.id, from: nine, to: nine, limit: 5 });
+    expect(truth?.unwritable).toEqual([{ from: nine, to: nine + hour }]);
   });
 
   test('a time is decided when no slot of it is due any more', async () => {

@@ -5,9 +5,8 @@ import type { Finding } from '../../../src/domain/audit.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../../../src/domain/schedule/schedule.ts';
 import type { ScheduleKind } from '../../../src/domain/schedule/shapes.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { sha256 } from '../../../src/system/ids.ts';
 import { answerTo } from '../../../src/system/second-opinion/answer.ts';
-import { countingIds, manualTime, memoryLog } from '../../support/fakes.ts';
+import { manualTime, memoryLog } from '../../support/fakes.ts';
 import { askedOf, type Asked } from './schedules.ts';
 
 export interface Agreement {
@@ -68,15 +67,10 @@ async function review(schedule: Schedule, now: number, add: (result: string) => 
       readNote: (key) => Promise.resolve(notes.get(key) ?? null),
       writeNote: (key, value) => Promise.resolve(void notes.set(key, value)),
       tellFindings: (told) => Promise.resolve(void findings.push(...told)),
-      listOwners: () => Promise.resolve([]),
-      findChat: () => Promise.resolve(null),
-      tellOnce: () => Promise.resolve(false),
     },
     opinion,
     clock: time,
     timer: time,
-    ids: countingIds(),
-    digest: sha256,
     bell: { ring: () => undefined },
     meter: { count: (_name, labels) => add(String(Object.values(labels).at(-1))), took: () => undefined },
     log: memoryLog(),

@@ -4,11 +4,9 @@ import { prefix } from '../../../src/app/operations/metrics.ts';
 import { nextSlot, type ScheduleInput } from '../../../src/domain/schedule/schedule.ts';
 import { toWall } from '../../../src/domain/schedule/time/zone.ts';
 import { systemStopwatch, systemTimer } from '../../../src/system/clock.ts';
-import { sha256 } from '../../../src/system/ids.ts';
 import { createMeter } from '../../../src/system/meter.ts';
 import { createPool } from '../../../src/system/pool/pool.ts';
 import { createSecondOpinion } from '../../../src/system/second-opinion/opinion.ts';
-import { countingIds } from '../../support/fakes.ts';
 import { anOwner, aPipeline, hour } from '../../support/pipeline.ts';
 
 const timezone = 'Europe/Madrid';
@@ -45,8 +43,6 @@ async function aPlace(engine: SlotEngine) {
     engine,
     clock: time,
     timer: time,
-    ids: countingIds('word'),
-    digest: sha256,
     bell: p.rooms.bell,
     meter,
     log,
@@ -69,9 +65,10 @@ describe.each(schedules)('by %s', (library, schedule) => {
     );
     const counted = `${prefix}second_opinions_total{schedule="${schedule.kind}",result="differs"} 2`;
     expect(await meter.page([])).toContain(counted);
+    await p.rooms.alarms.look(p.time.now());
     const words = p.database.prepare(`select content from deliveries where kind = 'notice'`).pluck().all() as string[];
     expect(words.map((word) => JSON.parse(word) as object)).toMatchObject([
-      { view: 'slotsDiffer', number: 1, library },
+      { view: 'alarm', facts: { cause: 'second_opinion', number: 1, library } },
     ]);
   });
 

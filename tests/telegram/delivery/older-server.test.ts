@@ -31,7 +31,7 @@ it('an answer for one person that a server shows to everybody is known by its nu
   const place = await aPlace();
   open.push(place);
   const topic = place.world.createTopic(lab, 'ada', 'One');
-  const alone = createAlone({ api: older(place.api), clock: place.time });
+  const alone = createAlone({ api: older(place.api), clock: place.time, stopwatch: place.time });
   const asked = part({ topic, onlyFor: { userId: ada, until: place.time.now() + 15_000 } });
   const sent = await alone.send(asked, { text: 'Water the plants.' });
   const shown = place.world.messages(lab, { limit: 100 }).findLast(({ from }) => from === 'bot');

@@ -95,6 +95,7 @@ export async function aPlace(options: PlaceOptions = {}): Promise<Place> {
       store: ledger,
       budget,
       clock: time,
+      stopwatch: time,
       log: lines,
       defaultTimezone: 'UTC',
     });

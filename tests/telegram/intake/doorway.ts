@@ -81,7 +81,7 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
     ...shared,
     api,
     aside: api,
-    platform: createPlatform(api),
+    platform: createPlatform(api, { clock: time, defaultTimezone: 'UTC' }),
     digest: sha256,
     secret: () => `secret-code-${claims.length + 1}`,
     printClaim: (code) => void claims.push(code),

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Membership, Platform } from '../../../src/app/ports/outside.ts';
+import { systemClock } from '../../../src/system/clock.ts';
+import type { TelegramApi } from '../../../src/telegram/api.ts';
 import { createPlatform } from '../../../src/telegram/platform.ts';
+import { aTask } from '../../support/builders.ts';
 import { hour, minute } from '../../support/fakes.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { ada, aDoorway, ben, lab, mallory, type Doorway } from './doorway.ts';
@@ -57,7 +60,7 @@ function scripted(): Platform & { answer: Membership; asked: number } {
       this.asked += 1;
       return this.answer;
     },
-    tell: async () => true,
+    tell: async () => ({ is: 'sent', messageId: 1 }),
   };
 }
 
@@ -118,7 +121,7 @@ it('says nothing to somebody who is not in the chat, and tells a press so', asyn
   expect(doorway.presses).toEqual([]);
   expect(await doorway.words()).toEqual([]);
   const [call] = doorway.served.world.calls().filter(({ method }) => method === 'answerCallbackQuery');
-  expect(call?.params['text']).toBe('You are not a member of this chat.');
+  expect(call?.params['text']).toBe('You may not use me in this chat.');
 });
 
 it('asks an anonymous admin to post as themselves, when a command is meant for it', async () => {
@@ -157,9 +160,52 @@ it('learns who came and who left from the words of the platform', async () => {
   ]);
 });
 
+/** A platform on which all accounts have been deleted since: they stay in the lists of members, without their names. */
+function nameless(api: TelegramApi): Pick<TelegramApi, 'ask'> {
+  return {
+    ask: (call, ms) =>
+      api.ask((raw, signal) => {
+        const getChatMember = async (asked: Parameters<typeof raw.getChatMember>[0]) => {
+          const member = await raw.getChatMember(asked, signal);
+          return { ...member, user: { ...member.user, first_name: '' } };
+        };
+        const left = new Proxy(raw, {
+          get: (known, name): unknown => (name === 'getChatMember' ? getChatMember : Reflect.get(known, name)),
+        });
+        return call(left, signal);
+      }, ms),
+  };
+}
+
+it('knows that somebody whose account was deleted is out of every chat', async () => {
+  const { api } = await aDoorway();
+  const platform = createPlatform(nameless(api), { clock: systemClock, defaultTimezone: 'UTC' });
+  expect(await platform.member(String(lab), `telegram:user:${ben}`)).toEqual({
+    is: 'known',
+    status: 'out',
+  });
+});
+
+it('lets the tasks of somebody who is back go on at once', async () => {
+  const world = await open();
+  const doorway = await aDoorway({ world });
+  const { served, rings, query, settled } = doorway;
+  const ownerId = `telegram:user:${ben}` as const;
+  await aTask(world, { home: { provider: 'telegram', address: String(lab), topic: null }, ownerIfNone: ownerId });
+  const waits = () => query(`select resume_at from tasks where resume_at is null and owner_id = ?t`, ownerId);
+  served.world.setMember(lab, 'ben', 'left');
+  await settled();
+  await query(`update tasks set state = 'paused', next_at = null, paused_reason = 'auto:owner_gone'`);
+  const before = rings.length;
+  expect(await waits()).toHaveLength(1);
+  served.world.setMember(lab, 'ben', 'member');
+  await settled();
+  expect([await waits(), rings.slice(before).filter((room) => room === 'scheduler')]).toEqual([[], ['scheduler']]);
+});
+
 it('knows of each person in a chat what the platform says', async () => {
   const doorway = await aDoorway();
-  const platform = createPlatform(doorway.api);
+  const platform = createPlatform(doorway.api, { clock: doorway.time, defaultTimezone: 'UTC' });
   const status = async (id: number) => platform.member(String(lab), `telegram:user:${id}`);
   expect(await status(ada)).toEqual({ is: 'known', status: 'admin' });
   expect(await status(ben)).toEqual({ is: 'known', status: 'member' });

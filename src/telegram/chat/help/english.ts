@@ -35,13 +35,13 @@ export const helpTexts = {
     settings: 'Who creates, quiet hours, dates and more: /settings quiet 22-7',
     digest: 'What is coming and what failed, in one message: /digest daily 8:00',
     topic: 'Delete the topic of a task: /topic delete #3',
-    purge: 'Delete all tasks of this chat; it counts and asks first',
+    purge: 'Delete all tasks of this chat, or of a person; it counts and asks first',
     status: 'How things stand: set-up, tasks, what waits',
     usage: 'Messages of this chat, and how many tasks fit in',
     tz: 'The time zone of this chat: /tz Madrid',
     help: 'How it works: /help all',
     start: 'Greeting and set-up check',
-    allow: 'Approve this group, or a person: /allow 123456789',
+    allow: 'Who may use me: the list, or let somebody in: /allow 123456789',
   },
   /** The everyday things: a phone shows it without much scrolling. */
   help: ({ isPrivate, bot }: Helped): Rich =>

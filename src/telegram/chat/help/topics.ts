@@ -100,11 +100,14 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/topic delete', 'in the topic of a task: deletes the topic, not the task'],
     ['/topic delete #3', 'the same from anywhere in this chat'],
   ],
-  purge: [['/purge', 'counts the tasks of this chat, asks, and deletes them']],
+  purge: [
+    ['/purge', 'counts the tasks of this chat, asks, and deletes them'],
+    ['/purge Ben', 'the same for the tasks of one person'],
+  ],
   status: [['/status', 'whether I am set up well here, and what waits']],
   usage: [['/usage', 'how many messages were sent, and how many tasks fit in']],
   allow: [
-    ['/allow', 'in a group: its members may use me there'],
+    ['/allow', 'in a group: its members may use me there; in our private chat: the list of who may use me'],
     ['/allow 123456789', 'the person with this id may write to me'],
     ['/allow off 123456789', 'takes it back'],
   ],
@@ -211,6 +214,23 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
     examples: [
       ['/edit #3 approval on', 'I ask first, with the buttons Deliver and Discard'],
       ['/edit #3 approval off', 'I ask no more'],
+    ],
+  },
+  fallback: {
+    also: ['without topic', 'topics off'],
+    does: 'A result whose topic cannot be had waits for it, or comes where its task was made',
+    examples: [
+      ['/edit #3 fallback creator', 'it comes where the task was made, under a line that says why'],
+      ['/edit #3 fallback none', 'it waits for its topic'],
+    ],
+  },
+  keep: {
+    also: ['retention', 'records', 'how long', 'privacy'],
+    does: 'How much of the history is kept; messages in the chat stay',
+    examples: [
+      ['/settings keep 30 days', 'for the tasks of this chat'],
+      ['/edit #3 keep 10 runs', 'for one task'],
+      ['/settings keep all', 'as much as the server keeps'],
     ],
   },
   unchanged: {

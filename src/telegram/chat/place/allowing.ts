@@ -117,7 +117,7 @@ async function listView(ctx: ChatContext): Promise<readonly [Rich, Rows]> {
       waiting.length === 0
         ? allow.nobody
         : lines(allow.waiting(), ...waiting.map((one) => allow.chat(titleOf(one), one.address))),
-      lines(allow.listed(), ...(await Promise.all(items.map(lineOf))), next === null ? null : allow.more),
+      lines(allow.listed(), ...(await Promise.all(items.map(lineOf))), next === null ? null : allow.more()),
       allow.how(),
     ),
     [

@@ -1,4 +1,5 @@
-import type { TaskCounts } from '../../../app/ports/tasks.ts';
+import type { WorkCounts } from '../../../app/ports/tasks.ts';
+import type { AlarmCause } from '../../../domain/shown.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
 import { groupRight, groupTopics, privateTopics } from '../results/english.ts';
 
@@ -46,7 +47,7 @@ export const purgeTexts = {
     say`Nobody called ${oneLine(name, 40)} has tasks here. Name a person, or send their id.`,
   none: 'There are no tasks here, so there is nothing to delete.',
   confirm: (
-    { active, paused, completed, liveRuns, openDeliveries }: TaskCounts,
+    { active, paused, completed, liveRuns, openDeliveries }: WorkCounts,
     { all, name, isEverywhere }: Purged,
   ): Rich =>
     blocks(
@@ -70,11 +71,21 @@ export const purgeTexts = {
   doneWord: (all: number): string => `Deleted ${tasks(all)}`,
 } as const;
 
+const alarmCauses: Readonly<Record<AlarmCause, string>> = {
+  database: 'the database cannot be used',
+  disk: 'the disk of the database is full',
+  clock: 'the clock was set back',
+  downtime: 'nobody was there',
+  audit: 'the audit has found something',
+  auto_pause: 'tasks failed too often',
+  second_opinion: 'two calculations differ',
+};
+
 export const serverTexts = {
   chatTitle: (): Rich => bold('This chat'),
-  chatTasks: ({ active, paused, completed }: TaskCounts): string =>
+  chatTasks: ({ active, paused, completed }: WorkCounts): string =>
     `Tasks: ${active} active, ${paused} paused, ${completed} completed`,
-  chatWork: ({ liveRuns, openDeliveries }: TaskCounts): string =>
+  chatWork: ({ liveRuns, openDeliveries }: WorkCounts): string =>
     `Going on: ${liveRuns} ${liveRuns === 1 ? 'run' : 'runs'}; waiting to be shown: ${openDeliveries}`,
   title: (): Rich => bold('The server'),
   version: (version: string, since: string): string => `Cronogram ${version}, running since ${since}`,
@@ -84,6 +95,9 @@ export const serverTexts = {
     `${tasks(all)} in ${chats} ${chats === 1 ? 'chat' : 'chats'}, ${active} active`,
   onTime: 'Nothing is overdue.',
   late: (count: number, since: string): string => `${count} overdue, the oldest since ${since}`,
+  tick: (at: string | null, isRunning: boolean): string =>
+    `${at === null ? 'Nobody looks for what is due' : `Last look for what is due: ${at}`}; the worker ${isRunning ? 'is running' : 'stands still'}`,
+  kinds: (kinds: readonly string[]): string => `It can do: ${kinds.join(', ')}`,
   work: (running: number, pending: number): string => `${running} running, ${pending} waiting to be sent`,
   stuck: (blocked: number, unknown: number): string =>
     blocked + unknown === 0
@@ -93,6 +107,9 @@ export const serverTexts = {
     `Last audit ${at}: ${findings === 0 ? 'nothing found' : `${findings} ${findings === 1 ? 'finding' : 'findings'}`}`,
   noAudit: 'Last audit: none yet; it comes at night.',
   database: (size: string): string => `Database: ${size}`,
+  alarm: (cause: AlarmCause, since: string): Rich => say`${bold(`Alarm: ${alarmCauses[cause]}`)}, since ${since}`,
+  unheard: (owners: number): string =>
+    `${owners === 1 ? 'One owner hears' : `${owners} owners hear`} of no alarm, for want of a private chat with me. /start there mends that; until then only the log and this tell of trouble.`,
 } as const;
 
 export const usageTexts = {
@@ -128,7 +145,7 @@ export const allowTexts = {
     const told = [roles[role], by === null ? null : `by ${oneLine(by, 40)}`, since === null ? null : `since ${since}`];
     return `${title}: ${told.filter((one) => one !== null).join(', ')}`;
   },
-  more: 'and more: cronogram access list tells them all.',
+  more: (): Rich => say`and more: ${code('cronogram access list')}`,
   deny: (title: string): string => `Deny ${oneLine(title, 30)}`,
   chat: (title: string, id: string): string => `${oneLine(title, 60)} (${id})`,
   allow: (title: string): string => `Allow ${oneLine(title, 30)}`,

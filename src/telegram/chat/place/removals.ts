@@ -1,5 +1,5 @@
 import type { User } from '../../../app/ports/chats.ts';
-import type { TaskCounts, Whose } from '../../../app/ports/tasks.ts';
+import type { WorkCounts, Whose } from '../../../app/ports/tasks.ts';
 import { addressOf } from '../../../app/use-cases/membership.ts';
 import { isActor } from '../../../domain/access.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -49,7 +49,7 @@ function whoseTasks(ctx: ChatContext, { person, isEverywhere }: Purge): Whose {
   return isEverywhere ? { ownerId: person.id } : { thread, ownerId: person.id };
 }
 
-function allOf({ active, paused, completed }: TaskCounts): number {
+function allOf({ active, paused, completed }: WorkCounts): number {
   return active + paused + completed;
 }
 

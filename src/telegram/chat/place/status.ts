@@ -1,6 +1,6 @@
 import type { ServerStatus } from '../../../app/operations/status.ts';
 import type { ChatUsage } from '../../../app/ports/chat-facts.ts';
-import type { TaskCounts } from '../../../app/ports/tasks.ts';
+import type { WorkCounts } from '../../../app/ports/tasks.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import { answer } from '../kit/answers.ts';
@@ -52,13 +52,14 @@ export const usageCommand = onChat('read', async (ctx) => {
   );
 });
 
-function chatStatus(counts: TaskCounts): Rich {
+function chatStatus(counts: WorkCounts): Rich {
   const { server } = texts;
   return lines(server.chatTitle(), server.chatTasks(counts), server.chatWork(counts));
 }
 
 /** For owners: everything that a person would otherwise look for in several places. */
-function serverStatus({ version, startedAt, ready, facts, audit }: ServerStatus, setting: Setting): Rich {
+function serverStatus(status: ServerStatus, setting: Setting): Rich {
+  const { version, startedAt, ready, facts, audit, alarms, lastTickAt, worker } = status;
   const { server } = texts;
   const { ok, ...parts } = ready;
   const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
@@ -68,10 +69,14 @@ function serverStatus({ version, startedAt, ready, facts, audit }: ServerStatus,
     ok ? server.well : server.unwell(unwell.map(([name, state]) => `${name} (${String(state)})`).join(', ')),
     server.tasks(facts.tasks, facts.active, facts.chats),
     facts.dueSince === null ? server.onTime : server.late(facts.due, aboutMoment(facts.dueSince, setting)),
+    server.tick(lastTickAt === null ? null : aboutMoment(lastTickAt, setting), worker.isRunning),
+    server.kinds(worker.kinds),
     server.work(facts.running, facts.pending),
     server.stuck(facts.blocked, facts.unknown),
     audit === null ? server.noAudit : server.audit(aboutMoment(audit.at, setting), audit.findings),
     server.database(bytes(facts.databaseBytes)),
+    ...alarms.open.map(({ since, facts: { cause } }) => server.alarm(cause, aboutMoment(since, setting))),
+    alarms.unheard.length === 0 ? null : server.unheard(alarms.unheard.length),
   );
 }
 

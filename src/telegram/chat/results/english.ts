@@ -1,5 +1,5 @@
 import type { Obstacle } from '../../../domain/occurrence.ts';
-import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
+import type { BlockedCause, DowntimeCause, MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
 
@@ -57,7 +57,6 @@ export const noticeTexts = {
     say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
   autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,
   pauseReasons: {
-    membership: 'Its owner is not in this chat any more.',
     chat_gone: 'This chat could not be reached.',
     harmful_template: 'Its template would harm others.',
   } as Readonly<Record<string, string>>,
@@ -83,8 +82,8 @@ export const noticeTexts = {
   notRenamed: (name: Rich | null, cause: BlockedCause): Rich =>
     say`This topic should be called ${name ?? 'otherwise'} now and keeps its old name, because ${causes[cause].what} I try again every ten minutes, for a day.`,
   notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
-  downtime: (from: string, to: string, zone: string): Rich =>
-    say`${bold('I was not there')} from ${from} until ${to} (${zone}).`,
+  downtime: (from: string, to: string, zone: string, cause?: DowntimeCause | null): Rich =>
+    say`${bold(cause === 'database' ? 'My database could not be written' : 'I was not there')} from ${from} until ${to} (${zone}).`,
   downtimeCounts: (counts: {
     readonly late: number;
     readonly missed: number;
@@ -110,17 +109,6 @@ export const noticeTexts = {
         ? 'No active task was there.'
         : `${paused} ${paused === 1 ? 'task there is' : 'tasks there are'} paused. When I am back, /resume all lets them go on.`,
     ),
-  clockSetBack: (by: string, to: string, moved: number): Rich =>
-    blocks(
-      say`${bold('The clock of my computer was set back')} by ${by}, to ${to}.`,
-      `${moved === 0 ? 'No task had to be planned again.' : `${moved === 1 ? 'One task was' : `${moved} tasks were`} planned again from what the clock shows now.`} What has run does not run twice; what only the wrong clock passed over comes at its time.`,
-    ),
-  slotsDiffer: (name: Rich): Rich =>
-    say`${bold('Two calculations differ')} about when ${name} runs next. I compute each schedule twice, with different programs.`,
-  slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
-  slotsZone: (zone: string): string => `Zone: ${zone}`,
-  slotsDifferTodo:
-    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. More is told by: cronogram audit --run',
   chatBack: (paused: number): Rich =>
     blocks(
       bold('I am back.'),
@@ -130,6 +118,33 @@ export const noticeTexts = {
     ),
   errorOf: (name: Rich): Rich => say`The error of ${name}:`,
   noError: 'There is no error to show.',
+} as const;
+
+/** Trouble of the product itself. */
+export const alarmTexts = {
+  over: (at: string): Rich => bold(`Over since ${at}.`),
+  database: (since: string): Rich => say`${bold('My database cannot be used')} since ${since}.`,
+  disk: (since: string): Rich => say`${bold('The disk of my database is full')} since ${since}.`,
+  nothingLost: 'No slot is lost: those that come due meanwhile are decided when I can work again.',
+  clock: (by: string, to: string, moved: number): Rich =>
+    blocks(
+      say`${bold('The clock of my computer was set back')} by ${by}, to ${to}.`,
+      `${moved === 0 ? 'No task had to be planned again.' : `${moved === 1 ? 'One task was' : `${moved} tasks were`} planned again from what the clock shows now.`} What has run does not run twice; what only the wrong clock passed over comes at its time.`,
+    ),
+  chatsTold: 'Each chat that lost something was told. cronogram downtimes lists them all.',
+  audit: (at: string): Rich => say`${bold('My audit has found what must never be')}, ${at}.`,
+  finding: (sentence: string, count: number): string => `${sentence}${count === 1 ? '' : ` (${count} times)`}`,
+  auditTodo: (mended: boolean): string =>
+    `cronogram audit --run tells where.${mended ? ' cronogram reconcile --fix mends it.' : ''} Please report it: it is a fault of mine.`,
+  autoPause: (count: number, since: string): Rich =>
+    say`${bold(count === 1 ? 'A task was paused' : `${count} tasks were paused`)} because ${count === 1 ? 'it' : 'they'} failed too often in a row, ${since}:`,
+  autoPauseTodo: 'Mend the cause, then press Resume on the card. The chat was told of the error.',
+  differ: (name: Rich): Rich =>
+    say`${bold('Two calculations differ')} about when ${name} runs next. I compute each schedule twice, with different programs.`,
+  slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
+  slotsZone: (zone: string): string => `Zone: ${zone}`,
+  differTodo:
+    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
 } as const;
 
 const quoteMax = 300;
@@ -185,8 +200,26 @@ export const reminderTexts = {
   discardedWord: 'Discarded',
   approvalExpired: 'Nobody approved it in time; thrown away.',
 
-  mayNotRun: (name: Rich, ...why: Parameters<typeof mayNotBecause>): Rich =>
-    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(...why)} Its runs are left out until that is mended; I tell you this once.`,
+  mayNotRun: (name: Rich, reason: Obstacle, kind: string): Rich =>
+    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, kind)} So are its next runs, and I tell this once.`,
+  mayNotRunTodo: (who: string | null): string =>
+    `It goes on when ${who === null ? 'you press Renew' : `${who} presses Renew, whose task it is then`}.`,
+  mayNotRunNow: (name: string, ...why: Parameters<typeof mayNotBecause>): string =>
+    `${name} may not run, because ${mayNotBecause(...why)}`,
+  waitsForOwner: (name: string): string => `${name} may not run, because its owner is not in this chat any more.`,
+  whoRenews: 'Whoever renews it owns it then.',
+  ownerOrAdmin: (owner: string | null): string => `${owner === null ? 'its owner' : oneLine(owner, 40)} or an admin`,
+  ownerGone: (name: string | null, tasks: number): Rich => {
+    const who = name === null ? 'The owner of a task here' : oneLine(name, 40);
+    const [theirs, verb] = tasks === 1 ? ['task here', 'stops'] : [`${tasks} tasks here`, 'stop'];
+    return blocks(
+      say`${bold(`${who} is not in this chat any more,`)} so their ${theirs} ${verb}, each at its next run. They go on by themselves when their owner is back.`,
+      'To have them go on now, an admin presses Renew, and owns them from then on.',
+    );
+  },
+  renewedBy: (name: string, tasks: number): string =>
+    `Renewed by ${name}, who owns ${tasks === 1 ? 'it' : `these ${tasks} tasks`} now`,
+  renewedBefore: 'Nothing is left to renew: it may run',
 
   history: {
     done: (name: string, at: string): string => `, done by ${oneLine(name, 40)} ${at}`,
@@ -208,12 +241,12 @@ export const reminderTexts = {
     skip: 'Skip',
     deliver: 'Deliver',
     discard: 'Discard',
+    renew: 'Renew',
   },
 } as const;
 
-function mayNotBecause(reason: Obstacle, hasLeft: boolean, kind: string): string {
+function mayNotBecause(reason: Obstacle, kind: string): string {
   if (reason === 'gone_kind') return `what it does (${oneLine(kind, 40)}) is not there any more.`;
-  if (hasLeft) return 'its owner is not in this chat any more.';
   if (reason === 'grant_expired') return 'its right to run has expired.';
   if (reason === 'grant_scope') return 'its right to run does not cover what it does.';
   return 'its right to run was taken back.';

@@ -1,11 +1,13 @@
 import { momentsIn } from '../../../app/why/moments.ts';
-import { dateStyles, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
+import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
+import type { Thread } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
-import { onChat } from '../kit/guards.ts';
+import { onChat, threadOf } from '../kit/guards.ts';
+import { keepRead, keepWords } from '../kit/policy.ts';
 import { arg, button, dataOf, type Rows, inRows } from '../kit/press.ts';
 import { lines, type Rich, blocks, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
@@ -26,13 +28,15 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
       return zoneCommand({ ...ctx, args: value });
     case 'digest':
       return digestCommand({ ...ctx, args: value });
+    case 'alarms':
+      return answerWith(await alarmsSet(ctx, value.toLowerCase()));
     default:
       return changedByWords(ctx, calledSo[key.toLowerCase()] ?? key.toLowerCase(), value.toLowerCase());
   }
 }
 
 /** Names that people may write for a setting, and what the view calls it. */
-const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions' };
+const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions', history: 'keep' };
 
 async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
   const { place } = ctx;
@@ -44,7 +48,32 @@ async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
     mayChange: mayManage(ctx),
     admins: await adminsOf(place, ctx),
     digest: await digestWords(ctx),
+    alarms: ctx.person.isOwner ? await alarmWords(ctx) : null,
   };
+}
+
+/* ---- where an owner hears of trouble with the server ---- */
+
+async function alarmWords({ alarms, person, place: { chat } }: ChatContext): Promise<AlarmWords> {
+  const at = await alarms.placeOf(person.actor);
+  if (typeof at === 'string') return at;
+  return at.address === chat.address ? 'chat' : 'other';
+}
+
+/** The setting belongs to the owner, whatever chat it is said in. */
+async function alarmsSet(ctx: ChatContext, value: string): Promise<Drawn> {
+  const { alarms, person, place, log } = ctx;
+  if (!person.isOwner) throw new Refused(texts.settings.ownersOnly);
+  const isPrivate = place.chat.kind === 'private';
+  if (value !== 'private' && value !== 'off' && value !== 'chat') throw new Refused(texts.settings.unreadAlarms());
+  await alarms.setPlace(person.actor, value === 'chat' ? (isPrivate ? 'private' : threadHere(ctx)) : value);
+  log.info('alarms_set', { by: person.actor, to: value });
+  return settingsDrawn(await settingsFacts(ctx));
+}
+
+/** A topic of a task is for its results. */
+function threadHere({ place }: ChatContext): Thread {
+  return { ...threadOf(place), topic: place.topicTask === null ? place.topic : null };
 }
 
 async function changedByWords(ctx: ChatContext, key: string, value: string): Promise<Answer> {
@@ -93,6 +122,10 @@ function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetti
       return readMode(value, quiet);
     case 'reactions':
       return value === 'on' || value === 'off' ? { set: { reactions: value === 'on' } } : { unread: settings.unread() };
+    case 'keep': {
+      const keep = keepRead(value);
+      return keep === undefined ? { unread: settings.unreadKeep() } : { set: { keep } };
+    }
     case 'dates': {
       const style = dateStyles.find((one) => one === value || settings.styles[one].toLowerCase() === value);
       return style === undefined ? { unread: settings.unreadDates() } : { set: { dates: style } };
@@ -132,6 +165,7 @@ function clockOf(text: string): string | null {
 /** Each button says what a setting is to be, so that a second press changes nothing. */
 async function setPressed(ctx: ChatContext): Promise<Answer> {
   const [key, value] = [arg(ctx, 0), arg(ctx, 1)];
+  if (key === 'alarms') return redrawn(ctx, await alarmsSet(ctx, value), texts.settings.saved);
   if (key === 'open') {
     const facts = await settingsFacts(ctx);
     return redrawn(ctx, value === 'dates' ? dateStylesDrawn(facts) : settingsDrawn(facts));
@@ -156,11 +190,16 @@ interface SettingsFacts {
   readonly admins: readonly string[];
   /** When the digest comes; null when none does. */
   readonly digest: string | null;
+  /** Where the owner who looks hears of trouble; null for everybody else. */
+  readonly alarms: AlarmWords | null;
 }
 
+/** `other`: in a chat that is not this one. */
+export type AlarmWords = 'private' | 'chat' | 'other' | 'off';
+
 function settingsDrawn(facts: SettingsFacts): Drawn {
-  const { settings, timezone, now, isPrivate, mayChange, admins, digest } = facts;
-  const { create, quiet, reactions, dates } = settings;
+  const { settings, timezone, now, isPrivate, mayChange, admins, digest, alarms } = facts;
+  const { create, quiet, reactions, dates, keep } = settings;
   const words = texts.settings;
   return drawn(
     blocks(
@@ -171,7 +210,9 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.reactions(reactions),
         words.dates(dates, example(dates, facts)),
         words.zone(timezone, clockIn(timezone, now)),
+        words.keep(keep === null ? null : keepWords(keep)),
         words.digest(digest),
+        alarms === null ? null : words.alarms(alarms),
       ),
       mayChange ? words.ownHours() : lines(words.adminsOnly(admins), words.ownQuiet()),
     ),
@@ -189,8 +230,8 @@ const presets: readonly Pick<Quiet, 'from' | 'to'>[] = [
   { from: '23:00', to: '08:00' },
 ];
 
-function settingsRows({ settings, isPrivate }: SettingsFacts): Rows {
-  const { create, quiet, reactions } = settings;
+function settingsRows({ settings, isPrivate, alarms }: SettingsFacts): Rows {
+  const { create, quiet, reactions, keep } = settings;
   const words = texts.settings;
   return [
     isPrivate
@@ -210,11 +251,21 @@ function settingsRows({ settings, isPrivate }: SettingsFacts): Rows {
       choice(words.reactionsOn, ['reactions', 'on'], reactions),
       choice(words.reactionsOff, ['reactions', 'off'], !reactions),
     ],
+    Object.entries(words.keepChoices).map(([value, label]) =>
+      choice(label, ['keep', value], JSON.stringify(keepIn(keepRead(value))) === JSON.stringify(keep)),
+    ),
     [
       button(words.datesButton, dataOf('set', 'open', 'dates')),
       button(words.zoneButton, dataOf('zones')),
       button(words.digestButton, dataOf('digest', 'open')),
     ],
+    // The buttons of a group are everybody's, and these would be one person's.
+    !isPrivate || alarms === null
+      ? []
+      : [
+          choice(words.alarmsPrivate, ['alarms', 'private'], alarms === 'private'),
+          choice(words.alarmsOff, ['alarms', 'off'], alarms === 'off'),
+        ],
   ];
 }
 

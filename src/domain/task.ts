@@ -61,6 +61,8 @@ export interface Task extends Definition {
   /** The instant at which the pause ends by itself. */
   readonly resumeAt: number | null;
   readonly ownerId: Actor;
+  /** The right under which its runs act. */
+  readonly grantId: string;
   readonly chatId: string;
   /** The thread in which the task was asked for. */
   readonly home: Thread;
@@ -73,6 +75,8 @@ export interface Task extends Definition {
   readonly lastRunAt: number | null;
   readonly lastRunStatus: 'succeeded' | 'failed' | 'cancelled' | null;
   readonly lastError: string | null;
+  /** When the result of its last success becomes too old; null without one, and without the policy `refresh_after`. */
+  readonly staleAt: number | null;
   /** What became of its last slot or run by hand, also of one that did not run. */
   readonly lastOutcome: OccurrenceOutcome | null;
   readonly created: Stamp;
@@ -113,8 +117,17 @@ export function beginningOf(name: string, max: number, unitsMax: number = max * 
   return name.slice(0, end);
 }
 
+/** Since when its result is too old; null while it is not, and where no run will come that could make it fresh. */
+export function staleSince({ staleAt, state, schedule }: Pick<Task, 'staleAt' | 'state' | 'schedule'>, now: number) {
+  const isKept = (state === 'active' || state === 'paused') && schedule.kind !== 'once';
+  return isKept && staleAt !== null && staleAt <= now ? staleAt : null;
+}
+
 /** The reason of a pause after too many failures in a row. */
 export const failuresPause = 'auto:consecutive_failures';
+
+/** The reason of a pause that ends when the owner is back in the chat, unless somebody has decided otherwise meanwhile. */
+export const ownerGonePause = 'auto:owner_gone';
 
 /** A text of which nothing can be seen. Telegram takes neither a message nor a topic's name of that kind. */
 export function isBlank(text: string): boolean {

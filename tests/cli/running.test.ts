@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { lab, stopBots } from '../e2e/bot.ts';
+import { hour, lab, minute, stopBots } from '../e2e/bot.ts';
 import { aPlace, type Place, aPlaceAfter } from './place.ts';
 
 afterEach(stopBots);
@@ -56,6 +56,21 @@ describe('a run that is waited for', () => {
     expect(json.code).toBe(1);
     expect(json.json).toMatchObject({ task: { number: 1 }, run: { status: 'failed' } });
     expect((await well('task list')).out).toContain('failing');
+  });
+
+  it('of which the result grows too old is run again, and marks that result until one succeeds', async () => {
+    const { bot, well } = await aPlace();
+    await well(`${daily} --policy refresh_after=PT2H Hello`);
+    await well('task run 1 --wait');
+    await well('task pause 1');
+    await bot.pass(3 * hour);
+    expect((await well('task get 1')).out).toContain('stale since');
+    await well('task resume 1');
+    expect((await well('task list')).out).toContain('stale');
+    await bot.pass(2 * hour);
+    await bot.drift(minute);
+    expect((await well('task history 1 --json')).out).toContain('stale_refresh');
+    expect((await well('task list')).out).toContain('active');
   });
 
   it('ends with 1 when it has not ended in time, and goes on', async () => {

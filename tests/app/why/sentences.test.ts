@@ -41,6 +41,7 @@ const sources: Readonly<Record<OccurrenceSource, true>> = {
   snooze: true,
   retry: true,
   replay: true,
+  stale_refresh: true,
 };
 const statuses = ['pending', 'dispatched', 'succeeded', 'failed', 'cancelled', 'skipped', 'missed'] as const;
 const runStates = ['queued', 'running', 'backoff', 'succeeded', 'failed', 'cancelled'] as const;

@@ -148,8 +148,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf(shared, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
-  const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed });
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed: review?.look });
   const downtimes = createDowntimes({ ...shared, ...watch });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });

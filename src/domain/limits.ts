@@ -110,6 +110,12 @@ export const priorityDefault = 5;
 export const priorityMax = 10;
 /** A run that a person asks for now is of a class of its own, before whatever a schedule asks for. */
 export const priorityRunNow = priorityMax + 1;
+/** A run that only keeps a result fresh is waited for by nobody, so it goes after all that a schedule asks for. */
+export const priorityBackground = 0;
+/** Results that are to be fresher than this need a denser schedule. */
+export const refreshAfterMinMs = hour;
+/** Stale results are looked for so often: as often as the shortest age may be. */
+export const refreshEveryMs = hour;
 
 export const timeoutMaxMs = day;
 export const timeoutsDefaultMs = {
@@ -240,6 +246,12 @@ export const choreRestMs = 10 * second;
  */
 export const idempotencyRetentionMs = day;
 
+/** A hundred years; more than that is a mistaken unit. */
+export const retentionDaysMax = 36_500;
+/** The night counts back through so many runs of each task that keeps a number of them. */
+export const keepRunsMax = 1000;
+/** What a task keeps at least, because the audit of the night accounts for every slot of the last day. */
+export const keepLeast = { runs: 1, days: 1 } as const;
 /** Rows of one kind that retention looks at in one transaction: about three milliseconds on SQLite with what hangs on them. */
 export const retentionBatchMax = 50;
 /** Of a task that still exists these stay whatever their age, so that a yearly reminder can show its history. */

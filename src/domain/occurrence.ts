@@ -14,13 +14,14 @@ export type OccurrenceStatus = 'pending' | 'dispatched' | 'succeeded' | 'failed'
 export type OccurrenceOutcome = Exclude<OccurrenceStatus, 'pending' | 'dispatched'>;
 
 /**
- * The source of an occurrence asked for it. A catch-up is a slot that runs late because nobody was there in time. The others were asked for by
- * hand: they stand beside the schedule, take an instant that is no slot, and count against no bound.
+ * The source of an occurrence asked for it. A catch-up is a slot that runs late because nobody was there in time. The others stand beside
+ * the schedule, take an instant that is no slot, and count against no bound: a stale refresh was asked for by the age of the last good
+ * result, the rest by hand.
  */
-export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now' | 'snooze' | 'retry' | 'replay';
+export type OccurrenceSource = 'schedule' | 'catch_up' | 'run_now' | 'snooze' | 'retry' | 'replay' | 'stale_refresh';
 
 export function isByHand(source: OccurrenceSource): boolean {
-  return !isPlanned(source);
+  return !isPlanned(source) && source !== 'stale_refresh';
 }
 
 /** A slot of the schedule asked for it, so it counts against the bounds. */
@@ -58,6 +59,10 @@ export type Reason =
 
 /** The reason why no run of a task may begin, until a person mends that; its slots are skipped, and the schedule goes on. */
 export type Obstacle = Extract<Reason, `grant_${string}` | `gone_${string}`>;
+
+export function isObstacle(reason: Reason | null): reason is Obstacle {
+  return reason !== null && /^(grant|gone)_/.test(reason);
+}
 
 /** One key for all attempts of a slot, on every engine, for ever: duplicates collide on it. */
 export function occurrenceKey(taskId: string, slotAt: number): string {

@@ -1,3 +1,4 @@
+import { keepIn, type Keep } from './chat-settings.ts';
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
 import { quietFault, type QuietInput } from './quiet.ts';
@@ -71,6 +72,11 @@ export const policyTable = {
     366 * DAY_MS,
     'A result that could not be delivered within this is dropped, and that is recorded.',
   ),
+  refresh_after: length(
+    limits.refreshAfterMinMs,
+    366 * DAY_MS,
+    'A task that repeats gets one run beside its schedule when its last success is older than this, looked for every hour; until it succeeds, its result is marked as stale.',
+  ),
   jitter: length(
     0,
     limits.jitterMaxMs,
@@ -106,6 +112,17 @@ export const policyTable = {
       nag_limit: whole(0, limits.nagLimitMax, 'How many times at most.'),
     },
     'Somebody must say that it is done, and is reminded until they do.',
+  ),
+  keep: group(
+    {
+      runs: whole(limits.keepLeast.runs, limits.keepRunsMax, 'So many of the newest runs stay, whatever their age.'),
+      days: whole(
+        limits.keepLeast.days,
+        limits.retentionDaysMax,
+        'Whatever is no older than this stays; RETENTION_DAYS of the server are the most.',
+      ),
+    },
+    'The history that the task keeps, where that is less than the server does: what neither of the two keeps goes in the night.',
   ),
 } satisfies Readonly<Record<string, Form>>;
 
@@ -165,6 +182,8 @@ export interface Policy {
   readonly quiet: QuietInput | null;
   /** Null asks nobody to confirm anything. */
   readonly ack: { readonly nagEveryMs: number; readonly nagLimit: number } | null;
+  /** Null keeps what the chat wants kept. */
+  readonly keep: Keep | null;
 }
 
 /** Facts about the task that the defaults depend on. */
@@ -223,7 +242,7 @@ function runPolicy(chosen: Policies, { actionKind }: PolicySubject): Pick<Policy
 /** Policies about results: how they are shown, and what is asked about them. */
 function resultPolicy(
   chosen: Policies,
-): Pick<Policy, 'unknown' | 'maxAgeMs' | 'skipIfUnchanged' | 'approval' | 'quiet' | 'ack'> {
+): Pick<Policy, 'unknown' | 'maxAgeMs' | 'skipIfUnchanged' | 'approval' | 'quiet' | 'ack' | 'keep'> {
   return {
     unknown: chosen.unknown ?? 'resend',
     maxAgeMs: optionalMs(chosen.max_age),
@@ -231,6 +250,7 @@ function resultPolicy(
     approval: chosen.approval ?? 'none',
     quiet: chosen.quiet ?? null,
     ack: chosen.ack === undefined ? null : ackOf(chosen.ack),
+    keep: keepIn(chosen.keep),
   };
 }
 
@@ -294,6 +314,7 @@ export function checkPolicies(chosen: Policies): void {
   checkAutoPause(chosen.auto_pause);
   const quiet = chosen.quiet === undefined ? null : quietFault(chosen.quiet);
   if (quiet !== null) throw refused('quiet', quiet);
+  if (chosen.keep !== undefined && keepIn(chosen.keep) === null) throw refused('keep', 'names runs, days or both');
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
   if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
 }

@@ -61,6 +61,8 @@ export interface Task extends Definition {
   /** The instant at which the pause ends by itself. */
   readonly resumeAt: number | null;
   readonly ownerId: Actor;
+  /** The right under which its runs act. */
+  readonly grantId: string;
   readonly chatId: string;
   /** The thread in which the task was asked for. */
   readonly home: Thread;
@@ -73,6 +75,8 @@ export interface Task extends Definition {
   readonly lastRunAt: number | null;
   readonly lastRunStatus: 'succeeded' | 'failed' | 'cancelled' | null;
   readonly lastError: string | null;
+  /** When the result of its last success becomes too old; null without one, and without the policy `refresh_after`. */
+  readonly staleAt: number | null;
   /** What became of its last slot or run by hand, also of one that did not run. */
   readonly lastOutcome: OccurrenceOutcome | null;
   readonly created: Stamp;
@@ -113,8 +117,17 @@ export function beginningOf(name: string, max: number, unitsMax: number = max * 
   return name.slice(0, end);
 }
 
+/** Since when its result is too old; null while it is not, and where no run will come that could make it fresh. */
+export function staleSince({ staleAt, state, schedule }: Pick<Task, 'staleAt' | 'state' | 'schedule'>, now: number) {
+  const isKept = (state === 'active' || state === 'paused') && schedule.kind !== 'once';
+  return isKept && staleAt !== null && staleAt <= now ? staleAt : null;
+}
+
 /** The reason of a pause after too many failures in a row. */
 export const failuresPause = 'auto:consecutive_failures';
+
+/** The reason of a pause that ends when the owner is back in the chat, unless somebody has decided otherwise meanwhile. */
+export const ownerGonePause = 'auto:owner_gone';
 
 /** A text of which nothing can be seen. Telegram takes neither a message nor a topic's name of that kind. */
 export function isBlank(text: string): boolean {
@@ -147,17 +160,16 @@ export function checkLabels(subject: string | null, tags: readonly string[]): vo
 }
 
 function checkName(field: 'subject' | 'tags', name: string, max: number): void {
-  if (!isBlank(name) && isWithin(name, max)) return;
   const what = field === 'tags' ? 'tag' : field;
-  throw bad(field, `A ${what} has at least one character that can be seen, and at most ${boundWords(name, max)}.`);
+  if (isBlank(name)) throw bad(field, `A ${what} has at least one character that can be seen.`);
+  if (!isWithin(name, max)) throw bad(field, `A ${what} has at most ${boundWords(name, max)}.`);
 }
 
 /** The bound that a name goes beyond: some emoji are made of many signs. */
 function boundWords(name: string, max: number): string {
-  const isShort = beginningOf(name, max, name.length) === name;
-  return isShort
-    ? `${max * limits.nameUnitsPerCharacter} UTF-16 units, and these are made of more`
-    : `${max} characters`;
+  const isFew = beginningOf(name, max, name.length) === name;
+  const units = isFew ? `, with ${limits.nameUnitsPerCharacter} UTF-16 units each on average` : '';
+  return `${max} characters${units}`;
 }
 
 /** Compares the JSON sizes in UTF-16 units, which is what the limit is about: a bound on rows, not on bytes of a wire. */

@@ -6,6 +6,7 @@ import type { AuditReport } from '../app/housekeeping/audit.ts';
 import type { Reconcile } from '../app/housekeeping/reconcile.ts';
 import type { ServerStatus, Usage, UsageRequest } from '../app/operations/status.ts';
 import type { Ticked } from '../app/pipeline/tick.ts';
+import type { Clock } from '../app/ports/outside.ts';
 import type { Bulk } from '../app/tasks/bulk.ts';
 import type { AskedPreview, PreviewRequest } from '../app/tasks/preview.ts';
 import type { Tasks } from '../app/tasks/tasks.ts';
@@ -46,6 +47,7 @@ export interface HttpRooms {
   /** As whom the bearer of the token acts. */
   readonly actor: Actor;
   readonly version: string;
+  readonly clock: Pick<Clock, 'now'>;
   /** Of all operations that are served. */
   readonly description: () => Description;
   readonly tellOnce: TellOnce;
@@ -113,7 +115,9 @@ async function receive(c: Context, { params, query, body, idempotent, open }: Op
     query: open === true ? {} : readQuery(c, query ?? nothing),
     body: body === undefined ? undefined : await readBody(c, body),
   };
-  const key = idempotent === undefined ? null : oneKey(readIdempotencyKey(c), read.body);
+  // A dry run has no effect, so nothing of it is kept.
+  const keeps = idempotent === true && textIn(read.query, 'dry_run') !== 'true';
+  const key = keeps ? oneKey(readIdempotencyKey(c), read.body) : null;
   return { ...read, key, traceId: traceOf(c) };
 }
 

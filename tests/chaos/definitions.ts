@@ -83,6 +83,7 @@ export function somePolicies(chance: Chance, now: number): Policies {
     ...maybe(0.3, () => ({ unknown: chance.pick(['resend', 'ask'] as const) })),
     ...maybe(0.15, () => ({ skip_if_unchanged: chance.pick(['none', 'silent', 'skip'] as const) })),
     ...maybe(0.2, () => ({ fallback: 'creator' as const })),
+    ...maybe(0.2, () => ({ refresh_after: chance.pick(['PT1H', 'PT90M', 'P1D']) })),
     ...maybe(0.2, () => ({ priority: chance.between(1, 10) })),
     ...maybe(0.15, () => ({ quiet: someQuiet(chance) })),
     ...maybe(0.25, () => ({

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { lab, stopBots } from '../e2e/bot.ts';
+import { hour, lab, minute, stopBots } from '../e2e/bot.ts';
 import { aPlace, type Place, aPlaceAfter } from './place.ts';
 
 afterEach(stopBots);
@@ -37,6 +37,15 @@ describe('a run that is waited for', () => {
     ).toContain('attempt'.toUpperCase());
   });
 
+  it('is told with the place that it came to in the place of its topic', async () => {
+    const { bot, well, thread } = await inTheLab();
+    bot.world.setBotRights(lab, { can_manage_topics: false });
+    await well(`${daily} --thread-key ${thread} --policy fallback=creator Hello`);
+    const said = await well(`task run 1 --wait --thread-key ${thread}`);
+    expect(said.out.replaceAll('\n', ' ')).toMatch(new RegExp(`${thread} \\(fallback\\): delivered as message \\d+`));
+    expect(bot.world.messages(lab, { thread: null }).map(({ text }) => text)).toContain('Hello');
+  });
+
   it('ends with 1 when it fails, and says why', async () => {
     const { well, type } = await aPlace({ ECHO_ACTION: '1' });
     await well(`${daily} ${echo({ fail_attempts: 9, error: 'final' })} Hello`);
@@ -47,6 +56,21 @@ describe('a run that is waited for', () => {
     expect(json.code).toBe(1);
     expect(json.json).toMatchObject({ task: { number: 1 }, run: { status: 'failed' } });
     expect((await well('task list')).out).toContain('failing');
+  });
+
+  it('of which the result grows too old is run again, and marks that result until one succeeds', async () => {
+    const { bot, well } = await aPlace();
+    await well(`${daily} --policy refresh_after=PT2H Hello`);
+    await well('task run 1 --wait');
+    await well('task pause 1');
+    await bot.pass(3 * hour);
+    expect((await well('task get 1')).out).toContain('stale since');
+    await well('task resume 1');
+    expect((await well('task list')).out).toContain('stale');
+    await bot.pass(2 * hour);
+    await bot.drift(minute);
+    expect((await well('task history 1 --json')).out).toContain('stale_refresh');
+    expect((await well('task list')).out).toContain('active');
   });
 
   it('ends with 1 when it has not ended in time, and goes on', async () => {

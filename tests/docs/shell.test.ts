@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../src/api/operations.ts';
 import { composeCli } from '../../src/compose/cli.ts';
+import { CONFIG_KEYS, unbuilt } from '../../src/config/config.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (name: string) => readFileSync(`${root}${name}`, 'utf8');
@@ -41,8 +43,8 @@ const asWords = (text: string) => text.match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
 /** Stands for what the program fills in. */
 const filled = '…';
 
-/** The first word that the command line would not take; null when all is well. */
-function unknownIn(text: string): string | null {
+/** The first word that the command line would not take; null when all is well. In a sentence of a chat more words follow. */
+function unknownIn(text: string, isSentence: boolean): string | null {
   let [at, words]: [Command, readonly string[]] = [program, asWords(text)];
   for (;;) {
     const [word] = words;
@@ -51,7 +53,8 @@ function unknownIn(text: string): string | null {
     [at, words] = [next, words.slice(1)];
   }
   const [first = null] = words;
-  if (at.commands.length === 0) return unknownAmong(at, words);
+  if (at.commands.length === 0)
+    return unknownAmong(at, isSentence ? words.filter((word) => word.startsWith('-')) : words);
   return first === null || first === filled || first.startsWith('-') ? null : first;
 }
 
@@ -66,14 +69,14 @@ function unknownAmong(verb: Command, words: readonly string[]): string | null {
     if (isValue) isValue = false;
     else if (option !== undefined) isValue = option.required && value === undefined;
     else if (word.startsWith('--') && word !== '--') return word;
-    else if ((places -= 1) < 0) return word;
+    else if (word !== '--' && (places -= 1) < 0) return word;
   }
   return null;
 }
 
 /** Commands within a text: to the end of the quotes, the line, the pipe or the sentence. */
 function commandsIn(name: string): readonly string[] {
-  const text = name.startsWith('src/') ? read(name).replaceAll(/\$\{[^}]*\}/g, filled) : read(name);
+  const text = read(name).replaceAll(/\$\{[^}]*\}|<[a-z][^>\n]*>/g, filled);
   const found = text.matchAll(/(?<![\w.@/:-])cronogram ((?!cronogram\b)(?:[a-z]|--)[^`\n|;&>()]*)/g);
   return [...found].map(([, line = '']) => {
     const isCode = name.startsWith('src/') || name.endsWith('.yaml');
@@ -88,7 +91,7 @@ function commandsIn(name: string): readonly string[] {
 
 describe('a command of the shell', () => {
   it.each(texts.filter((name) => commandsIn(name).length > 0))('in %s exists, with its options', (name) => {
-    const faults = commandsIn(name).filter((line) => unknownIn(line) !== null);
+    const faults = commandsIn(name).filter((line) => unknownIn(line, name.includes('/chat/')) !== null);
     expect(faults).toEqual([]);
   });
 
@@ -110,5 +113,33 @@ describe('a command of the shell', () => {
     );
     const silent = new Set(['help', 'complete']);
     expect(listed.toSorted()).toEqual(there.filter((line) => !silent.has(line)).toSorted());
+  });
+});
+
+describe('a request that the pages and the alerts name', () => {
+  const shape = (path: string) => path.replaceAll(/\{\w+\}/g, '{}').replaceAll(/\$\w+/g, '{}');
+  const there = new Set(Object.values(operations).map(({ method, path }) => `${method.toUpperCase()} ${shape(path)}`));
+  const named = [...pages, 'fixtures/alerts.yaml'].flatMap((name) =>
+    [...read(name).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/(?:v1\/)?[a-z][\w/{}$-]*)/g)].map(
+      ([, method = '', path = '']) => `${method} ${shape(path)}`,
+    ),
+  );
+
+  it('is there', () => {
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((request) => !there.has(request))).toEqual([]);
+  });
+});
+
+describe('a variable that the pages and the alerts name', () => {
+  const known = [...CONFIG_KEYS, ...unbuilt, 'NO_COLOR'];
+  const named = [...pages, 'fixtures/alerts.yaml'].flatMap((name) =>
+    [...read(name).matchAll(/\b([A-Z]{2,}(?:_[A-Z]+)+)\b/g)].map(([, variable = '']) => variable),
+  );
+
+  it('is there', () => {
+    const foreign = /^(?:CRONOGRAM_\w+|\w+_FILE|NODE_ENV)$/;
+    expect(new Set(named).size).toBeGreaterThan(20);
+    expect([...new Set(named)].filter((name) => !known.includes(name) && !foreign.test(name))).toEqual([]);
   });
 });

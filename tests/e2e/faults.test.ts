@@ -11,6 +11,7 @@ import {
   saidIn,
   threadOf,
   topicNamed,
+  unhurried,
   aBotIn,
 } from './deliveries.ts';
 
@@ -51,6 +52,28 @@ const steps = [
   ['pinChatMessage', lab],
   ['sendMessage', ada],
 ] as const;
+
+it('answers that nobody can read hold up the results of a chat until the next look after that is over, and no longer', async () => {
+  const bot = await aBotIn(lab, unhurried);
+  const names = Array.from({ length: 12 }, (_, index) => `ping ${index}`);
+  for (const text of names) await aTask(bot, { text, thread: threadOf(lab) });
+  while (rowsOf(bot, 'result').length < 12) await bot.pass(second);
+  await bot.pass(59 * second);
+  bot.world.fault({ kind: 'wrong_shape', method: '*', count: 100_000 });
+  const before = mark(bot);
+  await bot.pass(41 * second);
+  const open = () => rowsOf(bot, 'result').filter(({ status }) => status !== 'delivered');
+  expect(open()).toHaveLength(12);
+  bot.world.clearFault();
+  // The one in doubt was sent a second time after 30 s, and is looked for 30 s after that.
+  await bot.pass(18 * second);
+  expect(open()).toHaveLength(12);
+  await bot.pass(2 * second);
+  expect(open()).toEqual([]);
+  const spent = callsSince(bot, before).filter(({ method }) => method !== 'sendMessage');
+  expect(spent.length).toBeLessThan(15);
+  for (const name of names) expect(saidIn(bot, lab, topicNamed(bot, lab, name)).length).toBeGreaterThan(1);
+});
 
 describe.each(steps)('%s in chat %i', (method, chat) => {
   it.each(kinds)('that meets "%s" leads to one topic with one result and one pinned card', async (kind) => {

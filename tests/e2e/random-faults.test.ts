@@ -33,6 +33,7 @@ const kinds: readonly FaultKind[] = [
   'answer_lost',
   'late',
   'misroute',
+  'wrong_topic',
   'wrong_shape',
 ];
 const methods = ['sendMessage', 'editMessageText', 'pinChatMessage', 'createForumTopic', 'getUpdates'];
@@ -40,7 +41,7 @@ const methods = ['sendMessage', 'editMessageText', 'pinChatMessage', 'createForu
 function trouble(roll: Dice): Fault {
   const kind = roll.pick(kinds);
   const chat = roll.pick([lab, ada]);
-  const method = kind === 'misroute' ? 'sendMessage' : roll.pick(methods);
+  const method = kind === 'misroute' || kind === 'wrong_topic' ? 'sendMessage' : roll.pick(methods);
   const at = method === 'getUpdates' ? {} : { chat };
   return {
     kind,

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode } from '../../src/domain/errors.ts';
+import { iso } from '../../src/domain/schedule/time/calendar.ts';
+import type { Task } from '../../src/domain/task.ts';
 import { statusOf } from '../../src/http/errors.ts';
-import { aDoor, bearer, createPath, creation, run, task, taskRun } from './door.ts';
+import { aDoor, bearer, createPath, creation, now, run, task, taskRun } from './door.ts';
 
 const wireTask = {
   task_id: 'task-1',
@@ -31,6 +33,7 @@ const wireTask = {
     metadata: { creator_message_thread_id: 7 },
   },
   owner_user_key: 'telegram:user:7',
+  grant_id: 'grant-1',
   policies: { overlap: 'queue' },
   context: { seen: 1 },
   subject: 'daily',
@@ -53,6 +56,7 @@ const wireTask = {
   last_run_status: 'succeeded',
   last_outcome: 'missed',
   last_error_message: null,
+  stale_since: null,
 };
 
 describe('an answer', () => {
@@ -75,6 +79,17 @@ describe('an answer', () => {
       execution_thread_key: null,
       delivery_target: { route: { chat_id: '5', chatId: 5 }, metadata: {} },
     });
+  });
+
+  it('tells since when a result is too old, and nothing while it is not', async () => {
+    const staleOf = async (facts: Partial<Task>) => {
+      const { json } = await aDoor({ get: async () => ({ ...task, ...facts }) }).ask('GET', '/v1/tasks/task-1');
+      return json.task.stale_since as unknown;
+    };
+    expect(await staleOf({ staleAt: now })).toBe(iso(now));
+    expect(await staleOf({ staleAt: now, state: 'paused', nextAt: null })).toBe(iso(now));
+    expect(await staleOf({ staleAt: now + 1 })).toBeNull();
+    expect(await staleOf({ staleAt: now, state: 'completed', nextAt: null })).toBeNull();
   });
 
   it('names a thread of its own for a task that is delivered nowhere', async () => {

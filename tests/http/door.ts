@@ -15,7 +15,7 @@ import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/f
 export const token = 'the-token';
 export const bearer = { authorization: `Bearer ${token}` };
 /** A Wednesday, nine in the morning UTC. */
-const now = Date.UTC(2026, 10, 18, 9);
+export const now = Date.UTC(2026, 10, 18, 9);
 
 type Wire<T extends z.ZodType> = z.output<T>;
 
@@ -55,6 +55,7 @@ export const task: Task = {
   pausedReason: null,
   resumeAt: null,
   ownerId: 'telegram:user:7',
+  grantId: 'grant-1',
   chatId: 'chat-1',
   home: { provider: 'telegram', address: '-1001234', topic: 7 },
   topicState: 'ready',
@@ -66,6 +67,7 @@ export const task: Task = {
   lastRunStatus: 'succeeded',
   lastOutcome: 'missed',
   lastError: null,
+  staleAt: null,
   created: { at: now - 5000, by: 'telegram:user:7' },
   updated: { at: now - 4000, by: 'telegram:user:7' },
   paused: null,
@@ -279,6 +281,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     listGrants: async () => ({ items: [grant], next: 'more' }),
     grant: async () => ({ grant, entryId: '17', replayed: false }),
     revoke: async () => ({ grant, entryId: '17', replayed: false }),
+    renew: async () => changed,
     undo: async () => ({ ...changed, undone: entry, moot: null }),
     cancelRun: async () => ({ cancelled: true, run }),
     repeat: async () => ({ task, taskRun }),
@@ -310,6 +313,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     bulk: heard('bulk', {
       pause: bulked,
       resume: bulked,
+      renew: bulked,
       cancel: bulked,
       count: async () => counts,
       purge: async () => ({ counts, isDone: true }),
@@ -341,6 +345,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     preview: (request) => previewSchedule(request, { now, minIntervalMs: 60_000 }),
     token,
     actor: 'api:token:default',
+    clock: { now: () => now },
     health: { live: () => ({ ok: true }), ready: async () => ({ ok: true, database: 'ok' }) },
     version: '1.2.3',
     log,

@@ -51,6 +51,7 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
     preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
     token,
     actor: 'api:token:default',
+    clock: time,
     health: { live: () => ({ ok: true }), ready },
     version: '1.2.3',
     log,

@@ -13,7 +13,7 @@ describe('a request with an Idempotency-Key', () => {
     const path = await make();
     const first = await ask('POST', `${path}/run-now`, {}, key('k'));
     await p.settle();
-    await ask('PATCH', path, { title: 'Another' });
+    await ask('PATCH', path, { tags: ['another'] });
     const again = await ask('POST', `${path}/run-now`, {}, key('k'));
     expect([again.status, again.text, again.headers.get(replayed)]).toEqual([first.status, first.text, 'true']);
     expect(first.headers.get(replayed)).toBeNull();
@@ -44,6 +44,14 @@ describe('a request with an Idempotency-Key', () => {
     p.database.prepare(`update idempotency_keys set answer = null`).run();
     expect((await ask('POST', `${path}/undo`, {}, key('k'))).json.task.title).toBe('Second');
     expect((await ask('POST', `${path}/undo`, {}, key('k2'))).json.task.title).toBe('First');
+  });
+
+  it('is not remembered when it only counted', async () => {
+    const { ask, make } = await aPlace();
+    await make({ tags: ['team'] });
+    const pause = (query: string) => ask('POST', `/v1/tasks/pause${query}`, { tag: 'team' }, key('k'));
+    expect([(await pause('?dry_run=true')).status, (await pause('')).headers.get(replayed)]).toEqual([200, null]);
+    expect((await pause('')).headers.get(replayed)).toBe('true');
   });
 
   it('is not remembered when it was refused', async () => {

@@ -46,6 +46,21 @@ describe('GET /v1/status', () => {
   });
 });
 
+describe('alarms', () => {
+  it('that are open stand in the status, and owners who cannot hear of them', async () => {
+    const place = await aPlace();
+    const { store, rooms, time } = place.p;
+    const finding = { at: iso(0), findings: [{ check: 'slot_twice', count: 2 }] };
+    await store.writeNote('audit', JSON.stringify(finding), time.now());
+    await store.changeUser('telegram:user:77', { role: 'owner' }, time.now());
+    await rooms.alarms.look(time.now());
+    expect((await told(place, '/v1/status'))['alarms']).toEqual({
+      open: [{ cause: 'audit', since: iso(0), about: 'slot_twice' }],
+      unheard: ['telegram:user:77'],
+    });
+  });
+});
+
 describe('GET /v1/usage', () => {
   it('tells what was used, of a thread and a person, in a stretch', async () => {
     const place = await aPlace();

@@ -250,3 +250,45 @@ test.each(engines)('ids that stood together in a text have columns of their own:
     sorted(under.map(([_before, ...now]) => now)),
   );
 });
+
+test.each(engines)(
+  'an older database knows what bounds its runs, which of them go on, and when a task succeeded last: %s',
+  async (_engine, open) => {
+    const database = await open(12);
+    const bounded = '{"overlap":"allow","max_runs":5}';
+    await addTasks(database, [
+      ['ran', 'A', bounded],
+      ['failed', 'B', '{}'],
+      ['never', 'max_runs', '{}'],
+    ]);
+    await database.write(
+      `update tasks set bounded_runs = 3, last_run_at = ${nine}, last_run_status = 'succeeded' where id = 'ran'`,
+    );
+    await database.write(`update tasks set last_run_at = ${nine}, last_run_status = 'failed' where id = 'failed'`);
+    // Runs used to be counted when they began to be under way.
+    for (const [index, [source, status]] of [
+      ['schedule', 'queued'],
+      ['catch_up', 'backoff'],
+      ['run_now', 'queued'],
+      ['schedule', 'succeeded'],
+    ].entries()) {
+      await database.write(
+        `insert into occurrences (id, task_id, slot_at, source, status, run_id, late_ms, created_at, updated_at)
+         values ('o${index}', 'ran', ${index}, '${source}', 'dispatched', 'r${index}', 0, 1, 1)`,
+      );
+      await database.write(
+        `insert into runs (id, source, idempotency_key, payload_hash, exclusive, rank, task_id, occurrence_id, owner_id, status, ready_at,
+           fence, attempts, interruptions, input, created_at)
+         values ('r${index}', 'task', 'k${index}', 'h', 0, 5, 'ran', 'o${index}', 'o', '${status}', 0, 1, 1, 0, '{}', 1)`,
+      );
+    }
+    await database.migrate();
+    expect(
+      await database.read('select id, max_runs, bounded_runs, bounded_since, fresh_at from tasks order by number'),
+    ).toEqual([
+      { id: 'ran', max_runs: 5, bounded_runs: 1, bounded_since: 0, fresh_at: nine },
+      { id: 'failed', max_runs: null, bounded_runs: 0, bounded_since: 0, fresh_at: null },
+      { id: 'never', max_runs: null, bounded_runs: 0, bounded_since: 0, fresh_at: null },
+    ]);
+  },
+);

@@ -36,8 +36,8 @@ export function breachesOf(rows: Rows, seen: Seen, history: History): readonly B
   ];
 }
 
-export function slotsOf(rows: Rows, stop: History['stop']): SlotProof {
-  return proveSlots(openAccount(rows, { stop }));
+export function slotsOf(rows: Rows, history: History): SlotProof {
+  return proveSlots(openAccount(rows, history));
 }
 
 function openAccount(

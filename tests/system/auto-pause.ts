@@ -35,6 +35,6 @@ export async function pausedByCrashes(options: StartOptions): Promise<Breach[]> 
   const asked = Date.now();
   const { at } = await boot.stop();
   const rows = await readRows(options.databaseUrl);
-  const breaches = slotsOf(rows, { asked, ended: at }).breaches;
+  const breaches = slotsOf(rows, { stop: { asked, ended: at } }).breaches;
   return paused ? [...breaches] : [...breaches, { promise: 'failures in a row pause a task', rows: rows.tasks }];
 }

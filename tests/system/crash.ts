@@ -63,7 +63,7 @@ export async function crash(plan: CrashPlan): Promise<CrashResult> {
     runsByHand: known.flatMap(({ runsByHand }) => runsByHand),
   };
   const history = { stop: last, kills: keeper.kills, log: keeper.log(), promised };
-  const { slots, inGaps } = slotsOf(rows, last);
+  const { slots, inGaps } = slotsOf(rows, history);
   const stops = [first, last].filter(({ code }) => code !== 0);
   return {
     rows,

@@ -156,7 +156,9 @@ function nothingHangs({ rows, seen, tasks }: Scene): Breach[] {
   const names = new Set(seen.topics.map(({ name }) => name));
   const stuck = rows.deliveries.filter((part) => {
     const isLost = part.cause === 'topic_in_doubt' && !names.has(tasks.get(part.task_id ?? '')?.title ?? '');
-    return part.status === 'blocked' && !isLost;
+    // Owners who have never written to the bot cannot be told anything in private.
+    const isToStranger = part.kind === 'notice' && part.cause === 'chat_gone';
+    return part.status === 'blocked' && !isLost && !isToStranger;
   });
   return [
     ...tell('a part is on its way after a clean stop', sending),

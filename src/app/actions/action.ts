@@ -74,9 +74,13 @@ export function createActions(actions: readonly Action[]): Actions {
     require: (kind) => {
       const action = byKind.get(kind);
       if (action !== undefined) return action;
-      throw new AppError('invalid_action', `There is no action "${kind.slice(0, 40)}". Known are: ${kinds.join(', ')}.`, {
-        details: { field: 'action.kind' },
-      });
+      throw new AppError(
+        'invalid_action',
+        `There is no action "${kind.slice(0, 40)}". Known are: ${kinds.join(', ')}.`,
+        {
+          details: { field: 'action.kind' },
+        },
+      );
     },
   };
 }

@@ -1,5 +1,6 @@
 import { settingsOf, type DateStyle } from '../../domain/chat-settings.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import { staleSince } from '../../domain/task.ts';
 import type { ChatFacts, ChatNews } from '../ports/chat-facts.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { TruthStore } from '../ports/why.ts';
@@ -39,10 +40,10 @@ async function digest(read: ReadDigest, { input, startedAt: now, chatId, taskId 
   return { is: 'done', text, context: { ...input.context, told_until: now } };
 }
 
-/** A pause that lasts is no news; a new one is. */
-function isNews({ coming, failed, succeeded, snoozed, waiting, paused }: DigestFacts, since: number): boolean {
+/** A pause that lasts is no news, nor is a result that stays too old; a new one is. */
+function isNews({ coming, failed, succeeded, snoozed, waiting, stale, paused }: DigestFacts, since: number): boolean {
   const lists = [coming, failed, succeeded, snoozed, waiting];
-  return lists.some((list) => list.length > 0) || paused.some(({ at }) => at !== null && at >= since);
+  return lists.some((list) => list.length > 0) || [...paused, ...stale].some(({ at }) => at !== null && at >= since);
 }
 
 interface Stretch {
@@ -53,7 +54,7 @@ interface Stretch {
 
 function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): string {
   const moments = momentsIn(timezone, now, facts.dates);
-  const { coming, moreComing, failed, waiting, snoozed, paused, succeeded } = facts;
+  const { coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded } = facts;
   const groups = [
     group(`Coming until ${moments.full(facts.until)} (${timezone})`, coming, {
       line: (one) => `${moments.beside(one.at, now)} ${named(one)}${laterWord(one.later)}`,
@@ -65,6 +66,7 @@ function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): stri
     group('Waiting for you', waiting, {
       line: (one) => `${named(one)}: ${one.for === 'done' ? 'Done' : 'Deliver or Discard'}${times(one.count)}`,
     }),
+    group('Stale', stale, { line: (one) => `${named(one)}, since ${moments.full(minuteOf(one.at))}` }),
     group('Put off', snoozed, { line: (one) => `${moments.beside(minuteOf(one.at), now)} ${named(one)}` }),
     group('Paused', paused, { line: named }),
     group('Ran', succeeded, { line: (one) => `${named(one)}${times(one.count)}${doneWord(one.done)}` }),
@@ -122,6 +124,8 @@ export interface DigestFacts extends ChatNews {
     readonly at: number;
     readonly later: number;
   }[];
+  /** Tasks whose result is too old, and since when. */
+  readonly stale: readonly { readonly number: number; readonly title: string; readonly at: number }[];
   /** Tasks that were too many to be looked at. */
   readonly moreComing: number;
   readonly dates: DateStyle;
@@ -168,18 +172,22 @@ async function comingUntil(
   { store }: DigestDeps,
   { chatId, taskId, now }: DigestQuery,
   until: number,
-): Promise<Pick<DigestFacts, 'coming' | 'moreComing'>> {
+): Promise<Pick<DigestFacts, 'coming' | 'moreComing' | 'stale'>> {
   // By their next run, so that what is left out comes last.
   const query = { chatId, filter: 'active', ownerId: null, text: null, offset: 0, limit: rowsMax } as const;
   const { tasks, total } = await store.chatTasks(query);
   const coming: DigestFacts['coming'][number][] = [];
-  for (const { id, number, title } of tasks) {
+  const stale: DigestFacts['stale'][number][] = [];
+  for (const task of tasks) {
+    const { id, number, title } = task;
     if (id === taskId) continue;
+    const old = staleSince(task, now);
+    if (old !== null) stale.push({ number, title, at: old });
     const planned = await store.readPlanned(id);
     const [at, ...later] = (planned === null ? [] : upcoming(planned, slotsMax)).filter(
       (slot) => slot > now && slot <= until,
     );
     if (at !== undefined) coming.push({ number, title, at, later: later.length });
   }
-  return { coming: coming.toSorted((a, b) => a.at - b.at), moreComing: Math.max(0, total - tasks.length) };
+  return { coming: coming.toSorted((a, b) => a.at - b.at), moreComing: Math.max(0, total - tasks.length), stale };
 }

@@ -176,7 +176,8 @@ function createPauses(stopwatch: Stopwatch) {
       steps += 1;
       until = stopwatch.elapsed() + (steps % choreBurst === 0 ? choreBreathMs : chorePauseMs);
     },
-    left: () => until - stopwatch.elapsed(),
+    // In whole milliseconds, as loops sleep: the rest of one would make each pause a whole one longer.
+    left: () => Math.floor(until - stopwatch.elapsed()),
   };
 }
 

@@ -120,8 +120,8 @@ function createPartsInHand(deps: DelivererDeps) {
 
   const ledAstray = createLedAstray(deps);
   const ends = createCollector<Ended>(deps, deps.batchMax, {
-    write: async (batch) => {
-      await ledAstray(batch);
+    write: async (ended) => {
+      const batch = await ledAstray(ended);
       await store.endParts(
         batch.map(({ end }) => end),
         clock.now(),

@@ -1,4 +1,5 @@
-import { isByHand, occurrenceKey, type OccurrenceSource } from '../../domain/occurrence.ts';
+import { priorityBackground, priorityRunNow } from '../../domain/limits.ts';
+import { isByHand, isPlanned, occurrenceKey, type OccurrenceSource } from '../../domain/occurrence.ts';
 import { type Policy, policyOf } from '../../domain/policy.ts';
 import type { NewRun, RunRequest } from '../../domain/run.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
@@ -56,7 +57,6 @@ interface SlotRequest {
   readonly occurrenceId: string;
   readonly slotAt: number;
   readonly source: OccurrenceSource;
-  readonly priority: number;
 }
 
 export function policyFor(task: Pick<RunnableTask, 'policies' | 'action' | 'minGapMs'>): Policy {
@@ -65,20 +65,20 @@ export function policyFor(task: Pick<RunnableTask, 'policies' | 'action' | 'minG
 
 /** The request that an occurrence makes: the same for a slot, a catch-up and a run by hand. */
 export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest): RunRequest {
-  // A run by hand moves no slot, not even that of a delay after the last finish.
-  const byHand = isByHand(slot.source);
+  // What stands beside the schedule moves no slot, not even that of a delay after the last finish.
+  const planned = isPlanned(slot.source);
   return {
     source: 'task',
     idempotencyKey: occurrenceKey(task.id, slot.slotAt),
     lane: null,
     exclusive: policy.overlap !== 'allow',
-    priority: slot.priority,
+    priority: priorityOf(slot.source, policy),
     taskId: task.id,
     taskVersion: task.version,
     occurrenceId: slot.occurrenceId,
     chatId: task.chatId,
     ownerId: task.ownerId,
-    ...(policy.jitterMs > 0 && !byHand ? { jitterMs: policy.jitterMs } : {}),
+    ...(policy.jitterMs > 0 && planned ? { jitterMs: policy.jitterMs } : {}),
     input: {
       title: task.title,
       instructions: task.instructions,
@@ -91,10 +91,16 @@ export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest)
       delivers: isDeliverable(task),
       context: unlessEmpty(task.context),
       policies: unlessEmpty(task.policies),
-      byHand: byHand ? true : undefined,
-      follows: byHand ? undefined : followsOf(task, policy),
+      byHand: isByHand(slot.source) ? true : undefined,
+      follows: planned ? followsOf(task, policy) : undefined,
     },
   };
+}
+
+/** Two classes stand outside of the priorities that people give to tasks: whoever asked by hand goes before them, a refresh after them. */
+function priorityOf(source: OccurrenceSource, { priority }: Policy): number {
+  if (isPlanned(source)) return priority;
+  return isByHand(source) ? priorityRunNow : priorityBackground;
 }
 
 function unlessEmpty<T extends object>(facts: T): T | undefined {

@@ -1,15 +1,17 @@
 import { isSpent, openFrom } from '../../domain/due.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
-import { slotsPerBatchMax } from '../../domain/limits.ts';
+import { refreshEveryMs, slotsPerBatchMax } from '../../domain/limits.ts';
 import { isPlanned } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
+import type { Chore } from '../housekeeping/chore.ts';
 import type { World } from '../ports/outside.ts';
 import type {
   Admission,
   Counts,
   DueTask,
   Quarantine,
+  Refresh,
   Replan,
   Resume,
   SlotStore,
@@ -21,7 +23,7 @@ import type {
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { isolate, takeUp } from './quarantine.ts';
 import { policyFor, requestOf } from './run-requests.ts';
-import { planSlots, slotFromNow, type SlotPlanDeps } from './slot-plans.ts';
+import { isSlotOf, planSlots, slotFromNow, type SlotPlanDeps } from './slot-plans.ts';
 
 /**
  * Turns due slots into occurrences and admits those that wait. It owns timing only: it never sees an action, and what it
@@ -30,6 +32,8 @@ import { planSlots, slotFromNow, type SlotPlanDeps } from './slot-plans.ts';
 export interface Scheduler {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
+  /** Gives one run to each task whose last success is older than its policy `refresh_after` allows. */
+  refresh(now: number, limit: number): Promise<Counts>;
   /** Plans every active task again, for when the rules of time changed. Answers how many next slots moved. */
   replan(now: number, limit: number): Promise<number>;
 }
@@ -54,6 +58,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       return { taken: all.reduce((sum, { taken }) => sum + taken, 0), more: all.some(({ more }) => more) };
     },
     nextAt: (now) => store.nextDueAt(now),
+    refresh: async (now, limit) => {
+      const made = await refreshStale(deps, { now, limit });
+      if (made.taken > 0) bell.ring('runner');
+      return made;
+    },
     replan: (now, limit) => replanAll(deps, now, limit),
   };
 }
@@ -128,10 +137,34 @@ function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: numbe
       occurrenceId: waiting.id,
       slotAt: waiting.slotAt,
       source: waiting.source,
-      priority: policy.priority,
     });
     return { ...occurrence, run: deps.runs.prepare(request, now) };
   });
+}
+
+/** A start looks at once, because an outage is when results grow old. */
+export function refreshChore(scheduler: Pick<Scheduler, 'refresh'>): Chore {
+  return { name: 'refresh', when: { every: refreshEveryMs }, step: (now, limit) => scheduler.refresh(now, limit) };
+}
+
+function refreshStale(deps: SchedulerDeps, at: Batch) {
+  return takeUp<DueTask | Unreadable, Refresh>(deps, at, {
+    take: (batch, plan) => deps.store.refreshStale(batch, plan),
+    plan: (stale) => stale.flatMap((task) => isolate(deps, task, (one) => refreshOf(deps, one, at.now)) ?? []),
+    idOf: idOfTask,
+  });
+}
+
+/** Null without the right to run: its next slot says so, and nothing more would come of a refresh. */
+function refreshOf({ ids, runs }: SchedulerDeps, task: DueTask, now: number): Refresh | null {
+  if (grantFault(task.grant, actionScope(task.action.kind), now) !== null) return null;
+  let slotAt = now;
+  while (isSlotOf(task, slotAt)) slotAt += 1;
+  const id = ids.next();
+  const source = 'stale_refresh';
+  const run = runs.prepare(requestOf(task, policyFor(task), { occurrenceId: id, slotAt, source }), now);
+  const made = { id, slotAt, source, status: 'dispatched', reason: null, decideBy: null, runId: run.id } as const;
+  return { taskId: task.id, occurrence: { ...made, lateMs: 0 }, run };
 }
 
 /** Lets a task go on whose pause has come to its end: the step does it, and whoever changes the task before that. */

@@ -2,7 +2,7 @@ import { openFrom, planDue, type PlannedOccurrence } from '../../domain/due.ts';
 import { actionScope, grantFault, type GrantFault } from '../../domain/grant.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { NewRun } from '../../domain/run.ts';
-import { isDelay, nextSlot } from '../../domain/schedule/schedule.ts';
+import { isDelay, isSlot, nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Ids } from '../ports/outside.ts';
 import type { SlotPlan, DueTask, NewOccurrence } from '../ports/pipeline.ts';
@@ -30,7 +30,6 @@ export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): Slot
       occurrenceId: id,
       slotAt,
       source,
-      priority: policy.priority,
     });
     const run = status === 'dispatched' ? maker.runs.prepare(request, now) : null;
     if (run !== null) runs.push(run);
@@ -66,6 +65,20 @@ export function slotFromNow(
   // It counts from the end of a run that nobody names any more, so only a slot too far away is none.
   const farthest = nextSlot(schedule, Math.max(now, ...skipped), policy);
   return farthest === null ? null : Math.min(nextAt, farthest);
+}
+
+/** A delay after the last finish has one slot to come; any other instant would do as well as it. */
+export function isSlotOf(
+  { schedule, nextAt }: { readonly schedule: Schedule; readonly nextAt: number | null },
+  instant: number,
+): boolean {
+  if (isDelay(schedule)) return instant === nextAt;
+  try {
+    return isSlot(schedule, instant);
+  } catch {
+    // A schedule that cannot be read has no slots; running by hand is how a person finds out.
+    return false;
+  }
 }
 
 /** The right to run is checked when the slot is taken up, and again when the run starts. */

@@ -126,15 +126,36 @@ export interface Ended {
   readonly end: PartEnd;
 }
 
-/** Where a part lands in its topic, the others of its chat that were led astray may: it may also be one topic alone that leads astray. */
+/** A first look is worth it so soon; each later one comes when the trouble has lasted twice as long. */
+const scoutMinMs = 30_000;
+
+/**
+ * Of the parts of a chat that were led astray one is the scout: it is sent again after as long as the trouble has lasted so
+ * far, and when it lands the others go, which would only have been taken back as well. Where another part lands in its topic
+ * they may go too, once an hour, because it may be one topic alone that leads astray.
+ */
 export function createLedAstray(deps: LookDeps) {
-  const waiting = new Set<string>();
+  const scouts = new Map<string, { readonly id: string; readonly since: number; readonly due: number }>();
   const lookAgain = createSecondLook(deps, limits.topicHealEveryMs);
-  return async (batch: readonly Ended[]): Promise<void> => {
+  const scouted = (one: Ended): Ended => {
+    const { chatId, end } = one;
+    if (end.status !== 'blocked' || end.cause !== 'topic_astray') return one;
+    const now = deps.stopwatch.elapsed();
+    const { id = end.id, since = now, due = now } = scouts.get(chatId) ?? {};
+    // A scout that did not come back is no more.
+    if (id !== end.id && due + scoutMinMs > now) return one;
+    const afterMs = Math.min(Math.max(now - since, scoutMinMs), end.afterMs);
+    scouts.set(chatId, { id: end.id, since, due: now + afterMs });
+    return { chatId, end: { ...end, afterMs } };
+  };
+  return async (batch: readonly Ended[]): Promise<readonly Ended[]> => {
     for (const { chatId, end } of batch) {
-      if (end.status === 'blocked' && end.cause === 'topic_astray') waiting.add(chatId);
-      const isWell = end.status === 'delivered' && end.ids.threadId !== null;
-      if (isWell && waiting.delete(chatId)) await lookAgain(chatId, async () => chatId);
+      const scout = scouts.get(chatId);
+      if (scout === undefined || end.status !== 'delivered' || end.ids.threadId === null) continue;
+      const isBack = scout.id === end.id;
+      if (isBack) scouts.delete(chatId);
+      await lookAgain(chatId, async () => chatId, isBack);
     }
+    return batch.map(scouted);
   };
 }

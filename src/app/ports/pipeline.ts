@@ -235,6 +235,11 @@ export interface SlotStore {
     at: Batch,
     plan: (due: readonly (DueTask | Unreadable)[]) => readonly (Resume | Quarantine)[],
   ): Promise<Counts>;
+  /** Locks active tasks whose last success is too old, and of which nothing runs, waits or is due, oldest first, and writes what `plan` decided. */
+  refreshStale(
+    at: Batch,
+    plan: (stale: readonly (DueTask | Unreadable)[]) => readonly (Refresh | Quarantine)[],
+  ): Promise<Counts>;
   /** The next instant at which the scheduler has something to do, or null. */
   nextDueAt(now: number): Promise<number | null>;
   /** Recomputes the next slot of active tasks after the id, in pages, when the rules of time changed. */
@@ -255,6 +260,13 @@ export interface Resume {
   readonly taskId: string;
   readonly resumeAt: number;
   readonly nextAt: number | null;
+}
+
+/** A run beside the schedule, for a result that has grown too old. */
+export interface Refresh {
+  readonly taskId: string;
+  readonly occurrence: NewOccurrence;
+  readonly run: NewRun;
 }
 
 export interface Replan {

@@ -3,11 +3,10 @@ import { AppError, invalid } from '../../domain/errors.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { isDelay, isSlot, wallText } from '../../domain/schedule/schedule.ts';
+import { wallText } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
-import type { Task } from '../../domain/task.ts';
 import { policyFor, requestOf, type RunnableTask } from '../pipeline/run-requests.ts';
-import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
+import { isSlotOf, type SlotPlanDeps } from '../pipeline/slot-plans.ts';
 import type { Ids } from '../ports/outside.ts';
 import { type TaskScene, noChange, type TaskChange } from '../ports/tasks.ts';
 import { refuseDeleted } from './verbs.ts';
@@ -29,17 +28,6 @@ export function freeSlot({ task, taken }: TaskScene, from: number): number {
   throw new AppError('rate_limited', 'This task was run too often within one second; try again.', {
     details: { retry_after_seconds: limits.freeSlotRetrySeconds },
   });
-}
-
-/** A delay after the last finish has one slot to come; any other instant would do as well as it. */
-function isSlotOf({ schedule, nextAt }: Pick<Task, 'schedule' | 'nextAt'>, instant: number): boolean {
-  if (isDelay(schedule)) return instant === nextAt;
-  try {
-    return isSlot(schedule, instant);
-  } catch {
-    // A schedule that cannot be read has no slots; running by hand is how a person finds out.
-    return false;
-  }
 }
 
 type Admitted = Pick<PlannedOccurrence, 'status' | 'reason'>;
@@ -70,7 +58,7 @@ export function planRunNow(maker: SlotPlanDeps, scene: TaskScene, { now, traceId
   const slotAt = freeSlot(scene, now);
   const id = maker.ids.next();
   const runnable: RunnableTask = { ...task, provider: task.home.provider };
-  const request = { occurrenceId: id, slotAt, source: 'run_now', priority: limits.priorityRunNow } as const;
+  const request = { occurrenceId: id, slotAt, source: 'run_now' } as const;
   const asked = { ...requestOf(runnable, policy, request), traceId };
   const run = status === 'dispatched' ? maker.runs.prepare(asked, now) : null;
   return {

@@ -154,6 +154,7 @@ export const askedFor: Readonly<Record<OccurrenceSource, (one: Case) => string>>
       : `, snoozed to this time${doneBy(one)}`,
   retry: (one) => `, as a retry${doneBy(one)}`,
   replay: (one) => `, as a replay${doneBy(one)}`,
+  stale_refresh: () => ', because its last good result was too old (policy refresh_after)',
 };
 
 function doneBy({ asker }: Case): string {

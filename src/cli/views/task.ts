@@ -37,9 +37,10 @@ function writtenSchedule({ kind, once_at, cron, rrule, interval }: Schedule): st
   return `${kind} ${once_at ?? cron ?? rrule ?? interval ?? ''}`.trim();
 }
 
-function stateOf(task: Pick<Task, 'state' | 'last_outcome'>): Cell {
+function stateOf(task: Pick<Task, 'state' | 'last_outcome' | 'stale_since'>): Cell {
   if (task.state === 'active') {
-    return task.last_outcome === 'failed' ? { text: 'failing', tone: 'bad' } : { text: 'active', tone: 'good' };
+    if (task.last_outcome === 'failed') return { text: 'failing', tone: 'bad' };
+    return task.stale_since === null ? { text: 'active', tone: 'good' } : { text: 'stale', tone: 'warn' };
   }
   return { text: task.state, tone: task.state === 'paused' ? 'warn' : 'dim' };
 }
@@ -91,6 +92,7 @@ function workFacts(task: Task, now: number): readonly Fact[] {
     ['written', task.schedule.kind === 'once' ? null : writtenSchedule(task.schedule)],
     ['next', task.next_run_at === null ? 'none' : times.full(task.next_run_at)],
     ['last', last],
+    ['stale since', task.stale_since === null ? null : times.about(task.stale_since)],
     ['last error', task.last_error_message === null ? null : { text: task.last_error_message, tone: 'bad' }],
     ['runs', counters.runs === 0 ? 'none yet' : `${counters.runs}${failures}`],
     ['action', task.action.kind === 'message' ? null : JSON.stringify(task.action)],

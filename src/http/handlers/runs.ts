@@ -97,10 +97,10 @@ function originOf(query: PartsOf<'listRuns'>['read']['query']) {
 async function repeated(
   kind: 'retry' | 'replay',
   { params, idempotencyKey, traceId }: Asked<'retryRun'>,
-  { tasks, actor }: HttpRooms,
+  { tasks, actor, clock }: HttpRooms,
 ) {
   const { task, taskRun } = await tasks.repeat(kind, params.run_id, { actor, idempotencyKey, traceId });
-  return { task: wireTask(task), task_run: wireTaskRun(taskRun) };
+  return { task: wireTask(task, { clock }), task_run: wireTaskRun(taskRun) };
 }
 
 type WireAnswer = PartsOf<'whyTask'>['answer']['answers'][number];

@@ -6,7 +6,7 @@ import type { PreviewRequest } from '../../app/tasks/preview.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
-import { Answer, type Handlers } from '../serving.ts';
+import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
 import {
   byOf,
   instantOf,
@@ -22,18 +22,19 @@ import {
 
 /** Tasks as they are defined, when they run, and the rights under which they do. */
 export const taskHandlers = {
-  createTask: async ({ params, body, idempotencyKey, traceId }, { tasks, actor }) => {
+  createTask: async ({ params, body, idempotencyKey, traceId }, { tasks, actor, clock }) => {
     const { on_existing: onExisting, ...policies } = body.policies ?? {};
     const input = inputOf({ ...body, policies });
     const by = { actor, idempotencyKey, traceId };
     const made = await tasks.create({ threadKey: params.thread_key, input, onExisting, ...by });
-    const told = { task: wireTask(made.task), ...wireWarnings(made.warnings) };
+    const told = { task: wireTask(made.task, { clock }), ...wireWarnings(made.warnings) };
     return new Answer(made.created ? 201 : 200, told);
   },
-  listTasks: async ({ query }, { tasks }) => taskPage(await tasks.list(listed(threadOf(query.thread_key), query))),
-  listThreadTasks: async ({ params, query }, { tasks }) =>
-    taskPage(await tasks.list(listed(parseThreadKey(params.thread_key), query))),
-  getTask: async ({ params }, { tasks }) => ({ task: wireTask(await tasks.get(params.task_id)) }),
+  listTasks: async ({ query }, rooms) =>
+    taskPage(await rooms.tasks.list(listed(threadOf(query.thread_key), query)), rooms),
+  listThreadTasks: async ({ params, query }, rooms) =>
+    taskPage(await rooms.tasks.list(listed(parseThreadKey(params.thread_key), query)), rooms),
+  getTask: async ({ params }, rooms) => ({ task: wireTask(await rooms.tasks.get(params.task_id), rooms) }),
   deleteTask: async (asked, rooms) => {
     await rooms.tasks.delete(targetOf(asked, rooms));
     return { deleted: true };
@@ -46,8 +47,9 @@ export const taskHandlers = {
     const patch = schedule === undefined ? rest : { ...rest, schedule: present(schedule) };
     const edited = await rooms.tasks.edit(targetOf(asked, rooms), patch);
     const { task, changes, entryId } = edited;
-    const warnings = [...edited.warnings, ...(await rooms.tasks.renameWarnings(edited))];
-    return { task: wireTask(task), ...wireWarnings(warnings), changes: wireChanges(changes), entry_id: entryId };
+    const ofTopic = 'title' in changes ? await rooms.tasks.renameWarnings(task.id) : [];
+    const warnings = [...edited.warnings, ...ofTopic];
+    return { task: wireTask(task, rooms), ...wireWarnings(warnings), changes: wireChanges(changes), entry_id: entryId };
   },
   previewSchedule: async ({ body }, { preview }) => {
     const { next, description, minGapMs, warnings, schedule, asked } = preview(previewRequest(body));
@@ -73,8 +75,8 @@ export const taskHandlers = {
     grantChanged(await rooms.tasks.revoke(asked.params.grant_id, byOf(asked, rooms))),
 } satisfies Partial<Handlers>;
 
-function taskPage({ items, next }: Page<Task>) {
-  return { tasks: items.map(wireTask), next_cursor: next };
+function taskPage({ items, next }: Page<Task>, rooms: Pick<HttpRooms, 'clock'>) {
+  return { tasks: items.map((task) => wireTask(task, rooms)), next_cursor: next };
 }
 
 function listed(thread: Thread | null, query: PartsOf<'listThreadTasks'>['read']['query']) {

@@ -15,26 +15,28 @@ import { byOf, instantOf, targetOf, threadOf, wireTask, wireTaskRun } from './wi
 export const verbHandlers = {
   runTaskNow: async (asked, rooms) => {
     const { task, taskRun } = await rooms.tasks.runNow(targetOf(asked, rooms));
-    return { task: wireTask(task), task_run: wireTaskRun(taskRun) };
+    return { task: wireTask(task, rooms), task_run: wireTaskRun(taskRun) };
   },
-  cancelTask: async (asked, rooms) => told(await rooms.tasks.cancel(targetOf(asked, rooms))),
-  answerTask: async (asked, rooms) => told(await rooms.tasks.answer(targetOf(asked, rooms), choiceOf(asked.body))),
+  cancelTask: async (asked, rooms) => told(await rooms.tasks.cancel(targetOf(asked, rooms)), rooms),
+  answerTask: async (asked, rooms) =>
+    told(await rooms.tasks.answer(targetOf(asked, rooms), choiceOf(asked.body)), rooms),
   pauseTask: async (asked, rooms) =>
-    told(await rooms.tasks.pause(targetOf(asked, rooms), instantOf(asked.body?.until))),
-  resumeTask: async (asked, rooms) => told(await rooms.tasks.resume(targetOf(asked, rooms))),
+    told(await rooms.tasks.pause(targetOf(asked, rooms), instantOf(asked.body?.until)), rooms),
+  resumeTask: async (asked, rooms) => told(await rooms.tasks.resume(targetOf(asked, rooms)), rooms),
   skipTask: async (asked, rooms) => {
     const { count, from } = asked.body;
-    return told(await rooms.tasks.skip(targetOf(asked, rooms), { count, from: instantOf(from) }));
+    return told(await rooms.tasks.skip(targetOf(asked, rooms), { count, from: instantOf(from) }), rooms);
   },
-  unskipTask: async (asked, rooms) => told(await rooms.tasks.unskip(targetOf(asked, rooms))),
-  snoozeTask: async (asked, rooms) => told(await rooms.tasks.snooze(targetOf(asked, rooms), endOf(asked.body))),
-  restoreTask: async (asked, rooms) => told(await rooms.tasks.restore(targetOf(asked, rooms))),
+  unskipTask: async (asked, rooms) => told(await rooms.tasks.unskip(targetOf(asked, rooms)), rooms),
+  snoozeTask: async (asked, rooms) => told(await rooms.tasks.snooze(targetOf(asked, rooms), endOf(asked.body)), rooms),
+  restoreTask: async (asked, rooms) => told(await rooms.tasks.restore(targetOf(asked, rooms)), rooms),
   undoTask: async (asked, rooms) => {
     const changed = await rooms.tasks.undo(targetOf(asked, rooms), asked.body.entry_id ?? null);
     const { id, verb, at } = changed.undone;
-    return { ...told(changed), undone: { entry_id: id, verb, at: iso(at) } };
+    return { ...told(changed, rooms), undone: { entry_id: id, verb, at: iso(at) } };
   },
-  attachTask: async (asked, rooms) => told(await rooms.tasks.attach(targetOf(asked, rooms), asked.body.thread_key)),
+  attachTask: async (asked, rooms) =>
+    told(await rooms.tasks.attach(targetOf(asked, rooms), asked.body.thread_key), rooms),
 
   purgeThread: (asked, rooms) => purge({ thread: parseThreadKey(asked.params.thread_key) }, asked, rooms),
   purgePerson: (asked, rooms) => {
@@ -71,8 +73,8 @@ async function purge(whose: Whose, asked: PurgeAsked, rooms: HttpRooms) {
   return { deleted: !isDry, counts: { tasks, ...wire(counts) } };
 }
 
-function told({ task, entryId }: Changed) {
-  return { task: wireTask(task), entry_id: entryId };
+function told({ task, entryId }: Changed, rooms: Pick<HttpRooms, 'clock'>) {
+  return { task: wireTask(task, rooms), entry_id: entryId };
 }
 
 function choiceOf(body: PartsOf<'answerTask'>['read']['body']): MissedAnswer {

@@ -10,17 +10,18 @@ import { occurrenceKey } from '../../domain/occurrence.ts';
 import { liveStatuses, type RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
-import { executionThread, type Task } from '../../domain/task.ts';
+import { executionThread, staleSince, type Task } from '../../domain/task.ts';
 import { isDeliverable, parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { HttpRooms } from '../serving.ts';
 
 type WireTask = PartsOf<'getTask'>['answer']['task'];
 type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
 
-export function wireTask(task: Task): WireTask {
+export function wireTask(task: Task, { clock }: Pick<HttpRooms, 'clock'>): WireTask {
   const { number, version, title, instructions, action, state, subject, pausedReason, nextAt: nextRunAt } = task;
   const { resumeAt, lastRunId, lastRunAt, lastRunStatus, lastOutcome } = task;
   const execution = executionThread(task);
+  const stale = staleSince(task, clock.now());
   return {
     ...wire({ number, version, title, instructions, action, state, subject, pausedReason, nextRunAt, resumeAt }),
     ...wire({ lastRunId, lastRunAt, lastOutcome }),
@@ -33,11 +34,13 @@ export function wireTask(task: Task): WireTask {
     execution_thread_key: execution === null ? null : threadKeyOf(execution),
     delivery_target: wireTarget(task),
     owner_user_key: task.ownerId,
+    grant_id: task.grantId,
     policies: { ...task.policies },
     context: { ...task.context },
     tags: [...task.tags],
     counters: wire(task.counters),
     last_error_message: task.lastError,
+    stale_since: stale === null ? null : iso(stale),
   };
 }
 

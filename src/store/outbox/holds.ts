@@ -44,7 +44,7 @@ const putBack = {
 
 type Filter = Parameters<ChatStore['retryBlocked']>[0];
 
-function* retryBlocked(filter: Filter, at: number): Script<number> {
+export function* retryBlocked(filter: Filter, at: number): Script<number> {
   if (filter.inDoubt) {
     const inDoubt = sql`topic_state = 'blocked' and topic_cause = 'topic_in_doubt'`;
     yield* run(sql`update tasks set topic_cause = null where ${allOf(inDoubt, ...named(filter, 'id'))}`);

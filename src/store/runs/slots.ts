@@ -5,6 +5,7 @@ import type {
   Counts,
   DueTask,
   Quarantine,
+  Refresh,
   Replan,
   ReplanPage,
   Resume,
@@ -20,13 +21,14 @@ import { all, one, select, updateAll, updateReturning } from '../engine/statemen
 import { refreshCards } from '../outbox/cards.ts';
 import { tellNobodyAnswered } from '../questions/questions.ts';
 import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
+import { pauseForOwners } from '../tasks/auto-pauses.ts';
 import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
-import { dispatchRuns, writeClaims, writeQuarantines } from './claims.ts';
+import { dispatchRuns, insertOccurrences, writeClaims, writeQuarantines } from './claims.ts';
 import { placesHeld, placesReserved } from './thread-runs.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
-export const slotStore = { claimDue, admitWaiting, expireQuestions, resumeDue, nextDueAt, replanTasks };
+export const slotStore = { claimDue, admitWaiting, expireQuestions, resumeDue, refreshStale, nextDueAt, replanTasks };
 
 const selectDue = select(dueFields);
 
@@ -39,8 +41,10 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
   yield* countReserved(due);
   const decided = plan(due.map(readDue));
   yield* writeQuarantines(decided.filter(isQuarantine), now);
-  yield* writeClaims(
-    decided.filter((one): one is SlotPlan => !isQuarantine(one)),
+  const plans = decided.filter((one): one is SlotPlan => !isQuarantine(one));
+  yield* writeClaims(plans, now);
+  yield* pauseForOwners(
+    plans.flatMap(({ taskId, occurrences }) => occurrences.map(({ reason }) => ({ taskId, reason }))),
     now,
   );
   // The plan may leave tasks for the next step, when those it decided about were costly.
@@ -171,10 +175,9 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
       data: { reason: one.skip },
     })),
   );
-  yield* tellMayNotRun(
-    skips.map((one) => ({ taskId: one.taskId, reason: one.skip })),
-    now,
-  );
+  const leftOut = skips.map((one) => ({ taskId: one.taskId, reason: one.skip }));
+  yield* tellMayNotRun(leftOut, now);
+  yield* pauseForOwners(leftOut, now);
   const won = yield* updateAll('occurrences', runs, {
     set: (one) => ({ status: 'dispatched', reason: null, runId: one.run.id, updatedAt: now }),
     where: isPending,
@@ -221,6 +224,31 @@ function* nextDueAt(now: number): Script<number | null> {
   return instants.length === 0 ? null : Math.min(...instants);
 }
 
+/** Whoever has a run, or waits for one, will be fresh by that; and what is due comes first. A snooze is for another day. */
+function* refreshStale({ now, limit }: Batch, plan: Parameters<SlotStore['refreshStale']>[1]): Script<Counts> {
+  const found: DueRow[] = yield* all(
+    selectDue`from ${dueSource}
+      where t.refresh_ms is not null and t.state = 'active' and t.fresh_at + t.refresh_ms <= ${now} and t.next_at > ${now}
+        and t.schedule_kind <> 'once'
+        and not exists (select 1 from occurrences w
+          where w.task_id = t.id and w.status = 'pending' and w.source <> 'snooze')
+        and not exists (select 1 from runs r where r.task_id = t.id and r.exclusive = 1
+          and r.status in ('queued', 'running', 'backoff', 'waiting'))
+        and not exists (select 1 from runs r where r.task_id = t.id and r.exclusive = 0
+          and r.status in ('queued', 'running', 'backoff', 'waiting'))
+      order by t.fresh_at + t.refresh_ms ${limited(limit)} ${skipLocked('t')}`,
+  );
+  if (found.length === 0) return { taken: 0, more: false };
+  const decided = plan(found.map(readDue));
+  yield* writeQuarantines(decided.filter(isQuarantine), now);
+  const wanted = decided.filter((one): one is Refresh => !isQuarantine(one));
+  const made = yield* insertOccurrences(wanted, now);
+  const runs = wanted.filter((_one, index) => made[index] === true).map(({ run }) => run);
+  yield* dispatchRuns(runs, now);
+  // Tasks that may not run are found again, so a page of nothing but those is the last one.
+  return { taken: decided.length, more: found.length === limit && decided.length > 0 };
+}
+
 /** Pauses that were to end by now. The slots from their end on count, also those that passed while nobody was there. */
 function* resumeDue({ now, limit }: Batch, plan: Parameters<SlotStore['resumeDue']>[1]): Script<Counts> {
   const found: DueRow[] = yield* all(
@@ -255,6 +283,8 @@ function* endPauses(found: readonly DueRow[], now: number, plan: Parameters<Slot
       consecutiveFailures: 0,
       resumedAt: now,
       resumedBy: 'system',
+      updatedAt: now,
+      updatedBy: 'system',
       version: raw('version + 1'),
     }),
     where: ({ taskId, resumeAt }) => sql`id = ${taskId} and state = 'paused' and resume_at = ${resumeAt}`,
@@ -275,7 +305,13 @@ function* endPauses(found: readonly DueRow[], now: number, plan: Parameters<Slot
 /** A row that cannot be read stays paused; its timed end would be found again for ever. */
 function* dropResumes(marked: readonly Quarantine[], now: number): Script<void> {
   yield* updateAll('tasks', marked, {
-    set: ({ quarantine }) => ({ resumeAt: null, pausedReason: quarantine, version: raw('version + 1') }),
+    set: ({ quarantine }) => ({
+      resumeAt: null,
+      pausedReason: quarantine,
+      updatedAt: now,
+      updatedBy: 'system',
+      version: raw('version + 1'),
+    }),
     where: ({ taskId }) => sql`id = ${taskId} and state = 'paused'`,
   });
   yield* recordVerbs(

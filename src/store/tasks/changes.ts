@@ -5,6 +5,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { forShare, forUpdate, raw, sql, text } from '../engine/sql.ts';
 import { hold, insert, insertAll, one, run, select, update, updateAll, updateReturning } from '../engine/statements.ts';
+import { retryBlocked } from '../outbox/holds.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenAck } from '../questions/nags.ts';
@@ -194,6 +195,8 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): S
     yield* insertTags(taskId, change.set.tags);
   }
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
+  // What waits for its topic may go elsewhere by the new policies.
+  if (change.set.policies !== undefined) yield* retryBlocked({ chatId: null, taskId, inDoubt: false }, at);
 }
 
 export function* insertTags(taskId: string, tags: readonly string[]): Script<void> {
@@ -228,12 +231,14 @@ interface Sides {
 
 function* writeAudit(
   { taskId, actor, at, traceId }: LockedRequest,
-  { audit, move }: TaskChange,
+  { audit, move, grant }: TaskChange,
   { before, after, isAnswered }: Sides,
 ): Script<string | null> {
   if (audit === null) return null;
-  // The number and the owner there are known only to the new chat.
-  const told = move === null ? {} : { after: { ...audit.after, number: after.number, owner_user_key: after.ownerId } };
+  // The number and the owner there are known only to the new chat, and the owner of a fresh grant to those who are there.
+  const number = move === null ? {} : { number: after.number };
+  const isOwned = move !== null || grant?.is === 'given';
+  const told = isOwned ? { after: { ...audit.after, ...number, owner_user_key: after.ownerId } } : {};
   const [entry] = yield* recordVerbs([
     {
       at,

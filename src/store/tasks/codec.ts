@@ -8,6 +8,7 @@ import type { OccurrenceOutcome } from '../../domain/occurrence.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
+import { durationMs } from '../../domain/schedule/time/duration.ts';
 import type { ActionSpec, Definition, Stamp, Task } from '../../domain/task.ts';
 import { columnsOf, maybe, number, pick, together, type Answer, type Field, type RowOf } from '../engine/fields.ts';
 import { raw } from '../engine/sql.ts';
@@ -208,7 +209,19 @@ const lastOutcome: Field<OccurrenceOutcome | null> = {
 
 const plainFields = {
   ...pick(t, 'id', 'number', 'version', 'state', 'nextAt', 'title', 'instructions', 'action', ...scheduleNames),
-  ...pick(t, 'policies', 'subject', 'tags', 'minGapMs', 'pausedReason', 'resumeAt', 'ownerId', 'chatId', 'homeTopic'),
+  ...pick(
+    t,
+    'policies',
+    'subject',
+    'tags',
+    'minGapMs',
+    'pausedReason',
+    'resumeAt',
+    'ownerId',
+    'grantId',
+    'chatId',
+    'homeTopic',
+  ),
   ...pick(t, 'topicState', 'topicId', 'context', 'runs', 'failures', 'consecutiveFailures', 'boundedRuns'),
   lastOutcome,
   ...pick(
@@ -217,6 +230,8 @@ const plainFields = {
     'lastRunAt',
     'lastRunStatus',
     'lastError',
+    'freshAt',
+    'refreshMs',
     'createdAt',
     'createdBy',
     'updatedAt',
@@ -234,7 +249,7 @@ const plainFields = {
  */
 export const taskFields = together(plainFields, (row): Task => {
   const { id, number: ordinal, version, state, title, instructions, subject, minGapMs, pausedReason, resumeAt } = row;
-  const { ownerId, chatId, topicState, topicId, lastRunAt, lastRunStatus, lastError } = row;
+  const { ownerId, grantId, chatId, topicState, topicId, lastRunAt, lastRunStatus, lastError } = row;
   return {
     id,
     number: ordinal,
@@ -252,6 +267,7 @@ export const taskFields = together(plainFields, (row): Task => {
     pausedReason,
     resumeAt,
     ownerId,
+    grantId,
     chatId,
     home: { provider: row.provider, address: row.address, topic: row.homeTopic },
     topicState,
@@ -268,6 +284,7 @@ export const taskFields = together(plainFields, (row): Task => {
     lastRunStatus,
     lastOutcome: row.lastOutcome,
     lastError,
+    staleAt: row.freshAt === null || row.refreshMs === null ? null : row.freshAt + row.refreshMs,
     created: { at: row.createdAt, by: row.createdBy },
     updated: { at: row.updatedAt, by: row.updatedBy },
     paused: stampOf(row.pausedAt, row.pausedBy),
@@ -316,8 +333,9 @@ export function fieldColumns(change: TaskChange['set']) {
 
 function policyColumns(policies: Policies) {
   const beside = policies.overlap === 'allow' ? 1 : 0;
-  const { auto_pause: autoPause = autoPauseDefault, max_runs: maxRuns = null } = policies;
-  return { policies: JSON.stringify(policies), beside, autoPause, maxRuns } as const;
+  const { auto_pause: autoPause = autoPauseDefault, max_runs: maxRuns = null, refresh_after: age } = policies;
+  const refreshMs = age === undefined ? null : durationMs(age);
+  return { policies: JSON.stringify(policies), beside, autoPause, maxRuns, refreshMs } as const;
 }
 
 function jsonOf(value: object | undefined): string | undefined {

@@ -14,7 +14,7 @@ const namedNotes = { owners: 'telegram:owners:named', chats: 'telegram:chats:nam
 export async function admitConfigured(deps: OwnersDeps): Promise<boolean> {
   const { access, store, settings } = deps;
   await followNames(deps, namedNotes.owners, settings.owners.map(String), {
-    added: async (address) => void (await makeOwner(deps, { id: Number(address), name: null })),
+    added: async (address) => makeOwner(deps, { id: Number(address), name: null }),
     removed: async (address) => void (await access.forget({ address, by: 'system' })),
   });
   const [first] = await store.listOwners();

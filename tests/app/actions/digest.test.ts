@@ -8,6 +8,7 @@ const nothing: DigestFacts = {
   until: start + day,
   coming: [],
   moreComing: 0,
+  stale: [],
   failed: [],
   succeeded: [],
   snoozed: [],
@@ -91,6 +92,10 @@ test('what rests since long ago is no news, and what rests since the last one is
   const resting = { number: 2, title: 'Water' };
   expect((await told({ paused: [{ ...resting, at: start - 3 * day }] })).text).toBe('');
   expect((await told({ paused: [{ ...resting, at: start - hour }] })).text).toBe('Paused\n#2 Water');
+  expect((await told({ stale: [{ ...resting, at: start - 3 * day }] })).text).toBe('');
+  expect((await told({ stale: [{ ...resting, at: start - hour }] })).text).toBe(
+    'Stale\n#2 Water, since Wed 18 Nov 09:00',
+  );
 });
 
 test('goes on where the last one has ended, also where that told nothing; by hand it does not move that', async () => {

@@ -67,6 +67,19 @@ describe('the housekeeper', () => {
     expect(pauses).toEqual([...Array.from({ length: 47 }, () => 10), 300, 10]);
   });
 
+  it('makes no pause longer than it is, wherever the stopwatch stands between two milliseconds', async () => {
+    const { time, ...p } = aPlace();
+    let elapsed = 0.6;
+    const house = houseOf({ ...p, time: { ...time, elapsed: () => elapsed } }, [aChore('a', hourly, steps(2)).chore]);
+    await house.step(time.now(), 100);
+    elapsed += 0.2;
+
+    const pause = ((await house.nextAt(time.now())) ?? 0) - time.now();
+    expect(pause).toBe(9);
+    elapsed += pause;
+    expect((await house.step(time.now(), 100)).taken).toBe(1);
+  });
+
   it('does a chore as often as it says, while it is asked for, or after the pause that it wants', async () => {
     const p = aPlace();
     let wanted = false;

@@ -5,6 +5,7 @@ import {
   aPipeline,
   hour,
   minute,
+  start,
   type Pipeline,
   withTopic,
   hourly,
@@ -219,23 +220,44 @@ describe('the right place', () => {
       p.chat.calls.filter((call) => call.startsWith('remove')).length,
     ];
     const other = async (title: string) => {
-      await p.create({
-        title,
-        schedule: { kind: 'once', once_at: new Date(p.time.now() + minute).toISOString(), timezone: 'UTC' },
-      });
+      const once = new Date(p.time.now() + 1000).toISOString();
+      await p.create({ title, schedule: { kind: 'once', once_at: once, timezone: 'UTC' } });
+      await p.pass(1000);
     };
     p.chat.failSends('misrouted', 'misrouted');
     await p.pass(hour);
     expect(await fate()).toEqual(['blocked', 2]);
-    await other('first');
     p.chat.failSends('ok', 'misrouted');
-    await p.pass(minute);
+    await other('first');
     expect(await fate()).toEqual(['blocked', 3]);
     await other('second');
-    await p.pass(minute);
     expect(await fate()).toEqual(['blocked', 3]);
-    await p.pass(10 * minute);
+    await p.pass(30_000);
     expect(await fate()).toEqual(['delivered', 3]);
+  });
+
+  it('a chat that leads everything astray is well again after as long as that lasted, and costs few sends meanwhile', async () => {
+    const p = await aPipeline();
+    const tasks = 13;
+    for (let task = 0; task < tasks; task += 1) await p.create({ title: `Task ${task}`, schedule: hourly });
+    const lasting = 4 * minute + 10_000;
+    const send = p.chat.send.bind(p.chat);
+    let astray = 0;
+    const lead = async (part: Outgoing) => {
+      if (part.route.topic === null || p.time.now() >= start + hour + lasting) return send(part);
+      p.chat.failSends('misrouted');
+      astray += 1;
+      return send(part);
+    };
+    Object.assign(p.chat, { send: lead });
+    await p.pass(hour);
+    for (let passed = 0; passed < lasting; passed += 5000) await p.pass(5000);
+    // Each is sent twice, the second time to a new topic, and then the scout alone: after 30 s, and as long again each time.
+    expect(astray).toBe(2 * tasks + 4);
+    const open = () => p.database.prepare(`select count(*) from deliveries where status = 'blocked'`).pluck().get();
+    expect(open()).toBe(tasks);
+    for (let passed = 0; passed < lasting; passed += 5000) await p.pass(5000);
+    expect([open(), p.chat.shown.filter(({ text }) => text === 'Stand up!').length]).toEqual([0, tasks]);
   });
 
   it('a database cannot hold a delivered part without the id of its message', async () => {

@@ -63,6 +63,19 @@ describe('a result whose topic cannot be had, with the policy fallback: creator'
     ]);
   });
 
+  it('comes at once when the policy is chosen while it waits', async () => {
+    const { p, id } = await withFallback();
+    const choose = (fallback: 'none' | 'creator') =>
+      p.rooms.tasks.edit({ taskId: id, actor }, { policies: { fallback } });
+    await choose('none');
+    p.chat.failTopics(...blockedTopics(2));
+    await p.pass(hour);
+    expect(await partsOf(p, id)).toMatchObject([{ status: 'blocked' }]);
+    await choose('creator');
+    await p.settle();
+    expect(await partsOf(p, id)).toMatchObject([{ status: 'delivered', isFallback: true }]);
+  });
+
   it('comes in the topic in which the task was asked for, and in the chat itself where that is gone as well', async () => {
     const { p, id } = await withFallback(`${group}:topic:1001`);
     await p.chat.createTopic({ provider: 'telegram', address: '-1001234', topic: null }, 'Ideas');

@@ -41,6 +41,7 @@ const sources: Readonly<Record<OccurrenceSource, true>> = {
   snooze: true,
   retry: true,
   replay: true,
+  stale_refresh: true,
 };
 const statuses = ['pending', 'dispatched', 'succeeded', 'failed', 'cancelled', 'skipped', 'missed'] as const;
 const runStates = ['queued', 'running', 'backoff', 'succeeded', 'failed', 'cancelled'] as const;
@@ -122,6 +123,7 @@ const cases: Readonly<Record<string, Case>> = {
     ran({ place: { provider: 'cli', address: 'default' }, deliveries: [] }, { reason: 'unchanged' }),
   ],
   'three messages': [sent({}, {}, {})],
+  'where it was asked for': [sent({ isFallback: true })],
   'two of three are left': [sent({}, { status: 'pending' }, { status: 'blocked', cause: 'no_right' })],
   ...Object.fromEntries(
     (['pending', 'sending', 'unknown', 'blocked', 'failed'] as const).map((status) => [

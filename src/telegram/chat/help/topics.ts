@@ -216,6 +216,23 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
       ['/edit #3 approval off', 'I ask no more'],
     ],
   },
+  fallback: {
+    also: ['without topic', 'topics off'],
+    does: 'A result whose topic cannot be had waits for it, or comes where its task was made',
+    examples: [
+      ['/edit #3 fallback creator', 'it comes where the task was made, under a line that says why'],
+      ['/edit #3 fallback none', 'it waits for its topic'],
+    ],
+  },
+  keep: {
+    also: ['retention', 'records', 'how long', 'privacy'],
+    does: 'How much of the history is kept; messages in the chat stay',
+    examples: [
+      ['/settings keep 30 days', 'for the tasks of this chat'],
+      ['/edit #3 keep 10 runs', 'for one task'],
+      ['/settings keep all', 'as much as the server keeps'],
+    ],
+  },
   unchanged: {
     also: ['same', 'again and again', 'repeated', 'changes'],
     does: 'A result that is the same as the last one need not be shown',

@@ -89,6 +89,7 @@ const sourceWords: Readonly<Record<OccurrenceSource, string>> = {
   snooze: texts.history.snoozed,
   retry: texts.history.retried,
   replay: texts.history.replayed,
+  stale_refresh: texts.history.refreshed,
 };
 
 /** Delivery is told apart from the work: both can go wrong alone. The worst part counts. */

@@ -1,6 +1,6 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import type { Task } from '../../../domain/task.ts';
+import { staleSince, type Task } from '../../../domain/task.ts';
 import { pageSize, taskButton } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, distance, scheduleShort, type Setting, zoneOf } from '../kit/clock.ts';
@@ -63,15 +63,20 @@ function emptyText({ filter, text }: Listing): Rich {
 function rowState(task: Task, facts: ListFacts): string {
   const { list } = texts;
   const words = scheduleShort(task, facts.now, facts.dates);
-  if (task.state === 'paused') return lined(list.paused, words);
+  if (task.state === 'paused') return lined(list.paused, words, staleText(task, facts));
   if (task.state !== 'active') return list.completed;
   const { consecutiveFailures } = task.counters;
   const state = consecutiveFailures > 0 ? list.failing(consecutiveFailures) : list.active;
-  return lined(state, nextText(task, facts) ?? words, snoozeText(task, facts));
+  return lined(state, staleText(task, facts), nextText(task, facts) ?? words, snoozeText(task, facts));
 }
 
 function lined(...parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null).join(', ');
+}
+
+function staleText(task: Task, facts: ListFacts): string | null {
+  const since = staleSince(task, facts.now);
+  return since === null ? null : texts.list.stale(at(task, since, facts));
 }
 
 function nextText(task: Task, facts: ListFacts): string | null {

@@ -63,3 +63,15 @@ test('the last success is found from the end of the slots of its task', async ()
     expect.stringMatching(/^SEARCH d USING INDEX deliveries_part/),
   ]);
 });
+
+test('stale results are found by their age, oldest first, and no other task is looked at', async () => {
+  const connection = await freshSqlite();
+  onTestFinished(() => void connection.close());
+  const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
+  const { selects, planOf } = watched(connection);
+  await world.store.refreshStale({ now: nine, limit: 10 }, () => []);
+
+  const plan = selects().flatMap(planOf);
+  expect(plan).toContainEqual(expect.stringMatching(/^SEARCH t USING INDEX tasks_stale \(<expr><\?\)/));
+  expect(plan.filter((detail) => /^SCAN |TEMP B-TREE FOR ORDER BY/.test(detail))).toEqual([]);
+});

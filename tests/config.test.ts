@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createSecrets } from '../src/app/operations/secrets.ts';
 import { CONFIG_KEYS, readConfig, secretsIn, strayVariables, unbuilt } from '../src/config/config.ts';
 import { retentionDaysMin } from '../src/domain/policy.ts';
-import { createIds, sha256, tokenFrom } from '../src/system/ids.ts';
+import { createIds, openNotepad, sha256, tokenFrom } from '../src/system/ids.ts';
+import { memoryLog } from './support/fakes.ts';
 import { aFolder } from './support/place.ts';
 
 describe('the configuration', () => {
@@ -188,6 +189,30 @@ describe('the token of the API', () => {
     expect(token.length).toBeGreaterThanOrEqual(43);
     expect(tokenFrom(file)).toBe(token);
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('the notepad', () => {
+  it('keeps its room from the start, is read by the next process, and is for its owner alone', () => {
+    const file = join(aFolder(), 'alarm.json');
+    const pad = openNotepad(file, memoryLog());
+    expect(pad.read()).toBeNull();
+    const { size, ino } = statSync(file);
+    pad.write('{"told":"Größe"}');
+    expect(openNotepad(file, memoryLog()).read()).toBe('{"told":"Größe"}');
+    pad.write('{}');
+    expect(openNotepad(file, memoryLog()).read()).toBe('{}');
+    expect(statSync(file)).toMatchObject({ ino });
+    expect(statSync(file).size - size).toBeLessThan(4);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('that cannot be kept stays in memory, and says so once', () => {
+    const log = memoryLog();
+    const pad = openNotepad(join(aFolder(), 'no', 'where', 'alarm.json'), log);
+    for (const text of ['a', 'b']) pad.write(text);
+    expect(pad.read()).toBe('b');
+    expect(log.lines).toMatchObject([{ level: 'warn', event: 'notepad_not_written' }]);
   });
 });
 

@@ -5,6 +5,7 @@ ALTER TABLE `tasks` ADD `bounded_since` integer DEFAULT 0 NOT NULL;--> statement
 ALTER TABLE `tasks` ADD `fresh_at` integer;--> statement-breakpoint
 CREATE INDEX `tasks_stale` ON `tasks` ((fresh_at + refresh_ms)) WHERE refresh_ms is not null and state = 'active';--> statement-breakpoint
 CREATE INDEX `tasks_failed_too_often` ON `tasks` (`paused_at`) WHERE paused_reason = 'auto:consecutive_failures';--> statement-breakpoint
+CREATE INDEX `tasks_waiting_for_owner` ON `tasks` (`owner_id`) WHERE paused_reason = 'auto:owner_gone';--> statement-breakpoint
 CREATE INDEX `tasks_subject` ON `tasks` (`subject`,`id`) WHERE subject is not null;--> statement-breakpoint
 ALTER TABLE `chats` ADD `approved_at` integer;--> statement-breakpoint
 ALTER TABLE `downtimes` ADD `cause` text;--> statement-breakpoint

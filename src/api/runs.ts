@@ -69,7 +69,7 @@ export const taskRunAnswer = strict({
   run_id: text,
   status: z.enum(['pending', 'dispatched', 'succeeded', 'failed', 'skipped', 'missed', 'cancelled']),
   source: z.string().meta({ description: 'What asked for it.' }),
-  reason: text.meta({ description: 'Why it did not simply run.' }),
+  reason: text.meta({ description: 'Why it did not simply run and show its result.' }),
   replay_of: text.meta({ description: 'The task_run that is done again.' }),
   late_ms: z.number(),
   run_number: runNumber,

@@ -43,6 +43,7 @@ export const taskAnswer = strict({
     metadata: strict({ creator_message_thread_id: z.int().optional() }),
   }),
   owner_user_key: z.string(),
+  grant_id: z.string().meta({ description: 'The right under which its runs act.' }),
   policies: facts.meta({ description: 'The policies that were chosen; the others follow their defaults.' }),
   context: facts,
   subject: text,
@@ -286,7 +287,7 @@ export const taskOperations = {
   }),
   createGrant: operation('post', grantPath, {
     tag: grantTag,
-    summary: 'Give a task a fresh grant; the one that it had is revoked',
+    summary: 'Give a task a fresh grant in place of its own, and let it go on where it waited for its owner',
     body: strict({
       task_id: z.string().max(64).meta({ example: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' }),
       expires_at: instantSent.optional().meta({ description: 'From then on its slots are skipped; never without it.' }),
@@ -300,7 +301,7 @@ export const taskOperations = {
     idempotent: true,
     answer: changedGrant,
     statuses: [201],
-    refuses: ['task_not_found', 'owner_left'],
+    refuses: ['task_not_found'],
   }),
   revokeGrant: operation('delete', `${grantPath}/{grant_id}`, {
     tag: grantTag,

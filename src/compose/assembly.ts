@@ -146,10 +146,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const runs = createRunService({ ...shared, digest: sha256 });
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
-  const watch = watchOf(shared, outside, platform);
+  const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
-  const retimed = review === null ? undefined : (taskId: string) => review.look(taskId);
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed });
+  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed: review?.look });
   const downtimes = createDowntimes({ ...shared, ...watch });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
@@ -208,12 +207,13 @@ function actionsOf(
   return createActions([messageAction(templates), digest, ...echo]);
 }
 
-type Watching = World & { readonly store: Store; readonly bell: Bell };
+type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
 
 /** One look at the database, and who is told of trouble with it and with everything else. */
 function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: Platform | null) {
   const databaseLook = createDatabaseLook(shared);
-  return { databaseLook, alarms: createAlarms({ ...shared, notepad, platform, databaseLook }) };
+  const alarms = createAlarms({ ...shared, notepad, platform, databaseLook });
+  return { databaseLook, alarms, schedulerAway: shared.schedulerAway };
 }
 
 const noNotepad: Notepad = { read: () => null, write: () => {} };
@@ -222,7 +222,12 @@ const noTemplates = createTemplates(async () => ({ is: 'away' }));
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     digest: sha256,
-    rules: { actions, minIntervalMs: settings.MIN_INTERVAL, maxRunsDefault: settings.MAX_RUNS_DEFAULT },
+    rules: {
+      actions,
+      minIntervalMs: settings.MIN_INTERVAL,
+      retentionDays: settings.RETENTION_DAYS,
+      maxRunsDefault: settings.MAX_RUNS_DEFAULT,
+    },
     quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
   };
 }

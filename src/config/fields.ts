@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { retentionDaysMax } from '../domain/limits.ts';
 import { retentionDaysMin } from '../domain/policy.ts';
 import { durationMs } from '../domain/schedule/time/duration.ts';
 import { zoneName } from '../domain/schedule/time/zone-name.ts';
@@ -26,9 +27,6 @@ export const duration = (otherwise: string) =>
         return z.NEVER;
       }
     });
-
-/** A hundred years; more than that is a mistaken unit. */
-const retentionDaysMax = 36_500;
 
 /** Every row outlives whatever may still refer to it; see `retryWindowMaxMs`. */
 export const retentionDays = z

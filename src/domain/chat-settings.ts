@@ -1,3 +1,4 @@
+import { keepLeast } from './limits.ts';
 import { isClock, type Quiet, quietFor, quietUntil, type QuietInput } from './quiet.ts';
 
 /** Styles of dates: English words, digits alone, the American way, or the words of another language. */
@@ -26,16 +27,19 @@ export interface ChatSettings {
   /** A sign at the message of a person instead of a word, where a sign says it all. */
   readonly reactions: boolean;
   readonly dates: DateStyle;
+  /** The history that tasks of the chat keep which say nothing of it themselves; null keeps all that the server does. */
+  readonly keep: Keep | null;
 }
 
 /** A value that nobody knows closes rather than opens where it is about rights, and is the default otherwise. */
 export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSettings {
-  const { create = 'members', quiet, reactions, dates } = settings;
+  const { create = 'members', quiet, reactions, dates, keep } = settings;
   return {
     create: create === 'members' ? 'members' : 'admins',
     quiet: quietOf(quiet),
     reactions: reactions !== false,
     dates: dateStyles.find((style) => style === dates) ?? 'en',
+    keep: keepIn(keep),
   };
 }
 
@@ -44,6 +48,20 @@ function quietOf(value: unknown): Quiet | null {
   const { from, to, mode } = value as Partial<Record<keyof Quiet, unknown>>;
   if (typeof from !== 'string' || typeof to !== 'string' || !isClock(from) || !isClock(to) || from === to) return null;
   return mode === 'hold' || mode === 'silent' ? { from, to, mode } : null;
+}
+
+/** The history of a task that stays: so many runs, and all that is no older. */
+export interface Keep {
+  readonly runs: number;
+  readonly days: number;
+}
+
+/** Read out of what is stored as well, in a task or in its chat: null where it says nothing, or cannot be read. */
+export function keepIn(stored: unknown): Keep | null {
+  if (typeof stored !== 'object' || stored === null || Object.keys(stored).length === 0) return null;
+  const { runs, days } = { ...keepLeast, ...stored };
+  const isWhole = Number.isInteger(runs) && Number.isInteger(days);
+  return isWhole && runs >= keepLeast.runs && days >= keepLeast.days ? { runs, days } : null;
 }
 
 /** A result of a task comes now as always, without a sound, or not before the quiet hours end. */

@@ -24,7 +24,6 @@ export type ErrorCode =
   | 'too_late'
   | 'not_repeatable'
   | 'not_attachable'
-  | 'owner_left'
   | 'last_owner'
   | 'idempotency_mismatch'
   | 'request_in_progress'

@@ -246,6 +246,12 @@ export const choreRestMs = 10 * second;
  */
 export const idempotencyRetentionMs = day;
 
+/** A hundred years; more than that is a mistaken unit. */
+export const retentionDaysMax = 36_500;
+/** The night counts back through so many runs of each task that keeps a number of them. */
+export const keepRunsMax = 1000;
+/** What a task keeps at least, because the audit of the night accounts for every slot of the last day. */
+export const keepLeast = { runs: 1, days: 1 } as const;
 /** Rows of one kind that retention looks at in one transaction: about three milliseconds on SQLite with what hangs on them. */
 export const retentionBatchMax = 50;
 /** Of a task that still exists these stay whatever their age, so that a yearly reminder can show its history. */

@@ -1,3 +1,4 @@
+import { keepIn, type Keep } from './chat-settings.ts';
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
 import { quietFault, type QuietInput } from './quiet.ts';
@@ -112,6 +113,17 @@ export const policyTable = {
     },
     'Somebody must say that it is done, and is reminded until they do.',
   ),
+  keep: group(
+    {
+      runs: whole(limits.keepLeast.runs, limits.keepRunsMax, 'So many of the newest runs stay, whatever their age.'),
+      days: whole(
+        limits.keepLeast.days,
+        limits.retentionDaysMax,
+        'Whatever is no older than this stays; RETENTION_DAYS of the server are the most.',
+      ),
+    },
+    'The history that the task keeps, where that is less than the server does: what neither of the two keeps goes in the night.',
+  ),
 } satisfies Readonly<Record<string, Form>>;
 
 export type PolicyName = keyof typeof policyTable;
@@ -170,6 +182,8 @@ export interface Policy {
   readonly quiet: QuietInput | null;
   /** Null asks nobody to confirm anything. */
   readonly ack: { readonly nagEveryMs: number; readonly nagLimit: number } | null;
+  /** Null keeps what the chat wants kept. */
+  readonly keep: Keep | null;
 }
 
 /** Facts about the task that the defaults depend on. */
@@ -228,7 +242,7 @@ function runPolicy(chosen: Policies, { actionKind }: PolicySubject): Pick<Policy
 /** Policies about results: how they are shown, and what is asked about them. */
 function resultPolicy(
   chosen: Policies,
-): Pick<Policy, 'unknown' | 'maxAgeMs' | 'skipIfUnchanged' | 'approval' | 'quiet' | 'ack'> {
+): Pick<Policy, 'unknown' | 'maxAgeMs' | 'skipIfUnchanged' | 'approval' | 'quiet' | 'ack' | 'keep'> {
   return {
     unknown: chosen.unknown ?? 'resend',
     maxAgeMs: optionalMs(chosen.max_age),
@@ -236,6 +250,7 @@ function resultPolicy(
     approval: chosen.approval ?? 'none',
     quiet: chosen.quiet ?? null,
     ack: chosen.ack === undefined ? null : ackOf(chosen.ack),
+    keep: keepIn(chosen.keep),
   };
 }
 
@@ -299,6 +314,7 @@ export function checkPolicies(chosen: Policies): void {
   checkAutoPause(chosen.auto_pause);
   const quiet = chosen.quiet === undefined ? null : quietFault(chosen.quiet);
   if (quiet !== null) throw refused('quiet', quiet);
+  if (chosen.keep !== undefined && keepIn(chosen.keep) === null) throw refused('keep', 'names runs, days or both');
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
   if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
 }

@@ -88,8 +88,10 @@ export type View =
   | { readonly view: 'alarm'; readonly since: number; readonly over: number | null; readonly facts: AlarmFacts }
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
   | { readonly view: 'chatBack'; readonly paused: number }
-  /** The task cannot run any more, so its runs are left out; `hasLeft` when that is so because its owner left. */
-  | { readonly view: 'mayNotRun'; readonly reason: Obstacle; readonly hasLeft: boolean }
+  /** The task cannot run any more, so its runs are left out. */
+  | { readonly view: 'mayNotRun'; readonly reason: Obstacle }
+  /** A person is gone from the chat, and the tasks that they own there wait for them. */
+  | { readonly view: 'ownerGone'; readonly ownerId: Actor; readonly name: string | null; readonly tasks: number }
   /** Slots were missed, and the task asks what becomes of them. */
   | {
       readonly view: 'missed';
@@ -205,6 +207,7 @@ export type Word =
   | { readonly word: 'not_pinned' }
   | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
+  | { readonly word: 'owner_gone'; readonly about: Actor }
   | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor };
 
 export function isView(shown: Shown): shown is View {

@@ -61,6 +61,8 @@ export interface Task extends Definition {
   /** The instant at which the pause ends by itself. */
   readonly resumeAt: number | null;
   readonly ownerId: Actor;
+  /** The right under which its runs act. */
+  readonly grantId: string;
   readonly chatId: string;
   /** The thread in which the task was asked for. */
   readonly home: Thread;
@@ -123,6 +125,9 @@ export function staleSince({ staleAt, state, schedule }: Pick<Task, 'staleAt' | 
 
 /** The reason of a pause after too many failures in a row. */
 export const failuresPause = 'auto:consecutive_failures';
+
+/** The reason of a pause that ends when the owner is back in the chat, unless somebody has decided otherwise meanwhile. */
+export const ownerGonePause = 'auto:owner_gone';
 
 /** A text of which nothing can be seen. Telegram takes neither a message nor a topic's name of that kind. */
 export function isBlank(text: string): boolean {

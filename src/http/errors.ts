@@ -25,7 +25,6 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   too_late: 409,
   not_repeatable: 409,
   not_attachable: 409,
-  owner_left: 409,
   last_owner: 409,
   request_in_progress: 409,
   payload_too_large: 413,

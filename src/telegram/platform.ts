@@ -20,7 +20,11 @@ export function createPlatform(aside: AsideApi, { clock, defaultTimezone }: Plat
       const id = userIdOf(userId);
       if (id === null) return { is: 'refused', error: 'no person of this platform' };
       const answer = await aside.ask((raw, signal) => raw.getChatMember({ chat_id: address, user_id: id }, signal));
-      if (answer.is === 'ok') return { is: 'known', status: memberStatusOf(answer.value) };
+      if (answer.is === 'ok') {
+        // An account that was deleted stays in the lists of members, without a name.
+        const isDeleted = answer.value.user.first_name === '';
+        return { is: 'known', status: isDeleted ? 'out' : memberStatusOf(answer.value) };
+      }
       // A group may hide its members from the bot; that says nothing about the person.
       const isNobody = answer.is === 'refused' && nobody.test(answer.error);
       return isNobody ? { is: 'known', status: 'out' } : answer;

@@ -12,6 +12,7 @@ import {
   actor,
   approve,
   beQuiet,
+  comeAndGo,
   crossReminder,
   judge,
   letTopicGo,
@@ -19,7 +20,7 @@ import {
   sayDone,
   settleByHand,
 } from './people.ts';
-import { attach, grant, post, revoke } from './surfaces.ts';
+import { attach, grant, post, purge, revoke } from './surfaces.ts';
 import type { World } from './world.ts';
 
 /**
@@ -432,10 +433,12 @@ export const moves: readonly Move[] = [
   { name: 'say done', weight: 2, play: sayDone },
   { name: 'cross a reminder', weight: 3, play: crossReminder },
   { name: 'approve', weight: 2, play: approve },
+  { name: 'come and go', weight: 2, play: comeAndGo },
   { name: 'post', weight: 3, play: post },
   { name: 'attach', weight: 2, play: attach },
   { name: 'revoke', weight: 0.7, play: revoke },
   { name: 'grant', weight: 1.5, play: grant },
+  { name: 'purge', weight: 0.4, play: purge },
 ];
 
 /** Every world begins with something to do. */

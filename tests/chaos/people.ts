@@ -70,6 +70,23 @@ export async function letTopicGo(world: World): Promise<string> {
   return `${topic} of ${taskId} -> ${done.is === 'answered' ? done.value : done.is}`;
 }
 
+/** Whoever owns the tasks leaves a chat, or comes back. */
+export async function comeAndGo(world: World): Promise<string> {
+  const { chance, database, time } = world;
+  const chats = database
+    .prepare(`select id from chats where provider = 'telegram' and address like '-%' order by id`)
+    .pluck()
+    .all() as string[];
+  if (chats.length === 0) return 'there is no chat yet';
+  const chatId = chance.pick(chats);
+  const status = chance.is(0.65) ? 'member' : 'out';
+  const done = await world.ask((_tasks, { store, rooms }) => {
+    rooms.bell.ring('scheduler');
+    return store.noteMember({ chatId, userId: actor, status, checkedAt: time.now() });
+  });
+  return `${chatId} ${status} -> ${done.is}`;
+}
+
 /** Somebody says that it is done, of what asks for that or of anything else, or takes it back. */
 export async function sayDone(world: World): Promise<string> {
   const { chance, database } = world;

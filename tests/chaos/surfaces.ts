@@ -1,5 +1,6 @@
 import type { MessageRequest } from '../../src/app/use-cases/messages.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
+import { parseThreadKey } from '../../src/domain/thread.ts';
 import { minute } from '../support/fakes.ts';
 import { actor, judge } from './people.ts';
 import type { Outcome, World } from './world.ts';
@@ -116,4 +117,20 @@ export async function grant(world: World): Promise<string> {
   if (again.is === 'answered' && again.value.grant.id !== done.value.grant.id)
     world.wrong.push(`${task.id} was given two rights under one key`);
   return `${said}, twice`;
+}
+
+/** All tasks of a chat go at once, or none of them, whatever dies meanwhile; by a number that is right now and then. */
+export async function purge(world: World): Promise<string> {
+  const { chance, database } = world;
+  const key = chance.pick(['telegram:chat:-1002', 'telegram:chat:-1003', 'cli:default']);
+  const thread = parseThreadKey(key);
+  const left = database.prepare(`select count(*) from tasks where state <> 'deleted'
+    and chat_id = (select chat_id from chat_aliases where provider = ? and address = ?)`);
+  const count = () => Number(left.pluck().get(thread.provider, thread.address));
+  const before = count();
+  const expected = chance.is(0.5) ? null : before + chance.between(0, 1);
+  const done = await world.ask((_tasks, { rooms }) => rooms.bulk.purge({ thread }, { actor, expected }));
+  const after = count();
+  if (after !== 0 && after !== before) world.wrong.push(`a purge of ${key} left ${after} of ${before} tasks`);
+  return `${key} ${before} (${String(expected)}) -> ${judge(world, done, [])}, ${after}`;
 }

@@ -27,7 +27,7 @@ async function planned(place: Place, words: string): Promise<readonly Planned[]>
 async function someTasks({ well }: Place): Promise<void> {
   await well('task create --cron "0 9 * * 1-5" --timezone Europe/Madrid --tag a --tag b --subject s "Stand up"');
   await well(
-    'task create --every 2h --timezone UTC --policy grace=5m --policy retry=4 --policy quiet=22:00-07:00 Drink',
+    'task create --every 2h --timezone UTC --policy grace=5m --policy retry=4 --policy quiet=22:00-07:00 --policy keep.days=30 --policy skip_if_unchanged=silent Drink',
   );
   await well(
     'task create --rrule "FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0" --timezone UTC --until 2028-01-01T00:00:00Z Report',

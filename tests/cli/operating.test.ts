@@ -55,7 +55,7 @@ describe('grants', () => {
   it('are listed, given and revoked', async () => {
     const { well } = await aPlaceAfter(`${daily} Hello`);
     const [first] = (await well('grant list --task 1 --json')).json['grants'] as { readonly grant_id: string }[];
-    const made = await well('grant create 1 --expires "2027-01-31 00:00" --scope action:message --json');
+    const made = await well('grant renew 1 --expires "2027-01-31 00:00" --scope action:message --json');
     const { grant_id: second } = made.json['grant'] as { readonly grant_id: string };
     const listed = await well('grant list');
     expect(listed.out).toContain(first?.grant_id);

@@ -38,7 +38,8 @@ look at runs | - people see it in the chat as it happens; programs ask for it | 
 wait for a run | - people see it in the chat as it happens; programs ask for it | " | getRun | run wait, task run
 try a schedule out | new | wizard | previewSchedule | schedule preview, task create
 put a text into a thread | - whoever is in the chat writes there | " | postMessage | message send
-look at grants and change them | - tasks in a chat get theirs from the membership | " | listGrants, createGrant, revokeGrant | grant list, grant create, grant revoke
+look at grants and take them away | - the chat tells by itself what may not run | " | listGrants, revokeGrant | grant list, grant revoke
+give a task a right to run again | resume | renew, renewall | createGrant | grant renew
 tell how the server stands | status | - a word is enough | getStatus | status
 tell what was used | usage | - a word is enough | getUsage | usage
 tell who did what, and look for what must never be | - it is for the operator; /status tells owners of findings | - it is for the operator | listAudit, runAudit, reconcile, listDowntimes | audit, reconcile, downtimes

@@ -95,7 +95,7 @@ describe('a task on the command line', () => {
   it('takes every field that the API takes', async () => {
     const { well } = await aPlace();
     const flags =
-      '--title T --tag a --tag b --subject s --missed once --overlap queue --timeout 8s --max-runs 5 --until 2028-01-01T00:00:00Z --policy retry.attempts=2 --policy retry.base=1m --policy quiet=22:00-07:00 --policy ack=on --policy refresh_after=P1D --policy priority=3';
+      '--title T --tag a --tag b --subject s --missed once --overlap queue --timeout 8s --max-runs 5 --until 2028-01-01T00:00:00Z --policy retry.attempts=2 --policy retry.base=1m --policy quiet=22:00-07:00 --policy ack=on --policy refresh_after=P1D --policy priority=3 --policy keep=10 --policy keep.days=30 --policy skip-if-unchanged=skip';
     const task = taskIn(await well(`task create --cron "0 9 * * *" --timezone UTC ${flags} Hello --json`));
     expect(task).toMatchObject({ title: 'T', instructions: 'Hello', tags: ['a', 'b'], subject: 's' });
     expect(task.policies).toMatchObject({
@@ -107,6 +107,8 @@ describe('a task on the command line', () => {
       retry: { attempts: 2, base: 'PT1M' },
       quiet: { from: '22:00', to: '07:00', mode: 'hold' },
       priority: 3,
+      keep: { runs: 10, days: 30 },
+      skip_if_unchanged: 'skip',
       refresh_after: 'P1D',
     });
   });

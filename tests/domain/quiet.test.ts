@@ -122,12 +122,13 @@ describe('what a task asks to be confirmed', () => {
 
 describe('settings of a chat', () => {
   test('have their defaults, and keep what was chosen', () => {
-    expect(settingsOf({})).toEqual({ create: 'members', quiet: null, reactions: true, dates: 'en' });
-    expect(settingsOf({ create: 'admins', quiet: night, reactions: false, dates: 'de' })).toEqual({
+    expect(settingsOf({})).toEqual({ create: 'members', quiet: null, reactions: true, dates: 'en', keep: null });
+    expect(settingsOf({ create: 'admins', quiet: night, reactions: false, dates: 'de', keep: { days: 9 } })).toEqual({
       create: 'admins',
       quiet: night,
       reactions: false,
       dates: 'de',
+      keep: { runs: 1, days: 9 },
     });
   });
 

@@ -97,7 +97,7 @@ describe('the unit', () => {
     expect(text).toContain('\nRestart=on-failure\n');
     expect(text).toContain('\nRestartPreventExitStatus=78\n');
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1]) * 1000).toBeGreaterThan(stopMaxMs);
-    expect(text).toContain('\nExecStart=/usr/bin/node /opt/cronogram/dist/main.js\n');
+    expect(text).toContain('\nExecStart=/usr/bin/node --max-semi-space-size=8 /opt/cronogram/dist/main.js\n');
     expect(text).toContain('\nReadWritePaths=/opt/cronogram/data\n');
     expect(text).toContain('\nUser=daemon\n');
     expect(text).not.toMatch(/^MemoryDenyWriteExecute/m);
@@ -117,7 +117,7 @@ describe('the unit', () => {
     const folder = '/srv/my bot 100%';
     const text = unitText({ ...facts, folder, entry: `${folder}/dist/main.js`, dataFolder: `${folder}/data` });
     expect(text).toContain('\nWorkingDirectory=/srv/my bot 100%%\n');
-    expect(text).toContain('\nExecStart=/usr/bin/node "/srv/my bot 100%%/dist/main.js"\n');
+    expect(text).toContain('\nExecStart=/usr/bin/node --max-semi-space-size=8 "/srv/my bot 100%%/dist/main.js"\n');
     expect(text).toContain('\nReadWritePaths="/srv/my bot 100%%/data"\n');
   });
 

@@ -33,6 +33,7 @@ const wireTask = {
     metadata: { creator_message_thread_id: 7 },
   },
   owner_user_key: 'telegram:user:7',
+  grant_id: 'grant-1',
   policies: { overlap: 'queue' },
   context: { seen: 1 },
   subject: 'daily',

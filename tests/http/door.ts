@@ -55,6 +55,7 @@ export const task: Task = {
   pausedReason: null,
   resumeAt: null,
   ownerId: 'telegram:user:7',
+  grantId: 'grant-1',
   chatId: 'chat-1',
   home: { provider: 'telegram', address: '-1001234', topic: 7 },
   topicState: 'ready',
@@ -280,6 +281,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     listGrants: async () => ({ items: [grant], next: 'more' }),
     grant: async () => ({ grant, entryId: '17', replayed: false }),
     revoke: async () => ({ grant, entryId: '17', replayed: false }),
+    renew: async () => changed,
     undo: async () => ({ ...changed, undone: entry, moot: null }),
     cancelRun: async () => ({ cancelled: true, run }),
     repeat: async () => ({ task, taskRun }),
@@ -311,6 +313,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     bulk: heard('bulk', {
       pause: bulked,
       resume: bulked,
+      renew: bulked,
       cancel: bulked,
       count: async () => counts,
       purge: async () => ({ counts, isDone: true }),

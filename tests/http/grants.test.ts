@@ -18,6 +18,7 @@ describe('grants', () => {
   it('are given with a task, listed, revoked once, and given anew', async () => {
     const { p, ask, path, taskId, told } = await aRightPlace();
     const [grant] = (await told('GET', `/v1/grants?task_id=${taskId}`)).grants;
+    expect((await ask('GET', path)).json.task).toMatchObject({ grant_id: grant?.grant_id });
     expect(grant).toMatchObject({
       task_ids: [taskId],
       owner_user_key: 'system:api',

@@ -46,6 +46,21 @@ describe('GET /v1/status', () => {
   });
 });
 
+describe('alarms', () => {
+  it('that are open stand in the status, and owners who cannot hear of them', async () => {
+    const place = await aPlace();
+    const { store, rooms, time } = place.p;
+    const finding = { at: iso(0), findings: [{ check: 'slot_twice', count: 2 }] };
+    await store.writeNote('audit', JSON.stringify(finding), time.now());
+    await store.changeUser('telegram:user:77', { role: 'owner' }, time.now());
+    await rooms.alarms.look(time.now());
+    expect((await told(place, '/v1/status'))['alarms']).toEqual({
+      open: [{ cause: 'audit', since: iso(0), about: 'slot_twice' }],
+      unheard: ['telegram:user:77'],
+    });
+  });
+});
+
 describe('GET /v1/usage', () => {
   it('tells what was used, of a thread and a person, in a stretch', async () => {
     const place = await aPlace();
@@ -69,5 +84,31 @@ describe('GET /v1/usage', () => {
     expect(said(await ask('GET', never))).toBe('400 invalid_request');
     expect(said(await ask('GET', '/v1/usage?user_key=ada'))).toBe('400 invalid_request');
     expect(said(await ask('GET', '/v1/usage?thread_key=ada'))).toBe('400 invalid_thread_key');
+  });
+});
+
+describe('/v1/access', () => {
+  it('lets in, tells who is in, and shuts out, once each', async () => {
+    const place = await aPlace();
+    const { p, ask } = place;
+    const owner = { id: '1001', thread_key: 'telegram:chat:1001', who: null, role: 'owner', by: 'api:token:default' };
+    const put = async (id: string, body: object = {}) =>
+      JSON.parse((await ask('PUT', `/v1/access/${id}`, body)).text) as Facts;
+    expect(await put('1001', { role: 'owner' })).toMatchObject({ access: { ...owner, since: iso(0) } });
+    expect(await put('telegram:user:1001')).toMatchObject({ access: owner, entry_id: null });
+    await p.time.advance(hour);
+    expect(await put('-1001234')).toMatchObject({ access: { role: 'group', since: iso(hour) } });
+    expect(await told(place, '/v1/access?limit=1')).toMatchObject({
+      access: [{ id: '-1001234' }],
+      next_cursor: expect.any(String) as string,
+    });
+    const gone = await told(place, '/v1/access/telegram:chat:-1001234', 'DELETE');
+    expect(gone).toEqual({ denied: true, paused: 0, entry_id: '3' });
+    expect(await told(place, '/v1/access/-1001234', 'DELETE')).toMatchObject({ entry_id: null });
+    expect((await told(place, '/v1/access'))['access']).toMatchObject([owner]);
+    expect(said(await ask('DELETE', '/v1/access/1001'))).toBe('409 last_owner');
+    expect(said(await ask('PUT', '/v1/access/1001', { role: 'user' }))).toBe('409 last_owner');
+    expect(said(await ask('PUT', '/v1/access/-1001234', { role: 'owner' }))).toBe('400 invalid_request');
+    expect(said(await ask('PUT', '/v1/access/ada', {}))).toBe('400 invalid_request');
   });
 });

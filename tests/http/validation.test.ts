@@ -53,6 +53,18 @@ describe('a create', () => {
       'invalid_policy',
       'policies.retry.times',
     ],
+    [
+      'more runs than can be counted',
+      { ...creation, policies: { keep: { runs: 1001 } } },
+      'invalid_policy',
+      'policies.keep.runs',
+    ],
+    [
+      'an unknown way with repeats',
+      { ...creation, policies: { skip_if_unchanged: 'yes' } },
+      'invalid_policy',
+      'policies.skip_if_unchanged',
+    ],
     ['a policy that is null', { ...creation, policies: { grace: null } }, 'invalid_policy', 'policies.grace'],
     [
       'a policy with a day that no month has',

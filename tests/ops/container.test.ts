@@ -82,7 +82,7 @@ describe('the image', () => {
     expect(restOf(last, 'VOLUME')).toEqual(['/data']);
     expect(restOf(last, 'WORKDIR')).toEqual(['/data']);
     expect(restOf(last, 'RUN').join('\n')).toContain('chown node:node /data');
-    expect(argvOf(restOf(last, 'CMD')[0] ?? '')).toEqual(['node', '/app/dist/main.js']);
+    expect(argvOf(restOf(last, 'CMD')[0] ?? '')).toEqual(['node', '--max-semi-space-size=8', '/app/dist/main.js']);
   });
 
   it('is configured by variables that exist, and holds no secret', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { noChange } from '../../src/app/ports/tasks.ts';
-import { aTask, nine } from '../support/builders.ts';
+import { aTask, hour, nine } from '../support/builders.ts';
 import { worldsOf, type OpenWorld } from '../support/store-worlds.ts';
-import { atOnce, codes, numbers, won } from './at-once.ts';
+import { atOnce, codes, numbers, opened, together, won } from './at-once.ts';
+import type { Engine } from './conformance/verbs.ts';
 import { aChat, aMessage, outbox, owner, threadOf, withTask } from './scenes.ts';
 
 const [group, supergroup] = ['-100', '-1001'];
@@ -98,6 +99,25 @@ function chatRaceTests(open: OpenWorld): void {
       checkedAt: nine + 19,
     });
     expect(await world.query('select revoked_by from grants')).toEqual([{ revoked_by: null }]);
+  });
+
+  test('an owner who comes back while their tasks are being paused for that leaves none of them waiting', async () => {
+    const { world, engines, first } = await opened(open);
+    const { create, time, settle } = first;
+    const tasks = [];
+    for (const _ of numbers(6)) tasks.push(await create({}, { threadKey: 'telegram:chat:-100', actor: owner }));
+    const chatId = tasks[0]?.chatId ?? '';
+    const note = async (status: 'out' | 'member') =>
+      void (await world.another().noteMember({ chatId, userId: owner, status, checkedAt: time.now() }));
+    for (let round = 0; round < 8; round += 1) {
+      await note('out');
+      await time.advance(hour);
+      const step = async ({ rooms }: Engine) => void (await rooms.scheduler.step(time.now(), 2));
+      const { codes: refused } = await together(engines, [step, step, step, () => note('member'), step, step]);
+      expect(refused).toEqual([]);
+      await settle();
+      expect(await world.query(`select id from tasks where state <> 'active'`)).toEqual([]);
+    }
   });
 }
 

@@ -19,12 +19,14 @@ import { escalationTests } from './conformance/escalations.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
 import { grantTests } from './conformance/grants.ts';
 import { draftTests, inboxTests, messageTests } from './conformance/inbox.ts';
+import { keepTests } from './conformance/keep.ts';
 import { keptAnswerTests } from './conformance/kept-answers.ts';
 import { lateNagTests } from './conformance/late-nags.ts';
 import { lightTests } from './conformance/light.ts';
 import { lostClaimTests } from './conformance/lost-claims.ts';
 import { noticeTests } from './conformance/notices.ts';
 import { outboxTests, partEndTests } from './conformance/outbox.ts';
+import { ownerGoneTests } from './conformance/owner-gone.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
 import { peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
@@ -117,6 +119,7 @@ export function conformance(open: OpenWorld): void {
   });
   describe('grants', () => {
     grantTests(open);
+    ownerGoneTests(open);
   });
   describe('kept answers', () => {
     keptAnswerTests(open);
@@ -154,6 +157,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('upkeep', () => {
     upkeepTests(open);
+  });
+  describe('history', () => {
+    keepTests(open);
   });
   describe('retention', () => {
     retentionTests(open);

@@ -60,6 +60,7 @@ test('the last success is found from the end of the slots of its task', async ()
     expect.stringMatching(/^SEARCH o USING INDEX occurrences_slot/),
     expect.stringMatching(/^SEARCH r USING INDEX sqlite_autoindex_runs_1/),
     'SCAN last',
+    expect.stringMatching(/^SEARCH mine USING INDEX sqlite_autoindex_occurrences_1/),
     expect.stringMatching(/^SEARCH d USING INDEX deliveries_part/),
   ]);
 });
@@ -74,4 +75,26 @@ test('stale results are found by their age, oldest first, and no other task is l
   const plan = selects().flatMap(planOf);
   expect(plan).toContainEqual(expect.stringMatching(/^SEARCH t USING INDEX tasks_stale \(<expr><\?\)/));
   expect(plan.filter((detail) => /^SCAN |TEMP B-TREE FOR ORDER BY/.test(detail))).toEqual([]);
+});
+
+test('what a task keeps is looked up along the slots of that task, and the tasks along their ids', async () => {
+  const connection = await freshSqlite();
+  onTestFinished(() => void connection.close());
+  const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
+  const { started } = await aRunningTask(world, { policies: { keep: { runs: 1 } } });
+  await world.store.finishRuns([endOf(started)]);
+  const { statements, planOf } = watched(connection);
+  const request = { shelf: 'history', after: null, now: nine, before: 0, limit: 10 } as const;
+  expect((await world.store.prune(request)).removed).toEqual({ occurrences: 0 });
+
+  const plan = [...statements].filter((text) => /from tasks t|occurrences/.test(text)).map(planOf);
+  expect(plan).toHaveLength(3);
+  const searches = plan.flat().filter((detail) => !/SUBQUERY|REUSE|INDEX 1/.test(detail));
+  expect(searches.filter((detail) => /SCAN|TEMP B-TREE/.test(detail))).toEqual([]);
+  expect(searches.slice(0, 3)).toEqual([
+    'SEARCH t USING INDEX sqlite_autoindex_tasks_1 (id>?)',
+    'SEARCH c USING INDEX sqlite_autoindex_chats_1 (id=?)',
+    'SEARCH occurrences USING INDEX occurrences_slot (task_id=?)',
+  ]);
+  expect(searches).toContain('SEARCH occurrences USING INDEX occurrences_slot (task_id=? AND slot_at<?)');
 });

@@ -26,7 +26,7 @@ interface KeeperDeps extends Pick<World, 'ids' | 'bell' | 'log'> {
 }
 
 interface AlarmsDeps extends KeeperDeps, Omit<DatabaseAlarmDeps, 'ears'> {
-  readonly store: AlarmStore & CausesStore & EarStore & Pick<UpkeepStore, 'writeNote'>;
+  readonly store: DatabaseAlarmDeps['store'] & AlarmStore & CausesStore & EarStore & Pick<UpkeepStore, 'writeNote'>;
 }
 
 type OpenAlarm = Pick<Alarm, 'about' | 'since' | 'facts'>;
@@ -77,6 +77,7 @@ export function createAlarms(deps: AlarmsDeps) {
       const to = new Map([...(await ears())].filter(([, ear]) => isNews(ear)));
       await keeper.open({ ...seen, over, to, now: clock.now() });
     },
+    isDatabaseAway: database.isOpen,
     open: async (): Promise<OpenAlarms> => {
       const kept = (await store.listAlarms()).filter(({ over }) => over === null);
       return { open: [...database.open(), ...kept], unheard: unheardOf(await ears()) };

@@ -1,4 +1,5 @@
 import { checks, type CheckName, type Finding } from '../../domain/audit.ts';
+import { isAway } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { isDelay, isSlot, nextSlots } from '../../domain/schedule/schedule.ts';
 import { DAY_MS, iso } from '../../domain/schedule/time/calendar.ts';
@@ -304,17 +305,22 @@ interface Stepping {
  * Tells whether the last of these steps has left something undone. True until the first has ended; a loop whose steps fail is
  * not working anything off, and so not behind.
  */
-export function watchSteps<S extends Stepping>(steps: S): { readonly watched: S; readonly behind: () => boolean } {
+export function watchSteps<S extends Stepping>(steps: S) {
   let behind = true;
+  let fault: unknown = null;
   const step: S['step'] = async (now, limit) => {
     try {
       const counts = await steps.step(now, limit);
       behind = counts.more;
+      fault = null;
       return counts;
     } catch (error) {
       behind = false;
+      fault = error;
       throw error;
     }
   };
-  return { watched: { ...steps, step }, behind: () => behind };
+  const watched: S = { ...steps, step };
+  /** `away`: why the last one failed for want of the database; null when it did not. */
+  return { watched, behind: () => behind, away: () => (isAway(fault) ? fault.message : null) };
 }

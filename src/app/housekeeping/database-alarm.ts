@@ -1,10 +1,14 @@
 import type { AlarmFacts } from '../../domain/shown.ts';
 import type { DatabaseLook } from '../operations/readiness.ts';
+import { noticeTo, type ChatStore } from '../ports/chats.ts';
 import type { Notepad, Place, Platform, World } from '../ports/outside.ts';
 import type { Alarm, Ears } from '../ports/upkeep.ts';
 
-export interface DatabaseAlarmDeps extends Pick<World, 'clock' | 'log'> {
+export interface DatabaseAlarmDeps extends Pick<World, 'clock' | 'ids' | 'bell' | 'log'> {
+  readonly store: Pick<ChatStore, 'addMessages'>;
   readonly databaseLook: DatabaseLook;
+  /** Why nothing can be scheduled for want of the database: a small commit may find room where those find none. */
+  readonly schedulerAway: () => string | null;
   /** Absent where there is no Telegram. */
   readonly platform: Pick<Platform, 'tell'> | null;
   readonly notepad: Notepad;
@@ -33,7 +37,7 @@ interface Told {
  * Telegram, because the outbox lies in that database. What was told stands on a notepad beside it, for the same reason.
  */
 export function createDatabaseAlarm(deps: DatabaseAlarmDeps) {
-  const { databaseLook, notepad, log, clock } = deps;
+  const { store, databaseLook, schedulerAway, notepad, ids, bell, log, clock } = deps;
   let trouble = read(notepad.read());
   let [looks, since] = [0, 0];
   /** Owners as they were when the database could still tell. */
@@ -52,15 +56,23 @@ export function createDatabaseAlarm(deps: DatabaseAlarmDeps) {
     const now = isNews ? { ...before, facts } : before;
     keep({ ...now, told: await tellEach(deps, now, ears) });
   };
-  const tellOver = async (open: Trouble) => {
-    const told = await tellEnd(deps, open);
-    keep(Object.keys(told).length === 0 ? null : { ...open, told });
+  /** By the outbox, which can be used again. */
+  const tellOver = async ({ since: from, facts, told }: Trouble) => {
+    const over = clock.now();
+    const shown = { view: 'alarm', since: from, over, facts } as const;
+    const edits = ({ ear, messageId }: Told) => ({
+      ...noticeTo(ear.thread, { id: ids.next(), shown }),
+      edits: messageId,
+    });
+    await store.addMessages(Object.values(told).map(edits), over);
+    bell.ring('deliverer');
+    keep(null);
   };
 
   return {
     /** Whether it can be used, as far as can be seen. */
     look: async (): Promise<boolean> => {
-      const state = await databaseLook();
+      const state = schedulerAway() ?? (await databaseLook());
       if (state === 'ok') {
         looks = 0;
         ears = await deps.ears();
@@ -73,6 +85,8 @@ export function createDatabaseAlarm(deps: DatabaseAlarmDeps) {
       if (looks >= looksMin || trouble !== null) await tellTrouble(state);
       return false;
     },
+    /** Nothing could be written, now or at the end of the process before. */
+    isOpen: () => trouble !== null,
     open: (): readonly Pick<Alarm, 'about' | 'since' | 'facts'>[] =>
       looks === 0 || trouble === null ? [] : [{ about: '', ...trouble }],
   };
@@ -91,21 +105,6 @@ async function tellEach({ platform }: DatabaseAlarmDeps, trouble: Trouble, ears:
     if (sent.is === 'sent') after[owner] = { ear, messageId: sent.messageId, error: facts.error };
   }
   return after;
-}
-
-/** Changes what was told. Answers what is still to be changed, because Telegram cannot be reached. */
-async function tellEnd(
-  { platform, clock }: DatabaseAlarmDeps,
-  { since, facts, told }: Trouble,
-): Promise<Trouble['told']> {
-  const view = { view: 'alarm', since, over: clock.now(), facts } as const;
-  const left: Record<string, Told> = {};
-  for (const [owner, one] of Object.entries(told)) {
-    const sent = await platform?.tell(one.ear, view, one.messageId);
-    const isSaid = sent === undefined || sent.is === 'sent' || sent.is === 'refused' || sent.is === 'moot';
-    if (!isSaid) left[owner] = one;
-  }
-  return left;
 }
 
 function factsOf(state: string): Trouble['facts'] {

@@ -25,8 +25,9 @@ export function createRetention(deps: RetentionDeps): Chore {
       do {
         // Told anew for each page: a clock that is set back has shown that the limit was wrong, and what goes too early
         // never comes back.
-        const before = limitOf(shelf, deps);
-        const pruned = await store.prune({ shelf, after, before, limit: retentionBatchMax });
+        const now = clock.now();
+        const before = now - keptMs(shelf, deps);
+        const pruned = await store.prune({ shelf, after, now, before, limit: retentionBatchMax });
         after = pruned.next;
         yield addTo(removed, pruned.removed);
       } while (after !== null);
@@ -37,9 +38,9 @@ export function createRetention(deps: RetentionDeps): Chore {
 }
 
 /** Updates of Telegram are kept for a month at most, whatever the retention. */
-function limitOf(shelf: Shelf, { clock, retentionDays }: RetentionDeps): number {
-  const keptMs = retentionDays * DAY_MS;
-  return clock.now() - (shelf === 'inbox' ? Math.min(keptMs, inboxRetentionMs) : keptMs);
+function keptMs(shelf: Shelf, { retentionDays }: RetentionDeps): number {
+  const ms = retentionDays * DAY_MS;
+  return shelf === 'inbox' ? Math.min(ms, inboxRetentionMs) : ms;
 }
 
 async function tell({ store, log, retentionDays }: RetentionDeps, removed: Removed, now: number): Promise<void> {

@@ -61,8 +61,8 @@ function confirmed(
   run: StartableRun,
   ended: Ended,
 ): Brought & Pick<RunEnd, 'ack' | 'approval' | 'ifUnchanged'> {
-  const brought = { ...broughtBack(deps, run, ended), ...ifUnchanged(run) };
-  const { ack, approval } = run.policy;
+  const { ack, approval, skipIfUnchanged: wanted } = run.policy;
+  const brought = { ...broughtBack(deps, run, ended), ...(wanted === 'none' ? {} : { ifUnchanged: wanted }) };
   if (brought.deliveries.length === 0 || run.taskId === null) return brought;
   const asked = ack === null || run.occurrenceId === null ? brought : { ...brought, ack };
   if (approval !== 'required') return asked;
@@ -72,12 +72,6 @@ function confirmed(
     deliveries: brought.deliveries.map((part) => ({ ...part, approveBy: decideBy })),
     approval: { id: deps.ids.next(), ...quoteOf(run, ended), decideBy },
   };
-}
-
-/** A person who asked for it just now is shown the result, whatever the one before it was. */
-function ifUnchanged({ policy, input: { byHand, again } }: StartableRun): Pick<RunEnd, 'ifUnchanged'> {
-  const { skipIfUnchanged: wanted } = policy;
-  return wanted === 'none' || byHand === true || again !== undefined ? {} : { ifUnchanged: wanted };
 }
 
 /** Enough to judge by; the message around it must fit as well. */

@@ -267,10 +267,10 @@ export interface ChatStore {
   readMember(chatId: string, userId: Actor): Promise<Member | null>;
   /**
    * Someone who is out of a chat loses the grants of the tasks owned there (`revoked_by` "system:left"), and gets them back on
-   * return; a grant that was revoked otherwise stays so.
+   * return; a grant that was revoked otherwise stays so. True when tasks that waited for that are about to go on.
    */
-  noteMember(member: Member): Promise<void>;
-  /** Owners of tasks due before `until` in group chats, whose membership was last checked before `staleAt`. */
+  noteMember(member: Member): Promise<boolean>;
+  /** Owners of tasks in group chats, due before `until` or waiting for them, whose membership was last checked before `staleAt`. */
   staleMembers(until: number, staleAt: number, limit: number): Promise<readonly StaleMember[]>;
 
   /* ---- drafts and tasks, as a chat sees them ---- */

@@ -95,9 +95,13 @@ export interface Move {
 }
 
 /** A fresh grant takes the place of the one that is there, which is revoked. */
-export type GrantChange =
-  | { readonly is: 'given'; readonly id: string; readonly scopes: readonly string[]; readonly expiresAt: number | null }
-  | { readonly is: 'revoked'; readonly id: string };
+export interface GivenGrant extends Pick<Grant, 'id' | 'scopes' | 'expiresAt' | 'ownerId'> {
+  readonly is: 'given';
+  /** Who owns it where the owner is out of the chat, and nobody approved that; null where the owner alone will do. */
+  readonly standIn: Actor | null;
+}
+
+export type GrantChange = GivenGrant | { readonly is: 'revoked'; readonly id: string };
 
 export interface TaskFields
   extends

@@ -12,10 +12,11 @@ import type { Twice } from './why.ts';
 /** The store of housekeeping. Every method is one short transaction, whatever the tables hold. */
 
 /**
- * The walk of retention, by tables: last come the tasks, of which nothing may be left by then, and rows that belong to no task
+ * The walk of retention: first the history of tasks that keep less of it than the server does, then by tables. Last come the tasks, of which nothing may be left by then, and rows that belong to no task
  * any more.
  */
 export const shelves = [
+  'history',
   'occurrences',
   'runs',
   'deliveries',
@@ -34,7 +35,8 @@ export interface PruneRequest {
   readonly shelf: Shelf;
   /** Where the page before has ended; null for the first one. */
   readonly after: string | null;
-  /** Only what is older than this instant goes. */
+  readonly now: number;
+  /** Only what is older than this instant goes; and of the history of a task what is older than the task keeps it. */
   readonly before: number;
   readonly limit: number;
 }

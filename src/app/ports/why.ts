@@ -125,6 +125,8 @@ export interface TruthRows {
   readonly ahead: Ahead;
   /** Records of slots before this were removed, under whatever retention held then; null when none ever were. */
   readonly removedBefore: number | null;
+  /** The last slot whose record was removed because the task keeps less; null when none ever was. */
+  readonly lastNotKept: number | null;
   /** Where no slot of the stretch has a row: the scheduled ones that have, on either side of it, and the next gap. */
   readonly around: {
     readonly before: SlotRow | null;

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import { pageMax } from '../../domain/limits.ts';
-import type { Task } from '../../domain/task.ts';
+import { ownerGonePause, type Task } from '../../domain/task.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
 import type { World } from '../ports/outside.ts';
 import type { Changed, Purge, Purged, WorkCounts, TaskQuery, TaskStore, Whose } from '../ports/tasks.ts';
@@ -28,7 +28,7 @@ interface Bulked {
 
 type BulkDeps = Pick<World, 'timer' | 'clock' | 'log' | 'bell'> & {
   readonly store: Pick<TaskStore, 'listTasks' | 'tasksAtWork' | 'countTasks' | 'purgeTasks'>;
-  readonly tasks: Pick<Tasks, 'pause' | 'resume' | 'cancel'>;
+  readonly tasks: Pick<Tasks, 'pause' | 'resume' | 'renew' | 'cancel'>;
 };
 
 interface Deed {
@@ -65,8 +65,22 @@ export function createBulk(deps: BulkDeps) {
     }
   };
   return {
-    pause: (chosen: Chosen, by: By, until: number | null) =>
-      all(chosen, by, { state: 'enabled', fits: anyTask, does: (target) => tasks.pause(target, until) }),
+    pause: async (chosen: Chosen, by: By, until: number | null): Promise<Bulked> => {
+      const does = (target: Target) => tasks.pause(target, until);
+      const active = await all(chosen, by, { state: 'enabled', fits: anyTask, does });
+      // Tasks that wait for their owner would go on by themselves.
+      const fits = async (found: readonly Task[]) =>
+        found.filter(({ pausedReason }) => pausedReason === ownerGonePause);
+      const waiting = await all(chosen, by, { state: 'paused', fits, does });
+      return { changed: active.changed + waiting.changed, left: active.left };
+    },
+    /** Gives those that may not run a right of whoever asks for it. */
+    renew: (chosen: Chosen, by: By) =>
+      all(chosen, by, {
+        state: 'all',
+        fits: async (found) => found.filter(({ state }) => state === 'active' || state === 'paused'),
+        does: tasks.renew,
+      }),
     /** Lets those go on that a person paused, or the loss of the chat. What failed stays, because somebody has to look at it. */
     resume: (chosen: Chosen, by: By) =>
       all(chosen, by, { state: 'paused', fits: async (found) => found.filter(mayGoOn), does: tasks.resume }),

@@ -76,6 +76,7 @@ export interface ActionRules {
 export interface Rules {
   readonly actions: ActionRules;
   readonly minIntervalMs: number;
+  readonly retentionDays: number;
   /** For a task that repeats and names no limit; 0 leaves it without. */
   readonly maxRunsDefault: number;
   /** Templates that were parsed, and are sound. */
@@ -126,7 +127,15 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   if (input.context !== undefined) checkSize('context', input.context, limits.contextBytesMax);
   const schedule = parseSchedule(input.schedule, now);
   const definition = { title, instructions: input.instructions, action, schedule, policies, subject, tags };
-  return { definition, ...checkTiming(rules, { schedule, policies, action }, now) };
+  const timing = checkTiming(rules, { schedule, policies, action }, now);
+  return { definition, ...timing, warnings: [...timing.warnings, ...keptShorter(rules, policies)] };
+}
+
+/** The operator says how long anything is kept at most, and may say so later than the task was made: so it is told, not refused. */
+export function keptShorter({ retentionDays }: Rules, { keep }: Policies): readonly Warning[] {
+  if (keep?.days === undefined || keep.days <= retentionDays) return [];
+  const message = `Nothing is kept for longer than ${retentionDays} days here, so ${keep.days} days of history count as ${retentionDays}.`;
+  return [{ code: 'kept_shorter', message }];
 }
 
 /** The operator may set an end to every task that repeats. It stands among the policies of the task, where people see it. */

@@ -11,12 +11,21 @@ import {
   type ScheduleInput,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
-import { checkLabels, checkSize, type Definition, type Task } from '../../domain/task.ts';
+import { checkLabels, checkSize, ownerGonePause, type Definition, type Task } from '../../domain/task.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
-import { checkContent, checkTiming, limited, type Checked, type Rules, type TaskInput } from './definition.ts';
+import {
+  checkContent,
+  checkTiming,
+  keptShorter,
+  limited,
+  type Checked,
+  type Rules,
+  type TaskInput,
+} from './definition.ts';
 import { toldSlots } from './skip.ts';
 import {
   exhausted,
+  goingOn,
   isUnreadable,
   nextOpenSlot,
   pauseFacts,
@@ -82,7 +91,11 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
       scopes: scopesFor(task, merged),
       audit: auditOf(task, turned, changes, lost),
     },
-    warnings: [...(checked?.warnings ?? []), ...lostSkips(lost.length)],
+    warnings: [
+      ...(checked?.warnings ?? []),
+      ...lostSkips(lost.length),
+      ...(patch.policies === undefined ? [] : keptShorter(rules, merged.policies)),
+    ],
     changes,
   };
 }
@@ -228,13 +241,16 @@ function nextState(claimed: ClaimedScene, turning: Turning): Turned {
   const { task } = turning.scene;
   const state = task.state === 'active' && claimed.nextAt === null ? 'completed' : task.state;
   if (state === 'active') return activeState(turning);
-  if (turning.wanted === false && task.resumeAt !== null)
-    return { set: { resumeAt: null }, stamp: 'paused', verb: 'pause' };
+  const waits = task.pausedReason === ownerGonePause;
+  if (turning.wanted === false && state === 'paused' && (task.resumeAt !== null || waits)) {
+    const pausedReason = waits ? 'manual' : task.pausedReason;
+    return { set: { resumeAt: null, pausedReason }, stamp: 'paused', verb: 'pause' };
+  }
   const turnsOn = turning.wanted === true || (state === 'completed' && revives(turning));
   if (!turnsOn) return { set: {}, stamp: 'updated', verb: 'edit' };
   const nextAt = nextOf(turning);
   return {
-    set: { state: 'active', nextAt, pausedReason: null, resumeAt: null, consecutiveFailures: 0 },
+    set: goingOn(nextAt),
     stamp: 'resumed',
     verb: 'resume',
   };

@@ -1,14 +1,22 @@
-import { apiPrincipal } from '../../domain/access.ts';
+import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
-import { actionScope, allows } from '../../domain/grant.ts';
+import { actionScope, allows, grantFault } from '../../domain/grant.ts';
 import { scopeLengthMax, scopesMax } from '../../domain/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
+import { ownerGonePause } from '../../domain/task.ts';
 import { isDeliverable, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { Ids } from '../ports/outside.ts';
-import { noChange, type Changed, type TaskChange, type GrantView, type TaskScene } from '../ports/tasks.ts';
+import {
+  noChange,
+  type Changed,
+  type GivenGrant,
+  type GrantView,
+  type TaskChange,
+  type TaskScene,
+} from '../ports/tasks.ts';
 import { noThread } from '../use-cases/messages.ts';
 import { runInProgress } from './by-hand.ts';
-import { type VerbScene, refuseDeleted } from './verbs.ts';
+import { type VerbScene, goingOn, openNext, refuseDeleted } from './verbs.ts';
 
 /** The right under which the runs of a task act, given anew or taken away. Slots that were due before keep what they had. */
 
@@ -22,8 +30,18 @@ export interface GrantChanged extends Pick<Changed, 'entryId' | 'replayed'> {
   readonly grant: GrantView;
 }
 
-/** A fresh grant in the place of the one that the task has, which is revoked. */
-export function planGrant({ scene, claims, now }: VerbScene, id: string, wish: GrantWish): TaskChange {
+/** The right that is wanted, under the id that it gets. */
+interface Given extends GrantWish {
+  readonly id: string;
+  readonly actor: Actor;
+}
+
+/**
+ * A fresh grant in the place of the one that the task has, which is revoked. A person gives of their own right, so the task
+ * is theirs from then on. A program gives none away: the owner stays, as long as they are there. A task that waited for
+ * its owner goes on.
+ */
+export function planGrant({ scene, claims, now }: VerbScene, { id, actor, ...wish }: Given): TaskChange {
   refuseDeleted(scene);
   const { task, grant } = scene;
   const needed = actionScope(task.action.kind);
@@ -33,17 +51,30 @@ export function planGrant({ scene, claims, now }: VerbScene, id: string, wish: G
   if (expiresAt !== null && expiresAt <= now) {
     throw invalid('expires_at', 'A grant expires in the future. To take it away now, revoke it.');
   }
-  const until = expiresAt === null ? null : iso(expiresAt);
+  const owner: Pick<GivenGrant, 'ownerId' | 'standIn'> = isPerson(actor)
+    ? { ownerId: actor, standIn: null }
+    : { ownerId: task.ownerId, standIn: apiPrincipal };
+  const waits = task.state === 'paused' && task.pausedReason === ownerGonePause;
   return {
     ...noChange,
     claims,
-    grant: { is: 'given', id, scopes, expiresAt },
+    grant: { is: 'given', id, scopes, expiresAt, ...owner },
+    set: waits ? goingOn(openNext(scene, now)) : {},
+    stamp: waits ? 'resumed' : 'updated',
     audit: {
       verb: 'grant',
-      before: { grant_id: grant?.id ?? null },
-      after: { grant_id: id, scopes, expires_at: until },
+      before: { grant_id: grant?.id ?? null, owner_user_key: task.ownerId },
+      after: { grant_id: id, scopes, expires_at: expiresAt === null ? null : iso(expiresAt) },
     },
   };
+}
+
+/** The same where the task has no right to run; where it has one, somebody was faster. */
+export function planRenew(scene: VerbScene, given: Pick<Given, 'id' | 'actor'>): TaskChange {
+  const { task, grant } = scene.scene;
+  const fault = grantFault(grant, actionScope(task.action.kind), scene.now);
+  if (fault === null) return { ...noChange, claims: scene.claims };
+  return planGrant(scene, { ...given, scopes: null, expiresAt: null });
 }
 
 const scopeShape = /^[a-z]+:[\w.-]*\*?$/;

@@ -26,7 +26,15 @@ import { planRunNow, planSnooze } from './by-hand.ts';
 import { createTask, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
 import { withTemplates } from './definition.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
-import { planAttach, planGrant, planRevoke, refuseUndeliverable, type GrantChanged, type GrantWish } from './grants.ts';
+import {
+  planAttach,
+  planGrant,
+  planRenew,
+  planRevoke,
+  refuseUndeliverable,
+  type GrantChanged,
+  type GrantWish,
+} from './grants.ts';
 import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
 import { planUndo } from './undo.ts';
 import {
@@ -91,6 +99,9 @@ export function createTasks(deps: TasksDeps) {
     attach: attach.bind(null, deps),
     listGrants: (query: Omit<GrantQuery, 'now'>) => store.listGrants({ ...query, now: clock.now() }),
     grant: grant.bind(null, deps),
+    /** A fresh right to run, where the task has none any more. */
+    renew: (target: Target) =>
+      change(deps, { target, verb: ['renew'] }, (scene) => planRenew(scene, { id: ids.next(), actor: target.actor })),
     revoke: revoke.bind(null, deps),
     /** Calls off what the task runs now. */
     cancel: (target: Target) => change(deps, { target, verb: ['cancel'] }, planCancel),
@@ -244,7 +255,7 @@ async function attach(deps: TasksDeps, target: Target, threadKey: string): Promi
 async function grant(deps: TasksDeps, target: Target, wish: GrantWish): Promise<GrantChanged> {
   const grantId = deps.ids.next();
   const changed = await changeTelling(deps, { target, verb: ['grant', wish] }, (scene) => ({
-    ...planGrant(scene, grantId, wish),
+    ...planGrant(scene, { ...wish, id: grantId, actor: target.actor }),
     told: { grantId },
   }));
   return { ...changed, grant: await readGrant(deps, changed.told.grantId) };

@@ -3,7 +3,7 @@ import { AppError, invalid, missing } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { wallText, nextSlot } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
-import type { Task } from '../../domain/task.ts';
+import { ownerGonePause, type Task } from '../../domain/task.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import { planSlots, type SlotPlanDeps } from '../pipeline/slot-plans.ts';
 import type { SlotPlan, DueTask } from '../ports/pipeline.ts';
@@ -35,18 +35,21 @@ export function planPause({ scene, claims, nextAt, now }: VerbScene, until: numb
   };
 }
 
-/** A task that is paused already only gets another end of its pause. */
+/** A task that is paused already only gets another end of its pause, and where it waited for its owner another reason. */
 function repause(task: Task, until: number | null): TaskChange {
-  if (task.resumeAt === until) return noChange;
+  const waits = task.pausedReason === ownerGonePause;
+  if (task.resumeAt === until && !waits) return noChange;
   if (isUnreadable(task)) throw unreadableRow(task);
+  // From now on it is a person's pause, which the return of the owner does not end.
+  const pausedReason = waits ? 'manual' : task.pausedReason;
   return {
     ...noChange,
-    set: { resumeAt: until },
+    set: { resumeAt: until, pausedReason },
     stamp: 'paused',
     audit: {
       verb: 'pause',
       before: pauseFacts(task),
-      after: { reason: task.pausedReason, ...untilFact(until) },
+      after: { reason: pausedReason, ...untilFact(until) },
     },
   };
 }
@@ -67,7 +70,7 @@ export function planResume({ scene, claims, now }: VerbScene): TaskChange {
   if (next === null) throw exhausted();
   return {
     ...noChange,
-    set: { state: 'active', nextAt: next, pausedReason: null, resumeAt: null, consecutiveFailures: 0 },
+    set: goingOn(next),
     stamp: 'resumed',
     audit: {
       verb: 'resume',
@@ -77,7 +80,13 @@ export function planResume({ scene, claims, now }: VerbScene): TaskChange {
   };
 }
 
-function openNext({ task, taken }: TaskScene, now: number): number | null {
+/** Without a next slot nothing is left to run. */
+export function goingOn(nextAt: number | null): TaskChange['set'] {
+  const state = nextAt === null ? 'completed' : 'active';
+  return { state, nextAt, pausedReason: null, resumeAt: null, consecutiveFailures: 0 };
+}
+
+export function openNext({ task, taken }: TaskScene, now: number): number | null {
   return isSpent(policyFor(task), task.counters.boundedRuns) ? null : nextOpenSlot(task, now, taken);
 }
 

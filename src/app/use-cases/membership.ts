@@ -15,7 +15,7 @@ import type { ChatStore, StaleMember } from '../ports/chats.ts';
 import type { Platform, World } from '../ports/outside.ts';
 import type { PageQuery } from '../ports/runs.ts';
 
-type MembershipDeps = Pick<World, 'stopwatch' | 'log'> & {
+type MembershipDeps = Pick<World, 'stopwatch' | 'log' | 'bell'> & {
   readonly store: Pick<ChatStore, 'staleMembers' | 'readMember' | 'noteMember'>;
   readonly platform: Pick<Platform, 'member'>;
 };
@@ -29,8 +29,8 @@ const paceMs = 1000;
 
 /**
  * Asks Telegram ahead of due slots whether the owners of tasks are still members of the chats, so that a right is gone
- * when its slot comes, and no slot waits for Telegram. Who is out loses the grants of the tasks there, and who comes
- * back gets them back. Without an answer the last one holds for a day; what is older than that is told by the log, and the
+ * when its slot comes, and no slot waits for Telegram. Who is out loses the grants of the tasks there, which wait from
+ * their next slot on, and who comes back gets them back. Without an answer the last one holds for a day; what is older than that is told by the log, and the
  * tasks run on, because a Telegram that is away cannot be the reason why nothing happens.
  */
 export function createMembership(deps: MembershipDeps): Chore {
@@ -54,11 +54,11 @@ export function createMembership(deps: MembershipDeps): Chore {
 }
 
 /** False when Telegram gave no answer. */
-async function ask({ store, platform, log }: MembershipDeps, doubt: StaleMember, now: number): Promise<boolean> {
+async function ask({ store, platform, log, bell }: MembershipDeps, doubt: StaleMember, now: number): Promise<boolean> {
   const { chatId, address, userId } = doubt;
   const answer = await platform.member(address, userId);
   if (answer.is === 'known') {
-    await store.noteMember({ chatId, userId, status: answer.status, checkedAt: now });
+    if (await store.noteMember({ chatId, userId, status: answer.status, checkedAt: now })) bell.ring('scheduler');
     if (answer.status === 'out') log.info('member_is_out', { chat_id: chatId, user_id: userId });
     return true;
   }

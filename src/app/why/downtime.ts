@@ -5,6 +5,7 @@ import {
   signOfLifeMs,
   signOfLifeRetryMs,
 } from '../../domain/limits.ts';
+import type { DowntimeCause } from '../../domain/shown.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
 import type { Alarms } from '../housekeeping/alarms.ts';
 import type { Chore } from '../housekeeping/chore.ts';
@@ -24,7 +25,9 @@ export type Downtimes = ReturnType<typeof createDowntimes>;
 
 interface DowntimeDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'bell'> {
   readonly store: DowntimeStore;
-  readonly alarms: Pick<Alarms, 'tell'>;
+  readonly alarms: Pick<Alarms, 'tell' | 'isDatabaseAway'>;
+  /** Why nothing can be scheduled for want of the database; null while it can. */
+  readonly schedulerAway: () => string | null;
 }
 
 export function createDowntimes(deps: DowntimeDeps) {
@@ -50,15 +53,18 @@ interface Report {
  * A start is not held up by a store that cannot commit. The sign of life of the process before stays until the row could be
  * opened, with the instant and the id of this start: whatever it schedules meanwhile has an id after that.
  */
-function createOpening({ store, clock, ids, log }: DowntimeDeps) {
+function createOpening({ store, clock, ids, log, alarms }: DowntimeDeps) {
   const id = ids.next();
   let startedAt: number | null = null;
+  let cause: DowntimeCause | null = null;
   let isOpen = false;
   return {
     isOpen: () => isOpen,
     open: async (): Promise<void> => {
       startedAt ??= clock.now();
-      const opened = await store.openDowntime(id, startedAt, null);
+      // A process that ended while nothing could be written has noted that beside the database.
+      cause ??= alarms.isDatabaseAway() ? 'database' : null;
+      const opened = await store.openDowntime(id, startedAt, cause);
       isOpen = true;
       if (opened.is === 'clockBack') log.warn('clock_was_set', { step_ms: startedAt - opened.aliveAt });
       tellOpened(log, opened);
@@ -77,7 +83,7 @@ interface SignDeps {
   readonly report: Report;
 }
 
-function signOfLife({ store, ids, log }: DowntimeDeps, { opening, report }: SignDeps): Chore {
+function signOfLife({ store, ids, log, schedulerAway }: DowntimeDeps, { opening, report }: SignDeps): Chore {
   /** Of the first sign that could not be written: whatever is decided after that has an id after it. */
   let failed: string | null = null;
   return {
@@ -87,6 +93,11 @@ function signOfLife({ store, ids, log }: DowntimeDeps, { opening, report }: Sign
     step: async (now) => {
       try {
         if (!opening.isOpen()) await opening.open();
+        // Small commits may still find room where those of the scheduler find none.
+        if (schedulerAway() !== null) {
+          failed ??= ids.next();
+          return { taken: 0, more: false, afterMs: signOfLifeRetryMs };
+        }
         if (failed === null) await store.markAlive(now);
         else {
           tellOpened(log, await store.openDowntime(failed, now, 'database'));

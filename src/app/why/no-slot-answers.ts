@@ -161,8 +161,9 @@ function nextPause({ stretches, rows }: Timeline, slot: number): Stretch | null 
   return rows.slots.some(({ slotAt }) => slotAt > slot && slotAt < next.first) ? null : next;
 }
 
-/** By the retention that holds now, or by one that was shorter. */
-function removedText({ keptFrom, now, retentionMs }: Timeline): string {
+/** By the task itself, by the retention that holds now, or by one that was shorter. */
+function removedText({ keptFrom, now, retentionMs, rows }: Timeline): string {
+  if (rows.lastNotKept === keptFrom - 1) return 'by the policy keep';
   return keptFrom > now - retentionMs
     ? 'while records were kept for a shorter time than now'
     : `after ${Math.round(retentionMs / DAY_MS)} days`;

@@ -1,4 +1,4 @@
-import { failuresPause } from '../../domain/task.ts';
+import { failuresPause, ownerGonePause } from '../../domain/task.ts';
 import type { Deed, GapRow } from '../ports/why.ts';
 import { point, stretchOf, type Answer, type Evidence } from './answers.ts';
 import { minuteOf, type Moments } from './moments.ts';
@@ -140,6 +140,7 @@ function doneText(
 
 function pauseText(reason: string): string {
   if (reason === failuresPause) return ', as its runs had failed too often in a row';
+  if (reason === ownerGonePause) return ', as its owner was not in the chat any more';
   if (reason === 'harmful_template') return ', as its template would harm the work of others';
   if (!reason.startsWith('unreadable')) return '';
   return `, as its row could not be read${errorText(reason.slice('unreadable: '.length))}`;

@@ -33,7 +33,7 @@ export interface Timeline {
 
 export function timelineOf(rows: TruthRows, now: number, retentionMs: number): Timeline {
   const { timezone } = rows.task.schedule;
-  const keptFrom = Math.max(now - retentionMs, rows.removedBefore ?? Number.NEGATIVE_INFINITY);
+  const keptFrom = Math.max(now - retentionMs, rows.removedBefore ?? -Infinity, (rows.lastNotKept ?? -Infinity) + 1);
   const moments = momentsIn(isTimezone(timezone) ? timezone : 'UTC', now);
   const rulings = rulingsOf(rows);
   return {

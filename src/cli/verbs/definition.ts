@@ -100,7 +100,7 @@ async function inWords({ client }: Session, when: string, timezone: string): Pro
 }
 
 /** Policies of which one value says most, with the field that it stands for. */
-const mainFields: Readonly<Record<string, string>> = { retry: 'attempts' };
+const mainFields: Readonly<Record<string, string>> = { retry: 'attempts', keep: 'runs' };
 
 /** The policies that were typed, before those that words ask for. One without a value, `grace=`, goes back to its default. */
 export async function readPolicies(

@@ -36,9 +36,10 @@ export const grantVerbs = [
     },
   }),
   verb({
-    usage: 'create <task>',
-    summary: 'give a task a fresh grant; the one that it had is revoked',
-    examples: ['cronogram grant create 3 --expires "2027-12-31 00:00"'],
+    usage: 'renew <task>',
+    summary: 'give a task a fresh grant in place of its own',
+    about: 'A task that waited for its owner goes on. Where they are gone, it is then of whoever approved the chat.',
+    examples: ['cronogram grant renew 3 --expires "2027-12-31 00:00"'],
     flags: [
       { flags: '--expires <when>', about: 'from then on its slots are skipped' },
       { flags: '--scope <scope>', about: 'such as action:message; may be given several times', isList: true },

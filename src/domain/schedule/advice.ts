@@ -20,6 +20,8 @@ export interface Warning {
     | 'second_assumed'
     /** Slots that were skipped in advance are slots no more, because the timing is another one. */
     | 'skips_dropped'
+    /** The task asks for more history than the server keeps. */
+    | 'kept_shorter'
     /** The title is another one, and the topic is not called so yet. */
     | 'topic_not_renamed';
   readonly message: string;

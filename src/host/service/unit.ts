@@ -115,6 +115,8 @@ const stopSpareSeconds = 15;
 const firstFreePort = 1024;
 /** How the server ends when its configuration is wrong: a start would end the same way. */
 const configurationFault = 78;
+/** V8 would keep 128 MB for young objects after a start, and use 10 of them; package.json and the Dockerfile say the same. */
+const flags = ['--max-semi-space-size=8'];
 
 export function unitText(facts: UnitFacts): string {
   const { scope, node, entry, folder, envFile, stopMaxMs, runAs } = facts;
@@ -132,7 +134,7 @@ export function unitText(facts: UnitFacts): string {
     `WorkingDirectory=${specified(folder)}`,
     `EnvironmentFile=-${specified(envFile)}`,
     'Environment=NODE_ENV=production',
-    `ExecStart=${[node, entry].map(argument).join(' ')}`,
+    `ExecStart=${[node, ...flags, entry].map(argument).join(' ')}`,
     'Restart=on-failure',
     'RestartSec=5',
     `RestartPreventExitStatus=${configurationFault}`,

@@ -34,6 +34,7 @@ export function wireTask(task: Task, { clock }: Pick<HttpRooms, 'clock'>): WireT
     execution_thread_key: execution === null ? null : threadKeyOf(execution),
     delivery_target: wireTarget(task),
     owner_user_key: task.ownerId,
+    grant_id: task.grantId,
     policies: { ...task.policies },
     context: { ...task.context },
     tags: [...task.tags],

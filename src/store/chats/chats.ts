@@ -4,16 +4,18 @@ import type { Page, PageQuery } from '../../app/ports/runs.ts';
 import { actorAt, isGroup } from '../../app/use-cases/membership.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
+import { ownerGonePause } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, positionOf, writeCursor } from '../engine/queries.ts';
-import { allOf, forUpdate, limit as limited, raw, sql } from '../engine/sql.ts';
+import { allOf, forUpdate, forUpdateOf, limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, hold, insertReturning, one, run, select, update, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { tellEvents } from '../records/journal.ts';
 import { pauseTasks } from '../tasks/auto-pauses.ts';
+import { left } from '../tasks/grants.ts';
 import { moveChat } from './moves.ts';
 import { changeUser, noteMember, readUser } from './people.ts';
 import { chatFields, chatFieldsOf, chatOf, findChat as findRow, readChat, telegram, type ChatRow } from './rows.ts';
@@ -249,15 +251,21 @@ function* leaveAll(chatId: string, person: Actor, at: number): Script<void> {
     yield* noteMember({ chatId: id, userId: person, status: 'out', checkedAt: at });
 }
 
-/** Nobody can change them any more, so they must not go on by themselves. */
+const activeFields = { id: columnsOf('tasks', 't').id, lostBy: columnsOf('grants', 'g').revokedBy };
+
+/** Nobody can change them any more, so they must not go on by themselves. Those of a person who is out wait for them. */
 function* pauseAll(chatId: string, by: Actor, at: number): Script<number> {
   const active = yield* all(
-    select(
-      pick(columns.tasks, 'id'),
-    )`from tasks where chat_id = ${chatId} and state = 'active' order by id ${forUpdate}`,
+    select(activeFields)`from tasks t join grants g on g.id = t.grant_id
+      where t.chat_id = ${chatId} and t.state = 'active' order by t.id ${forUpdateOf('t')}`,
   );
-  const ids = active.map(({ id }) => id);
-  return (yield* pauseTasks(ids, { reason: 'manual', guard: raw('1 = 1'), by }, at)).length;
+  let paused = 0;
+  for (const reason of ['manual', ownerGonePause]) {
+    const those = active.filter(({ lostBy }) => (lostBy === left) === (reason === ownerGonePause));
+    const ids = those.map(({ id }) => id);
+    paused += (yield* pauseTasks(ids, { reason, guard: raw('1 = 1'), by }, at)).length;
+  }
+  return paused;
 }
 
 interface Deed {

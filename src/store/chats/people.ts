@@ -5,8 +5,8 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { isOfTelegram } from '../engine/queries.ts';
 import { forUpdate, limit as limited, sql } from '../engine/sql.ts';
-import { all, one, returning, select, update } from '../engine/statements.ts';
-import { afterDeletion, left, lockUser } from '../tasks/grants.ts';
+import { all, hold, one, returning, run, select, update } from '../engine/statements.ts';
+import { afterDeletion, left, letGoOn, lockUser, waitsForOwner } from '../tasks/grants.ts';
 
 /** People, and in which chats they are. */
 export const peopleStore = { noteUser, changeUser, readUser, listOwners, readMember, noteMember, staleMembers };
@@ -33,6 +33,11 @@ function* noteUser({ id, name }: Pick<User, 'id' | 'name'>, at: number): Script<
 export function* changeUser(id: Actor, change: Partial<Pick<User, 'role' | 'timezone'>>, at: number): Script<void> {
   yield* lockUser(id, at);
   yield* update('users', { ...change, updatedAt: at }, sql`id = ${id}`);
+  if (change.role === undefined) return;
+  // An owner has a right where they are no member, and loses it with the role.
+  const { members } = columns;
+  const out = yield* all(select(pick(members, 'chatId'))`from members where user_id = ${id} and status = 'out'`);
+  for (const { chatId } of out) yield* applyMembership({ chatId, userId: id, isOut: change.role !== 'owner', at });
 }
 
 function* readMember(chatId: string, userId: Actor): Script<Member | null> {
@@ -45,7 +50,7 @@ function* readMember(chatId: string, userId: Actor): Script<Member | null> {
  * An answer that is older than the one that is known says nothing. Answers overtake each other by seconds; one that is known
  * from far ahead was written down before the clock was set back. Whoever was denied is out, wherever they are.
  */
-export function* noteMember({ chatId, userId, status: told, checkedAt }: Member): Script<void> {
+export function* noteMember({ chatId, userId, status: told, checkedAt }: Member): Script<boolean> {
   const status = told !== 'out' && (yield* isDenied(userId)) ? 'out' : told;
   // Two words about one person that come at the same moment are judged one after the other.
   const before = yield* one(
@@ -61,8 +66,8 @@ export function* noteMember({ chatId, userId, status: told, checkedAt }: Member)
     ),
   );
   const isOut = status === 'out';
-  if (noted.length === 0 || (before !== undefined && before.status !== 'out' && !isOut)) return;
-  yield* applyMembership({ chatId, userId, isOut, at: checkedAt });
+  if (noted.length === 0 || (before !== undefined && before.status !== 'out' && !isOut)) return false;
+  return yield* applyMembership({ chatId, userId, isOut, at: checkedAt });
 }
 
 /** The private chat of a person has their number. */
@@ -82,10 +87,12 @@ interface Membership {
 }
 
 /**
- * A member out of a chat has no right there, and gets back on return what was taken for that reason alone. The right of
- * an owner comes from being one, and they may approve chats in which they are not.
+ * A member out of a chat has no right there, and gets back on return what was taken for that reason alone; tasks that
+ * waited for that go on: true where there are any. The right of an owner comes from being one, and they may approve chats in which they are not.
  */
-export function* applyMembership({ chatId, userId, isOut, at }: Membership): Script<void> {
+export function* applyMembership({ chatId, userId, isOut, at }: Membership): Script<boolean> {
+  // A task that is being paused for this person is waited for, or it would wait for them for ever.
+  yield* hold(sql`select id from tasks where owner_id = ${userId} and chat_id = ${chatId} order by id ${forUpdate}`);
   const mine = sql`id in (select t.grant_id from tasks t where t.owner_id = ${userId} and t.chat_id = ${chatId})`;
   if (isOut) {
     yield* update(
@@ -94,7 +101,7 @@ export function* applyMembership({ chatId, userId, isOut, at }: Membership): Scr
       sql`${mine} and revoked_at is null
         and not exists (select 1 from users u where u.id = ${userId} and u.role = 'owner')`,
     );
-    return;
+    return false;
   }
   // The grant of a deleted task comes back with the task.
   yield* update(
@@ -104,21 +111,27 @@ export function* applyMembership({ chatId, userId, isOut, at }: Membership): Scr
       where t.owner_id = ${userId} and t.chat_id = ${chatId} and t.state = 'deleted')`,
   );
   yield* update('grants', { revokedAt: null, revokedBy: null }, sql`${mine} and revoked_by = ${left}`);
+  yield* run(sql`delete from told where chat_id = ${chatId} and word = 'owner_gone' and about = ${userId}`);
+  return yield* letGoOn(sql`owner_id = ${userId} and chat_id = ${chatId}`, at);
 }
 
 type StaleMember = Awaited<ReturnType<ChatStore['staleMembers']>>[number];
 
-const t = columnsOf('tasks', 't');
-const staleFields = { chatId: t.chatId, address: columnsOf('chats', 'c').address, userId: t.ownerId };
+const owning = columnsOf('tasks', 'owning');
+const staleFields = { chatId: owning.chatId, address: columnsOf('chats', 'c').address, userId: owning.ownerId };
 
-/** Groups have negative addresses. Those come first about whom nothing is known, then those asked longest ago. */
+/**
+ * Groups have negative addresses. Those come first about whom nothing is known, then those asked longest ago. Owners for
+ * whom tasks wait are asked about too: where the bot is no admin, nobody tells it that they are back.
+ */
 function* staleMembers(until: number, staleAt: number, limit: number): Script<StaleMember[]> {
+  const owners = sql`select chat_id, owner_id from tasks where next_at < ${until}
+    union select chat_id, owner_id from tasks where ${waitsForOwner}`;
   return yield* all(
-    select(staleFields)`from tasks t join chats c on c.id = t.chat_id
-        left join members m on m.chat_id = t.chat_id and m.user_id = t.owner_id
-      where t.next_at < ${until} and ${isOfTelegram} and c.address like '-%' and c.state <> 'gone'
-        and t.owner_id like 'telegram:user:%' and coalesce(m.checked_at, 0) < ${staleAt}
-      group by t.chat_id, c.address, t.owner_id, m.checked_at
-      order by coalesce(m.checked_at, 0), t.chat_id, t.owner_id ${limited(limit)}`,
+    select(staleFields)`from (${owners}) owning join chats c on c.id = owning.chat_id
+        left join members m on m.chat_id = owning.chat_id and m.user_id = owning.owner_id
+      where ${isOfTelegram} and c.address like '-%' and c.state <> 'gone'
+        and owning.owner_id like 'telegram:user:%' and coalesce(m.checked_at, 0) < ${staleAt}
+      order by coalesce(m.checked_at, 0), owning.chat_id, owning.owner_id ${limited(limit)}`,
   );
 }

@@ -33,7 +33,6 @@ const unseen: ReadonlySet<TaskVerb> = new Set([
   'answer',
   'unbind',
   'attach',
-  'grant',
   'revoke',
 ]);
 

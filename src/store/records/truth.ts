@@ -8,7 +8,7 @@ import { all, select } from '../engine/statements.ts';
 import { liveOf, placesHeld, placesReserved } from '../runs/thread-runs.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { readTask } from '../tasks/reads.ts';
-import { readNote } from '../upkeep/notes.ts';
+import { lastNotKept, readNote } from '../upkeep/notes.ts';
 import { unwritable } from './downtimes.ts';
 import { changesOf, lastSlotBefore, setBacks, versionsOf } from './truth-history.ts';
 import { aroundOf, slotRows, withWork, type BareSlot } from './truth-slots.ts';
@@ -43,6 +43,7 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
     unwritable: yield* unwritable(),
     ahead: yield* aheadOf(task),
     removedBefore: yield* removedBefore(),
+    lastNotKept: yield* lastNotKept(taskId),
     around: {
       before: worked.find(({ id }) => id === around.before?.id) ?? null,
       after: worked.find(({ id }) => id === around.after?.id) ?? null,

@@ -121,6 +121,7 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
 
 /** Results that people have seen already, as far as their tasks ask to be spared them. The runs are written by now. */
 function* withoutRepeats(ends: readonly FinalEnd[]): Script<readonly FinalEnd[]> {
+  if (ends.every(({ ifUnchanged }) => ifUnchanged === undefined)) return ends;
   const spared: FinalEnd[] = [];
   for (const end of ends) spared.push((yield* repeatsLast(end)) ? withoutRepeat(end) : end);
   return spared;
@@ -136,19 +137,22 @@ function withoutRepeat(end: FinalEnd): FinalEnd {
 
 /**
  * The last success is the one of the latest slot. A replay shows what was, which is news about nothing; and what could not be
- * delivered has been seen by nobody.
+ * delivered has been seen by nobody, unless somebody discarded it. A person who asked for the run is shown the result in any case.
  */
 function* repeatsLast({ run, status, output, finishedAt, ifUnchanged }: FinalEnd): Script<boolean> {
-  if (ifUnchanged === undefined || status !== 'succeeded' || run.taskId === null) return false;
+  const { taskId, occurrenceId } = run;
+  if (ifUnchanged === undefined || status !== 'succeeded' || taskId === null || occurrenceId === null) return false;
   const same = yield* one(
     select(
       pick(columnsOf('runs', 'last'), 'id'),
     )`from (select r.id, r.output from occurrences o join runs r on r.id = o.run_id
-        where o.task_id = ${run.taskId} and o.source <> 'replay' and r.status = 'succeeded'
+        where o.task_id = ${taskId} and o.source <> 'replay' and r.status = 'succeeded'
           and (r.finished_at < ${finishedAt} or (r.finished_at = ${finishedAt} and r.id < ${run.id}))
         order by o.slot_at desc limit 1) last
       where last.output = ${JSON.stringify(output)}
-        and not exists (select 1 from deliveries d where d.run_id = last.id and d.kind = 'result' and d.status = 'failed')`,
+        and not exists (select 1 from deliveries d
+          where d.run_id = last.id and d.kind = 'result' and d.status = 'failed' and d.decision is null)
+        and not exists (select 1 from occurrences mine where mine.id = ${occurrenceId} and mine.asked_by is not null)`,
   );
   return same !== undefined;
 }

@@ -7,7 +7,7 @@ import { forUpdateSkipLocked, limit as limited, list, raw, skipLocked, sql, text
 import { all, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { tellEvents, traced } from '../records/journal.ts';
-import { autoPause } from '../tasks/auto-pauses.ts';
+import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
 import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
@@ -134,10 +134,9 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       data: { reason: one.reason ?? one.error, ...traced(byId.get(one.runId)?.traceId) },
     })),
   );
-  yield* tellMayNotRun(
-    won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.taskId ?? null, reason })),
-    now,
-  );
+  const leftOut = won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.taskId ?? null, reason }));
+  yield* tellMayNotRun(leftOut, now);
+  yield* pauseForOwners(leftOut, now);
   const spent = yield* countBegun(
     won.map(({ runId }) => runId),
     now,

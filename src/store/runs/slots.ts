@@ -21,6 +21,7 @@ import { all, one, select, updateAll, updateReturning } from '../engine/statemen
 import { refreshCards } from '../outbox/cards.ts';
 import { tellNobodyAnswered } from '../questions/questions.ts';
 import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
+import { pauseForOwners } from '../tasks/auto-pauses.ts';
 import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { dispatchRuns, insertOccurrences, writeClaims, writeQuarantines } from './claims.ts';
@@ -40,8 +41,10 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
   yield* countReserved(due);
   const decided = plan(due.map(readDue));
   yield* writeQuarantines(decided.filter(isQuarantine), now);
-  yield* writeClaims(
-    decided.filter((one): one is SlotPlan => !isQuarantine(one)),
+  const plans = decided.filter((one): one is SlotPlan => !isQuarantine(one));
+  yield* writeClaims(plans, now);
+  yield* pauseForOwners(
+    plans.flatMap(({ taskId, occurrences }) => occurrences.map(({ reason }) => ({ taskId, reason }))),
     now,
   );
   // The plan may leave tasks for the next step, when those it decided about were costly.
@@ -172,10 +175,9 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
       data: { reason: one.skip },
     })),
   );
-  yield* tellMayNotRun(
-    skips.map((one) => ({ taskId: one.taskId, reason: one.skip })),
-    now,
-  );
+  const leftOut = skips.map((one) => ({ taskId: one.taskId, reason: one.skip }));
+  yield* tellMayNotRun(leftOut, now);
+  yield* pauseForOwners(leftOut, now);
   const won = yield* updateAll('occurrences', runs, {
     set: (one) => ({ status: 'dispatched', reason: null, runId: one.run.id, updatedAt: now }),
     where: isPending,
@@ -281,6 +283,8 @@ function* endPauses(found: readonly DueRow[], now: number, plan: Parameters<Slot
       consecutiveFailures: 0,
       resumedAt: now,
       resumedBy: 'system',
+      updatedAt: now,
+      updatedBy: 'system',
       version: raw('version + 1'),
     }),
     where: ({ taskId, resumeAt }) => sql`id = ${taskId} and state = 'paused' and resume_at = ${resumeAt}`,
@@ -301,7 +305,13 @@ function* endPauses(found: readonly DueRow[], now: number, plan: Parameters<Slot
 /** A row that cannot be read stays paused; its timed end would be found again for ever. */
 function* dropResumes(marked: readonly Quarantine[], now: number): Script<void> {
   yield* updateAll('tasks', marked, {
-    set: ({ quarantine }) => ({ resumeAt: null, pausedReason: quarantine, version: raw('version + 1') }),
+    set: ({ quarantine }) => ({
+      resumeAt: null,
+      pausedReason: quarantine,
+      updatedAt: now,
+      updatedBy: 'system',
+      version: raw('version + 1'),
+    }),
     where: ({ taskId }) => sql`id = ${taskId} and state = 'paused'`,
   });
   yield* recordVerbs(

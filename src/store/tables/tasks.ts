@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { TopicLoss } from '../../app/ports/outbox.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { BlockedCause } from '../../domain/shown.ts';
-import { failuresPause, type TaskState, type TopicState } from '../../domain/task.ts';
+import { failuresPause, ownerGonePause, type TaskState, type TopicState } from '../../domain/task.ts';
 import type { Dialect } from './dialect.ts';
 import type { chatsTable, grantsTable } from './places.ts';
 
@@ -141,6 +141,10 @@ export function tasksTable(
         .index('tasks_failed_too_often')
         .on(t.pausedAt)
         .where(sql.raw(`paused_reason = '${failuresPause}'`)),
+      d
+        .index('tasks_waiting_for_owner')
+        .on(t.ownerId)
+        .where(sql.raw(`paused_reason = '${ownerGonePause}'`)),
       // A page of the tasks of a subject, newest first.
       d.index('tasks_subject').on(t.subject, t.id).where(sql.raw('subject is not null')),
       d.index('tasks_place').on(t.chatId, t.topicId).where(sql.raw('topic_id is not null')),

@@ -11,7 +11,7 @@ import { approvalLane, cardLane, taskLane, waitsIn } from '../outbox/lanes.ts';
 import { movedAway } from '../outbox/part-rows.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks } from '../questions/nags.ts';
-import { left, loseIfOut, replaceGrant, checkChatQuota, lockUser } from './grants.ts';
+import { left, letGoOn, loseIfOut, replaceGrant, checkChatQuota, lockUser } from './grants.ts';
 
 /** A task gets another place: the thread where it counts as asked for, and with another chat a number and a grant there. */
 
@@ -107,7 +107,7 @@ function* copyGrant(
     select ${grantId}, ${ownerId}, ${chat.id}, scopes, expires_at, ${kept('revoked_at')}, ${kept('revoked_by')}, ${at}, ${actor}
     from grants where id = (select t.grant_id from tasks t where t.id = ${task.id})`);
   yield* replaceGrant({ actor, at }, task, { grantId, ownerId });
-  yield* loseIfOut(grantId, at);
+  if (!(yield* loseIfOut(grantId, at))) yield* letGoOn(sql`id = ${task.id}`, at);
 }
 
 function* dropCard(taskId: string): Script<void> {

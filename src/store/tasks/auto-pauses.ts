@@ -1,20 +1,60 @@
 import type { Actor } from '../../domain/access.ts';
 import { gapBeforePause, type Gap } from '../../domain/due.ts';
 import { policyOf } from '../../domain/policy.ts';
-import { failuresPause } from '../../domain/task.ts';
+import type { View } from '../../domain/shown.ts';
+import { failuresPause, ownerGonePause } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, pick } from '../engine/fields.ts';
+import { columns, columnsOf, count, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { forUpdateOf, list, nothing, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, insert, select, updateAll, updateReturning } from '../engine/statements.ts';
+import { allOf, forUpdateOf, list, nothing, raw, sql, text, type Sql } from '../engine/sql.ts';
+import { all, insert, one, select, updateAll, updateReturning } from '../engine/statements.ts';
+import { insertPart, isNews } from '../outbox/new-parts.ts';
 import { closeAcks } from '../questions/nags.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
 import { dueFields, dueSource, readDue, type DueRow } from './codec.ts';
+import { left, obstaclesIn, type Skip } from './grants.ts';
 
 /** Pauses those of the tasks that have failed too often in a row. */
 export function autoPause(taskIds: readonly string[], now: number): Script<readonly string[]> {
   const guard = raw('auto_pause > 0 and consecutive_failures >= auto_pause');
   return pauseTasks(taskIds, { reason: failuresPause, guard }, now);
+}
+
+const ownerFields = pick(columnsOf('tasks', 't'), 'id', 'chatId', 'ownerId');
+
+/**
+ * Tasks of which a run was left out because their owner is out of the chat are paused until they are back. The others in
+ * the chat are told once for each person, however many tasks that stops; in their private chat there is nobody to tell.
+ */
+export function* pauseForOwners(skips: readonly Skip[], now: number): Script<void> {
+  const lost = [...obstaclesIn(skips).keys()];
+  if (lost.length === 0) return;
+  const found = yield* all(
+    select(ownerFields)`from tasks t join grants g on g.id = t.grant_id
+      where t.id in ${list(lost)} and g.revoked_by = ${left} order by t.id`,
+  );
+  yield* pauseTasks(
+    found.map(({ id }) => id),
+    { reason: ownerGonePause, guard: allOf() },
+    now,
+  );
+  for (const task of found) yield* tellOwnerGone(task, now);
+}
+
+function* tellOwnerGone({ id, chatId, ownerId }: Answer<typeof ownerFields>, now: number): Script<void> {
+  const { chats, users } = columns;
+  const group = yield* one(
+    select(pick(chats, 'id'))`from chats where id = ${chatId} and provider = 'telegram' and address like '-%'`,
+  );
+  if (group === undefined || !(yield* isNews(chatId, { word: 'owner_gone', about: ownerId }, now))) return;
+  const person = yield* one(select(pick(users, 'name'))`from users where id = ${ownerId}`);
+  const owned = yield* one(
+    select({ count })`from tasks
+      where owner_id = ${ownerId} and state in ('active', 'paused') and chat_id = ${chatId}`,
+  );
+  const content: View = { view: 'ownerGone', ownerId, name: person?.name ?? null, tasks: owned?.count ?? 1 };
+  const part = { id: idAt(now, `gone:${id}`), taskId: null, chatId, thread: { topic: null } };
+  yield* insertPart({ ...part, kind: 'notice', content }, now);
 }
 
 interface Pause {
@@ -58,6 +98,8 @@ export function* stopTasks(
       pausedReason: reason,
       pausedAt: now,
       pausedBy: by,
+      updatedAt: now,
+      updatedBy: by,
       resumeAt: null,
       version: raw('version + 1'),
     }),

@@ -231,12 +231,14 @@ interface Sides {
 
 function* writeAudit(
   { taskId, actor, at, traceId }: LockedRequest,
-  { audit, move }: TaskChange,
+  { audit, move, grant }: TaskChange,
   { before, after, isAnswered }: Sides,
 ): Script<string | null> {
   if (audit === null) return null;
-  // The number and the owner there are known only to the new chat.
-  const told = move === null ? {} : { after: { ...audit.after, number: after.number, owner_user_key: after.ownerId } };
+  // The number and the owner there are known only to the new chat, and the owner of a fresh grant to those who are there.
+  const number = move === null ? {} : { number: after.number };
+  const isOwned = move !== null || grant?.is === 'given';
+  const told = isOwned ? { after: { ...audit.after, ...number, owner_user_key: after.ownerId } } : {};
   const [entry] = yield* recordVerbs([
     {
       at,

@@ -209,7 +209,19 @@ const lastOutcome: Field<OccurrenceOutcome | null> = {
 
 const plainFields = {
   ...pick(t, 'id', 'number', 'version', 'state', 'nextAt', 'title', 'instructions', 'action', ...scheduleNames),
-  ...pick(t, 'policies', 'subject', 'tags', 'minGapMs', 'pausedReason', 'resumeAt', 'ownerId', 'chatId', 'homeTopic'),
+  ...pick(
+    t,
+    'policies',
+    'subject',
+    'tags',
+    'minGapMs',
+    'pausedReason',
+    'resumeAt',
+    'ownerId',
+    'grantId',
+    'chatId',
+    'homeTopic',
+  ),
   ...pick(t, 'topicState', 'topicId', 'context', 'runs', 'failures', 'consecutiveFailures', 'boundedRuns'),
   lastOutcome,
   ...pick(
@@ -237,7 +249,7 @@ const plainFields = {
  */
 export const taskFields = together(plainFields, (row): Task => {
   const { id, number: ordinal, version, state, title, instructions, subject, minGapMs, pausedReason, resumeAt } = row;
-  const { ownerId, chatId, topicState, topicId, lastRunAt, lastRunStatus, lastError } = row;
+  const { ownerId, grantId, chatId, topicState, topicId, lastRunAt, lastRunStatus, lastError } = row;
   return {
     id,
     number: ordinal,
@@ -255,6 +267,7 @@ export const taskFields = together(plainFields, (row): Task => {
     pausedReason,
     resumeAt,
     ownerId,
+    grantId,
     chatId,
     home: { provider: row.provider, address: row.address, topic: row.homeTopic },
     topicState,

@@ -1,10 +1,18 @@
 import type { Page } from '../../app/ports/runs.ts';
-import type { ChangeRequest, GrantChange, GrantQuery, GrantState, GrantView, Quota } from '../../app/ports/tasks.ts';
+import type {
+  ChangeRequest,
+  GivenGrant,
+  GrantChange,
+  GrantQuery,
+  GrantState,
+  GrantView,
+  Quota,
+} from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
-import { AppError } from '../../domain/errors.ts';
-import type { Obstacle, Reason } from '../../domain/occurrence.ts';
+import { AppError, missing } from '../../domain/errors.ts';
+import { isObstacle, type Obstacle, type Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
-import type { Task } from '../../domain/task.ts';
+import { ownerGonePause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
 import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
@@ -99,18 +107,36 @@ type By = Pick<ChangeRequest, 'actor' | 'at'>;
 export function* changeGrant(by: By, task: Task, change: GrantChange): Script<boolean> {
   if (change.is === 'revoked') return yield* revoke(by, change.id);
   const { id, scopes, expiresAt } = change;
-  yield* insert('grants', {
-    id,
-    ownerId: task.ownerId,
-    chatId: task.chatId,
-    scopes: JSON.stringify(scopes),
-    expiresAt,
-    createdAt: by.at,
-    createdBy: by.actor,
-  });
-  if (yield* loseIfOut(id, by.at)) throw ownerLeft();
-  yield* replaceGrant(by, task, { grantId: id, ownerId: task.ownerId });
+  const { chatId } = task;
+  const ownerId = yield* ownerFor(chatId, change);
+  yield* lockUser(ownerId, by.at);
+  const made = { createdAt: by.at, createdBy: by.actor };
+  yield* insert('grants', { id, ownerId, chatId, scopes: JSON.stringify(scopes), expiresAt, ...made });
+  yield* replaceGrant(by, task, { grantId: id, ownerId });
   return true;
+}
+
+/** The right of an owner who is out of the chat goes to whoever approved it; for a person who is out nothing is there. */
+function* ownerFor(chatId: string, { ownerId, standIn }: GivenGrant): Script<Actor> {
+  if (!(yield* isOut(chatId, ownerId))) return ownerId;
+  if (standIn === null) throw missing('task');
+  const chat = yield* one(select(pick(columns.chats, 'approvedBy'))`from chats where id = ${chatId}`);
+  const approver = chat?.approvedBy ?? standIn;
+  return (yield* isOut(chatId, approver)) ? standIn : approver;
+}
+
+function* isOut(chatId: string, person: Actor): Script<boolean> {
+  const { members } = columns;
+  const out = yield* one(
+    select(pick(members, 'userId'))`from members
+      where chat_id = ${chatId} and user_id = ${person} and status = 'out' and ${isNoOwner(raw('members.user_id'))}`,
+  );
+  return out !== undefined;
+}
+
+/** The right of an owner of the bot comes from being one, in the chats that they approved and are not in as well. */
+function isNoOwner(person: Sql): Sql {
+  return sql`not exists (select 1 from users u where u.id = ${person} and u.role = 'owner')`;
 }
 
 /** By hand it is for good, also where the product had taken it away until something passes. */
@@ -163,65 +189,61 @@ export function* followState({ at }: By, before: Task, state: Task['state'] | un
     sql`${grantOf(before.id)} and revoked_by = ${afterDeletion}`,
     pick(columns.grants, 'id'),
   );
-  for (const { id } of back) yield* loseIfOut(id, at);
+  for (const { id } of back) if (!(yield* loseIfOut(id, at))) yield* letGoOn(sql`id = ${before.id}`, at);
 }
 
-/** A member out of a chat has no right there; the right of an owner of the bot comes from being one. */
+/** The reason stands in the words of the statement, because the index that finds them has it there too. */
+export const waitsForOwner = raw(`state = 'paused' and paused_reason = '${ownerGonePause}'`);
+
+/** Tasks that waited for their owner go on from then on: the next step of the scheduler ends their pause. */
+export function* letGoOn(whose: Sql, at: number): Script<boolean> {
+  return yield* update('tasks', { resumeAt: at }, sql`${whose} and ${waitsForOwner} and resume_at is null`);
+}
+
+/** A member out of a chat has no right there. */
 export function* loseIfOut(grantId: string, at: number): Script<boolean> {
   return yield* update(
     'grants',
     { revokedAt: at, revokedBy: left },
     sql`id = ${grantId} and revoked_at is null and exists (select 1 from members m
         where m.chat_id = grants.chat_id and m.user_id = grants.owner_id and m.status = 'out')
-      and not exists (select 1 from users u where u.id = grants.owner_id and u.role = 'owner')`,
+      and ${isNoOwner(raw('grants.owner_id'))}`,
   );
 }
 
-function ownerLeft(): AppError {
-  return new AppError(
-    'owner_left',
-    'The owner of this task is out of its chat, so it may not run there. Its right to run comes back when they do.',
-  );
-}
-
-interface Skip {
+export interface Skip {
   readonly taskId: string | null;
   readonly reason: Reason | null;
 }
 
-const placeFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'revokedAt', 'revokedBy') };
+const lossFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'id', 'revokedAt') };
 
-type Place = Answer<typeof placeFields>;
-
-/** Runs that were left out because the task may not run, or cannot any more: its chat is told once for each loss of a right, and of a kind. */
+/**
+ * Runs that were left out because the task may not run, or cannot any more: its chat is told once for each loss of a right, and
+ * of a kind. Of an owner who is gone it is told with the pause that follows.
+ */
 export function* tellMayNotRun(skips: readonly Skip[], now: number): Script<void> {
-  const stopped = new Map<string, Obstacle>();
-  for (const { taskId, reason } of skips) if (taskId !== null && isObstacle(reason)) stopped.set(taskId, reason);
-  for (const [taskId, reason] of stopped) {
-    const place = yield* one(
-      select(placeFields)`from tasks t join grants g on g.id = t.grant_id
-        where t.id = ${taskId} and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
+  for (const [taskId, reason] of obstaclesIn(skips)) {
+    const loss = yield* one(
+      select(lossFields)`from tasks t join grants g on g.id = t.grant_id
+        where t.id = ${taskId} and coalesce(g.revoked_by, '') <> ${left}
+          and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram')`,
     );
-    if (place === undefined) continue;
-    const word = { word: 'may_not_run', reason, taskId, about: String(place.revokedAt ?? '') } as const;
-    if (yield* isNews(place.chatId, word, now)) yield* insertWord(taskId, { place, reason, now });
+    if (loss === undefined) continue;
+    const { chatId, id: grantId, revokedAt } = loss;
+    const word = { word: 'may_not_run', reason, taskId, about: String(revokedAt ?? grantId) } as const;
+    if (!(yield* isNews(chatId, word, now))) continue;
+    const content: View = { view: 'mayNotRun', reason };
+    const part = { id: idAt(now, `grant:${taskId}`), taskId, chatId, thread: { topic: null } };
+    yield* insertPart({ ...part, kind: 'notice', content }, now);
   }
 }
 
-function isObstacle(reason: Reason | null): reason is Obstacle {
-  return reason !== null && /^(grant|gone)_/.test(reason);
-}
-
-interface Word {
-  readonly place: Place;
-  readonly reason: Obstacle;
-  readonly now: number;
-}
-
-function* insertWord(taskId: string, { place, reason, now }: Word): Script<void> {
-  const content: View = { view: 'mayNotRun', reason, hasLeft: place.revokedBy === left };
-  const part = { id: idAt(now, `grant:${taskId}`), taskId, chatId: place.chatId, thread: { topic: null } };
-  yield* insertPart({ ...part, kind: 'notice', content }, now);
+/** Tasks among them that may not run or cannot, each with its latest obstacle. */
+export function obstaclesIn(skips: readonly Skip[]): ReadonlyMap<string, Obstacle> {
+  const stopped = new Map<string, Obstacle>();
+  for (const { taskId, reason } of skips) if (taskId !== null && isObstacle(reason)) stopped.set(taskId, reason);
+  return stopped;
 }
 
 /* ---- how many tasks there may be ---- */

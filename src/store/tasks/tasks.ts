@@ -26,7 +26,7 @@ import { nextNumber, noTopic } from './attach.ts';
 import { endWaiting, nameDeeds, recordDue } from './auto-pauses.ts';
 import { changeLocked, changeTask, addVersion, insertTags } from './changes.ts';
 import { definitionColumns, readFacts } from './codec.ts';
-import { checkQuota, endGrants, lockUser } from './grants.ts';
+import { checkQuota, endGrants, lockUser, loseIfOut } from './grants.ts';
 import { claimOnce, resultUnder, settleOnce } from './once.ts';
 import { countTasks, within } from './reads.ts';
 import { taskById } from './scene.ts';
@@ -109,6 +109,8 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
   const number = yield* nextNumber(chatId, at);
   const scopes = JSON.stringify(grant.scopes);
   yield* insert('grants', { id: grant.id, ownerId, chatId, scopes, createdAt: at, createdBy: actor });
+  // The task of a program belongs to whoever approved the chat, who may be out of it by now.
+  if (task.home.provider === 'telegram') yield* loseIfOut(grant.id, at);
   yield* insert('tasks', {
     id,
     chatId,

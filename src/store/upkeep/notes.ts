@@ -29,6 +29,28 @@ export function* writeNote(key: string, value: string, now: number): Script<void
   );
 }
 
+const keptScope = 'kept';
+
+/** The last slot of a task that went as the task keeps no more; a note for as long as the server itself would have kept it. */
+export function* noteKept(
+  taskId: string,
+  slotAt: number,
+  { now, until }: { readonly now: number; readonly until: number },
+): Script<void> {
+  yield* insert(
+    'kv',
+    { scope: keptScope, key: taskId, value: String(slotAt), expiresAt: until, updatedAt: now },
+    raw(`on conflict (scope, key) do update set expires_at = excluded.expires_at, updated_at = excluded.updated_at,
+      value = case when excluded.value > kv.value then excluded.value else kv.value end`),
+  );
+}
+
+/** Null where nothing of the task has gone before its time. */
+export function* lastNotKept(taskId: string): Script<number | null> {
+  const found = yield* one(select(pick(columns.kv, 'value'))`from kv where scope = ${keptScope} and key = ${taskId}`);
+  return found === undefined ? null : Number(found.value);
+}
+
 /** The last sign of life of a process, as the clock on the wall told it then. */
 const aliveNote = 'alive_at';
 

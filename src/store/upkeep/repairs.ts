@@ -164,7 +164,7 @@ function columnNames(facts: object): object {
 }
 
 function* planAnew(request: RepairRequest): Script<string | null> {
-  const { id, now, plan } = request;
+  const { id, now, actor, plan } = request;
   const found: DueRow | undefined = yield* one(
     select(dueFields)`from ${dueSource}
       where t.id = ${id} and t.state = 'active' and (t.next_at is null or t.next_at > ${now}) ${forUpdateOf('t')}`,
@@ -176,7 +176,8 @@ function* planAnew(request: RepairRequest): Script<string | null> {
   const before = { state: 'active', nextAt: found.nextAt };
   if ('pause' in planned) {
     const { pause: reason } = planned;
-    const paused = { state: 'paused', pausedReason: reason, pausedAt: now, pausedBy: 'system' } as const;
+    const by = { pausedAt: now, pausedBy: actor, updatedAt: now, updatedBy: actor };
+    const paused = { state: 'paused', pausedReason: reason, ...by } as const;
     yield* update('tasks', { ...paused, version: raw('version + 1') }, sql`id = ${id}`);
     yield* note(request, { taskId: id, before, after: { state: 'paused', reason } });
     return `paused: ${reason}`;

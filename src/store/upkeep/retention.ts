@@ -1,11 +1,15 @@
 import type { Pruned, PruneRequest, Removed, Shelf } from '../../app/ports/upkeep.ts';
+import { keepIn, type Keep } from '../../domain/chat-settings.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../domain/limits.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, like } from '../engine/fields.ts';
+import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, returning, select } from '../engine/statements.ts';
+import { all, one, returning, select } from '../engine/statements.ts';
 import { cardLaneOf, taskLaneOf } from '../outbox/lanes.ts';
 import { changesState } from '../tables/records.ts';
+import { readFacts } from '../tasks/codec.ts';
+import { noteKept } from './notes.ts';
 
 /**
  * Old rows go, a page at a time, in the order of the primary keys: the ids of hot tables count up with time, so no index is
@@ -15,6 +19,7 @@ import { changesState } from '../tables/records.ts';
 export const retentionStore = { prune, dropExpired };
 
 const ended = raw(`('succeeded', 'failed', 'cancelled')`);
+const final = raw(`('succeeded', 'failed', 'cancelled', 'skipped', 'missed')`);
 const live = raw(`('queued', 'running', 'backoff', 'waiting')`);
 const open = raw(`('pending', 'blocked', 'sending', 'unknown')`);
 const stateChanges = raw(changesState);
@@ -42,10 +47,12 @@ const settled = (run: Sql) => sql`not exists (select 1 from runs r where r.id = 
 const allButNewest = (table: string, before: number) =>
   sql`at < ${before} and id < (select max(id) from ${raw(table)})`;
 
-const shelves: Readonly<Record<Shelf, Sweep>> = {
+type Table = Exclude<Shelf, 'history'>;
+
+const shelves: Readonly<Record<Table, Sweep>> = {
   occurrences: {
     ...byId,
-    deletable: (before) => sql`status in ('succeeded', 'failed', 'cancelled', 'skipped', 'missed')
+    deletable: (before) => sql`status in ${final}
       and created_at < ${before} and updated_at < ${before} and slot_at < ${before} and ${settled(raw('occurrences.run_id'))}
       and (not exists (select 1 from tasks t where t.id = occurrences.task_id and t.state <> 'deleted')
         or slot_at < (select k.slot_at from occurrences k where k.task_id = occurrences.task_id
@@ -119,6 +126,8 @@ const shelves: Readonly<Record<Shelf, Sweep>> = {
   },
 };
 
+type TableRequest = PruneRequest & { readonly shelf: Table };
+
 interface Page {
   /** The rows stand after the one condition and up to the other. */
   readonly within: Sql;
@@ -128,7 +137,7 @@ interface Page {
 const { id: anyId, createdAt } = columns.deliveries;
 
 /** The next page of rows that may be old enough; null when the walk has ended. */
-function* pageOf(sweep: Sweep, { shelf, after, before, limit }: PruneRequest): Script<Page | null> {
+function* pageOf(sweep: Sweep, { shelf, after, before, limit }: TableRequest): Script<Page | null> {
   const { key, at, times } = sweep;
   const place = (value: string) => (sweep.first === '' ? sql`${value}` : sql`${Number(value)}`);
   const from = sql`${key} > ${place(after ?? String(sweep.first))}`;
@@ -145,7 +154,11 @@ function* pageOf(sweep: Sweep, { shelf, after, before, limit }: PruneRequest): S
   return { within: sql`${from} and ${key} <= ${place(to)}`, next: old.length === length ? to : null };
 }
 
-function* prune(request: PruneRequest): Script<Pruned> {
+function prune({ shelf, ...request }: PruneRequest): Script<Pruned> {
+  return shelf === 'history' ? pruneHistories(request) : pruneTable({ shelf, ...request });
+}
+
+function* pruneTable(request: TableRequest): Script<Pruned> {
   const { shelf, before } = request;
   const sweep = shelves[shelf];
   const page = yield* pageOf(sweep, request);
@@ -162,13 +175,89 @@ function* prune(request: PruneRequest): Script<Pruned> {
   if (ids.length === 0) return { removed, next: page.next };
   if (shelf === 'tasks') yield* dropIn('task_tags', 'task_id', ids);
   if (shelf === 'runs') Object.assign(removed, yield* dropOfRuns(ids));
-  if (shelf === 'occurrences') {
-    const runs = gone.flatMap((row) => row.runId ?? []);
-    removed['acks'] = yield* dropIn('acks', 'occurrence_id', ids);
-    removed['runs'] = yield* dropIn('runs', 'id', runs);
-    Object.assign(removed, yield* dropOfRuns(runs));
-  }
+  if (shelf === 'occurrences') Object.assign(removed, yield* dropOfOccurrences(gone));
   return { removed, next: page.next };
+}
+
+/* ---- what single tasks keep ---- */
+
+type HistoryRequest = Omit<PruneRequest, 'shelf'>;
+
+const keepFields = {
+  ...pick(columnsOf('tasks', 't'), 'id', 'policies', 'lastRunId'),
+  settings: columnsOf('chats', 'c').settings,
+};
+
+/**
+ * Tasks are walked and not their slots, so what they keep costs nothing where nobody has asked for it. A page holds more tasks than one
+ * step looks into, as most of them say nothing.
+ */
+function* pruneHistories(request: HistoryRequest): Script<Pruned> {
+  const { after, limit } = request;
+  const length = limit * 10;
+  const tasks = yield* all(
+    select(keepFields)`from tasks t join chats c on c.id = t.chat_id
+      where t.id > ${after ?? ''} order by t.id ${limited(length)}`,
+  );
+  const removed: Record<string, number> = { occurrences: 0 };
+  let next = after ?? '';
+  let looked = 0;
+  for (const task of tasks) {
+    const keep = keepIn(readFacts(task.policies)?.['keep']) ?? keepIn(readFacts(task.settings)?.['keep']);
+    if (keep !== null) {
+      const gone = yield* pruneHistory(task, keep, request);
+      for (const [table, count] of Object.entries(gone)) removed[table] = (removed[table] ?? 0) + count;
+      looked += 1 + (gone['occurrences'] ?? 0);
+      // More of this task may be left.
+      if (gone['occurrences'] === limit) return { removed, next };
+    }
+    next = task.id;
+    if (looked >= limit) return { removed, next };
+  }
+  return { removed, next: tasks.length === length ? next : null };
+}
+
+/** Slots that were left out go with the runs around them. */
+function* pruneHistory(
+  { id, lastRunId }: { readonly id: string; readonly lastRunId: string | null },
+  keep: Keep,
+  { now, before, limit }: HistoryRequest,
+): Script<Removed> {
+  const first = yield* one(
+    select(
+      pick(columns.occurrences, 'slotAt'),
+    )`from occurrences where task_id = ${id} and status in ${ended} and run_id is not null
+      order by slot_at desc limit 1 offset ${keep.runs - 1}`,
+  );
+  if (first === undefined) return {};
+  const young = Math.max(before, now - keep.days * DAY_MS);
+  const gone = yield* all(
+    returning(
+      pick(columns.occurrences, 'id', 'runId', 'slotAt'),
+      sql`delete from occurrences where id in (select id from occurrences
+        where task_id = ${id} and slot_at < ${Math.min(first.slotAt, young)} and status in ${final}
+          and created_at < ${young} and updated_at < ${young} and (run_id is null or run_id <> ${lastRunId ?? ''})
+          and ${settled(raw('occurrences.run_id'))}
+          and not exists (select 1 from acks a where a.occurrence_id = occurrences.id and a.status = 'open')
+        order by slot_at ${limited(limit)})`,
+    ),
+  );
+  if (gone.length === 0) return {};
+  yield* noteKept(id, Math.max(...gone.map(({ slotAt }) => slotAt)), { now, until: now + (now - before) });
+  return { occurrences: gone.length, ...(yield* dropOfOccurrences(gone)) };
+}
+
+function* dropOfOccurrences(gone: readonly { readonly id: string; readonly runId: string | null }[]): Script<Removed> {
+  const runs = gone.flatMap(({ runId }) => runId ?? []);
+  return {
+    acks: yield* dropIn(
+      'acks',
+      'occurrence_id',
+      gone.map(({ id }) => id),
+    ),
+    runs: yield* dropIn('runs', 'id', runs),
+    ...(yield* dropOfRuns(runs)),
+  };
 }
 
 /** An occurrence goes with everything that hangs on it, and so does a run, so that no half of a story is left. */
@@ -186,10 +275,10 @@ function* dropIn(table: string, key: string, ids: readonly string[]): Script<num
 }
 
 function* dropped(removal: Sql): Script<number> {
-  return (yield* all(returning(one, removal))).length;
+  return (yield* all(returning(counted, removal))).length;
 }
 
-const one = { one: like(createdAt, raw('1')) };
+const counted = { one: like(createdAt, raw('1')) };
 
 /** Buttons of a draft that has expired still say so for a day, rather than that nobody knows what they are. */
 const draftKeptMs = 86_400_000;

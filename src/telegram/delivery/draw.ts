@@ -14,6 +14,7 @@ import {
   type AskedFacts,
   type AskingView,
   type Of,
+  ownerGoneDrawn,
   resultRows,
   noticeRows,
 } from '../chat/results/view.ts';
@@ -55,14 +56,30 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return downtimeDrawn(view, about);
     case 'backlog':
       return backlogDrawn(view, about);
-    case 'chatGone':
-      return drawn(notice.chatGone(view.title, view.paused, view.cause));
     case 'alarm':
       return alarmDrawn(view, about);
+    default:
+      if (isOfComing(view)) return comingDrawn(view);
+      return task === null ? null : drawnAbout(task, view, about);
+  }
+}
+
+/** A chat or a person went, or came back. */
+type Coming = Of<'chatGone' | 'chatBack' | 'ownerGone'>;
+
+function isOfComing(view: DrawnView): view is Coming {
+  return ['chatGone', 'chatBack', 'ownerGone'].includes(view.view);
+}
+
+function comingDrawn(view: Coming): Drawn {
+  const { notice } = texts;
+  switch (view.view) {
+    case 'chatGone':
+      return drawn(notice.chatGone(view.title, view.paused, view.cause));
     case 'chatBack':
       return drawn(notice.chatBack(view.paused));
-    default:
-      return task === null ? null : drawnAbout(task, view, about);
+    case 'ownerGone':
+      return ownerGoneDrawn(view);
   }
 }
 

@@ -68,6 +68,8 @@ async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | 
     turnAway(deps, coming);
     return null;
   }
+  // Somebody who is shut out later is told so, whenever they were refused before.
+  if (coming.origin.from !== null) deps.refusals.forget(coming.origin.from.id);
   return keptWhole(deps, word === null ? update : startAlone(update, word === setupArg ? setupArg : null));
 }
 
@@ -228,6 +230,9 @@ export function createRefusals({ stopwatch, log }: Pick<TelegramInDeps, 'stopwat
       const { userId, chatId } = who;
       if (chatId === null) once(people, `user ${userId}`, { user_id: userId }, refuse);
       else once(chats, `${chatId}`, { user_id: userId, address: String(chatId) }, refuse);
+    },
+    forget: (userId: number) => {
+      for (const key of [`user ${userId}`, `seen user ${userId}`]) people.drop(key);
     },
     /** A callback is refused each time, because each must be answered; it is logged once a day. */
     noteCallback: (userId: number) => once(people, `press ${userId}`, { user_id: userId, by: 'press' }, () => true),

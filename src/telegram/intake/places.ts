@@ -93,7 +93,12 @@ export async function personIn(deps: TelegramInDeps, chat: Chat, from: FromUser)
 /** Telegram told by itself. */
 async function heardOf(deps: TelegramInDeps, chat: Chat, from: FromUser, status: Member['status']): Promise<void> {
   const { id: userId } = await noteUser(deps, from);
-  await deps.store.noteMember({ chatId: chat.id, userId, status, checkedAt: deps.clock.now() });
+  await noteMember(deps, { chatId: chat.id, userId, status, checkedAt: deps.clock.now() });
+}
+
+/** Tasks that waited for somebody who is back go on at once. */
+async function noteMember({ store, bell }: TelegramInDeps, member: Member): Promise<void> {
+  if (await store.noteMember(member)) bell.ring('scheduler');
 }
 
 function noteUser({ store, clock }: TelegramInDeps, from: FromUser): Promise<User> {
@@ -107,7 +112,7 @@ async function statusIn(deps: TelegramInDeps, chat: Chat, { id: userId }: User):
   const answer = await platform.member(chat.address, userId);
   const now = clock.now();
   if (answer.is === 'known') {
-    await store.noteMember({ chatId: chat.id, userId, status: answer.status, checkedAt: now });
+    await noteMember(deps, { chatId: chat.id, userId, status: answer.status, checkedAt: now });
     return answer.status;
   }
   return last !== null && isYoungerThan(last, now, membershipHeldMs) ? last.status : 'unknown';

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createDatabaseAlarm } from '../../../src/app/housekeeping/database-alarm.ts';
 import { createDatabaseLook } from '../../../src/app/operations/readiness.ts';
+import type { NewMessage } from '../../../src/app/ports/chats.ts';
 import type { Notepad, Platform, Told } from '../../../src/app/ports/outside.ts';
 import type { Ears } from '../../../src/app/ports/upkeep.ts';
 import { AppError } from '../../../src/domain/errors.ts';
-import { manualTime, memoryLog, minute } from '../../support/fakes.ts';
+import type { View } from '../../../src/domain/shown.ts';
+import { countingIds, manualTime, memoryLog, minute } from '../../support/fakes.ts';
 import { aChat, actor, anOwner, aPipeline, hourly, start, type Pipeline } from '../../support/pipeline.ts';
 
 const full = 'The database cannot be used right now (SQLITE_FULL: the disk is full; free some space).';
@@ -13,7 +15,12 @@ const full = 'The database cannot be used right now (SQLITE_FULL: the disk is fu
 function aDatabase() {
   const time = manualTime(start);
   const said: string[] = [];
-  const state = { fault: null as string | null, answer: null as Promise<void> | null, sent: 'sent' as Told['is'] };
+  const state = {
+    fault: null as string | null,
+    away: null as string | null,
+    answer: null as Promise<void> | null,
+    sent: 'sent' as Told['is'],
+  };
   const pages: { text: string | null } = { text: null };
   const notepad: Notepad = {
     read: () => pages.text,
@@ -26,12 +33,19 @@ function aDatabase() {
       if (state.answer !== null) await state.answer;
       if (state.fault !== null) throw new AppError('store_unavailable', state.fault);
     },
+    addMessages: async (messages: readonly NewMessage[]) => {
+      for (const { thread, edits, shown } of messages)
+        if ('view' in shown && shown.view === 'alarm') note(thread.address, edits, shown);
+    },
+  };
+  const note = (address: string, edits: number | null, { facts, over }: Extract<View, { view: 'alarm' }>) => {
+    const error = 'error' in facts ? facts.error : '';
+    said.push(`${address} ${edits ?? 'new'} ${facts.cause}${over === null ? '' : ' over'}: ${error}`);
   };
   const platform: Pick<Platform, 'tell'> = {
-    tell: async ({ thread }, { facts, over }, edits) => {
+    tell: async ({ thread }, view, edits) => {
       if (state.sent !== 'sent') return { is: state.sent, error: 'no' } as Told;
-      const error = 'error' in facts ? facts.error : '';
-      said.push(`${thread.address} ${edits ?? 'new'} ${facts.cause}${over === null ? '' : ' over'}: ${error}`);
+      note(thread.address, edits, view);
       return { is: 'sent', messageId: 10 + Number(thread.address) };
     },
   };
@@ -45,7 +59,18 @@ function aDatabase() {
   const boot = () => {
     const log = memoryLog();
     const databaseLook = createDatabaseLook({ store, clock: time, stopwatch: time, timer: time });
-    const alarm = createDatabaseAlarm({ databaseLook, platform, notepad, log, clock: time, ears: async () => ears });
+    const alarm = createDatabaseAlarm({
+      store,
+      databaseLook,
+      schedulerAway: () => state.away,
+      platform,
+      notepad,
+      log,
+      clock: time,
+      ids: countingIds(),
+      bell: { ring: () => undefined },
+      ears: async () => ears,
+    });
     const looks = async (count: number) => {
       for (let made = 0; made < count; made += 1) {
         const looked = alarm.look();
@@ -105,24 +130,20 @@ describe('a database that cannot be used', () => {
     state.sent = 'sent';
     await looks(2);
     expect(said).toHaveLength(2);
-    state.sent = 'unreached';
     state.fault = null;
-    await looks(3);
-    state.sent = 'sent';
-    await looks(1);
+    await looks(2);
     expect(said).toHaveLength(4);
   });
 
-  it('is over all the same where its message is gone', async () => {
+  it('is told also where only the scheduler finds no room', async () => {
     const { state, said, boot } = aDatabase();
     const { looks } = boot();
-    state.fault = full;
-    await looks(2);
-    [state.sent, state.fault] = ['refused', null];
-    await looks(2);
-    state.sent = 'sent';
-    await looks(2);
-    expect(said).toHaveLength(2);
+    state.away = full;
+    await looks(3);
+    expect(said).toEqual([`1 new disk: ${full}`, `2 new disk: ${full}`]);
+    state.away = null;
+    await looks(1);
+    expect(said.slice(2)).toEqual([`1 11 disk over: ${full}`, `2 12 disk over: ${full}`]);
   });
 
   it('that was silent and names a reason later says so in the same message', async () => {

@@ -110,6 +110,42 @@ describe('retention', () => {
     });
   });
 
+  it('removes what a task, or its chat, wants kept no longer; the audit and the truth know that it is gone', async () => {
+    const p = await aPipeline();
+    const schedule = { kind: 'cron', cron: '0 */6 * * *', timezone: 'UTC' } as const;
+    const [own, likeChat, other] = [
+      await p.create({ title: 'own', schedule, policies: { keep: { runs: 2, days: 3 } } }),
+      await p.create({ title: 'like its chat', schedule }),
+      await p.create({ title: 'elsewhere', schedule }, { threadKey: 'telegram:chat:-1009' }),
+    ];
+    await p.store.changeChat(own.chatId, { settings: { keep: { runs: 2 } } }, start);
+    const nights = async (number: number) => {
+      for (let slots = 0; slots < 4 * number; slots += 1) {
+        await p.pass(6 * hour);
+        await tidy(p);
+      }
+    };
+    await p.pass(3 * hour);
+    await nights(10);
+    const now = p.time.now();
+    const slot = (hours: number) => Math.floor(now / hour) * hour + hours * hour;
+    const hoursAgo = async (task: { readonly id: string }) =>
+      (await p.history(task.id)).map(({ slotAt }) => Math.round((now - slotAt) / hour));
+    const kept = (number: number) => Array.from({ length: number }, (_slot, index) => (number - 1 - index) * 6);
+    expect(await hoursAgo(own)).toEqual(kept(13));
+    expect(await hoursAgo(likeChat)).toEqual(kept(5));
+    expect(await hoursAgo(other)).toEqual(kept(41));
+    expect((await p.rooms.audit.run()).findings).toEqual([]);
+    expect(await said(p, own, slot(-78))).toMatch(/^unrecorded, retention: .* removed by the policy keep\.$/);
+    expect(await said(p, own, slot(-72))).toMatch(/^ran, schedule/);
+    expect(await said(p, other, slot(-78))).toMatch(/^ran, schedule/);
+    // A task that keeps more again is asked about what had gone before.
+    await p.rooms.tasks.edit({ taskId: own.id, actor: 'telegram:user:7' }, { policies: { keep: { days: 90 } } });
+    await nights(1);
+    expect(await hoursAgo(own)).toHaveLength(17);
+    expect(await said(p, own, slot(-78))).toMatch(/^unrecorded, retention/);
+  });
+
   it('forgets keys soon after they have expired', async () => {
     const { p } = await withTask({}, { idempotencyKey: 'k' });
     await tidy(p);

@@ -117,6 +117,16 @@ describe('a result that somebody asked for by hand', () => {
     expect(texts(p)).toHaveLength(2);
   });
 
+  it('is shown when somebody wanted a missed run after all', async () => {
+    const { p, task } = await withTask({ schedule: hourly, policies: { ...skip, missed: 'ask' } });
+    await p.pass(hour);
+    await p.time.advance(hour + 20 * minute);
+    await p.settle();
+    await p.rooms.tasks.answer(target(task), 'latest');
+    await p.settle();
+    expect(await story(p, task)).toEqual(['60 succeeded', '120 catch_up succeeded']);
+  });
+
   it('is what the next one is compared with, but for a replay, which shows what was', async () => {
     const { p, task } = await withTask({ schedule: hourly, policies: skip });
     await p.pass(hour);
@@ -165,6 +175,7 @@ it('is refused beside a watch in the action, which does the same', () => {
   const rules = {
     actions: { require: () => ({ check: () => null }) },
     minIntervalMs: minute,
+    retentionDays: 90,
     maxRunsDefault: 0,
     parsed: new Set<string>(),
   };

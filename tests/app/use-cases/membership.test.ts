@@ -12,6 +12,8 @@ interface Asking {
   readonly asked: Actor[];
   /** What it answers about each; a member unless told otherwise. */
   readonly answers: Map<Actor, Membership>;
+  /** The rooms that were told of work. */
+  readonly rung: readonly string[];
   /** Whatever the chore has to do at this instant. */
   readonly refresh: () => Promise<void>;
 }
@@ -27,11 +29,14 @@ async function anApprovedGroup(): Promise<Asking> {
       return answers.get(userId) ?? { is: 'known', status: 'member' };
     },
   };
-  const house = houseOf(p, [createMembership({ store: p.store, platform, stopwatch: p.time, log: p.log })]);
+  const rung: string[] = [];
+  const bell = { ring: (room: string) => void rung.push(room) };
+  const house = houseOf(p, [createMembership({ store: p.store, platform, stopwatch: p.time, log: p.log, bell })]);
   return {
     p,
     asked,
     answers,
+    rung,
     refresh: async () => void (await house.step(p.time.now(), 100)),
   };
 }
@@ -69,8 +74,9 @@ describe('the owner of a task', () => {
 
   it('who has left the chat loses the right, and has it again after coming back', async () => {
     const asking = await anApprovedGroup();
-    const { p, answers, refresh } = asking;
+    const { p, answers, rung, refresh } = asking;
     const task = await p.create({ schedule: hourly });
+    const pausedReason = async () => (await p.rooms.tasks.get(task.id)).pausedReason;
     await p.pass(55 * minute);
     await refresh();
     await p.pass(5 * minute);
@@ -78,12 +84,21 @@ describe('the owner of a task', () => {
     await p.pass(55 * minute);
     await refresh();
     await p.pass(5 * minute);
+    // Nothing of theirs is due by then, and a platform that is silent ends no pause.
+    for (const answer of [gone, silent]) {
+      answers.set(actor, answer);
+      await p.pass(30 * minute);
+      await refresh();
+      expect([await pausedReason(), rung]).toEqual(['auto:owner_gone', []]);
+    }
     answers.delete(actor);
     await p.pass(55 * minute);
     await refresh();
+    expect(rung).toEqual(['scheduler']);
     await p.pass(5 * minute);
+    expect(await pausedReason()).toBeNull();
     expect(await reasons(asking, task.id)).toEqual(['succeeded', 'grant_revoked', 'succeeded']);
-    expect(p.log.lines.filter(({ event }) => event === 'member_is_out')).toHaveLength(1);
+    expect(p.log.lines.filter(({ event }) => event === 'member_is_out')).toHaveLength(2);
   });
 
   it('who owns the bot needs to be in no chat', async () => {

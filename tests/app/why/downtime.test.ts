@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { composeRooms } from '../../../src/compose/assembly.ts';
+import { AppError } from '../../../src/domain/errors.ts';
 import { createIds } from '../../../src/system/ids.ts';
 import { second } from '../../support/fakes.ts';
 import {
@@ -242,6 +243,36 @@ describe('the time in which nothing could be written', () => {
       limit: 9,
     });
     expect(answers[0]?.line).toContain('missed; the database could not be written until 12:00');
+  });
+
+  it('is that also where only the scheduler finds that nothing can be written', async () => {
+    const p = await alive();
+    await p.create(skips);
+    await keepHouse(p);
+    const claims = vi.spyOn(p.store, 'claimDue').mockRejectedValue(new AppError('store_unavailable', 'full'));
+    for (let tries = 0; tries < 3; tries += 1) {
+      await p.time.advance(hour);
+      await expect(p.rooms.scheduler.step(p.time.now(), 10)).rejects.toThrow('full');
+      await keepHouse(p);
+    }
+    claims.mockRestore();
+    await p.settle();
+    await keepHouse(p);
+    expect(await shown(p)).toMatchObject([{ cause: 'database', from: start, to: start + 3 * hour }]);
+  });
+
+  it('is that also for a process that ended in it', async () => {
+    const p = await alive();
+    await p.create(skips);
+    await p.time.advance(hour);
+    const facts = { cause: 'disk', error: 'The disk is full.' } as const;
+    const page = JSON.stringify({ since: start, facts, told: {} });
+    const { time, chat: transport, log, store } = p;
+    const world = { clock: time, stopwatch: time, timer: time, ids: createIds(() => time.now()), log };
+    const notepad = { read: () => page, write: () => undefined };
+    const rooms = composeRooms(settings, world, { store, transport: () => transport, notepad });
+    await rooms.downtimes.open();
+    expect(await shown({ ...p, rooms })).toMatchObject([{ cause: 'database', from: start, to: start + hour }]);
   });
 
   it('is none where a sign of life comes through', async () => {

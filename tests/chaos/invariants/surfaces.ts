@@ -73,13 +73,21 @@ interface Right {
   readonly chat: string;
   readonly chat_id: string;
   readonly revoked_by: string | null;
+  readonly is_out: 0 | 1;
+  readonly waits: 0 | 1;
 }
 
-/** A task acts under a right of its own owner in its own chat, and what a person took away no deletion gives back. */
+/**
+ * A task acts under a right of its own owner in its own chat, while they are there; what a person took away no deletion and
+ * no return gives back. It waits for its owner only while they are gone.
+ */
 function rightsAreWhole({ rows, world }: Lived): Breach[] {
   const rights = world.database
     .prepare(
-      `select g.id, g.owner_id, g.chat_id, g.revoked_by, t.id as task_id, t.state, t.owner_id as owner, t.chat_id as chat
+      `select g.id, g.owner_id, g.chat_id, g.revoked_by, t.id as task_id, t.state, t.owner_id as owner, t.chat_id as chat,
+         exists (select 1 from members m
+           where m.chat_id = t.chat_id and m.user_id = t.owner_id and m.status = 'out') as is_out,
+         t.state = 'paused' and t.paused_reason = 'auto:owner_gone' and t.resume_at is null as waits
        from tasks t join grants g on g.id = t.grant_id`,
     )
     .all() as Right[];
@@ -90,9 +98,11 @@ function rightsAreWhole({ rows, world }: Lived): Breach[] {
   );
   const wrong = rights.filter((one) => {
     if (one.owner !== one.owner_id || one.chat !== one.chat_id) return true;
+    if (one.waits === 1 && one.is_out === 0) return true;
     const isTaken = last.get(one.task_id) === 'revoke';
     if (isTaken) return one.revoked_by === null || one.revoked_by.startsWith('system');
-    return (one.state === 'deleted') !== (one.revoked_by !== null);
+    if (one.state === 'deleted') return one.revoked_by === null;
+    return (one.is_out === 1) !== (one.revoked_by === 'system:left') || one.revoked_by === 'system:deleted';
   });
   return tell('a task has a right that does not fit it', wrong);
 }

@@ -172,7 +172,8 @@ export function cardTests(open: OpenWorld): void {
   test('the row of a card stays as long as the card', async () => {
     const world = await open();
     const task = await aCardedTask(world);
-    const prune = () => world.store.prune({ shelf: 'deliveries', after: null, before: nine + 1000 * hour, limit: 50 });
+    const later = nine + 1000 * hour;
+    const prune = () => world.store.prune({ shelf: 'deliveries', after: null, now: later, before: later, limit: 50 });
     await prune();
     expect(await kinds(world, '1 = 1')).toEqual(['card']);
     await world.store.endTopic({ taskId: task.id, state: 'none', lost: 1, at: 0 });
@@ -183,7 +184,8 @@ export function cardTests(open: OpenWorld): void {
   test('a task that was deleted is not gone before its topic was closed', async () => {
     const world = await open();
     await change(world, await aCardedTask(world), deleted);
-    const prune = () => world.store.prune({ shelf: 'tasks', after: null, before: nine + hour, limit: 50 });
+    const prune = () =>
+      world.store.prune({ shelf: 'tasks', after: null, now: nine + hour, before: nine + hour, limit: 50 });
 
     expect((await prune()).removed['tasks']).toBe(0);
     await world.query(`update deliveries set status = 'failed'`);

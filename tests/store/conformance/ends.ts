@@ -224,11 +224,12 @@ export function repeatTests(open: OpenWorld): void {
   });
 
   test.each([
-    ['of a replay', `update occurrences set source = 'replay' where slot_at < ${nine}`],
-    ['that could not be delivered', `update deliveries set status = 'failed'`],
-    ['that retention has removed', 'delete from occurrences'],
-    ['of another task', `update occurrences set task_id = 'another'`],
-  ])('is no repeat of a result %s', async (_which, damage) => {
+    [2, 'of a replay', `update occurrences set source = 'replay' where slot_at < ${nine}`],
+    [2, 'that could not be delivered', `update deliveries set status = 'failed'`],
+    [1, 'that somebody discarded', `update deliveries set status = 'failed', decision = '{}'`],
+    [2, 'that retention has removed', 'delete from occurrences'],
+    [2, 'of another task', `update occurrences set task_id = 'another'`],
+  ])('is shown %i times in all after one %s', async (times, _which, damage) => {
     const { world, task } = await withTask(open);
     const skip = { ...output('one'), ifUnchanged: 'skip' } as const;
     const [second, first] = await runningSlots(world, task, 2);
@@ -238,7 +239,7 @@ export function repeatTests(open: OpenWorld): void {
     await world.store.finishRuns([
       endOf(second, { ...skip, finishedAt: nine + minute, deliveries: [world.make.part()] }),
     ]);
-    expect(await world.query('select id from deliveries')).toHaveLength(2);
+    expect(await world.query('select id from deliveries')).toHaveLength(times);
   });
 }
 

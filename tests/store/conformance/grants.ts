@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { GrantQuery } from '../../../src/app/ports/tasks.ts';
-import { aTask, nine } from '../../support/builders.ts';
+import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aChat, owner, someone, threadOf, withTask } from '../scenes.ts';
 import { actor, engineOn, target } from './verbs.ts';
@@ -34,6 +34,7 @@ async function grantOf(world: World, taskId: string) {
 export function grantTests(open: OpenWorld): void {
   listTests(open);
   giveTests(open);
+  giveByTests(open);
   followTests(open);
 }
 
@@ -83,7 +84,7 @@ function giveTests(open: OpenWorld): void {
     expect(await world.store.readGrant(old.id)).toMatchObject({ revokedBy: actor });
   });
 
-  test('whoever is out of the chat gets no fresh grant there, and what is revoked by hand outlives the return', async () => {
+  test('whoever is out of the chat gives no right there, and what is revoked by hand outlives the return', async () => {
     const world = await open();
     const { rooms } = engineOn(world);
     const task = await aTask(world, { home: threadOf('-100'), actor: someone, ownerIfNone: someone });
@@ -92,8 +93,9 @@ function giveTests(open: OpenWorld): void {
       world.store.noteMember({ chatId, userId: someone, status, checkedAt });
     const { id } = await grantOf(world, task.id);
     await note('out', nine);
-    await expect(rooms.tasks.grant(target(task), { scopes: null, expiresAt: null })).rejects.toMatchObject({
-      code: 'owner_left',
+    const leaver = { ...target(task), actor: someone } as const;
+    await expect(rooms.tasks.grant(leaver, { scopes: null, expiresAt: null })).rejects.toMatchObject({
+      code: 'task_not_found',
     });
     expect(await ids(world)).toEqual([id]);
     await note('member', nine + 1);
@@ -103,6 +105,46 @@ function giveTests(open: OpenWorld): void {
     expect((await rooms.tasks.revoke(id, by)).entryId).not.toBeNull();
     await note('member', nine + 3);
     expect(await grantOf(world, task.id)).toMatchObject({ revokedAt: nine + 2, revokedBy: actor });
+  });
+}
+
+function giveByTests(open: OpenWorld): void {
+  const api = 'api:token:default';
+  const wish = { scopes: null, expiresAt: null };
+
+  test('a person gives of their own right and owns the task then; a program leaves it to its owner', async () => {
+    const world = await open();
+    const { rooms, create } = engineOn(world);
+    const task = await create();
+    expect((await rooms.tasks.grant({ ...target(task), actor: api }, wish)).grant.ownerId).toBe(actor);
+    expect((await rooms.tasks.grant({ ...target(task), actor: someone }, wish)).grant.ownerId).toBe(someone);
+    expect((await rooms.tasks.get(task.id)).ownerId).toBe(someone);
+  });
+
+  test('for an owner who is out whoever approved the chat stands in, and the API where they are out as well', async () => {
+    const world = await open();
+    const { rooms, create } = engineOn(world);
+    const task = await create({}, { threadKey: 'telegram:chat:-100', actor: someone });
+    const { chatId } = task;
+    await world.store.changeChat(chatId, { approvedBy: owner }, nine);
+    const out = (userId: typeof owner | typeof someone) =>
+      world.store.noteMember({ chatId, userId, status: 'out', checkedAt: nine });
+    await out(someone);
+    const given = async () => (await rooms.tasks.grant({ ...target(task), actor: api }, wish)).grant.ownerId;
+    expect(await given()).toBe(owner);
+    await out(owner);
+    expect(await given()).toBe('system:api');
+  });
+
+  test('a right that another one replaced is lost anew, and told anew', async () => {
+    const world = await open();
+    const { rooms, create, pass, time } = engineOn(world);
+    const task = await create({}, { threadKey: 'telegram:chat:-100', actor: someone });
+    for (let turn = 1; turn <= 2; turn += 1) {
+      await rooms.tasks.grant(target(task), { scopes: null, expiresAt: time.now() + minute });
+      await pass(2 * hour);
+    }
+    expect(await world.query(`select kind from deliveries where kind = 'notice'`)).toHaveLength(2);
   });
 }
 

@@ -134,20 +134,23 @@ export function peopleTests(open: OpenWorld): void {
     const inPrivate = await aTask(world, { owner: someone, actor: someone, home: threadOf('8') });
     const member = { chatId: inGroup.chatId, userId: someone, status: 'member', checkedAt: nine } as const;
     await store.noteMember(member);
-    expect(await shutOut(world, '8')).toMatchObject({ paused: 1 });
+    const ofOther = await aTask(world, { owner, actor: owner, home: threadOf('8') });
+    expect(await shutOut(world, '8')).toMatchObject({ paused: 2 });
     const gone = { revoked_at: nine + 1, revoked_by: 'system:left' };
-    expect(await revoked(world)).toEqual([gone, gone]);
+    const back = { revoked_at: null, revoked_by: null };
+    expect(await revoked(world)).toEqual([gone, gone, back]);
     expect([await store.readTask(inGroup.id), await store.readTask(inPrivate.id)]).toMatchObject([
       { state: 'active' },
-      { state: 'paused', pausedReason: 'manual', paused: { by: owner } },
+      { state: 'paused', pausedReason: 'auto:owner_gone', resumeAt: null, paused: { by: owner } },
     ]);
     await store.noteMember({ ...member, checkedAt: nine + 2 });
     expect(await store.readMember(inGroup.chatId, someone)).toMatchObject({ status: 'out' });
     await store.letIn({ ...change(world, '8', nine + 3), role: null, title: null });
-    const back = { revoked_at: null, revoked_by: null };
-    expect(await revoked(world)).toEqual([gone, back]);
+    expect(await revoked(world)).toEqual([gone, back, back]);
+    expect(await store.readTask(inPrivate.id)).toMatchObject({ resumeAt: nine + 3 });
+    expect(await store.readTask(ofOther.id)).toMatchObject({ pausedReason: 'manual', resumeAt: null });
     await store.noteMember({ ...member, checkedAt: nine + 4 });
-    expect(await revoked(world)).toEqual([back, back]);
+    expect(await revoked(world)).toEqual([back, back, back]);
   });
 
   test('a chat that cannot be reached is let in for when it is back, and stays out where it was denied', async () => {

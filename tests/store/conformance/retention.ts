@@ -8,14 +8,20 @@ import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aReadyTask, claimParts, withTask, withReadyTask } from '../scenes.ts';
 
 const later = nine + 1000 * hour;
+export const retentionMs = 90 * 24 * hour;
 
 /** Walks a shelf to its end, and answers what was removed. */
-async function prune({ store }: World, shelf: Shelf, before = later, limit = 3): Promise<Record<string, number>> {
+export async function prune(
+  { store }: World,
+  shelf: Shelf,
+  before = later,
+  limit = 3,
+): Promise<Record<string, number>> {
   const removed: Record<string, number> = {};
   let after: string | null = null;
   for (let pages = 0; pages === 0 || after !== null; pages += 1) {
     if (pages > 1000) throw new Error('the walk does not end');
-    const pruned = await store.prune({ shelf, after, before, limit });
+    const pruned = await store.prune({ shelf, after, now: before + retentionMs, before, limit });
     for (const [table, count] of Object.entries(pruned.removed)) removed[table] = (removed[table] ?? 0) + count;
     after = pruned.next;
   }
@@ -23,7 +29,7 @@ async function prune({ store }: World, shelf: Shelf, before = later, limit = 3):
 }
 
 /** So many slots that ran, each with an attempt, a delivered part and what it consumed. */
-async function ran(world: World, count: number, first = nine): Promise<void> {
+export async function ran(world: World, count: number, first = nine): Promise<void> {
   const { store, make } = world;
   for (let now = first; now < first + count * hour; now += hour) {
     await claimAll(world, { now, limit: 1 });
@@ -37,10 +43,10 @@ async function ran(world: World, count: number, first = nine): Promise<void> {
   }
 }
 
-const count = async (world: World, table: string) =>
+export const count = async (world: World, table: string) =>
   Number((await world.query<{ n: number }>(`select count(*) as n from ${table}`))[0]?.n);
 
-async function slotsOf(world: World, task: Task): Promise<number[]> {
+export async function slotsOf(world: World, task: Task): Promise<number[]> {
   const rows = await world.query<{ slot_at: number }>(
     'select slot_at from occurrences where task_id = ?t order by slot_at',
     task.id,
@@ -265,10 +271,10 @@ export function remainsTests(open: OpenWorld): void {
     const [replaced, young, revoked] = [await aTask(world), await aTask(world), await aTask(world)];
     const grantOf = async ({ id }: { readonly id: string }) =>
       (await world.query<{ grant_id: string }>(`select grant_id from tasks where id = ?t`, id))[0]?.grant_id ?? '';
-    const give = (task: { readonly id: string }, at: number, id: string) =>
+    const give = (task: Pick<Task, 'id' | 'ownerId'>, at: number, id: string) =>
       world.store.changeTask({ taskId: task.id, actor: 'system', at, once: null, quota: { chat: 9, user: 9 } }, () => ({
         ...noChange,
-        grant: { is: 'given', id, scopes: ['action:message'], expiresAt: null },
+        grant: { is: 'given', id, ownerId: task.ownerId, standIn: null, scopes: ['action:message'], expiresAt: null },
       }));
     const [old, kept] = [await grantOf(replaced), await grantOf(young)];
     await give(replaced, nine, 'zz-1');

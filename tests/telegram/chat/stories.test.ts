@@ -8,7 +8,7 @@ const folder = new URL('../../../fixtures/words/', import.meta.url);
 
 /**
  * Each file of fixtures/words is a story. A line behind `> ` is done: `Ada: words`, `Ada in reply: words`, `Ada: [button]`,
- * `Ada: {callback data}` or `5 minutes later`; the answer stands below. `npx vitest run tests/telegram/chat/stories.test.ts -u` writes the answers anew for review.
+ * `Ada: {callback data}`, `5 minutes later`, `Ada leaves` or `Ada is back`; the answer stands below. `npx vitest run tests/telegram/chat/stories.test.ts -u` writes the answers anew for review.
  */
 test.each(readdirSync(folder))('%s is told to the letter', async (name) => {
   const script = readFileSync(new URL(name, folder), 'utf8').split('\n');
@@ -39,11 +39,7 @@ interface Stage {
 
 /** Plays a step, and answers what it brings, line by line. */
 async function played(stage: Stage, step: string): Promise<readonly string[]> {
-  const minutes = /^(\d+) minutes? later$/.exec(step)?.[1];
-  if (minutes !== undefined) {
-    await stage.talk.pipeline.pass(Number(minutes) * minute);
-    return [];
-  }
+  if (await happens(stage, step)) return [];
   const [, name = '', reply, what = ''] = /^(\w+)( in reply)?: (.+)$/.exec(step) ?? [];
   const person = people.get(name);
   if (person === undefined) throw new Error(`nobody does this: ${step}`);
@@ -51,6 +47,20 @@ async function played(stage: Stage, step: string): Promise<readonly string[]> {
   if (label !== undefined) return pressed(stage, { person, label });
   if (data !== undefined) return pressed(stage, { person, data });
   return said(stage, what, { person, repliesTo: reply === undefined ? null : (stage.shown.at(-1)?.id ?? null) });
+}
+
+/** False where the step is one that a person does to the bot. */
+async function happens({ talk }: Stage, step: string): Promise<boolean> {
+  const { store, time, pass } = talk.pipeline;
+  const [, minutes, name = '', move] = /^(?:(\d+) minutes? later|(\w+) (leaves|is back))$/.exec(step) ?? [];
+  const userId = people.get(name)?.actor;
+  if (minutes !== undefined) await pass(Number(minutes) * minute);
+  else if (userId === undefined) return false;
+  else {
+    const status = move === 'leaves' ? 'out' : 'member';
+    await store.noteMember({ chatId: (await talk.chat()).id, userId, status, checkedAt: time.now() });
+  }
+  return true;
 }
 
 async function said({ talk, shown }: Stage, words: string, by: Pick<By, 'person' | 'repliesTo'>) {

@@ -46,6 +46,7 @@ function aTask(facts: Partial<Task> = {}): Task {
     pausedReason: null,
     resumeAt: null,
     ownerId: 'telegram:user:1001',
+    grantId: 'grant-1',
     chatId: 'chat-1',
     home: { provider: 'telegram', address: '-1001234', topic: null },
     topicState: 'none',
@@ -121,7 +122,6 @@ describe('what is drawn', () => {
         .map(({ text }) => text),
     ).toEqual(['Resume', 'Show error', 'Edit']);
     expect(wordsOf({ ...view, reason: 'harmful_template' }, paused)).toContain('Its template would harm others.');
-    expect(wordsOf({ ...view, reason: 'membership', error: null }, paused)).toContain('Its owner is not in this chat');
   });
 
   test('what is blocked, with what to do about each cause', () => {
@@ -203,6 +203,7 @@ describe('the card says in words how the task stands', () => {
       'Paused on Wed 18 Nov 10:00, because too many runs in a row failed',
     ],
     [{ ...paused, pausedReason: 'chat_gone' }, 'Paused, because this chat could not be reached'],
+    [{ ...paused, pausedReason: 'auto:owner_gone' }, 'Paused until its owner is back, or somebody renews it'],
     [{ ...paused, pausedReason: 'harmful_template' }, 'Paused: its template would harm others. Make it simpler'],
     [
       { ...paused, pausedReason: 'unreadable: schedule' },

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Membership, Platform } from '../../../src/app/ports/outside.ts';
+import { systemClock } from '../../../src/system/clock.ts';
+import type { TelegramApi } from '../../../src/telegram/api.ts';
 import { createPlatform } from '../../../src/telegram/platform.ts';
+import { aTask } from '../../support/builders.ts';
 import { hour, minute } from '../../support/fakes.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { ada, aDoorway, ben, lab, mallory, type Doorway } from './doorway.ts';
@@ -155,6 +158,49 @@ it('learns who came and who left from the words of the platform', async () => {
     { user_id: `telegram:user:${ben}`, status: 'member' },
     { user_id: `telegram:user:${mallory}`, status: 'out' },
   ]);
+});
+
+/** A platform on which all accounts have been deleted since: they stay in the lists of members, without their names. */
+function nameless(api: TelegramApi): Pick<TelegramApi, 'ask'> {
+  return {
+    ask: (call, ms) =>
+      api.ask((raw, signal) => {
+        const getChatMember = async (asked: Parameters<typeof raw.getChatMember>[0]) => {
+          const member = await raw.getChatMember(asked, signal);
+          return { ...member, user: { ...member.user, first_name: '' } };
+        };
+        const left = new Proxy(raw, {
+          get: (known, name): unknown => (name === 'getChatMember' ? getChatMember : Reflect.get(known, name)),
+        });
+        return call(left, signal);
+      }, ms),
+  };
+}
+
+it('knows that somebody whose account was deleted is out of every chat', async () => {
+  const { api } = await aDoorway();
+  const platform = createPlatform(nameless(api), { clock: systemClock, defaultTimezone: 'UTC' });
+  expect(await platform.member(String(lab), `telegram:user:${ben}`)).toEqual({
+    is: 'known',
+    status: 'out',
+  });
+});
+
+it('lets the tasks of somebody who is back go on at once', async () => {
+  const world = await open();
+  const doorway = await aDoorway({ world });
+  const { served, rings, query, settled } = doorway;
+  const ownerId = `telegram:user:${ben}` as const;
+  await aTask(world, { home: { provider: 'telegram', address: String(lab), topic: null }, ownerIfNone: ownerId });
+  const waits = () => query(`select resume_at from tasks where resume_at is null and owner_id = ?t`, ownerId);
+  served.world.setMember(lab, 'ben', 'left');
+  await settled();
+  await query(`update tasks set state = 'paused', next_at = null, paused_reason = 'auto:owner_gone'`);
+  const before = rings.length;
+  expect(await waits()).toHaveLength(1);
+  served.world.setMember(lab, 'ben', 'member');
+  await settled();
+  expect([await waits(), rings.slice(before).filter((room) => room === 'scheduler')]).toEqual([[], ['scheduler']]);
 });
 
 it('knows of each person in a chat what the platform says', async () => {

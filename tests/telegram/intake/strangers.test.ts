@@ -86,13 +86,17 @@ it('hears nothing more of a person who was denied, in private and in a group', a
   const doorway = await aDoorway({ world, settings: { owners: [ada], chats: [String(lab), String(ben)] } });
   for (const chat of [lab, ben]) await doorway.says('ben', '/new', chat);
   expect(doorway.saids).toHaveLength(2);
-  await world.store.shutOut({ address: String(ben), by: `telegram:user:${ada}`, newId: 'none', at: 1, to: 'refused' });
+  const denied = { address: String(ben), by: `telegram:user:${ada}`, newId: 'none', at: 1, to: 'refused' } as const;
+  await world.store.shutOut(denied);
   for (const chat of [lab, ben]) await doorway.says('ben', '/new', chat);
   expect([doorway.saids.length, sends(doorway, ben)]).toEqual([2, [expect.stringMatching(/private bot/)]]);
   await doorway.says('ada', '/new', lab);
   await world.store.letIn({ address: String(ben), role: null, title: null, by: 'system', newId: 'none', at: 2 });
   await doorway.says('ben', '/new', lab);
   expect(doorway.saids.map(({ person }) => person.id)).toEqual([ben, ben, ada, ben]);
+  await world.store.shutOut({ ...denied, at: 3 });
+  for (const text of ['/new', '/tasks']) await doorway.says('ben', text, ben);
+  expect(sends(doorway, ben)).toHaveLength(2);
 });
 
 it('closes the door on what was stored before the approval ended', async () => {

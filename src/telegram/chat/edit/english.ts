@@ -86,6 +86,7 @@ export const fieldTexts = {
     ack: 'Asks for Done',
     approval: 'Approval',
     skip_if_unchanged: 'The same result again',
+    keep: 'History',
     until: 'Ends',
     start_at: 'Starts',
     max_runs: 'Ends after',
@@ -108,6 +109,7 @@ export const fieldTexts = {
     ack: 'no',
     approval: 'not needed',
     skip_if_unchanged: 'shown like any other',
+    keep: 'as in this chat',
     fallback: 'results wait',
     until: 'never',
     start_at: 'at once',
@@ -135,6 +137,11 @@ export const fieldTexts = {
   asks: (how: string): string => `Asks for Done, ${how}`,
   never: 'never',
   runs: (count: number): string => `${count} ${count === 1 ? 'run' : 'runs'}`,
+  kept: (runs: number | null, days: number | null): string => {
+    const last = runs === null ? null : `the last ${runs === 1 ? 'run' : `${runs} runs`}`;
+    const young = days === null ? null : `${days} days`;
+    return [last, young].filter((each) => each !== null).join(', and ');
+  },
   attempts: (count: number): string => `${count} ${count === 1 ? 'attempt' : 'attempts'}`,
   noTags: 'none',
   noMedia: 'none',
@@ -160,6 +167,7 @@ export const fieldTexts = {
     quiet: 'Quiet hours',
     approval: 'Approval',
     unchanged: 'Same result',
+    keep: 'History',
     ends: 'Ends',
   },
   /** Labels of the buttons of each setting. */
@@ -174,6 +182,7 @@ export const fieldTexts = {
     },
     quiet: { chat: 'As in this chat', off: 'Off (urgent)', '2200-0700': '22:00-07:00' },
     approval: { off: 'Not needed', on: 'Needed' },
+    keep: { chat: 'As in this chat', '10r': 'The last 10 runs', '7d': '7 days', '30d': '30 days' },
     unchanged: { show: 'Show it', silent: 'Without a sound', skip: 'Do not show it' },
     ends: { never: 'Never', '7d': 'In a week', '30d': 'In 30 days', r5: 'After 5 runs', r10: 'After 10 runs' },
   } as Readonly<Record<string, Readonly<Record<string, string>>>>,

@@ -8,6 +8,7 @@ import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts
 import type { Task } from '../../../domain/task.ts';
 import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
+import { keepRead } from '../kit/policy.ts';
 import { zoneNamed } from '../kit/zones.ts';
 
 /** Fields that `/edit` understands beside a new time: their names, and their values in plain words. */
@@ -66,6 +67,7 @@ const fields: readonly Field[] = [
   policy('skip_if_unchanged', ['unchanged', 'same'], 'unchanged skip', (value, reading) =>
     /^show$/i.test(value) || none.test(value) ? null : readByForm('skip_if_unchanged', value, reading),
   ),
+  policy('keep', ['keep', 'history'], 'keep 10 runs, 30 days', keepRead),
   policy('fallback', ['fallback'], 'fallback creator'),
   policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
   policy('start_at', ['start', 'starts'], 'start 2027-01-31'),
@@ -120,6 +122,7 @@ const choices: Readonly<Record<string, (value: string) => string>> = {
   quiet: (value) => `quiet ${value.replace(/^(\d\d)(\d\d)-(\d\d)(\d\d)$/, '$1:$2-$3:$4')}`,
   approval: (value) => `approval ${value}`,
   unchanged: (value) => `unchanged ${value}`,
+  keep: (value) => `keep ${value}`,
   ends: (value) => {
     const runs = /^r(\d+)$/.exec(value)?.[1];
     if (runs !== undefined) return `max runs ${runs}`;

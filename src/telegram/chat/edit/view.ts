@@ -26,7 +26,7 @@ export function editMenu(task: Task, facts: CardFacts): Drawn {
 }
 
 /** The settings that have a menu of their own. */
-export const settings = ['missed', 'ack', 'quiet', 'approval', 'unchanged', 'ends'] as const;
+export const settings = ['missed', 'ack', 'quiet', 'approval', 'unchanged', 'keep', 'ends'] as const;
 export type SettingName = (typeof settings)[number];
 
 export function isSetting(name: string): name is SettingName {
@@ -41,7 +41,8 @@ export function moreMenu(task: Task, facts: CardFacts): Drawn {
     names.map((name) => button(field.button[name], dataOf('field', id, name)));
   return drawn(blocks(cardText(task, facts), field.menu.more), [
     row(['missed', 'ack', 'unchanged']),
-    row(['quiet', 'approval', 'ends']),
+    row(['quiet', 'approval']),
+    row(['keep', 'ends']),
     [button(words.back, dataOf('edit', id))],
   ]);
 }

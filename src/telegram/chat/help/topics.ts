@@ -224,6 +224,15 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
       ['/edit #3 fallback none', 'it waits for its topic'],
     ],
   },
+  keep: {
+    also: ['retention', 'records', 'how long', 'privacy'],
+    does: 'How much of the history is kept; messages in the chat stay',
+    examples: [
+      ['/settings keep 30 days', 'for the tasks of this chat'],
+      ['/edit #3 keep 10 runs', 'for one task'],
+      ['/settings keep all', 'as much as the server keeps'],
+    ],
+  },
   unchanged: {
     also: ['same', 'again and again', 'repeated', 'changes'],
     does: 'A result that is the same as the last one need not be shown',

@@ -105,7 +105,6 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   too_late: 'itself',
   not_repeatable: 'itself',
   not_attachable: 'itself',
-  owner_left: 'itself',
   last_owner: 'itself',
   idempotency_mismatch: 'ours',
   idempotency_key_mismatch: 'ours',

@@ -4,9 +4,17 @@ import type { TaskStore } from '../../../app/ports/tasks.ts';
 import type { TruthStore } from '../../../app/ports/why.ts';
 import { leftOutAhead, upcoming } from '../../../app/tasks/upcoming.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
+import { isPerson } from '../../../domain/access.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import { executionThread, failuresPause, isBlank, staleSince, type Task } from '../../../domain/task.ts';
+import {
+  executionThread,
+  failuresPause,
+  isBlank,
+  ownerGonePause,
+  staleSince,
+  type Task,
+} from '../../../domain/task.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
@@ -55,9 +63,17 @@ export function cardText(task: Task, facts: CardFacts): Rich {
     staleText(task, facts),
     task.state === 'deleted' ? null : placeText(task),
     ...policyLines(task.policies, settingOf(task, facts.now, facts.dates)),
-    words.madeOn(facts.ownerName ?? null, dayMoment(task.created.at, settingOf(task, facts.now, facts.dates))),
+    originText(task, facts),
     isBlank(task.instructions) || task.instructions.trim() === task.title ? null : words.text(task.instructions),
   );
+}
+
+/** Somebody else may have taken it over since it was made. */
+function originText({ created, ownerId, ...task }: Task, { ownerName = null, now, dates }: CardFacts): string {
+  const { task: words } = texts;
+  const at = dayMoment(created.at, settingOf(task, now, dates));
+  const isTakenOver = isPerson(created.by) && created.by !== ownerId;
+  return isTakenOver && ownerName !== null ? words.takenOver(ownerName, at) : words.madeOn(ownerName, at);
 }
 
 function nextText({ state, schedule }: Task, { next, now, dates }: CardFacts): string | null {
@@ -106,6 +122,7 @@ function pausedText(task: Task, by: string | null, setting: Setting): string {
   if (isUnreadable(task)) return words.pausedUnreadable;
   if (pausedReason === 'chat_gone') return words.pausedForChat;
   if (pausedReason === 'harmful_template') return words.pausedForTemplate;
+  if (pausedReason === ownerGonePause) return words.pausedForOwner;
   return at === null ? words.paused : words.pausedBy(by, at);
 }
 
@@ -148,7 +165,7 @@ export function cardButtons(task: Task, { next, mark }: Pick<CardFacts, 'next' |
     [
       button(words.runNow, dataOf('run', id, mark)),
       goesOn ? button(words.pause, dataOf('pause', id)) : null,
-      task.state === 'paused' ? button(words.resume, dataOf('resume', id)) : null,
+      task.state === 'paused' ? goOnButton(task) : null,
       button(words.edit, dataOf('edit', id)),
     ],
     [
@@ -157,6 +174,13 @@ export function cardButtons(task: Task, { next, mark }: Pick<CardFacts, 'next' |
       button(words.delete, dataOf('delete', id)),
     ],
   ];
+}
+
+/** A task that waits for its owner goes on under another right than theirs. */
+function goOnButton({ id, pausedReason }: Task): Button | null {
+  const [verb, words] =
+    pausedReason === ownerGonePause ? ['renew', texts.reminder.button.renew] : ['resume', texts.button.resume];
+  return button(words, dataOf(verb, shortId(id)));
 }
 
 export function taskName({ number, title }: Pick<Task, 'number' | 'title'>): Rich {

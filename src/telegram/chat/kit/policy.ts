@@ -1,4 +1,5 @@
-import { nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
+import { keepIn } from '../../../domain/chat-settings.ts';
+import { keepLeast, nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
 import { formAt, type Policies } from '../../../domain/policy.ts';
 import type { QuietInput } from '../../../domain/quiet.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
@@ -51,7 +52,37 @@ const tellers: Readonly<Record<string, Teller>> = {
   quiet: quietWords,
   ack: ackWords,
   max_runs: (value: number) => texts.field.runs(value),
+  keep: keepWords,
 };
+
+type KeepInput = NonNullable<Policies['keep']>;
+
+/** The run and the day that are kept in any case are not worth a word beside more. */
+export function keepWords({ runs = keepLeast.runs, days = keepLeast.days }: KeepInput): string {
+  const isAge = days > keepLeast.days;
+  return texts.field.kept(isAge && runs === keepLeast.runs ? null : runs, isAge ? days : null);
+}
+
+const daysIn: Readonly<Record<string, number>> = { d: 1, w: 7, m: 30, y: 365 };
+
+/** `10 runs`, `30 days`, `100 runs and 2 weeks`; null for what keeps nothing back, and undefined for what cannot be read. */
+export function keepRead(value: string): KeepInput | null | undefined {
+  if (/^(?:off|no|none|never|default|usual|remove|chat|like the chat|all|everything)$/i.test(value)) return null;
+  const [, runs, days, unit = 'd'] =
+    /^(?:(?:the )?(?:last )?(\d{1,5}) ?(?:runs?|r)\b)?[,\s]*(?:and|or)?\s*(?:(?:the )?(?:last )?(\d{1,5}) ?(d|w|m|y)(?:ays?|eeks?|onths?|ears?)?)?$/i.exec(
+      value,
+    ) ?? [];
+  const keep = {
+    ...(runs === undefined ? {} : { runs: Number(runs) }),
+    ...(days === undefined ? {} : { days: Number(days) * (daysIn[unit.toLowerCase()] ?? 1) }),
+  };
+  return Object.entries(keep).every(isKeepable) && keepIn(keep) !== null ? keep : undefined;
+}
+
+function isKeepable([field, value]: readonly [string, number]): boolean {
+  const form = formAt(`keep.${field}`);
+  return form?.kind === 'whole' && value >= form.min && value <= form.max;
+}
 
 function quietWords({ from, to, mode }: QuietInput): string {
   return mode === 'off' || from === undefined || to === undefined

@@ -1,25 +1,30 @@
 import type { MissedAnswer } from '../../../app/ports/questions.ts';
+import { isActor } from '../../../domain/access.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { askExpiryMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { alerted, answer, toasted, redrawn, Refused } from '../kit/answers.ts';
-import { taskName, settingFor } from '../kit/card.ts';
+import { cardOf, taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';
-import { onAnyTask, onChat, onDoubt, onRun, onTask, targetOf, type RunOfTask } from '../kit/guards.ts';
+import {
+  onAnyTask,
+  onChat,
+  onDoubt,
+  onRun,
+  onTask,
+  permitted,
+  targetOf,
+  threadOf,
+  type RunOfTask,
+} from '../kit/guards.ts';
 import { arg, longId } from '../kit/press.ts';
 import { lines, pre } from '../kit/rich.ts';
 import { calledOf, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { donePressed, notDonePressed } from './done.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
-import { withLine, withRows } from './view.ts';
-
-/** The question with what became of it, and without its buttons. */
-function settled(ctx: ChatContext, line: string, toast: string): Answer {
-  if (ctx.shown === null) return alerted(line);
-  return redrawn(ctx, withRows(withLine(ctx.shown, line) ?? ctx.shown, []), toast);
-}
+import { mayNotRunNow, settled, withLine, withRows } from './view.ts';
 
 function inWindow(answer: Answer): Answer {
   const { toast } = answer;
@@ -69,6 +74,30 @@ async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGi
   return settled(ctx, line, wasGiven ? reminder.approvedWord : reminder.discardedWord);
 }
 
+/** A right of whoever presses, whose task it is from then on. The word about it says by whom; a card shows the task. */
+async function renewPressed(ctx: ChatContext, before: Task): Promise<Answer> {
+  const { task, entryId } = await ctx.tasks.renew(targetOf(ctx, before));
+  const { reminder } = texts;
+  const word = entryId === null ? reminder.renewedBefore : reminder.renewedBy(shortName(ctx.person.name), 1);
+  return arg(ctx, 1) === 'n' ? settled(ctx, word, word) : redrawn(ctx, await cardOf(task, ctx), word);
+}
+
+/** All tasks here of somebody who is gone. Those of one person are judged alike, so the first of them tells who may. */
+async function renewAllPressed(ctx: ChatContext): Promise<Answer> {
+  const ownerId = `telegram:user:${arg(ctx, 0)}`;
+  if (!isActor(ownerId)) throw new Refused(texts.chat.oldButton);
+  const { chat } = ctx.place;
+  const query = { chatId: chat.id, filter: 'all', ownerId, text: null, limit: 1, offset: 0 } as const;
+  const [first] = (await ctx.store.chatTasks(query)).tasks;
+  const { reminder } = texts;
+  if (first === undefined) return settled(ctx, reminder.renewedBefore, reminder.renewedBefore);
+  await permitted(ctx, 'change', first.id);
+  const by = { actor: ctx.person.actor, idempotencyKey: ctx.key };
+  const { changed } = await ctx.bulk.renew({ thread: threadOf(ctx.place), ownerId }, by);
+  const word = changed === 0 ? reminder.renewedBefore : reminder.renewedBy(shortName(ctx.person.name), changed);
+  return settled(ctx, word, word);
+}
+
 /** The cause is one of the whole chat, so everything that waits there is looked at; the named task's topic is made anew. */
 async function unblockPressed(ctx: ChatContext, taskId: string | null): Promise<Answer> {
   const { store, clock } = ctx;
@@ -102,7 +131,9 @@ export const resultsButtons = {
     () => 'change',
     async (ctx) => {
       const by = { actor: ctx.person.actor, idempotencyKey: ctx.key };
-      await ctx.tasks.repeat('retry', longId(arg(ctx, 0)), by);
+      const { task, taskRun } = await ctx.tasks.repeat('retry', longId(arg(ctx, 0)), by);
+      const leftOut = mayNotRunNow(task, taskRun.reason);
+      if (leftOut !== null) throw new Refused(leftOut.words);
       return toasted(texts.deed.retried);
     },
   ),
@@ -121,6 +152,8 @@ export const resultsButtons = {
     () => 'change',
     (ctx, about) => decided(ctx, about, false),
   ),
+  renew: onTask('change', renewPressed, { deleted: 'gone' }),
+  renewall: renewAllPressed,
   unblock: onAnyTask({ task: 'change', chat: 'read' }, unblockPressed),
   arrived: onDoubt({ task: 'change', chat: 'manage' }, (ctx, id) => doubtSettled(ctx, id, true)),
   resend: onDoubt({ task: 'change', chat: 'manage' }, (ctx, id) => doubtSettled(ctx, id, false)),

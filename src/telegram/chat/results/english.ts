@@ -57,7 +57,6 @@ export const noticeTexts = {
     say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
   autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,
   pauseReasons: {
-    membership: 'Its owner is not in this chat any more.',
     chat_gone: 'This chat could not be reached.',
     harmful_template: 'Its template would harm others.',
   } as Readonly<Record<string, string>>,
@@ -201,8 +200,26 @@ export const reminderTexts = {
   discardedWord: 'Discarded',
   approvalExpired: 'Nobody approved it in time; thrown away.',
 
-  mayNotRun: (name: Rich, ...why: Parameters<typeof mayNotBecause>): Rich =>
-    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(...why)} Its runs are left out until that is mended; I tell you this once.`,
+  mayNotRun: (name: Rich, reason: Obstacle, kind: string): Rich =>
+    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, kind)} So are its next runs, and I tell this once.`,
+  mayNotRunTodo: (who: string | null): string =>
+    `It goes on when ${who === null ? 'you press Renew' : `${who} presses Renew, whose task it is then`}.`,
+  mayNotRunNow: (name: string, ...why: Parameters<typeof mayNotBecause>): string =>
+    `${name} may not run, because ${mayNotBecause(...why)}`,
+  waitsForOwner: (name: string): string => `${name} may not run, because its owner is not in this chat any more.`,
+  whoRenews: 'Whoever renews it owns it then.',
+  ownerOrAdmin: (owner: string | null): string => `${owner === null ? 'its owner' : oneLine(owner, 40)} or an admin`,
+  ownerGone: (name: string | null, tasks: number): Rich => {
+    const who = name === null ? 'The owner of a task here' : oneLine(name, 40);
+    const [theirs, verb] = tasks === 1 ? ['task here', 'stops'] : [`${tasks} tasks here`, 'stop'];
+    return blocks(
+      say`${bold(`${who} is not in this chat any more,`)} so their ${theirs} ${verb}, each at its next run. They go on by themselves when their owner is back.`,
+      'To have them go on now, an admin presses Renew, and owns them from then on.',
+    );
+  },
+  renewedBy: (name: string, tasks: number): string =>
+    `Renewed by ${name}, who owns ${tasks === 1 ? 'it' : `these ${tasks} tasks`} now`,
+  renewedBefore: 'Nothing is left to renew: it may run',
 
   history: {
     done: (name: string, at: string): string => `, done by ${oneLine(name, 40)} ${at}`,
@@ -224,12 +241,12 @@ export const reminderTexts = {
     skip: 'Skip',
     deliver: 'Deliver',
     discard: 'Discard',
+    renew: 'Renew',
   },
 } as const;
 
-function mayNotBecause(reason: Obstacle, hasLeft: boolean, kind: string): string {
+function mayNotBecause(reason: Obstacle, kind: string): string {
   if (reason === 'gone_kind') return `what it does (${oneLine(kind, 40)}) is not there any more.`;
-  if (hasLeft) return 'its owner is not in this chat any more.';
   if (reason === 'grant_expired') return 'its right to run has expired.';
   if (reason === 'grant_scope') return 'its right to run does not cover what it does.';
   return 'its right to run was taken back.';

@@ -1,9 +1,13 @@
 import type { ResultTask } from '../../../app/ports/outside.ts';
 import type { AckView, NotedDone, OpenQuestion } from '../../../app/ports/questions.ts';
+import { userIdOf } from '../../../domain/access.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
+import { isObstacle, type Reason } from '../../../domain/occurrence.ts';
 import { nth } from '../../../domain/schedule/words/words.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
-import type { Task } from '../../../domain/task.ts';
+import { ownerGonePause, type Task } from '../../../domain/task.ts';
+import type { Answer, ChatContext } from '../context.ts';
+import { alerted, redrawn } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
@@ -45,8 +49,41 @@ export function askingDrawn(view: AskingView, scene: AskingScene): Drawn | null 
     case 'approval':
       return approvalDrawn(view, scene);
     case 'mayNotRun':
-      return drawn(texts.reminder.mayNotRun(taskName(scene.task), view.reason, view.hasLeft, scene.task.action.kind));
+      return mayNotRunDrawn(view, scene);
   }
+}
+
+/** Whoever may change the task can give it a right of their own. */
+function mayNotRunDrawn({ reason }: Of<'mayNotRun'>, { task, ownerName }: AskingScene): Drawn {
+  const { reminder } = texts;
+  const words = reminder.mayNotRun(taskName(task), reason, task.action.kind);
+  // No right brings back what the program cannot do any more.
+  if (reason === 'gone_kind') return drawn(words);
+  const who = isGroup(task) ? reminder.ownerOrAdmin(ownerName) : null;
+  return drawn(blocks(words, reminder.mayNotRunTodo(who)), renewRows(task));
+}
+
+function renewRows({ id }: Task): Rows {
+  return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n'))]];
+}
+
+/** A run by hand that was left out as well: the words, and how to mend that; null when it was not. */
+export function mayNotRunNow(task: Task, reason: Reason | null): { words: string; rows: Rows } | null {
+  if (!isObstacle(reason)) return null;
+  const { reminder } = texts;
+  const name = texts.task.plainName(task.number, task.title);
+  const waits = task.pausedReason === ownerGonePause;
+  const words = waits ? reminder.waitsForOwner(name) : reminder.mayNotRunNow(name, reason, task.action.kind);
+  if (reason === 'gone_kind') return { words, rows: [] };
+  return { words: `${words} ${reminder.whoRenews}`, rows: renewRows(task) };
+}
+
+/** One word for all tasks of a person who is gone. */
+export function ownerGoneDrawn({ ownerId, name, tasks }: Of<'ownerGone'>): Drawn {
+  const { reminder } = texts;
+  return drawn(reminder.ownerGone(name, tasks), [
+    [button(reminder.button.renew, dataOf('renewall', userIdOf(ownerId) ?? ''))],
+  ]);
 }
 
 function nagDrawn(
@@ -193,6 +230,12 @@ export function doneShown(
   );
   const told = withLine(shown, line);
   return told === null ? withRows(shown, [[button(line, dataOf('seen'))], [back]]) : withRows(told, [[back]]);
+}
+
+/** The question with what became of it, and without its buttons. */
+export function settled(ctx: ChatContext, line: string, toast: string): Answer {
+  if (ctx.shown === null) return alerted(line);
+  return redrawn(ctx, withRows(withLine(ctx.shown, line) ?? ctx.shown, []), toast);
 }
 
 /** A message keeps its words, and its file, when its buttons change. */

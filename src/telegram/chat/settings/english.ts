@@ -35,6 +35,7 @@ export const settingsTexts = {
   reactions: (on: boolean): string => `Thumbs up instead of a message: ${on ? 'on' : 'off'}`,
   dates: (style: DateStyle, example: string): string => `Dates: ${styles[style]}, such as ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
+  keep: (words: string | null): string => `History: ${words ?? 'all that the server keeps'}`,
   digest: (words: string | null): string => `Digest: ${words ?? 'off'}`,
   alarms: (where: 'private' | 'chat' | 'other' | 'off'): string =>
     `Alarms of the server: ${{ private: 'to you in private', chat: 'in this chat', other: 'in another chat', off: 'off' }[where]}`,
@@ -60,6 +61,7 @@ export const settingsTexts = {
   silent: 'Without sound',
   reactionsOn: '👍 on',
   reactionsOff: '👍 off',
+  keepChoices: { all: 'All history', '10r': '10 runs', '30d': '30 days' },
   datesButton: 'Dates',
   zoneButton: 'Time zone',
   digestButton: 'Digest',
@@ -73,6 +75,7 @@ export const settingsTexts = {
       code('/settings quiet off'),
       code('/settings thumbs off'),
       code('/settings dates de'),
+      code('/settings keep 100 runs, 30 days'),
       code('/settings zone Madrid'),
       code('/settings digest daily 8:00'),
     ),
@@ -86,6 +89,13 @@ export const settingsTexts = {
     ),
   noQuiet: (): Rich =>
     say`There are no quiet hours here yet, so say when they are: ${code('/settings quiet 22:30-06:45 silent')}`,
+  unreadKeep: (): Rich =>
+    lines(
+      'I cannot read how much history is to be kept. These can be read:',
+      code('/settings keep 30 days'),
+      code('/settings keep 100 runs, 30 days'),
+      code('/settings keep all'),
+    ),
   unreadDates: (): Rich =>
     say`I know these: ${Object.keys(styles).join(', ')}. For example ${code('/settings dates de')}`,
 } as const;

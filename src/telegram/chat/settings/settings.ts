@@ -1,5 +1,5 @@
 import { momentsIn } from '../../../app/why/moments.ts';
-import { dateStyles, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
+import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Thread } from '../../../domain/thread.ts';
@@ -7,6 +7,7 @@ import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
+import { keepRead, keepWords } from '../kit/policy.ts';
 import { arg, button, dataOf, type Rows, inRows } from '../kit/press.ts';
 import { lines, type Rich, blocks, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
@@ -35,7 +36,7 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
 }
 
 /** Names that people may write for a setting, and what the view calls it. */
-const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions' };
+const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions', history: 'keep' };
 
 async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
   const { place } = ctx;
@@ -121,6 +122,10 @@ function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetti
       return readMode(value, quiet);
     case 'reactions':
       return value === 'on' || value === 'off' ? { set: { reactions: value === 'on' } } : { unread: settings.unread() };
+    case 'keep': {
+      const keep = keepRead(value);
+      return keep === undefined ? { unread: settings.unreadKeep() } : { set: { keep } };
+    }
     case 'dates': {
       const style = dateStyles.find((one) => one === value || settings.styles[one].toLowerCase() === value);
       return style === undefined ? { unread: settings.unreadDates() } : { set: { dates: style } };
@@ -194,7 +199,7 @@ export type AlarmWords = 'private' | 'chat' | 'other' | 'off';
 
 function settingsDrawn(facts: SettingsFacts): Drawn {
   const { settings, timezone, now, isPrivate, mayChange, admins, digest, alarms } = facts;
-  const { create, quiet, reactions, dates } = settings;
+  const { create, quiet, reactions, dates, keep } = settings;
   const words = texts.settings;
   return drawn(
     blocks(
@@ -205,6 +210,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.reactions(reactions),
         words.dates(dates, example(dates, facts)),
         words.zone(timezone, clockIn(timezone, now)),
+        words.keep(keep === null ? null : keepWords(keep)),
         words.digest(digest),
         alarms === null ? null : words.alarms(alarms),
       ),
@@ -225,7 +231,7 @@ const presets: readonly Pick<Quiet, 'from' | 'to'>[] = [
 ];
 
 function settingsRows({ settings, isPrivate, alarms }: SettingsFacts): Rows {
-  const { create, quiet, reactions } = settings;
+  const { create, quiet, reactions, keep } = settings;
   const words = texts.settings;
   return [
     isPrivate
@@ -245,6 +251,9 @@ function settingsRows({ settings, isPrivate, alarms }: SettingsFacts): Rows {
       choice(words.reactionsOn, ['reactions', 'on'], reactions),
       choice(words.reactionsOff, ['reactions', 'off'], !reactions),
     ],
+    Object.entries(words.keepChoices).map(([value, label]) =>
+      choice(label, ['keep', value], JSON.stringify(keepIn(keepRead(value))) === JSON.stringify(keep)),
+    ),
     [
       button(words.datesButton, dataOf('set', 'open', 'dates')),
       button(words.zoneButton, dataOf('zones')),

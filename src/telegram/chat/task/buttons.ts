@@ -12,10 +12,18 @@ import { unnamedIn, type Unnamed } from '../kit/naming.ts';
 import { arg, button, dataOf, longId, shortId } from '../kit/press.ts';
 import { blocks, lines, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
-import { resultRows, withRows, noticeRows } from '../results/view.ts';
+import { mayNotRunNow, resultRows, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, isSpan } from './agenda.ts';
-import { pauseCommand, pauseToPressed, snoozeCommand, leftOutWords, skipCommand, undoneWords } from './doing.ts';
+import {
+  pauseCommand,
+  pauseToPressed,
+  resumed,
+  snoozeCommand,
+  leftOutWords,
+  skipCommand,
+  undoneWords,
+} from './doing.ts';
 import { isFilter } from './list.ts';
 import { historyOf, listOf, whyWords, whyCommand } from './looking.ts';
 
@@ -27,7 +35,7 @@ export const taskButtons = {
     stateTold(ctx, (await ctx.tasks.pause(targetOf(ctx, task), null)).task, texts.deed.pausedWord),
   ),
   resume: onTask('change', async (ctx, task) =>
-    stateTold(ctx, (await ctx.tasks.resume(targetOf(ctx, task))).task, texts.deed.resumedWord),
+    stateTold(ctx, (await resumed(ctx, task)).task, texts.deed.resumedWord),
   ),
   pauseto: onTask('change', pauseToPressed),
   skip: onTask('change', skipPressed),
@@ -60,7 +68,9 @@ async function onCard(ctx: ChatContext, task: Task, toast: string | null = null)
 async function runPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
   const [mark, occurrence] = [arg(ctx, 1) || `m${ctx.messageId}`, arg(ctx, 2)];
   const idempotencyKey = `telegram:run:${ctx.place.chat.id}:${mark}:${occurrence}`;
-  const { task } = await ctx.tasks.runNow({ ...targetOf(ctx, { id }), idempotencyKey });
+  const { task, taskRun } = await ctx.tasks.runNow({ ...targetOf(ctx, { id }), idempotencyKey });
+  const leftOut = mayNotRunNow(task, taskRun.reason);
+  if (leftOut !== null) throw new Refused(leftOut.words);
   if (occurrence === '' || ctx.shown === null) {
     const facts = { ...(await factsOf(task, ctx)), startedAt: ctx.clock.now() };
     return redrawn(ctx, card(task, facts), texts.deed.startedWord);

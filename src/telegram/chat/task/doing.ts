@@ -5,7 +5,7 @@ import type { Undone } from '../../../app/tasks/tasks.ts';
 import { undoable } from '../../../app/tasks/undo.ts';
 import { skipMax, undoMs } from '../../../domain/limits.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
-import type { Task } from '../../../domain/task.ts';
+import { ownerGonePause, type Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
@@ -18,12 +18,15 @@ import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
 import { snoozeButtons } from '../results/snoozing.ts';
+import { mayNotRunNow } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
 export const runCommand = onNamedTask(
   { deed: 'change', verb: 'run', isAlone: true, isAsked: true },
   async (ctx, named) => {
-    const { task } = await ctx.tasks.runNow(targetOf(ctx, named.task));
+    const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
+    const leftOut = mayNotRunNow(task, taskRun.reason);
+    if (leftOut !== null) return answer(leftOut.words, leftOut.rows);
     const isHere = ctx.place.topicTask?.id === task.id;
     return isHere
       ? reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))
@@ -67,7 +70,7 @@ export async function resumeCommand(ctx: ChatContext): Promise<Answer> {
 const resumeNamed = onNamedTask(
   { deed: 'change', verb: 'resume', fits: 'paused', isAlone: true },
   async (ctx, named) => {
-    const tried = await triedTo(() => ctx.tasks.resume(targetOf(ctx, named.task)));
+    const tried = await triedTo(() => resumed(ctx, named.task));
     if ('refusal' in tried) {
       const isOver = tried.refusal.code === 'schedule_exhausted';
       throw new Refused(isOver ? texts.edit.exhausted(named.task.number) : tried.refusal.message);
@@ -76,6 +79,12 @@ const resumeNamed = onNamedTask(
     return answer(lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx)), undoRow(task, entryId));
   },
 );
+
+/** A task that waits for its owner goes on under the right of whoever lets it go on. */
+export function resumed(ctx: ChatContext, task: Task) {
+  const target = targetOf(ctx, task);
+  return task.pausedReason === ownerGonePause ? ctx.tasks.renew(target) : ctx.tasks.resume(target);
+}
 
 async function pauseAll(ctx: ChatContext): Promise<Answer> {
   const words = ctx.args.replace(everything, '').trim();

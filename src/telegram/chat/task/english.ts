@@ -23,6 +23,7 @@ export const taskTexts = {
     `Paused${at === null ? '' : ` on ${at}`}, because too many runs in a row failed`,
   pausedForChat: 'Paused, because this chat could not be reached',
   pausedForTemplate: 'Paused: its template would harm others. Make it simpler',
+  pausedForOwner: 'Paused until its owner is back, or somebody renews it',
   pausedUnreadable: 'Paused: it cannot be read any more. Give it a new time, or delete it',
   completed: 'Completed: nothing is left to run',
   deleted: 'Deleted',
@@ -43,6 +44,7 @@ export const taskTexts = {
   snoozedTo: (at: string): string => `Snoozed to ${at}`,
   runs: (count: number): string => (count === 0 ? '' : `, ${count} ${count === 1 ? 'run' : 'runs'} so far`),
   madeOn: (name: string | null, at: string): string => `Made${name === null ? '' : ` by ${name}`} on ${at}`,
+  takenOver: (name: string, at: string): string => `Belongs to ${name}, made on ${at}`,
   policy: (name: string, value: string): string => `${name}: ${value}`,
   topicBlocked: 'Results: waiting, because its topic cannot be made here. See /start',
 } as const;

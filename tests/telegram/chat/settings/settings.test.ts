@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { keepRead } from '../../../../src/telegram/chat/kit/policy.ts';
 import { start } from '../../../support/pipeline.ts';
 import { aTalk, root, afterAsking } from '../talk.ts';
 
@@ -34,4 +35,31 @@ test('hours keep the mode and a mode keeps the hours', async () => {
   expect(await quiet()).toEqual({ from: '00:00', to: '06:30', mode: 'silent' });
   await talk.ask('/settings mode hold');
   expect(await quiet()).toEqual({ from: '00:00', to: '06:30', mode: 'hold' });
+});
+
+test.each([
+  ['10 runs', { runs: 10 }],
+  ['the last 10 runs', { runs: 10 }],
+  ['last run', undefined],
+  ['1 run', { runs: 1 }],
+  ['10r', { runs: 10 }],
+  ['30 days', { days: 30 }],
+  ['1 day', { days: 1 }],
+  ['2 weeks', { days: 14 }],
+  ['3 months', { days: 90 }],
+  ['1 year', { days: 365 }],
+  ['100 runs, 30 days', { runs: 100, days: 30 }],
+  ['100 runs and 30d', { runs: 100, days: 30 }],
+  ['all', null],
+  ['off', null],
+  ['', undefined],
+  ['30', undefined],
+  ['0 runs', undefined],
+  ['1001 runs', undefined],
+  ['0 days', undefined],
+  ['99999 years', undefined],
+  ['10 runs or so', undefined],
+  ['30 days, 100 runs', undefined],
+])('history is kept as somebody says: %s', (words, keep) => {
+  expect(keepRead(words)).toEqual(keep);
 });

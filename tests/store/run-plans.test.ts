@@ -77,6 +77,22 @@ test('stale results are found by their age, oldest first, and no other task is l
   expect(plan.filter((detail) => /^SCAN |TEMP B-TREE FOR ORDER BY/.test(detail))).toEqual([]);
 });
 
+test('a run that is called off is counted by its key, however many tasks there are', async () => {
+  const connection = await freshSqlite();
+  onTestFinished(() => void connection.close());
+  const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
+  await aTask(world);
+  await claimAll(world, { now: nine, limit: 1 });
+  const [run] = await world.query<{ id: string }>('select id from runs');
+  const { statements, planOf } = watched(connection);
+
+  await world.store.cancelRun({ runId: run?.id ?? '', actor: 'system:api', at: nine });
+
+  const counting = [...statements].filter((text) => text.includes('bounded_runs + 1'));
+  expect(counting).toHaveLength(1);
+  expect(counting.flatMap(planOf).filter((detail) => detail.startsWith('SCAN'))).toEqual([]);
+});
+
 test('what a task keeps is looked up along the slots of that task, and the tasks along their ids', async () => {
   const connection = await freshSqlite();
   onTestFinished(() => void connection.close());

@@ -12,7 +12,7 @@ const ada = 'telegram:user:1001';
 describe('a template', () => {
   const templates = promptTemplates();
   const tried = async (text: string) => {
-    const template = messageAction(templates).check({ kind: 'message' }, text);
+    const template = messageAction(templates, async () => null).check({ kind: 'message' }, text);
     if (template !== null) await templates.check(template, ada);
   };
   const madeOf = (text: string, variables = {}) => templates.render(text, ada, variables);
@@ -31,6 +31,7 @@ describe('a template', () => {
   it.each([
     '{{ nobody }}',
     '{{ task.owner }}',
+    '{{ last.nothing }}',
     '{% if task.id %}{{ run.nothing }}{% endif %}',
     '{{ a',
     '{% if %}',
@@ -45,6 +46,7 @@ describe('a template', () => {
     'Seen {{ context.seen }} of {{ context.list | size }}',
     '{{ task.id }} {{ task.tz }} {{ run.number }} {{ run.slot }} {{ run.source }} {{ run.attempt }}',
     '{{ nobody | default: "-" }}',
+    '{{ last.text | default: "nothing yet" }} {{ last.data.x }} {{ last.at }} {{ last.outcome }} {{ last.number }}',
   ])('%j is taken, as a run may have what it names', async (text) => {
     await tried(text);
   });

@@ -200,7 +200,7 @@ const readableContext = lenient((text: string) => readObject('context', text), {
 const hasCome = `o.task_id = t.id and o.slot_at < coalesce(t.next_at, 9000000000000000)
   and o.status in ('succeeded', 'failed', 'cancelled', 'skipped', 'missed')`;
 
-const lastOutcome: Field<OccurrenceOutcome | null> = {
+export const lastOutcome: Field<OccurrenceOutcome | null> = {
   sql: raw(`coalesce((select 'missed' from gaps g where g.task_id = t.id
       and not exists (select 1 from occurrences o where ${hasCome} and o.slot_at > g.to_at) limit 1),
     (select o.status from occurrences o where ${hasCome} order by o.slot_at desc limit 1))`),

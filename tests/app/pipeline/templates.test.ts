@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { messageAction } from '../../../src/app/actions/message.ts';
 import type { Rendered } from '../../../src/app/ports/outside.ts';
+import { runInput } from '../../support/builders.ts';
+import { promptTemplates } from '../../support/fakes.ts';
 import { actor, aPipeline, minute, start } from '../../support/pipeline.ts';
 
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
@@ -72,4 +75,48 @@ it('a template knows its task, its run and what asked for it', async () => {
     `${task.id} 2 snooze ${iso(start + 10 * minute)} 1`,
     `${task.id} 3 schedule ${iso(start + 60 * minute)} 1`,
   ]);
+});
+
+describe('a template that names the last result', () => {
+  it('is given that of the last run that ended well, and what became of the last slot', async () => {
+    const p = await aPipeline();
+    const told = '[{{ last.text | default: "nothing yet" }}] {{ last.number }} {{ last.outcome }} {{ last.at }}';
+    const task = await p.create({ schedule: hourly, instructions: told });
+    const target = { taskId: task.id, actor } as const;
+    const say = (instructions: string) => p.rooms.tasks.edit(target, { instructions });
+    await p.pass(60 * minute);
+    await say('{{ context.missing }}');
+    await p.pass(60 * minute);
+    await say(told);
+    await p.pass(60 * minute);
+    await p.rooms.tasks.skip(target, { count: 1, from: null });
+    await p.pass(60 * minute);
+    await p.pass(60 * minute);
+    const at = (minutes: number) => new Date(start + minutes * minute).toISOString();
+    const first = '[nothing yet]   ';
+    const third = `[${first}] 1 failed ${at(60)}`;
+    expect(p.chat.shown.map(({ text }) => text).filter((text) => text.startsWith('[') && text.includes(' '))).toEqual([
+      first,
+      third,
+      `[${third}] 3 skipped ${at(180)}`,
+    ]);
+  });
+
+  it.each([
+    ['{{ last.text | default: "-" }}', 1],
+    ['{% if last.number %}{{ last["text"] }}{% endif %}', 1],
+    ['{{ task.title | split: " " | last }}', 0],
+    ['{% for one in (1..2) %}{{ forloop.last }}{% endfor %}', 0],
+    ['{{ run.number }}', 0],
+  ])('reads it, and no other does: %s', async (instructions, reads) => {
+    const asked: string[] = [];
+    const action = messageAction(promptTemplates(), async (taskId) => {
+      asked.push(taskId);
+      return null;
+    });
+    const whose = { runId: 'r', taskId: 't', chatId: 'c', ownerId: actor, runNumber: 1 } as const;
+    const job = { ...whose, attempt: 1, startedAt: start, outgoingKey: 'k', signal: new AbortController().signal };
+    await action.run({ ...job, input: { ...runInput, instructions } });
+    expect(asked).toEqual(Array.from({ length: reads }, () => 't'));
+  });
 });

@@ -71,7 +71,10 @@ function evaluateOnce({ text, variables, isTrial }: TemplateAsk): TemplateAnswer
   } catch (error) {
     if (isTrial && error instanceof UndefinedVariableError && error.message.startsWith('undefined variable: context.'))
       return { text: '' };
-    const [fault = ''] = errorText(error).split('\n', 1);
+    // "Undefined" is a word of programs.
+    const [fault = ''] = errorText(error)
+      .replace(/^undefined/, 'unknown')
+      .split('\n', 1);
     return { fault, ...(error instanceof TokenizationError ? { line: error.token.begin } : {}) };
   }
 }

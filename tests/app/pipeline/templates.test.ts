@@ -8,18 +8,23 @@ import { actor, aPipeline, minute, start } from '../../support/pipeline.ts';
 const hourly = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
 
 describe('a template', () => {
-  const templateOf = async (rendered: Rendered) => {
+  const busy: Rendered = { is: 'retry', error: 'busy', afterMs: 1000, isFree: true };
+  const broken = new Error('it broke');
+  const templateOf = async (...answers: (Rendered | Error)[]) => {
     const owners: string[] = [];
     const p = await aPipeline({
       templates: {
         check: async () => undefined,
         render: async (_text, owner) => {
           owners.push(owner);
-          return rendered;
+          const answer = answers[owners.length - 1] ?? answers.at(-1) ?? busy;
+          if (answer instanceof Error) throw answer;
+          return answer;
         },
       },
     });
-    const task = await p.create({ schedule: hourly, instructions: '{{ x }}' });
+    const policies = { retry: { attempts: 3 } };
+    const task = await p.create({ schedule: hourly, instructions: '{{ x }}', policies });
     for (let part = 0; part < 24; part += 1) await p.pass(5 * minute);
     return { p, owners, id: task.id };
   };
@@ -52,8 +57,19 @@ describe('a template', () => {
     expect(run?.attempts.map(({ startedAt }) => (startedAt - start) / minute)).toEqual([60, 70, 85, 100, 115]);
   });
 
+  it.each([
+    ['before', [busy, busy, busy]],
+    ['after', [broken, busy, busy]],
+    ['between', [broken, busy, broken, busy]],
+  ])('that cannot be rendered for a while leaves its policy all attempts: %s others', async (_when, answers) => {
+    const { p, id } = await templateOf(...answers, broken);
+    const [run] = await p.history(id);
+    expect(run).toMatchObject({ status: 'failed', error: 'it broke' });
+    expect(run?.attempts.filter(({ error }) => error === 'it broke')).toHaveLength(3);
+  });
+
   it('that can never be rendered fails its run after ten attempts', async () => {
-    const { p, id } = await templateOf({ is: 'retry', error: 'busy', afterMs: 1000, isFree: true });
+    const { p, id } = await templateOf(busy);
     const [run] = await p.history(id);
     expect(run).toMatchObject({ status: 'failed', error: 'busy' });
     expect(run?.attempts).toHaveLength(10);

@@ -1,0 +1,1 @@
+ALTER TABLE `runs` ADD `free_attempts` integer DEFAULT 0 NOT NULL;

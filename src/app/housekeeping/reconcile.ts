@@ -3,6 +3,7 @@ import { checks, type Finding } from '../../domain/audit.ts';
 import { isSpent } from '../../domain/due.ts';
 import { errorText } from '../../domain/errors.ts';
 import { reconcileMax } from '../../domain/limits.ts';
+import { isDelay } from '../../domain/schedule/schedule.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import type { Runner } from '../pipeline/runner.ts';
 import { slotFromNow } from '../pipeline/slot-plans.ts';
@@ -58,7 +59,14 @@ async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGen
     // A run that is worked on here ends by its own attempt, whatever its rows look like.
     if (check === 'running_without_attempt' && runner.worksOn(id)) continue;
     const now = clock.now();
-    const did = await store.repair({ check, id, now, actor, bootId, plan: (task) => planned(task, now) });
+    const did = await store.repair({
+      check,
+      id,
+      now,
+      actor,
+      bootId,
+      plan: (task, decided) => planned(task, { decided, now }),
+    });
     if (did !== null) yield { check, id, did };
     await timer.yield();
   }
@@ -69,12 +77,19 @@ async function* repairs(deps: ReconcileDeps, seen: Seen, actor: Actor): AsyncGen
   }
 }
 
-/** The next slot of an enabled task that has lost it, or whose one is wrong. A task that cannot be planned is paused, so that people see it. */
-function planned(task: DueTask | Unreadable, now: number): Replanned {
+/**
+ * The next slot of an enabled task that has lost it, or whose one is wrong. Slots that passed meanwhile are taken up as after
+ * an outage. A task that cannot be planned is paused, so that people see it.
+ */
+function planned(
+  task: DueTask | Unreadable,
+  { decided, now }: { readonly decided: number; readonly now: number },
+): Replanned {
   if ('unreadable' in task) return { pause: `unreadable: ${task.unreadable}` };
   try {
     const policy = policyFor(task);
-    return { nextAt: isSpent(policy, task.boundedRuns) ? null : slotFromNow(task, now) };
+    const from = isDelay(task.schedule) ? now : decided;
+    return { nextAt: isSpent(policy, task.boundedRuns) ? null : slotFromNow(task, from) };
   } catch (error) {
     return { pause: `unreadable: ${errorText(error)}` };
   }

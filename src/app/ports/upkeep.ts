@@ -96,8 +96,8 @@ export interface RepairRequest {
   readonly now: number;
   readonly actor: Actor;
   readonly bootId: string;
-  /** Plans an enabled task that has no next slot, or a wrong one. */
-  readonly plan: (task: DueTask | Unreadable) => Replanned;
+  /** Plans an enabled task that has no next slot, or a wrong one; its slots through `decided` need nothing any more. */
+  readonly plan: (task: DueTask | Unreadable, decided: number) => Replanned;
 }
 
 export type Replanned = { readonly nextAt: number | null } | { readonly pause: string };

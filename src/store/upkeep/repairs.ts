@@ -4,12 +4,13 @@ import { liveStatuses, type RunStatus } from '../../domain/run.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, pick, type Answer, type Fields, type RowOf } from '../engine/fields.ts';
+import { columns, columnsOf, like, pick, type Answer, type Fields, type RowOf } from '../engine/fields.ts';
 import { allOf, forUpdateOf, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { insert, one, select, update, updateReturning, type Settable } from '../engine/statements.ts';
+import { all, insert, one, select, update, updateReturning, type Settable } from '../engine/statements.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
 import { insertOccurrences } from '../runs/claims.ts';
 import { lookAhead } from '../runs/slots.ts';
+import { changesState } from '../tables/records.ts';
 import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 import { faultOf } from './checks.ts';
 
@@ -170,8 +171,9 @@ function* planAnew(request: RepairRequest): Script<string | null> {
       where t.id = ${id} and t.state = 'active' and (t.next_at is null or t.next_at > ${now}) ${forUpdateOf('t')}`,
   );
   if (found === undefined) return null;
-  yield* lookAhead([found], now);
-  const planned = plan(readDue({ ...found, nextAt: found.nextAt ?? scheduleLimits.lastInstant }));
+  const decided = yield* decidedThrough(id, now);
+  yield* lookAhead([found], decided);
+  const planned = plan(readDue({ ...found, nextAt: found.nextAt ?? scheduleLimits.lastInstant }), decided);
   if ('nextAt' in planned && planned.nextAt !== null && planned.nextAt === found.nextAt) return null;
   const before = { state: 'active', nextAt: found.nextAt };
   if ('pause' in planned) {
@@ -187,6 +189,25 @@ function* planAnew(request: RepairRequest): Script<string | null> {
   yield* update('tasks', after, sql`id = ${id}`);
   yield* note(request, { taskId: id, before, after });
   return nextAt === null ? 'completed: nothing is left to run' : `planned anew: ${iso(nextAt)}`;
+}
+
+/**
+ * Slots after it are still to be decided about. Up to it they have their rows, or there were none: the task was made, went on
+ * or was given its timing only then.
+ */
+function* decidedThrough(id: string, now: number): Script<number> {
+  const at = columns.tasks.createdAt;
+  const instants = yield* all(
+    select({ at: like(at, raw('x.at')) })`from (
+      select case when resumed_at > created_at then resumed_at else created_at end as at from tasks where id = ${id}
+      union all select v.at from task_versions v join tasks t on t.id = v.task_id and t.bounded_since = v.version
+        where v.task_id = ${id}
+      union all select max(at) from audit where task_id = ${id} and ${raw(changesState)} and state_after = 'active'
+      union all select max(slot_at) from occurrences where task_id = ${id} and slot_at <= ${now}
+        and source in ('schedule', 'catch_up')
+      union all select max(to_at) from gaps where task_id = ${id}) x where x.at is not null`,
+  );
+  return Math.min(now, Math.max(...instants.map((one) => one.at)));
 }
 
 /** The slot was not decided about when it was due, so nothing of it can run; but it must not stay silent. */

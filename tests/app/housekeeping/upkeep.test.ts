@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { ScheduleInput } from '../../../src/domain/schedule/schedule.ts';
 import { tidy as tidied } from '../../support/chores.ts';
 import { aPipeline, day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import { said } from '../why/asking.ts';
@@ -367,44 +366,6 @@ describe('reconcile', () => {
     expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(start + 5 * minute);
     await p.pass(5 * minute);
     expect(await p.history(task.id)).toHaveLength(1);
-  });
-
-  it.each<[drift: string, schedule: Omit<ScheduleInput, 'timezone'>, far: number, mended: number]>([
-    ['a slot of its own, far ahead', { kind: 'interval', interval: 'PT5M' }, start + 500 * minute, start + 5 * minute],
-    ['no slot at all', { kind: 'cron', cron: '0 * * * *' }, start + 90 * minute, start + hour],
-    [
-      'another time than the one that was named',
-      { kind: 'once', once_at: new Date(start + 5 * minute).toISOString() },
-      start + day,
-      start + 5 * minute,
-    ],
-    [
-      'a delay that is longer than the one between two runs',
-      { kind: 'interval', interval: 'PT5M', from: 'completion' },
-      start + day,
-      start + 6 * minute,
-    ],
-  ])('finds and mends a next slot that is %s', async (_drift, schedule, far, mended) => {
-    const p = await aPipeline();
-    const task = await p.create({ schedule: { ...schedule, timezone: 'UTC' } });
-    await p.time.advance(minute);
-    expect((await p.rooms.audit.run()).findings).toEqual([]);
-    p.database.exec(`update tasks set next_at = ${far}`);
-    expect((await p.rooms.audit.run()).findings).toMatchObject([
-      { check: 'next_slot_drifted', count: 1, examples: [task.id] },
-    ]);
-    const { fixed } = await p.rooms.reconcile({ fix: true, actor: 'api:token:default' });
-    expect(fixed).toMatchObject([{ check: 'next_slot_drifted', id: task.id }]);
-    expect((await p.rooms.tasks.get(task.id)).nextAt).toBe(mended);
-    expect(await p.rooms.reconcile({ fix: true, actor: 'api:token:default' })).toEqual({ findings: [], fixed: [] });
-  });
-
-  it('takes the last slot of a delay for what it is, though one that began now would come after the end', async () => {
-    const until = new Date(start + day + 6 * hour).toISOString();
-    const schedule = { kind: 'interval', interval: 'P1D', from: 'completion', timezone: 'UTC' } as const;
-    const { p } = await withTask({ schedule, policies: { until } });
-    await p.pass(10 * hour);
-    expect((await p.rooms.audit.run()).findings).toEqual([]);
   });
 
   it('finds a drift among more tasks than a page holds, and leaves skips and bounds alone', async () => {

@@ -290,7 +290,8 @@ const removesTopic: Effect = (place, { route }) => {
 async function look(place: Place, { deliveryId, route }: Outgoing, { resentAs, besides }: Look): Promise<Evidence> {
   if (place.isBlind()) {
     if (place.chance.is(0.3)) throw new Error('a fault in the look');
-    return { is: 'undecided', evidence: 'looked' };
+    const blind = { is: 'undecided', evidence: 'looked' } as const;
+    return place.chance.is(0.5) ? { ...blind, isAway: true } : blind;
   }
   // At the old address of a chat nothing can be looked for.
   if (place.whereIs(route.address) !== route.address) return { is: 'undecided', evidence: 'moved' };

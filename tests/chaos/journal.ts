@@ -191,7 +191,7 @@ function turnOf(entry: Row<'audit'>, { task, before, mark }: Change): Turn {
   const { id: auditId, at, verb, actor } = entry;
   const state = entry.state_after ?? task.state;
   // What had revived a completed task and is taken back leaves it completed, with its count.
-  const isOverAgain = verb === 'undo' && state === 'completed';
+  const isOverAgain = verb === 'undo' && entry.state_before === 'active' && state === 'completed';
   const retimed = before === undefined || (!isOverAgain && isRetimed(verb, { policies, schedule }, before));
   const resumeAt = task.resume_at;
   return {

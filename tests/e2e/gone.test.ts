@@ -162,22 +162,22 @@ it('shows a result of several parts that was cut off by a kick from where it sto
 });
 
 describe('a task whose owner has left the group', () => {
-  it('is not run, which the group is told once, until the owner is back', async () => {
+  it('waits for them from its next slot on, which the group is told once for all that are theirs', async () => {
     const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab) });
     await bot.say('ada', lab, '/tz UTC');
-    await made(bot, ['ben', lab], 'every hour Water the plants');
+    for (const title of ['Water the plants', 'Feed the cat']) await made(bot, ['ben', lab], `every hour ${title}`);
     bot.world.setMember(lab, 'ben', 'left');
     await bot.pass(3 * hour);
-    const words = () => bot.texts(lab, null).filter((text) => text.startsWith('Not run:'));
-    expect(words()).toEqual([
-      'Not run: #1 Water the plants was left out, because its owner is not in this chat any more. Its runs are left out until that is mended; I tell you this once.',
-    ]);
-    expect(select(bot, 'select distinct status, reason from occurrences')).toEqual([
-      { status: 'skipped', reason: 'grant_revoked' },
-    ]);
+    const waiting = { state: 'paused', paused_reason: 'auto:owner_gone' };
+    expect(stateOf(bot)).toEqual([waiting, waiting]);
+    const words = bot.texts(lab, null).filter((text) => text.startsWith('Ben is not in this chat any more'));
+    expect(words).toEqual([expect.stringContaining('their 2 tasks here stop')]);
+    const leftOut = { status: 'skipped', reason: 'grant_revoked' };
+    expect(select(bot, 'select status, reason from occurrences')).toEqual([leftOut, leftOut]);
     bot.world.setMember(lab, 'ben', 'member');
     await bot.pass(hour);
-    expect(saidIn(bot, lab, topicNamed(bot, lab, 'Water the plants'))).toEqual(['Water the plants']);
+    for (const title of ['Water the plants', 'Feed the cat'])
+      expect(saidIn(bot, lab, topicNamed(bot, lab, title))).toEqual([title]);
   });
 });
 
@@ -187,7 +187,7 @@ it('a kind of action that is gone leaves the slots of its tasks out, which is to
   const bot = await before.restart({ env: { ECHO_ACTION: '0' } });
   await bot.pass(2 * hour);
   expect(toOwner(bot, /^Not run/)).toEqual([
-    'Not run: #1 Try was left out, because what it does (echo) is not there any more. Its runs are left out until that is mended; I tell you this once.',
+    'Not run: #1 Try was left out, because what it does (echo) is not there any more. So are its next runs, and I tell this once.',
   ]);
   expect(stateOf(bot)).toEqual([{ state: 'active', paused_reason: null }]);
 });

@@ -65,6 +65,34 @@ test('the last success is found from the end of the slots of its task', async ()
   ]);
 });
 
+test('a run that is called off is counted by its key, however many tasks there are', async () => {
+  const connection = await freshSqlite();
+  onTestFinished(() => void connection.close());
+  const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
+  await aTask(world);
+  await claimAll(world, { now: nine, limit: 1 });
+  const [run] = await world.query<{ id: string }>('select id from runs');
+  const { statements, planOf } = watched(connection);
+
+  await world.store.cancelRun({ runId: run?.id ?? '', actor: 'system:api', at: nine });
+
+  const counting = [...statements].filter((text) => text.includes('bounded_runs + 1'));
+  expect(counting).toHaveLength(1);
+  expect(counting.flatMap(planOf).filter((detail) => detail.startsWith('SCAN'))).toEqual([]);
+});
+
+test('stale results are found by their age, oldest first, and no other task is looked at', async () => {
+  const connection = await freshSqlite();
+  onTestFinished(() => void connection.close());
+  const world = worldOver(sqliteEngine(connection), () => sqliteEngine(connection));
+  const { selects, planOf } = watched(connection);
+  await world.store.refreshStale({ now: nine, limit: 10 }, () => []);
+
+  const plan = selects().flatMap(planOf);
+  expect(plan).toContainEqual(expect.stringMatching(/^SEARCH t USING INDEX tasks_stale \(<expr><\?\)/));
+  expect(plan.filter((detail) => /^SCAN |TEMP B-TREE FOR ORDER BY/.test(detail))).toEqual([]);
+});
+
 test('what a task keeps is looked up along the slots of that task, and the tasks along their ids', async () => {
   const connection = await freshSqlite();
   onTestFinished(() => void connection.close());

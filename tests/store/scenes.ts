@@ -114,7 +114,7 @@ export function delivered(part: Claimed, messageId = 5001, facts: Partial<Ended<
   return { ...claimOf(part), status: 'delivered', ids, at: nine + minute, evidence: null, pinId: null, ...facts };
 }
 
-export function lost(part: Claimed, afterMs: number | null = 0, guidance: NewMessage | null = null): PartEnd {
+export function lost(part: Claimed, afterMs: number | null = 0, guidance: NewMessage | null = null): Ended<'unknown'> {
   return { ...claimOf(part), status: 'unknown', afterMs, error: 'no answer', evidence: '{}', guidance };
 }
 

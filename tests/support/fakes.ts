@@ -146,7 +146,7 @@ export interface FaultyTransport extends Transport {
   /** Each look for evidence spends so many calls. */
   probes(count: number): void;
   /** What a look for evidence says, instead of the truth. */
-  evidence(...answers: (Evidence['is'] | 'asks')[]): void;
+  evidence(...answers: (Evidence['is'] | 'asks' | 'away')[]): void;
   deleteTopic(id: number): void;
   /** Sends wait until the returned function is called. */
   hold(): () => void;
@@ -295,7 +295,7 @@ export function faultyTransport(): FaultyTransport {
   const decorationFaults: SendFault[] = [];
   const nameFaults: SendFault[] = [];
   const topicFaults: TopicFault[] = [];
-  const answers: (Evidence['is'] | 'asks')[] = [];
+  const answers: (Evidence['is'] | 'asks' | 'away')[] = [];
   let [failingLooks, probesPerLook] = [0, 0];
   let budget: Budget | null = null;
   let gate: Promise<void> = Promise.resolve();
@@ -375,9 +375,10 @@ export function faultyTransport(): FaultyTransport {
   return chat;
 }
 
-function evidenceOf(told: Evidence['is'] | 'asks' | null, first: SentIds | null): Evidence {
+function evidenceOf(told: Evidence['is'] | 'asks' | 'away' | null, first: SentIds | null): Evidence {
   const is = told ?? (first === null ? 'absent' : 'arrived');
   if (is === 'arrived' && first !== null) return { is, ids: first, evidence: 'seen in the chat' };
+  if (is === 'away') return { is: 'undecided', evidence: 'no answer', isAway: true };
   if (is === 'asks') return { is: 'undecided', evidence: 'too many candidates', asks: true };
   return { is: is === 'arrived' ? 'undecided' : is, evidence: 'looked' };
 }

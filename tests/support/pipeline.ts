@@ -61,7 +61,7 @@ export interface Pipeline {
   /** Steps every room by hand until none of them has anything left to do at this instant. */
   settle(): Promise<void>;
   /** Lets time pass, then settles. */
-  pass(ms: number): Promise<void>;
+  readonly pass: (ms: number) => Promise<void>;
   create(input?: Partial<TaskInput>, request?: Partial<CreateRequest>): Promise<Task>;
   history(taskId: string): Promise<readonly TaskRun[]>;
   /** The process dies and another one starts on the same database; what it had in memory is gone. */

@@ -24,7 +24,7 @@ describe('a template', () => {
     expect(await madeOf(asked, { context: {} })).toEqual({ is: 'done', text: 'no none' });
     expect(await madeOf('{{ missing }}')).toMatchObject({
       is: 'giveUp',
-      error: expect.stringContaining('undefined variable: missing') as string,
+      error: expect.stringContaining('unknown variable: missing') as string,
     });
   });
 
@@ -63,7 +63,7 @@ describe('a template', () => {
   const kilo = 'x'.repeat(1024);
   const lists = 'abcdefg';
   it.each([
-    ['no prototypes', '{{ a.constructor.name }}', /undefined variable/],
+    ['no prototypes', '{{ a.constructor.name }}', /unknown variable/],
     ['no files', '{% include "x" %}', /Failed to lookup/],
     ['a bounded range', '{% for i in (1..100000000) %}x{% endfor %}', /memory alloc limit/],
     ['a bounded width', '{{ "now" | date: "%999999999d" }}', /memory alloc limit/],

@@ -183,7 +183,8 @@ function wordsOf(alarm: Alarm, to: Ears, nextId: () => string): Pick<Alarm, 'tol
     if (ear === null || told[owner] !== undefined || isKnownIn(facts, ear.thread)) continue;
     const key = threadKeyOf(ear.thread);
     const shown = { view: 'alarm', since, over, facts } as const;
-    const message = messages.get(key) ?? noticeTo(ear.thread, { id: nextId(), shown });
+    // As an answer: where the chat cannot be reached it is no use to try again and again.
+    const message = messages.get(key) ?? { ...noticeTo(ear.thread, { id: nextId(), shown }), kind: 'answer' };
     messages.set(key, message);
     told[owner] = message.id;
   }

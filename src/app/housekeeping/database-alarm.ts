@@ -62,6 +62,7 @@ export function createDatabaseAlarm(deps: DatabaseAlarmDeps) {
     const shown = { view: 'alarm', since: from, over, facts } as const;
     const edits = ({ ear, messageId }: Told) => ({
       ...noticeTo(ear.thread, { id: ids.next(), shown }),
+      kind: 'answer' as const,
       edits: messageId,
     });
     await store.addMessages(Object.values(told).map(edits), over);

@@ -32,7 +32,7 @@ export interface SlotEngine {
  */
 export interface SlotReview {
   /** A hint that a task has another schedule. A lost one costs nothing, because the night looks at every task. */
-  look(taskId: string): void;
+  readonly look: (taskId: string) => void;
   readonly chores: readonly [fresh: Chore, night: Chore];
 }
 

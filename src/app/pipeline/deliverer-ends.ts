@@ -108,7 +108,10 @@ export function sendAgain(part: OutboxPart, told: Later): PartEnd {
 }
 
 /** Its arrival is in doubt; evidence is looked for after a while. */
-export function doubt(part: OutboxPart, { error, afterMs, evidence }: Later): PartEnd {
+export function doubt(
+  part: OutboxPart,
+  { error, afterMs, evidence }: Later,
+): Extract<PartEnd, { readonly status: 'unknown' }> {
   const found = evidence ?? JSON.stringify({ lost: error });
   return { ...ended(part), status: 'unknown', afterMs, error: error ?? 'no answer', evidence: found, guidance: null };
 }

@@ -286,10 +286,15 @@ async function settle(serving: Serving): Promise<PartEnd> {
   if (found.is === 'absent') {
     return tryAgain(part, { error: 'it did not arrive', afterMs: 0, evidence, settled: true });
   }
-  const next = limits.settleDelaysMs[part.settles + 1];
   // A clock that was set back may have left it in the future, and the looks are counted from the send.
   const now = clock.now();
   const sentAt = Math.min(part.sentAt ?? now, now);
+  // Sending it again into an outage would only make another one of which nobody knows.
+  if (found.isAway === true && now - sentAt < limits.unknownHoldMs) {
+    const error = 'no answer, and Telegram cannot be asked for a trace of it';
+    return { ...doubt(part, { error, afterMs: lookAgainMs, evidence }), isNoLook: true };
+  }
+  const next = limits.settleDelaysMs[part.settles + 1];
   if (next !== undefined) {
     const afterMs = Math.max(sentAt + next - now, 0);
     return doubt(part, { error: 'no answer, and no trace of it yet', afterMs, evidence });

@@ -63,8 +63,9 @@ export function slotFromNow(
   if (schedule.kind === 'once') return schedule.onceAt;
   if (!isDelay(schedule)) return openFrom({ schedule, policy, skipped }, nextSlot(schedule, now, policy));
   // It counts from the end of a run that nobody names any more, so only a slot too far away is none.
-  const farthest = nextSlot(schedule, Math.max(now, ...skipped), policy);
-  return farthest === null ? null : Math.min(nextAt, farthest);
+  const farthest = nextSlot(schedule, Math.max(now, ...skipped), { startAt: policy.startAt });
+  const next = Math.min(nextAt, farthest ?? Infinity);
+  return farthest === null || next > (policy.until ?? Infinity) ? null : next;
 }
 
 /** A delay after the last finish has one slot to come; any other instant would do as well as it. */

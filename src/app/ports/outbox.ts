@@ -98,6 +98,8 @@ export type PartEnd = {
       readonly status: 'unknown';
       /** Null leaves it to a person. */
       readonly afterMs: number | null;
+      /** Nothing could be looked at, so that was no look. */
+      readonly isNoLook?: true;
       readonly error: string;
       readonly evidence: string;
       /** The question to a person, where the task was asked for. */

@@ -148,8 +148,11 @@ export type Sent = { readonly is: 'sent'; readonly ids: SentIds } | CallFault;
 export type Evidence =
   | { readonly is: 'arrived'; readonly ids: SentIds; readonly evidence: string }
   | { readonly is: 'absent'; readonly evidence: string }
-  /** `asks` when no later send could tell either, so that a person must say, whatever the task's policy is. */
-  | { readonly is: 'undecided'; readonly evidence: string; readonly asks?: true };
+  /**
+   * `asks` when no later send could tell either, so that a person must say, whatever the task's policy is. `isAway` when
+   * nothing was found out because Telegram did not answer.
+   */
+  | { readonly is: 'undecided'; readonly evidence: string; readonly asks?: true; readonly isAway?: true };
 
 export type TopicMade = { readonly is: 'made'; readonly topicId: number } | CallFault;
 

@@ -5,7 +5,7 @@ import * as limits from '../../domain/limits.ts';
 import { survivorOf } from '../chats/moves.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, least, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
-import { int, limit as limited, list, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
+import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
 import { topicNaming } from './cards.ts';
@@ -55,11 +55,10 @@ function* addHeads(at: Turn, parts: PartRow[], served: Set<string>): Script<void
     const found = yield* chatsInTurn(at, served.size + (round === 0 ? 0 : chatsPerRound));
     const chats = found.filter((chatId) => !served.has(chatId));
     const asked = round === 0 ? chats.slice(0, at.limit - parts.length) : chats;
-    const heads = yield* plainHeads(asked, at);
     let isAnyPutOff = false;
     for (const chatId of asked) {
       if (parts.length === at.limit) break;
-      const part = yield* soundHeadOf(chatId, at, heads);
+      const part = yield* soundHeadOf(chatId, at);
       served.add(chatId);
       if (part === undefined) isAnyPutOff = true;
       else parts.push(part);
@@ -73,21 +72,10 @@ const faultyMax = 20;
 /** Tasks passed over whose results wait for the end of quiet hours: more than a chat may have. */
 const quietMax = 500;
 
-/** Heads that were read together, by chat. */
-type Heads = Map<string, PartRow>;
-
-/** All of a claim in one statement, but for the chats in which other parts than the most urgent may have their turn. */
-function* plainHeads(chatIds: readonly string[], { now, resultsFirst, doubted }: Turn): Script<Heads> {
-  const plain = chatIds.filter((chatId) => resultsFirst?.has(chatId) !== true && !doubted.has(chatId));
-  const found = plain.length < 2 ? [] : yield* headsOf(plain, now, anyRank);
-  return new Map(found.map((part) => [part.chatId, part]));
-}
-
 /** Parts that cannot go out, ever, must not keep the others of their chat waiting. */
-function* soundHeadOf(chatId: string, at: Turn, heads: Heads): Script<PartRow | undefined> {
+function* soundHeadOf(chatId: string, at: Turn): Script<PartRow | undefined> {
   for (let [faulty, quiet] = [0, 0]; faulty < faultyMax && quiet < quietMax;) {
-    const part = heads.get(chatId) ?? (yield* headInTurn(chatId, at)) ?? (yield* headOfMerged(chatId, at, heads));
-    heads.delete(chatId);
+    const part = (yield* headInTurn(chatId, at)) ?? (yield* headOfMerged(chatId, at));
     if (part === undefined) return undefined;
     if (yield* dropFaulty(part, at.now)) {
       faulty += 1;
@@ -108,10 +96,9 @@ function* headInTurn(chatId: string, at: Turn): Script<PartRow | undefined> {
 }
 
 /** A run that was under way while its chat became one with another leaves its parts with a chat that is not there any more. */
-function* headOfMerged(chatId: string, at: Turn, heads: Heads): Script<PartRow | undefined> {
+function* headOfMerged(chatId: string, at: Turn): Script<PartRow | undefined> {
   const survivor = yield* survivorOf(chatId);
   if (survivor === null) return undefined;
-  heads.delete(survivor);
   yield* run(sql`update deliveries set chat_id = ${survivor} where chat_id = ${chatId}`);
   return yield* headOf(survivor, at);
 }
@@ -197,27 +184,14 @@ function* chatsAfter(after: string, now: number, limit: number): Script<string[]
 
 const turnFields = { chatId: columns.deliveries.chatId };
 
-interface Ranks {
-  readonly from: number;
-  readonly to: number;
-}
-
-const anyRank: Ranks = { from: 0, to: Math.max(...Object.values(outboxRanks)) };
-
-function* headOf(chatId: string, { now, doubted }: Turn, from = anyRank.from): Script<PartRow | undefined> {
-  const to = doubted.has(chatId) ? outboxRanks.answer : anyRank.to;
-  return (yield* headsOf([chatId], now, { from, to }))[0];
-}
-
-/** The most urgent part of each chat that no earlier part of its own thread holds back. */
-function* headsOf(chatIds: readonly string[], now: number, { from, to }: Ranks): Script<PartRow[]> {
-  const head = sql`select d.id from deliveries d
-    where d.chat_id = one.id and d.rank >= ${from} and d.rank <= ${to}
-      and d.status in ('pending', 'blocked') and d.ready_at <= ${now} and ${unheld(now)}
-    order by d.rank, d.id limit 1`;
-  return yield* all(
+/** The most urgent part that no earlier part of its own thread holds back. */
+function* headOf(chatId: string, { now, doubted }: Turn, rankMin = 0): Script<PartRow | undefined> {
+  const rankMax = doubted.has(chatId) ? outboxRanks.answer : Math.max(...Object.values(outboxRanks));
+  return yield* one(
     select(partFields)`from ${partSource}
-      where d.id in (select (${head}) from chats one where one.id in ${list(chatIds)}) ${skipLocked('d')}`,
+      where d.chat_id = ${chatId} and d.rank >= ${rankMin} and d.rank <= ${rankMax}
+        and d.status in ('pending', 'blocked') and d.ready_at <= ${now} and ${unheld(now)}
+      order by d.rank, d.id limit 1 ${skipLocked('d')}`,
   );
 }
 

@@ -114,7 +114,7 @@ function endColumns(end: PartEnd, now: number) {
         readyAt: end.afterMs === null ? null : now + end.afterMs,
         error: end.error,
         evidence: end.evidence,
-        settles: raw(`case when status = 'unknown' then settles + 1 else 0 end`),
+        settles: sql`case when status = 'unknown' then settles + ${end.isNoLook ? 0 : 1} else 0 end`,
         doubtedAt: doubtedSince,
         fence,
       };

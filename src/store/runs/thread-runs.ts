@@ -181,9 +181,10 @@ export function* countBegun(runIds: readonly string[], now: number): Script<Spen
     const tasks = yield* updateReturning(
       'tasks',
       { boundedRuns: raw('bounded_runs + 1') },
+      // Two looks for one run, as a look that names the task is made for every task that there is.
       sql`id = (select r.task_id from runs r join occurrences o on o.id = r.occurrence_id
-        where r.id = ${id} and r.attempts > 0 and o.source in ('schedule', 'catch_up')
-          and r.task_version >= tasks.bounded_since)`,
+          where r.id = ${id} and r.attempts > 0 and o.source in ('schedule', 'catch_up'))
+        and bounded_since <= (select r.task_version from runs r where r.id = ${id})`,
       pick(columns.tasks, 'id'),
     );
     counted.push(...tasks.map((task) => task.id));

@@ -12,7 +12,7 @@ import { insertPart, isNews } from '../outbox/new-parts.ts';
 import { closeAcks } from '../questions/nags.ts';
 import { recordVerbs, tellEvents } from '../records/journal.ts';
 import { dueFields, dueSource, readDue, type DueRow } from './codec.ts';
-import { left, obstaclesIn, type Skip } from './grants.ts';
+import { left, obstaclesIn, waitsForOwner, type Skip } from './grants.ts';
 
 /** Pauses those of the tasks that have failed too often in a row. */
 export function autoPause(taskIds: readonly string[], now: number): Script<readonly string[]> {
@@ -50,7 +50,7 @@ function* tellOwnerGone({ id, chatId, ownerId }: Answer<typeof ownerFields>, now
   const person = yield* one(select(pick(users, 'name'))`from users where id = ${ownerId}`);
   const owned = yield* one(
     select({ count })`from tasks
-      where owner_id = ${ownerId} and state in ('active', 'paused') and chat_id = ${chatId}`,
+      where owner_id = ${ownerId} and (state = 'active' or (${waitsForOwner})) and chat_id = ${chatId}`,
   );
   const content: View = { view: 'ownerGone', ownerId, name: person?.name ?? null, tasks: owned?.count ?? 1 };
   const part = { id: idAt(now, `gone:${id}`), taskId: null, chatId, thread: { topic: null } };

@@ -213,7 +213,7 @@ type Doomed = Answer<typeof doomedFields>;
 const sliceMax = 512;
 
 /** Where there are not as many tasks as were expected nothing is deleted, because nobody was told of the others. */
-export function* purgeTasks({ whose, expected, at, ...by }: Purge): Script<Purged> {
+function* purgeTasks({ whose, expected, at, ...by }: Purge): Script<Purged> {
   const found = yield* all(select(doomedFields)`from tasks where ${within(whose)} order by id ${forUpdate}`);
   for (const { id, resumeAt } of found) if (resumeAt !== null && resumeAt <= at) yield* endPauseOf(id, at, by.endPause);
   const counts = yield* countTasks(whose);

@@ -8,7 +8,7 @@ import { columns, columnsOf, mapped, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, insert, one, select, update } from '../engine/statements.ts';
-import { addMessages, insertPart, placeOf, shownFields } from '../outbox/new-parts.ts';
+import { addMessages, insertPart, placeOf, shownFieldsOf } from '../outbox/new-parts.ts';
 import { readFacts } from '../tasks/codec.ts';
 
 const scope = 'system';
@@ -84,11 +84,17 @@ function* listAlarms(): Script<Alarm[]> {
 
 function* keepAlarm(alarm: Alarm, messages: readonly NewMessage[], now: number): Script<boolean> {
   yield* addMessages(messages, now);
-  const current = new Set([...alarm.current, ...messages.map(({ id }) => id)]);
-  const all = [...new Set(Object.values(alarm.told))];
-  for (const id of all) if (!current.has(id) && (yield* changeWord(id, alarm, now))) current.add(id);
+  const current = new Set(alarm.current);
+  const lost = new Set<string>();
+  const all = new Set(Object.values(alarm.told));
+  for (const id of all) {
+    const word = current.has(id) ? 'current' : yield* changeWord(id, alarm, now);
+    if (word === 'current') current.add(id);
+    if (word === 'lost') lost.add(id);
+  }
+  const told = Object.fromEntries(Object.entries(alarm.told).filter(([, id]) => !lost.has(id)));
   const { since, over, facts } = alarm;
-  const value = JSON.stringify({ ...alarm, current: [...current] });
+  const value = JSON.stringify({ ...alarm, told, current: [...current] });
   const expiresAt = over === null ? null : now + alarmKeptMs;
   yield* insert(
     'kv',
@@ -96,25 +102,33 @@ function* keepAlarm(alarm: Alarm, messages: readonly NewMessage[], now: number):
     raw(`on conflict (scope, key) do update set
       value = excluded.value, expires_at = excluded.expires_at, updated_at = excluded.updated_at`),
   );
-  return all.every((id) => current.has(id));
+  return current.size === all.size;
 }
 
-const wordFields = { ...shownFields, ...pick(columns.deliveries, 'status', 'messageId') };
+const d = columnsOf('deliveries', 'd');
+const wordFields = {
+  ...shownFieldsOf(d),
+  ...pick(d, 'status', 'messageId', 'content'),
+  chatState: columnsOf('chats', 'c').state,
+};
 
-/** False while nobody knows where the message is. One that was never sent leaves as the news have it by then. */
-function* changeWord(id: string, { since, over, facts }: Alarm, now: number): Script<boolean> {
-  const content: View = { view: 'alarm', since, over, facts };
-  const isUnsent = sql`id = ${id} and status = 'pending' and sends = 0`;
-  if (yield* update('deliveries', { content: JSON.stringify(content) }, isUnsent)) return true;
-  const word = yield* one(select(wordFields)`from deliveries where id = ${id}`);
-  if (word === undefined || word.status === 'failed') return true;
-  if (word.status !== 'delivered' || word.messageId === null) return false;
-  const { messageId: edits } = word;
-  yield* insertPart(
-    { ...placeOf(word), id: idAt(now, `${over === null ? 'news' : 'over'}:${id}`), kind: 'notice', edits, content },
-    now,
-  );
-  return true;
+/**
+ * One that was never sent leaves as the news have it by then. `open` while nobody knows where the message is; `lost` where the
+ * chat could not be reached and may be back one day.
+ */
+function* changeWord(id: string, { since, over, facts }: Alarm, now: number): Script<'current' | 'open' | 'lost'> {
+  const view: View = { view: 'alarm', since, over, facts };
+  const content = JSON.stringify(view);
+  yield* update('deliveries', { content }, sql`id = ${id} and status = 'pending' and sends = 0`);
+  const word = yield* one(select(wordFields)`from deliveries d join chats c on c.id = d.chat_id where d.id = ${id}`);
+  if (word?.status === 'failed' && word.chatState === 'gone' && over === null) return 'lost';
+  if (word === undefined || word.status === 'failed') return 'current';
+  if (word.status !== 'delivered' || word.messageId === null) return 'open';
+  if (word.content === content) return 'current';
+  const edit = { id: idAt(now, `${over === null ? 'news' : 'over'}:${id}`), edits: word.messageId, content: view };
+  yield* insertPart({ ...placeOf(word), ...edit, kind: 'answer' }, now);
+  yield* update('deliveries', { content }, sql`id = ${id}`);
+  return 'current';
 }
 
 const t = columnsOf('tasks', 't');

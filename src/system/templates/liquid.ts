@@ -70,7 +70,10 @@ function evaluateOnce({ text, variables, isTrial }: TemplateAsk): TemplateAnswer
     return { text: String(engine.renderSync(template, variables)) };
   } catch (error) {
     if (isTrial && missingOf(error)?.startsWith('context.')) return { text: '' };
-    const [fault = ''] = errorText(error).split('\n', 1);
+    // "Undefined" is a word of programs.
+    const [fault = ''] = errorText(error)
+      .replace(/^undefined/, 'unknown')
+      .split('\n', 1);
     return { fault, ...(error instanceof TokenizationError ? { line: error.token.begin } : {}) };
   }
 }

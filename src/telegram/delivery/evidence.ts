@@ -117,7 +117,7 @@ async function search(finder: Finder, found: Search): Promise<Evidence> {
     const spot = { address, messageId };
     const step = await nextStep(finder, found, spot, probed < probesMax);
     if (step.is === 'arrived') return { ...step, evidence: JSON.stringify({ ...facts, found: messageId }) };
-    if (step.is === 'stop') return undecided(facts, step.why);
+    if (step.is === 'stop') return { ...undecided(facts, step.why), ...(step.isAway ? { isAway: true } : {}) };
     if (step.probed) probed += 1;
     if (step.isThere) range.highest = Math.max(range.highest, messageId);
     else isProof = false;
@@ -157,7 +157,10 @@ type Step =
   | Extract<Evidence, { is: 'arrived' }>
   /** The part is not here. Whether there is a message at all tells how far the chat has come. */
   | { readonly is: 'on'; readonly isThere: boolean; readonly probed: boolean }
-  | { readonly is: 'stop'; readonly why: string };
+  | { readonly is: 'stop'; readonly why: string; readonly isAway?: boolean };
+
+/** Faults that say nothing about the message that was asked about. */
+const away: ReadonlySet<string> = new Set(['lost', 'unreached', 'wait']);
 
 const another: Step = { is: 'on', isThere: true, probed: true };
 
@@ -180,7 +183,7 @@ async function lookAt(finder: Finder, found: Search, spot: Spot): Promise<Step> 
       return { is: 'on', isThere: false, probed: true };
     default:
       finder.tried.put(keyOf(spot), found.part.deliveryId);
-      return { is: 'stop', why: probed.error };
+      return { is: 'stop', why: probed.error, isAway: away.has(probed.is) };
   }
 }
 

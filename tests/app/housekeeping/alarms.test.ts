@@ -176,7 +176,7 @@ function words({ database }: Pipeline): Word[] {
   const rows = database
     .prepare<[], { address: string; topic: number | null; edits: number | null; content: string }>(
       `select c.address, d.to_topic as topic, d.edits, d.content from deliveries d join chats c on c.id = d.chat_id
-        where d.kind = 'notice' and d.task_id is null order by d.rowid`,
+        where d.kind = 'answer' and d.task_id is null order by d.rowid`,
     )
     .all();
   return rows.flatMap(({ content, ...place }) => {
@@ -232,10 +232,16 @@ describe('an alarm', () => {
     await findingIn(p, 0, start);
     await look(p.restart());
     const sent = p.database
-      .prepare(`select message_id from deliveries where kind = 'notice' and edits is null`)
+      .prepare(`select message_id from deliveries where kind = 'answer' and edits is null`)
       .pluck()
       .get();
-    expect(words(p)).toEqual([told, { ...told, edits: sent }, { ...told, edits: sent, over: p.time.now() }]);
+    const over = p.time.now();
+    // The row of the message tells what it shows by now.
+    expect(words(p)).toEqual([
+      { ...told, over },
+      { ...told, edits: sent },
+      { ...told, edits: sent, over },
+    ]);
     expect((await p.rooms.alarms.open()).open).toEqual([]);
     for (let looks = 0; looks < 3; looks += 1) await look(p);
     expect(words(p)).toHaveLength(3);

@@ -69,7 +69,7 @@ function reviewOf(p: Pipeline, { engine = {}, answer = rightAbout }: Given = {})
       await p.rooms.alarms.look(time.now());
       return p.database
         .prepare<[], { address: string; content: string }>(
-          `select c.address, d.content from deliveries d join chats c on c.id = d.chat_id where d.kind = 'notice' order by d.id`,
+          `select c.address, d.content from deliveries d join chats c on c.id = d.chat_id where d.kind = 'answer' order by d.id`,
         )
         .all()
         .map(({ address, content }) => ({ address, ...(JSON.parse(content) as object) }));

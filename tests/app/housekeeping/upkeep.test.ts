@@ -399,6 +399,14 @@ describe('reconcile', () => {
     expect(await p.rooms.reconcile({ fix: true, actor: 'api:token:default' })).toEqual({ findings: [], fixed: [] });
   });
 
+  it('takes the last slot of a delay for what it is, though one that began now would come after the end', async () => {
+    const until = new Date(start + day + 6 * hour).toISOString();
+    const schedule = { kind: 'interval', interval: 'P1D', from: 'completion', timezone: 'UTC' } as const;
+    const { p } = await withTask({ schedule, policies: { until } });
+    await p.pass(10 * hour);
+    expect((await p.rooms.audit.run()).findings).toEqual([]);
+  });
+
   it('finds a drift among more tasks than a page holds, and leaves skips and bounds alone', async () => {
     const p = await aPipeline();
     const tasks = await many(p, 250);

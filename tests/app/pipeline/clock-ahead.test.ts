@@ -243,7 +243,7 @@ describe('owners', () => {
     return p;
   }
   const words = (p: Pipeline) =>
-    p.database.prepare<[], string>(`select content from deliveries where kind = 'notice' order by id`).pluck().all();
+    p.database.prepare<[], string>(`select content from deliveries where kind = 'answer' order by id`).pluck().all();
 
   it('hear of it once, by how much and how many tasks were planned again', async () => {
     const p = await aPlace();

@@ -48,6 +48,28 @@ describe('evidence that finds a message', () => {
   });
 });
 
+describe('a look that Telegram does not answer', () => {
+  it('is made again every few seconds, and nothing is sent meanwhile, for two minutes', async () => {
+    const { p, id } = await withFailedSends(['dropped', 'dropped']);
+    const sends = () => p.chat.calls.filter((call) => call.startsWith('send')).length;
+    p.chat.evidence(...Array.from({ length: 100 }, () => 'away' as const));
+    const before = sends();
+    for (let passed = 0; passed < 119; passed += 1) await p.pass(1000);
+    expect([sends(), looks(p)]).toEqual([before, 24]);
+    expect(await lastPart(p, id)).toMatchObject({ status: 'unknown' });
+    await p.pass(30_000);
+    expect(sends()).toBe(before + 1);
+  });
+
+  it('is followed by the first one that it answers, which decides', async () => {
+    const { p, id } = await withFailedSends(['lost']);
+    p.chat.evidence('away', 'away', 'away', 'away', 'away', 'away', 'away', 'away');
+    for (let passed = 0; passed < 42; passed += 1) await p.pass(1000);
+    expect(await lastPart(p, id)).toMatchObject({ status: 'delivered', messageId: p.chat.shown.at(-1)?.messageId });
+    expect(p.chat.shown).toHaveLength(2);
+  });
+});
+
 describe('a part of a task that is deleted', () => {
   it.each(['resend', 'ask'] as const)('while its answer is out is not sent again: %s', async (unknown) => {
     const { p, id } = await withFailedSends(['dropped'], { unknown });

@@ -163,6 +163,8 @@ describe('evolving context', () => {
   });
 });
 
+const daily = { kind: 'interval', interval: 'P1D', timezone: 'UTC' } as const;
+
 describe('many tasks', () => {
   it('a slow one delays nobody else', async () => {
     const { p, task: slow } = await withTask({
@@ -190,7 +192,6 @@ describe('many tasks', () => {
   it('what a person asks for now is started first, and then what is more urgent', async () => {
     const p = await aPipeline({ settings: { RUN_CONCURRENCY: 1 } });
     const action = { kind: 'echo', delay_ms: 1000 } as const;
-    const daily = { kind: 'interval', interval: 'P1D', timezone: 'UTC' } as const;
     const plain = await p.create({ action });
     const urgent = await p.create({ action, policies: { priority: 10 } });
     const asked = await p.create({ action, policies: { priority: 1 }, schedule: daily });
@@ -201,6 +202,21 @@ describe('many tasks', () => {
     const startOf = async ({ id }: { id: string }) => (await p.history(id))[0]?.attempts[0]?.startedAt ?? 0;
     const [first, second, third] = [await startOf(asked), await startOf(urgent), await startOf(plain)];
     expect([second - first, third - second]).toEqual([1000, 1000]);
+  });
+
+  it('what a person asked for keeps its class while it waits, and a refresh is behind all of them', async () => {
+    const p = await aPipeline();
+    const policies = { overlap: 'queue', priority: 1, refresh_after: 'PT1H' } as const;
+    const { id: taskId } = await p.create({ schedule: daily, action: { kind: 'echo', delay_ms: 1000 }, policies });
+    await p.rooms.tasks.runNow({ taskId, actor });
+    await p.rooms.tasks.runNow({ taskId, actor });
+    await p.rooms.tasks.snooze({ taskId, actor }, start + minute);
+    for (let turn = 0; turn < 4; turn += 1) await p.pass(minute);
+    await p.time.advance(2 * hour);
+    await p.rooms.scheduler.refresh(p.time.now(), 10);
+    const ranks = p.database.prepare('select rank from runs order by id').pluck().all() as number[];
+    expect(ranks).toEqual([ranks[0], ranks[0], ranks[0], 10]);
+    expect(ranks[0]).toBeLessThan(0);
   });
 });
 

@@ -46,7 +46,7 @@ describe('a template', () => {
   });
 
   it('that has a fault fails its run and goes on', async () => {
-    const { p, id } = await templateOf({ is: 'giveUp', error: 'undefined variable' });
+    const { p, id } = await templateOf({ is: 'giveUp', error: 'unknown variable' });
     expect((await p.history(id)).map(({ status }) => status)).toEqual(['failed', 'failed']);
     expect((await p.rooms.tasks.get(id)).state).toBe('active');
   });

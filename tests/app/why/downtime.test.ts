@@ -230,7 +230,9 @@ describe('the time in which nothing could be written', () => {
     const until = start + 3 * hour;
     expect(await shown(p)).toMatchObject([{ cause: 'database', from: start, to: until, counts: { missed: 2 } }]);
     const words = p.database
-      .prepare<[], string>(`select content from deliveries where kind = 'notice' and task_id is null order by rowid`)
+      .prepare<[], string>(
+        `select content from deliveries where kind in ('notice', 'answer') and task_id is null order by rowid`,
+      )
       .pluck()
       .all();
     expect(words.map((word) => JSON.parse(word) as object)).toMatchObject([

@@ -13,6 +13,8 @@ const alarm = (told: string): Alarm => ({
   current: [],
 });
 
+const delivered = `update deliveries set status = 'delivered', message_id = 7, platform_chat_id = '-1', delivered_at = 1`;
+
 export function alarmTests(open: OpenWorld): void {
   const words = (world: World) =>
     world.query<{ id: string; status: string; edits: number | null }>(
@@ -21,11 +23,11 @@ export function alarmTests(open: OpenWorld): void {
 
   /** One that was told, and the part that tells it. */
   async function aTold(world: World) {
-    const message = aMessage(world, { kind: 'notice' });
+    const message = aMessage(world);
     const told = alarm(message.id);
-    expect(await world.store.keepAlarm(told, [message], nine)).toBe(true);
+    expect(await world.store.keepAlarm(told, [message], nine)).toBe(false);
     const [kept] = await world.store.listAlarms();
-    expect(kept).toEqual({ ...told, current: [message.id] });
+    expect(kept).toEqual(told);
     return { id: message.id, kept: kept ?? told };
   }
 
@@ -33,13 +35,17 @@ export function alarmTests(open: OpenWorld): void {
     const world = await open();
     const { id, kept } = await aTold(world);
     const over = { ...kept, over: nine + hour, current: [] };
-    expect(await world.store.keepAlarm(over, [], nine + hour)).toBe(true);
+    expect(await world.store.keepAlarm(over, [], nine + hour)).toBe(false);
     expect(await words(world)).toMatchObject([{ id, status: 'pending', edits: null }]);
     const [{ content }] = (await world.query<{ content: string }>('select content from deliveries')) as [
       { content: string },
     ];
     expect(JSON.parse(content)).toMatchObject({ view: 'alarm', since: nine, over: nine + hour });
+    expect(await world.store.listAlarms()).toEqual([over]);
+    await world.query(delivered);
+    expect(await world.store.keepAlarm(over, [], nine + hour)).toBe(true);
     expect(await world.store.listAlarms()).toEqual([{ ...over, current: [id] }]);
+    expect(await words(world)).toHaveLength(1);
   });
 
   test('a message that has arrived is changed, and one in doubt when it is settled', async () => {
@@ -49,11 +55,29 @@ export function alarmTests(open: OpenWorld): void {
     const over = { ...kept, over: nine + hour, current: [] };
     expect(await world.store.keepAlarm(over, [], nine + hour)).toBe(false);
     expect(await world.store.listAlarms()).toEqual([over]);
-    await world.query(
-      `update deliveries set status = 'delivered', message_id = 7, platform_chat_id = '-1', delivered_at = 1`,
-    );
+    await world.query(delivered);
     expect(await world.store.keepAlarm(over, [], nine + hour)).toBe(true);
     expect(await words(world)).toMatchObject([{ id }, { status: 'pending', edits: 7 }]);
+  });
+
+  test('a message that tells the same again after something else is changed each time', async () => {
+    const world = await open();
+    const { id, kept } = await aTold(world);
+    await world.query(delivered);
+    for (const [minutes, count] of [2, 1].entries()) {
+      const facts = { cause: 'audit', check: 'slot_twice', count } as const;
+      expect(await world.store.keepAlarm({ ...kept, facts }, [], nine + minutes * minute)).toBe(true);
+    }
+    expect(await words(world)).toMatchObject([{ id }, { edits: 7 }, { edits: 7 }]);
+  });
+
+  test('an owner whose chat could not be reached may be told once more', async () => {
+    const world = await open();
+    const { kept } = await aTold(world);
+    await world.query(`update deliveries set status = 'failed'`);
+    await world.query(`update chats set state = 'gone'`);
+    await world.store.keepAlarm(kept, [], nine);
+    expect(await world.store.listAlarms()).toEqual([{ ...kept, told: {} }]);
   });
 
   test('an alarm whose message was given up is over all the same, and is forgotten in the end', async () => {

@@ -307,6 +307,22 @@ export function partEndTests(open: OpenWorld): void {
     expect(await rowOf(world, again.id)).toMatchObject({ evidence: 'absent' });
   });
 
+  test('what could not be looked at counts as no look', async () => {
+    const { world, task } = await withReadyTask(open);
+    await show(world, task, [world.make.part()]);
+    const settles: number[] = [];
+    const part = async () => {
+      const claimed = await nextPart(world);
+      settles.push(claimed.settles);
+      return lost(claimed, 0);
+    };
+    await world.store.endParts([await part()], nine);
+    await world.store.endParts([{ ...(await part()), isNoLook: true }], nine);
+    await world.store.endParts([await part()], nine);
+    await part();
+    expect(settles).toEqual([0, 0, 0, 1]);
+  });
+
   test('ends of all kinds are written in one call', async () => {
     const world = await open();
     for (const address of ['-1', '-2', '-3'])

@@ -98,6 +98,7 @@ export function ownerGoneTests(open: OpenWorld): void {
   test('one word is said for each person and chat, however many tasks that stops, and again when they leave again', async () => {
     const { world, rooms, create, leave, note, words, pass } = await aGroup(open, 3);
     const elsewhere = await create({}, { ...inGroup, threadKey: 'telegram:chat:8' });
+    await rooms.tasks.pause(target(await create({}, inGroup)), null);
     await world.store.noteUser({ id: someone, name: 'Bob' }, nine);
     await world.store.noteMember({ chatId: elsewhere.chatId, userId: someone, status: 'out', checkedAt: nine });
     await leave();

@@ -66,7 +66,7 @@ describe.each(schedules)('by %s', (library, schedule) => {
     const counted = `${prefix}second_opinions_total{schedule="${schedule.kind}",result="differs"} 2`;
     expect(await meter.page([])).toContain(counted);
     await p.rooms.alarms.look(p.time.now());
-    const words = p.database.prepare(`select content from deliveries where kind = 'notice'`).pluck().all() as string[];
+    const words = p.database.prepare(`select content from deliveries where kind = 'answer'`).pluck().all() as string[];
     expect(words.map((word) => JSON.parse(word) as object)).toMatchObject([
       { view: 'alarm', facts: { cause: 'second_opinion', number: 1, library } },
     ]);

@@ -56,7 +56,7 @@ export interface Doorway {
   /** Says something, in the lab if nowhere else, and waits until it is done. */
   says(as: string, text: string, chat?: number): Promise<void>;
   /** Everything that was said is taken, stored and done. */
-  settled(): Promise<void>;
+  readonly settled: () => Promise<void>;
   /** Where it was not started, it starts and is settled. */
   starts(): Promise<void>;
   readonly query: Query;

@@ -30,6 +30,10 @@ describe('a template', () => {
 
   it.each([
     '{{ nobody }}',
+    '{{ nobody | default: "-" }}',
+    '{% if nobody %}a{% endif %}',
+    '{% unless task.owner %}a{% endunless %}',
+    '{% for one in nobody %}a{% endfor %}',
     '{{ task.owner }}',
     '{{ last.nothing }}',
     '{% if task.id %}{{ run.nothing }}{% endif %}',
@@ -44,8 +48,8 @@ describe('a template', () => {
 
   it.each([
     'Seen {{ context.seen }} of {{ context.list | size }}',
+    '{% for one in context.list %}{{ one.name }} {{ forloop.index }}{% endfor %}{% assign a = 1 %}{{ a }}{{ task.title.size }}',
     '{{ task.id }} {{ task.tz }} {{ run.number }} {{ run.slot }} {{ run.source }} {{ run.attempt }}',
-    '{{ nobody | default: "-" }}',
     '{{ last.text | default: "nothing yet" }} {{ last.data.x }} {{ last.at }} {{ last.outcome }} {{ last.number }}',
   ])('%j is taken, as a run may have what it names', async (text) => {
     await tried(text);
@@ -55,6 +59,10 @@ describe('a template', () => {
     expect(await madeOf('{{ a }}{{ b }}{{ c }}', { a: '{{ b }}', b: [1, [2, { x: 'y' }]], c: null })).toEqual({
       is: 'done',
       text: '{{ b }}[1,[2,{"x":"y"}]]',
+    });
+    expect(await madeOf('{{ b | join: "-" }} {{ b[1] | append: "!" }}', { b: [1, { x: 'y' }] })).toEqual({
+      is: 'done',
+      text: '1-{"x":"y"} {"x":"y"}!',
     });
   });
 

@@ -1,4 +1,4 @@
-import { Liquid, TokenizationError, UndefinedVariableError, toValue, type Emitter } from 'liquidjs';
+import { Liquid, TokenizationError, UndefinedVariableError, toValue, type Emitter, type Template } from 'liquidjs';
 import { errorText } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import type { TemplateAnswer, TemplateAsk } from '../pool/child.ts';
@@ -67,7 +67,9 @@ function evaluateOnce({ text, variables, isTrial }: TemplateAsk): TemplateAnswer
   [steps, depth] = [0, 0];
   try {
     const template = engine.parse(text);
-    return { text: String(engine.renderSync(template, variables)) };
+    const strange = isTrial ? unknownIn(template, variables) : undefined;
+    if (strange !== undefined) return { fault: `unknown variable: ${strange}` };
+    return { text: String(engine.renderSync(template, inWords(variables))) };
   } catch (error) {
     if (isTrial && missingOf(error)?.startsWith('context.')) return { text: '' };
     // "Undefined" is a word of programs.
@@ -76,6 +78,32 @@ function evaluateOnce({ text, variables, isTrial }: TemplateAsk): TemplateAnswer
       .split('\n', 1);
     return { fault, ...(error instanceof TokenizationError ? { line: error.token.begin } : {}) };
   }
+}
+
+/** The first name that no run has, wherever it stands: conditions and `default` would never tell. What a context holds is up to its task. */
+function unknownIn(template: Template[], variables: TemplateAsk['variables']): string | undefined {
+  const isKnown = (path: readonly unknown[]): boolean => {
+    let at: unknown = variables;
+    for (const [index, name] of path.entries()) {
+      if (typeof name !== 'string' || typeof at !== 'object' || at === null || (index > 0 && path[0] === 'context'))
+        return true;
+      if (!Object.hasOwn(at, name)) return false;
+      at = (at as Record<string, unknown>)[name];
+    }
+    return true;
+  };
+  return engine
+    .globalVariableSegmentsSync(template)
+    .find((path) => !isKnown(path))
+    ?.join('.');
+}
+
+/** Filters that make text of an object ask the object itself. */
+function inWords<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const one of Object.values(value)) inWords(one);
+  if (Array.isArray(value) || Object.hasOwn(value, 'toString')) return value;
+  return Object.defineProperty(value, 'toString', { value: () => JSON.stringify(value) });
 }
 
 /** The name of the variable that does not exist. The class that tells it is not exported. */

@@ -1,1 +1,0 @@
-ALTER TABLE "runs" ADD COLUMN "free_attempts" bigint DEFAULT 0 NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE `runs` ADD `free_attempts` integer DEFAULT 0 NOT NULL;

@@ -74,7 +74,9 @@ export const taskAnswer = strict({
   last_outcome: z
     .enum(['succeeded', 'failed', 'cancelled', 'skipped', 'missed'])
     .nullable()
-    .meta({ description: 'What became of its last slot or run by hand, also of one that did not run.' }),
+    .meta({
+      description: 'What became of the last slot or run by hand that was decided, also of one that did not run.',
+    }),
   last_error_message: text,
   stale_since: instant
     .nullable()

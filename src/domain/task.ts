@@ -77,8 +77,10 @@ export interface Task extends Definition {
   readonly lastError: string | null;
   /** When the result of its last success becomes too old; null without one, and without the policy `refresh_after`. */
   readonly staleAt: number | null;
-  /** What became of its last slot or run by hand, also of one that did not run. */
+  /** The last that was decided about a slot or a run by hand, also about one that did not run. */
   readonly lastOutcome: OccurrenceOutcome | null;
+  /** The first slot behind that which a person has skipped in advance. */
+  readonly skippedAt: number | null;
   readonly created: Stamp;
   readonly updated: Stamp;
   readonly paused: Stamp | null;
@@ -121,6 +123,11 @@ export function beginningOf(name: string, max: number, unitsMax: number = max * 
 export function staleSince({ staleAt, state, schedule }: Pick<Task, 'staleAt' | 'state' | 'schedule'>, now: number) {
   const isKept = (state === 'active' || state === 'paused') && schedule.kind !== 'once';
   return isKept && staleAt !== null && staleAt <= now ? staleAt : null;
+}
+
+/** The last outcome; a slot that was skipped in advance is decided about when its time comes. */
+export function outcomeAt({ lastOutcome, skippedAt }: Pick<Task, 'lastOutcome' | 'skippedAt'>, now: number) {
+  return skippedAt !== null && skippedAt <= now ? 'skipped' : lastOutcome;
 }
 
 /** The reason of a pause after too many failures in a row. */

@@ -66,6 +66,7 @@ export const task: Task = {
   lastRunAt: now - 1000,
   lastRunStatus: 'succeeded',
   lastOutcome: 'missed',
+  skippedAt: null,
   lastError: null,
   staleAt: null,
   created: { at: now - 5000, by: 'telegram:user:7' },

@@ -1,10 +1,11 @@
+import { isSpent } from '../../domain/due.ts';
 import { failuresPause, ownerGonePause } from '../../domain/task.ts';
 import type { Deed, GapRow } from '../ports/why.ts';
 import { point, stretchOf, type Answer, type Evidence } from './answers.ts';
 import { minuteOf, type Moments } from './moments.ts';
 import { caseOfGap, sentenceFor, actorText, errorText } from './sentences.ts';
 import type { Stretch } from './stretches.ts';
-import { versionAt, type Timeline } from './timeline.ts';
+import { namedSlots, versionAt, type Timeline } from './timeline.ts';
 
 /** The truth about slots that share one record, or have none. */
 
@@ -67,8 +68,18 @@ export function answerStanding(timeline: Timeline, stretch: Stretch, { at, isSlo
 
 /** One word: a reason that goes on to say what is wrong with a row is told by its first. */
 function causeOf(timeline: Timeline, stretch: Stretch): string {
+  if (spentBound(timeline, stretch) !== null) return 'max_runs';
   if (stretch.is !== 'paused') return stretch.is;
   return reasonOf(timeline, stretch).split(': ', 1)[0] ?? 'paused';
+}
+
+/** The `max_runs` that completed the task before its schedule had come to its end; null for any other end. */
+function spentBound(timeline: Timeline, { is, ended, lastSlot }: Stretch): number | null {
+  const policy = timeline.rulings.at(-1)?.policy;
+  if (is !== 'completed' || ended !== null || lastSlot === null || policy === undefined) return null;
+  if (!isSpent(policy, timeline.rows.task.counters.boundedRuns)) return null;
+  const isCut = namedSlots(timeline, { first: lastSlot + 1, last: Number.POSITIVE_INFINITY }, 1).length > 0;
+  return isCut ? policy.maxRuns : null;
 }
 
 function reasonOf({ rows: { task } }: Timeline, { begun, ended, pausedBy }: Stretch): string {
@@ -109,10 +120,13 @@ export function standingText(timeline: Timeline, stretch: Stretch, at: number | 
     }
     case 'deleted':
       return doneText(begun, ['deleted', 'the task'], when);
-    case 'completed':
+    case 'completed': {
+      const bound = spentBound(timeline, stretch);
+      if (bound !== null) return `the task was completed, because max_runs (${bound}) was used up`;
       return lastSlot === null
         ? 'the task was completed by then: nothing was left to run'
         : `the task was completed: its last time was ${timeline.moments.full(lastSlot)}`;
+    }
   }
 }
 

@@ -10,7 +10,7 @@ import { occurrenceKey } from '../../domain/occurrence.ts';
 import { liveStatuses, type RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
-import { executionThread, staleSince, type Task } from '../../domain/task.ts';
+import { executionThread, outcomeAt, staleSince, type Task } from '../../domain/task.ts';
 import { isDeliverable, parseThreadKey, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { HttpRooms } from '../serving.ts';
 
@@ -19,12 +19,13 @@ type WireTaskRun = PartsOf<'runTaskNow'>['answer']['task_run'];
 
 export function wireTask(task: Task, { clock }: Pick<HttpRooms, 'clock'>): WireTask {
   const { number, version, title, instructions, action, state, subject, pausedReason, nextAt: nextRunAt } = task;
-  const { resumeAt, lastRunId, lastRunAt, lastRunStatus, lastOutcome } = task;
+  const { resumeAt, lastRunId, lastRunAt, lastRunStatus } = task;
   const execution = executionThread(task);
-  const stale = staleSince(task, clock.now());
+  const now = clock.now();
+  const stale = staleSince(task, now);
   return {
     ...wire({ number, version, title, instructions, action, state, subject, pausedReason, nextRunAt, resumeAt }),
-    ...wire({ lastRunId, lastRunAt, lastOutcome }),
+    ...wire({ lastRunId, lastRunAt, lastOutcome: outcomeAt(task, now) }),
     ...wireStamps(task),
     last_run_status: lastRunStatus === 'cancelled' ? 'failed' : lastRunStatus,
     task_id: task.id,

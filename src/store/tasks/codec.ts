@@ -196,14 +196,29 @@ const readablePolicies = lenient((text: string) => readObject('policies', text) 
 const readableTags = lenient((text: string) => readTexts('tags', text), []);
 const readableContext = lenient((text: string) => readObject('context', text), {});
 
-/** A slot that is skipped in advance has its row before it has come. */
-const hasCome = `o.task_id = t.id and o.slot_at < coalesce(t.next_at, 9000000000000000)
+/** A slot that is skipped in advance has its row before it is decided about. */
+const isAhead = `o.status = 'skipped' and o.slot_at > o.updated_at`;
+const isDecided = `o.task_id = t.id and not (${isAhead})
   and o.status in ('succeeded', 'failed', 'cancelled', 'skipped', 'missed')`;
 
+/** The run that ended last counts as decided at its end, so what was left out beside it is no later outcome. */
 export const lastOutcome: Field<OccurrenceOutcome | null> = {
   sql: raw(`coalesce((select 'missed' from gaps g where g.task_id = t.id
-      and not exists (select 1 from occurrences o where ${hasCome} and o.slot_at > g.to_at) limit 1),
-    (select o.status from occurrences o where ${hasCome} order by o.slot_at desc limit 1))`),
+      and not exists (select 1 from occurrences o where ${isDecided} and o.slot_at > g.to_at)
+      and not exists (select 1 from runs r where r.id = t.last_run_id and r.finished_at > g.created_at) limit 1),
+    (select r.status from runs r join occurrences own on own.id = r.occurrence_id where r.id = t.last_run_id
+      and not exists (select 1 from occurrences o
+        where ${isDecided} and o.slot_at > own.slot_at and o.updated_at > r.finished_at)),
+    (select o.status from occurrences o where ${isDecided} order by o.slot_at desc limit 1))`),
+  read: null,
+};
+
+const skippedAt: Field<number | null> = {
+  sql: raw(`case when t.skips_until is not null then (select min(o.slot_at) from occurrences o
+    where o.task_id = t.id and ${isAhead}
+      and o.slot_at > coalesce((select r.finished_at from runs r where r.id = t.last_run_id), 0)
+      and o.slot_at > coalesce((select o.slot_at from occurrences o where ${isDecided}
+        order by o.slot_at desc limit 1), 0)) end`),
   read: null,
 };
 
@@ -224,6 +239,7 @@ const plainFields = {
   ),
   ...pick(t, 'topicState', 'topicId', 'context', 'runs', 'failures', 'consecutiveFailures', 'boundedRuns'),
   lastOutcome,
+  skippedAt,
   ...pick(
     t,
     'lastRunId',
@@ -283,6 +299,7 @@ export const taskFields = together(plainFields, (row): Task => {
     lastRunAt,
     lastRunStatus,
     lastOutcome: row.lastOutcome,
+    skippedAt: row.skippedAt,
     lastError,
     staleAt: row.freshAt === null || row.refreshMs === null ? null : row.freshAt + row.refreshMs,
     created: { at: row.createdAt, by: row.createdBy },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SlotPlan, StartableRun, StartPlan } from '../../../src/app/ports/pipeline.ts';
 import type { Reason } from '../../../src/domain/occurrence.ts';
+import { outcomeAt } from '../../../src/domain/task.ts';
 import {
   aTask,
   bootId,
@@ -120,19 +121,38 @@ export function refusedRunTests(open: OpenWorld): void {
 
   test('a slot that did not run is the last outcome, and one that is skipped ahead is not yet', async () => {
     const { world, task } = await withTask(open);
-    const outcome = async () => (await world.store.readTask(task.id))?.lastOutcome;
+    const outcome = async (at = nine + 9 * hour) => {
+      const read = await world.store.readTask(task.id);
+      return read === null ? undefined : outcomeAt(read, at);
+    };
     expect(await outcome()).toBeNull();
     const none = { runs: [], gap: null, replaces: false } as const;
     const claim = (nextAt: number, facts: Partial<SlotPlan>) =>
       claimAll(world, { now: nine + 9 * hour, limit: 1 }, () => ({ ...none, occurrences: [], nextAt, ...facts }));
     const skipped = (slotAt: number, reason: Reason) => world.make.occurrence({ slotAt, status: 'skipped', reason });
-    await claim(nine + hour, { occurrences: [skipped(nine, 'overlap'), skipped(nine + 9 * hour, 'skip')] });
+    await claim(nine + hour, { occurrences: [skipped(nine + 20 * hour, 'skip')] });
+    await world.query(`update tasks set skips_until = ${nine + 20 * hour}`);
+    expect([await outcome(), await outcome(nine + 20 * hour)]).toEqual([null, 'skipped']);
+    await claim(nine + hour, { occurrences: [skipped(nine, 'overlap')] });
     expect(await outcome()).toBe('skipped');
     const gap = { id: 'gap', fromAt: nine + hour, toAt: nine + 3 * hour, count: 3, reason: 'late' } as const;
     await claim(nine + 4 * hour, { gap });
     expect(await outcome()).toBe('missed');
     await claim(nine + 5 * hour, { occurrences: [skipped(nine + 4 * hour, 'overlap')] });
     expect(await outcome()).toBe('skipped');
+  });
+
+  test('the last outcome is of what was decided last, not of the latest slot', async () => {
+    const { world, task, started } = await withRunningTask(open);
+    const skipped = Array.from({ length: 30 }, (_, index) =>
+      world.make.occurrence({ slotAt: nine + hour + index, status: 'skipped', reason: 'overlap' }),
+    );
+    const none = { runs: [], gap: null, replaces: false } as const;
+    const at = nine + 48 * hour;
+    await claimAll(world, { now: at, limit: 1 }, () => ({ ...none, occurrences: skipped, nextAt: at + hour }));
+    expect((await world.store.readTask(task.id))?.lastOutcome).toBe('skipped');
+    await world.store.finishRuns([{ ...endOf(started), finishedAt: at + 1 }]);
+    expect((await world.store.readTask(task.id))?.lastOutcome).toBe('succeeded');
   });
 
   test('the runs of a task are numbered, whatever asked for them', async () => {

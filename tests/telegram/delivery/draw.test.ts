@@ -24,6 +24,7 @@ const neverRan = {
   lastRunAt: null,
   lastRunStatus: null,
   lastOutcome: null,
+  skippedAt: null,
   lastError: null,
   staleAt: null,
 };

@@ -174,16 +174,13 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   const person = isGroup(address) ? null : actorAt(address);
   const kind = before.kind ?? (person === null ? 'supergroup' : 'private');
   yield* update('chats', { kind, title: before.title ?? title, updatedAt: at }, sql`id = ${before.id}`);
-  const begin = { approvedBy: by, approvedAt: at };
-  if (!wasIn && before.state === 'gone')
-    yield* update('chats', { stateBefore: 'approved', ...begin }, sql`id = ${before.id}`);
-  else if (!wasIn) yield* changeChat(before.id, { state: 'approved', ...begin }, at);
-  const roleBefore = wasIn ? yield* roleOf(person) : null;
+  if (!wasIn) yield* beginStanding(before, { approvedBy: by, approvedAt: at }, at);
+  const stood = { address, role: yield* roleOf(person) };
   const isRoleChanged = person !== null && (yield* giveRole(person, role ?? 'keep', at));
   if (before.state === 'refused' && person !== null) yield* forgetOut(before.id, person, at);
   const isChanged = !wasIn || isRoleChanged;
   const after = { address, role: yield* roleOf(person) };
-  const told = { ...(roleBefore && { before: { address, role: roleBefore } }), after };
+  const told = { ...(wasIn && { before: stood }), after };
   const entryId = isChanged
     ? yield* record({ at, actor: by, verb: 'allow', chatId: before.id, ...told, traceId })
     : null;
@@ -191,6 +188,16 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   const [row] = yield* all(entries`from ${source} where c.id = ${chat.id}`);
   if (row === undefined) throw missing('chat');
   return { chat, entry: entryOf(row), entryId };
+}
+
+/** A chat that is gone stands again when it is back. */
+function* beginStanding(
+  { id, state }: { readonly id: string; readonly state: string },
+  begin: { readonly approvedBy: Actor; readonly approvedAt: number },
+  at: number,
+): Script<void> {
+  if (state === 'gone') yield* update('chats', { stateBefore: 'approved', ...begin }, sql`id = ${id}`);
+  else yield* changeChat(id, { state: 'approved', ...begin }, at);
 }
 
 function* roleOf(person: Actor | null): Script<AccessEntry['role']> {

@@ -1,6 +1,7 @@
 DROP INDEX "tasks_subject";--> statement-breakpoint
 ALTER TABLE "chats" ADD COLUMN "approved_at" bigint;--> statement-breakpoint
 ALTER TABLE "downtimes" ADD COLUMN "cause" text;--> statement-breakpoint
+ALTER TABLE "runs" ADD COLUMN "free_attempts" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "tasks" ADD COLUMN "max_runs" bigint;--> statement-breakpoint
 ALTER TABLE "tasks" ADD COLUMN "refresh_ms" bigint;--> statement-breakpoint
 ALTER TABLE "tasks" ADD COLUMN "bounded_since" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint

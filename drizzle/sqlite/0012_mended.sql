@@ -9,6 +9,7 @@ CREATE INDEX `tasks_waiting_for_owner` ON `tasks` (`owner_id`) WHERE paused_reas
 CREATE INDEX `tasks_subject` ON `tasks` (`subject`,`id`) WHERE subject is not null;--> statement-breakpoint
 ALTER TABLE `chats` ADD `approved_at` integer;--> statement-breakpoint
 ALTER TABLE `downtimes` ADD `cause` text;--> statement-breakpoint
+ALTER TABLE `runs` ADD `free_attempts` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 UPDATE tasks SET fresh_at = last_run_at WHERE last_run_status = 'succeeded';--> statement-breakpoint
 UPDATE tasks SET max_runs = CASE WHEN json_valid(policies) THEN json_extract(policies, '$.max_runs') END WHERE policies LIKE '%"max_runs":%';--> statement-breakpoint
 UPDATE tasks SET bounded_runs = max(0, bounded_runs - (

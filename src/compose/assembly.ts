@@ -204,7 +204,7 @@ function actionsOf(
 ): Actions {
   const digest = digestAction((query) => readDigest({ store }, query));
   const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
-  return createActions([messageAction(templates), digest, ...echo]);
+  return createActions([messageAction(templates, (taskId) => store.lastResult(taskId)), digest, ...echo]);
 }
 
 type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };

@@ -286,12 +286,14 @@ export function retryDelayMs(retry: Retry, number: number, chance: number): numb
 
 /**
  * History must outlive the longest retry, so that nothing that is still going on can lose what it refers to: every attempt
- * takes the longest timeout, every pause is the longest one, and as many attempts as may be were lost in crashes.
+ * takes the longest timeout, every pause is the longest one, as many attempts as may be were lost in crashes, and as many as
+ * may be came to nothing at once because something else stood in the way.
  */
 export function retentionDaysMin(): number {
   const attempts = limits.retryAttemptsMax + limits.interruptionsMax - 1;
   const pauses = (limits.retryAttemptsMax - 1) * limits.retryPauseMaxMs * (1 + limits.retryJitterMax);
-  return Math.floor((attempts * limits.timeoutMaxMs + pauses) / DAY_MS) + 1;
+  const freePauses = limits.retryAttemptsMax * limits.retryCapDefaultMs;
+  return Math.floor((attempts * limits.timeoutMaxMs + pauses + freePauses) / DAY_MS) + 1;
 }
 
 /** A slot that is late by no more than this counts as on time. */

@@ -128,8 +128,10 @@ export type AttemptOutcome =
   | { readonly is: 'cancelled' };
 
 interface AttemptScene {
-  /** Attempts that used the retry budget, this one included; interrupted ones did not. */
+  /** Attempts that count for the policy, this one included; interrupted and free ones do not. */
   readonly used: number;
+  /** The free ones before this one. */
+  readonly free: number;
   readonly retry: Retry;
   readonly repeatable: boolean;
   readonly timeoutMs: number;
@@ -168,12 +170,15 @@ export function conclude(outcome: AttemptOutcome, scene: AttemptScene): Conclusi
 function again(
   attempt: 'failed' | 'timed_out',
   { error, afterMs = 0, isFree }: Omit<Extract<AttemptOutcome, { is: 'retry' }>, 'is'>,
-  { used, retry, now, chance }: AttemptScene,
+  { used, free, retry, now, chance }: AttemptScene,
 ): Conclusion {
   // The obstacle was not of the task's making, so its policy does not count the attempt; but it may stand there for good.
-  if (used >= (isFree ? retryAttemptsMax : retry.attempts)) return { attempt, run: 'failed', readyAt: null, error };
+  const isLast = isFree ? free + 1 >= retryAttemptsMax : used >= retry.attempts;
+  if (isLast) return { attempt, run: 'failed', readyAt: null, error };
   // The called side may ask for a pause, but for no longer one than a policy may.
   const asked = Math.min(afterMs, retryPauseMaxMs);
-  const pause = isFree ? backoffMs(used, asked, retryCapDefaultMs) : Math.max(asked, retryDelayMs(retry, used, chance));
+  const pause = isFree
+    ? backoffMs(free + 1, asked, retryCapDefaultMs)
+    : Math.max(asked, retryDelayMs(retry, used, chance));
   return { attempt, run: 'backoff', readyAt: now + pause, error };
 }

@@ -4,6 +4,7 @@ import { CliFault, usage } from '../cli/faults.ts';
 import { facts, sentence } from '../cli/layout.ts';
 import { confirmed, type LocalSession, type Told } from '../cli/session.ts';
 import { counted, distance } from '../cli/times.ts';
+import { errorText } from '../domain/errors.ts';
 import { iso } from '../domain/schedule/time/calendar.ts';
 import { lockNameOf, lockState } from '../store/engine/lock.ts';
 import { copyDatabase, copyName, fileBackups, listCopies, keptAside, type Copy } from '../store/files/backup.ts';
@@ -65,14 +66,26 @@ async function copyTo({ system, clock }: Here, database: string, target: string 
     throw new CliFault('refused', `${lost} Stop the server: it saves all of it beside the database, as .saved-...`);
   }
   const now = clock.now();
-  if (target === undefined) return fileBackups(database, { isWaitedFor: true }).make(now);
+  if (target === undefined)
+    return fileBackups(database, { isWaitedFor: true }).make(now).catch(refuseDamaged(database));
   const wished = resolve(system.folder, target);
   const isFolder = statSync(wished, { throwIfNoEntry: false })?.isDirectory() === true;
   const file = isFolder ? join(wished, copyName(database, now)) : wished;
   if (existsSync(file)) throw new CliFault('refused', `${file} exists already. Name another file.`);
   if (!existsSync(dirname(file)))
     throw new CliFault('not_found', `There is no folder ${dirname(file)}. Make it first, or name another.`);
-  return { file, bytes: await copyDatabase({ file: database, target: file, isWaitedFor: true }) };
+  return {
+    file,
+    bytes: await copyDatabase({ file: database, target: file, isWaitedFor: true }).catch(refuseDamaged(database)),
+  };
+}
+
+/** The thread that copies tells its faults in the words of SQLite. */
+function refuseDamaged(database: string) {
+  return (error: unknown): never => {
+    const text = errorText(error);
+    throw /malformed|not a database/.test(text) ? noCopy(database, text) : error;
+  };
 }
 
 function factsOf(file: string): DatabaseFacts {
@@ -87,9 +100,13 @@ function soundOrGone(copy: string, database: string): DatabaseFacts {
   const inspection = inspectFile(copy);
   if (inspection.is === 'sound') return inspection.facts;
   rmSync(copy, { force: true });
-  const reason = 'reason' in inspection ? inspection.reason : 'it is not there';
+  throw noCopy(database, 'reason' in inspection ? inspection.reason : 'it is not there');
+}
+
+function noCopy(database: string, reason: string): CliFault {
   const whole = `A copy of ${database} could not be used (${reason}), so none was kept. Was its log (-wal) deleted?`;
-  throw new CliFault('failed', `${whole} "cronogram doctor" looks at it, and "cronogram restore --list" shows copies.`);
+  const advice = '"cronogram doctor" looks at it, and "cronogram restore --list" shows copies.';
+  return new CliFault('failed', `${whole} ${advice}`);
 }
 
 /** Secrets that a new home would need too; they are kept apart. */

@@ -276,7 +276,7 @@ function unexpected(
   const allowed = new Set([
     'delivery_threw',
     'look_for_double_threw',
-    ...(faults ? ['results_not_written', 'chat_gone_not_told', 'chore_failed'] : []),
+    ...(faults ? ['results_not_written', 'chat_gone_not_told', 'chore_failed', 'database_unusable'] : []),
   ]);
   const replayed = new Set(dealt.lost > 0 ? [] : ['late_results_dropped']);
   return lines

@@ -13,6 +13,8 @@ async function anOutage(chat: number, { cron = '0 * * * *', awayMs = 3 * hour + 
   await aTask(bot, { title: 'Backup', text: 'Backup done.', thread: threadOf(chat), cron, more });
   const again = await bot.restart({ awayMs });
   await again.pass(10 * second);
+  // The word about the time away comes when all its slots are decided.
+  await again.pass(second);
   const topic = topicNamed(again, chat, 'Backup');
   const asked = again.world
     .messages(chat, { thread: topic, limit: 100 })

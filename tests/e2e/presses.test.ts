@@ -30,6 +30,7 @@ async function aFullLab() {
   await bot.pass(45 * minute);
   const again = await bot.restart({ awayMs: 3 * hour });
   await again.pass(minute);
+  await again.pass(minute);
   await ask(again, ['ada', lab], '/new every day at 15 Tea');
   await again.say('ada', lab, '/new');
   await again.say('ada', lab, '/delete #1');

@@ -165,6 +165,9 @@ async function knownOf(pipeline: Pipeline): Promise<Known> {
     task_id: made.map(({ taskId }) => taskId),
     run_id: made.map(({ runId }) => runId),
     grant_id: made.flatMap(({ grantIds }) => grantIds),
+    // Of nobody whom the tasks belong to, as they would go with their owner.
+    id: ['4242', '-1009999', 'telegram:user:4243'],
+    actor: ['telegram:user:4242'],
   };
   const never = ['00000000-0000-7000-8000-000000000000', 'never-was', '1', ...made.map(({ taskRunId }) => taskRunId)];
   return {
@@ -173,6 +176,8 @@ async function knownOf(pipeline: Pipeline): Promise<Known> {
       task_id: [...never, ...ids.run_id, ...ids.grant_id],
       run_id: [...never, ...ids.task_id, ...ids.grant_id],
       grant_id: [...never, ...ids.task_id, ...ids.run_id],
+      id: ['never-was', 'telegram:user:x', ...ids.task_id],
+      actor: ['never-was', ...ids.task_id],
     },
     threads,
     cursors: [],

@@ -4,11 +4,13 @@ import type { Chance } from '../support/chance.ts';
 import { broken, bytesOf, fitting, hostile, hostileTexts, schemaOf } from './values.ts';
 
 /** What is there to be named by a request. */
+type Named = 'task_id' | 'run_id' | 'grant_id' | 'id' | 'actor';
+
 export interface Known {
   /** Of each kind of id, those that name something. */
-  readonly ids: Readonly<Record<'task_id' | 'run_id' | 'grant_id', string[]>>;
+  readonly ids: Readonly<Record<Named, string[]>>;
   /** Names that nobody may be told anything about: what never was, and what is something else. */
-  readonly strangers: Readonly<Record<'task_id' | 'run_id' | 'grant_id', readonly string[]>>;
+  readonly strangers: Readonly<Record<Named, readonly string[]>>;
   readonly threads: readonly string[];
   readonly cursors: string[];
 }

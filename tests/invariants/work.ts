@@ -50,18 +50,15 @@ function attemptsAreWhole(account: Account): Breach[] {
   ];
 }
 
-/** Of tries at which nobody was there to do the work; they use up none of the tries of the policy. */
-const freeErrors = /^templates cannot be evaluated right now|^the templates of one person/;
-
 function faultsOf(run: Row<'runs'>, own: readonly Row<'attempts'>[]): string[] {
   const interrupted = own.filter(({ status }) => status === 'interrupted');
-  const isFree = own.some(({ error }) => freeErrors.test(error ?? ''));
   const { attempts, repeatable } = limitsOfWork(run);
   const faults: readonly (readonly [string, boolean])[] = [
     ['they are not numbered from 1', own.some(({ attempt }, index) => attempt !== index + 1)],
     ['the run counts others', own.length !== run.attempts || interrupted.length !== run.interruptions],
     ['it was interrupted too often', interrupted.length > 3],
-    ['it was tried too often', own.length - interrupted.length > (isFree ? retryAttemptsMax : attempts)],
+    ['it was tried too often', own.length - interrupted.length - run.free_attempts > attempts],
+    ['it was tried too often for nothing', run.free_attempts > retryAttemptsMax],
     ['one succeeded and another followed', own.slice(0, -1).some(({ status }) => status === 'succeeded')],
     ['it ended otherwise than its last attempt', run.status === 'succeeded' && own.at(-1)?.status !== 'succeeded'],
     // A run that was called off ends so, as whoever did it was told, whatever its attempt came to.

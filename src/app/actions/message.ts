@@ -3,13 +3,14 @@ import { iso } from '../../domain/schedule/time/calendar.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
 import { isBlank, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
+import type { LastResult } from '../ports/runs.ts';
 import type { Action, Job, Outcome } from './action.ts';
 
 /**
  * Sends its instructions. They are a template only if they look like one and nobody said `plain`; so a text with a brace
  * in it is just a text.
  */
-export function messageAction(templates: Pick<Templates, 'render'>): Action {
+export function messageAction(templates: Pick<Templates, 'render'>, lastOf: LastOf): Action {
   return {
     kind: 'message',
     check: (spec, instructions) => {
@@ -22,12 +23,20 @@ export function messageAction(templates: Pick<Templates, 'render'>): Action {
     // Rendering has no effect outside; the sending is a delivery, which keeps its own truth.
     repeatable: () => true,
     // A plain text is ready at once.
-    run: (job) => (isTemplate(job.input.action, job.input.instructions) ? rendered(templates, job) : shown(job)),
+    run: (job) =>
+      isTemplate(job.input.action, job.input.instructions) ? rendered(templates, lastOf, job) : shown(job),
   };
 }
 
-async function rendered(templates: Pick<Templates, 'render'>, job: Job): Promise<Outcome> {
-  const made = await templates.render(job.input.instructions, job.ownerId, variables(job));
+type LastOf = (taskId: string) => Promise<LastResult | null>;
+
+/** A name of its own, and neither the filter nor the end of a loop. */
+const namesLast = /(?<![.|]\s*)\blast\b/;
+
+async function rendered(templates: Pick<Templates, 'render'>, lastOf: LastOf, job: Job): Promise<Outcome> {
+  const { input, taskId, ownerId } = job;
+  const last = taskId !== null && namesLast.test(input.instructions) ? await lastOf(taskId) : null;
+  const made = await templates.render(input.instructions, ownerId, variables(job, last));
   return made.is === 'done' ? shown(job, made.text) : made;
 }
 
@@ -65,8 +74,8 @@ function isTemplate(action: ActionSpec, text: string): boolean {
 
 type Told = Pick<Job, 'input' | 'runId' | 'taskId' | 'runNumber' | 'attempt' | 'startedAt'>;
 
-function variables({ input, runId, taskId, runNumber, attempt, startedAt }: Told) {
-  const slot = input.slotAt === null ? null : iso(input.slotAt);
+function variables({ input, runId, taskId, runNumber, attempt, startedAt }: Told, last: LastResult | null) {
+  const slot = isoOrNull(input.slotAt);
   const { number, title, timezone } = input;
   return {
     task: { id: taskId, number, title, timezone, tz: timezone },
@@ -81,27 +90,42 @@ function variables({ input, runId, taskId, runNumber, attempt, startedAt }: Told
       late: input.late,
     },
     context: input.context ?? {},
+    last: lastVariables(last ?? noResult),
   };
 }
 
-/** What a run gives a template, by example. */
-const sampleVariables = variables({
-  input: {
-    title: 'Title',
-    instructions: '',
-    action: { kind: 'message' },
-    timezone: 'UTC',
-    number: 1,
-    slotAt: 0,
-    late: false,
-    delivers: true,
+const noResult: LastResult = { outcome: null, number: null, at: null, output: null };
+
+/** Null and not absent, so that the first run of a task may ask for them. */
+function lastVariables({ outcome, number, at, output }: LastResult) {
+  return { text: output?.['text'] ?? null, data: output?.['data'] ?? null, at: isoOrNull(at), outcome, number };
+}
+
+/** What the first run of a task gives a template, by example. */
+const sampleVariables = variables(
+  {
+    input: {
+      title: 'Title',
+      instructions: '',
+      action: { kind: 'message' },
+      timezone: 'UTC',
+      number: 1,
+      slotAt: 0,
+      late: false,
+      delivers: true,
+    },
+    runId: 'run',
+    taskId: 'task',
+    runNumber: 1,
+    attempt: 1,
+    startedAt: 0,
   },
-  runId: 'run',
-  taskId: 'task',
-  runNumber: 1,
-  attempt: 1,
-  startedAt: 0,
-});
+  null,
+);
+
+function isoOrNull(at: number | null): string | null {
+  return at === null ? null : iso(at);
+}
 
 export function refuseUnknown(spec: ActionSpec, known: readonly string[]): void {
   const unknown = Object.keys(spec).find((key) => !known.includes(key));

@@ -27,7 +27,8 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
   const outcome: AttemptOutcome = typeof result === 'string' ? { is: result } : result;
   const { retry, timeoutMs } = run.policy;
   const conclusion = conclude(outcome, {
-    used: number - run.interruptions,
+    used: number - run.interruptions - run.freeAttempts,
+    free: run.freeAttempts,
     retry,
     repeatable: deps.actions.get(input.action.kind)?.repeatable(input.action) ?? false,
     timeoutMs,
@@ -47,6 +48,7 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
     durationMs,
     httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
     error,
+    ...(typeof result === 'object' && result.is === 'retry' && result.isFree ? { isFree: true } : {}),
     ...(typeof result === 'object' && result.is === 'giveUp' && result.isHarmful ? { isHarmful: true } : {}),
     ...confirmed(deps, run, ended),
     // Made after the parts of the result, so that they come after them.

@@ -62,12 +62,10 @@ export function slotFromNow(
   // Nothing but its own slot can be meant, even one that has passed: the step decides about it.
   if (schedule.kind === 'once') return schedule.onceAt;
   if (!isDelay(schedule)) return openFrom({ schedule, policy, skipped }, nextSlot(schedule, now, policy));
-  // It counts from the end of a run that nobody names any more, so only a slot too far away is none. One that a run which
-  // ended now would have beyond the end of the task says nothing about a slot before it.
-  const from = Math.max(now, ...skipped);
-  const { until: _until, ...open } = policy;
-  const farthest = nextSlot(schedule, from, open);
-  return farthest !== null && nextAt <= farthest ? nextAt : nextSlot(schedule, from, policy);
+  // It counts from the end of a run that nobody names any more, so only a slot too far away is none.
+  const farthest = nextSlot(schedule, Math.max(now, ...skipped), { startAt: policy.startAt });
+  const next = Math.min(nextAt, farthest ?? Infinity);
+  return farthest === null || next > (policy.until ?? Infinity) ? null : next;
 }
 
 /** A delay after the last finish has one slot to come; any other instant would do as well as it. */

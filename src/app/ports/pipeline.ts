@@ -94,6 +94,7 @@ export interface StartableRun {
   readonly fence: number;
   readonly attempts: number;
   readonly interruptions: number;
+  readonly freeAttempts: number;
   readonly taskId: string | null;
   readonly occurrenceId: string | null;
   readonly chatId: string | null;
@@ -167,6 +168,8 @@ export interface RunEnd {
   readonly durationMs: number;
   readonly httpStatus: number | null;
   readonly error: string | null;
+  /** The policy does not count this attempt. */
+  readonly isFree?: true;
   /** Not the action failed but what is around it. */
   readonly isInternal?: true;
   /** Its task is paused, because another run of it would harm the work of others again. */

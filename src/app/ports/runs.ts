@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/access.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
-import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
+import type { OccurrenceOutcome, OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunErrorCode, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
 
@@ -142,6 +142,14 @@ export interface OpenThread {
   readonly approvedBy: Actor | null;
 }
 
+/** The last result of a task, null in all of it where there is none, and what became of its last slot. */
+export interface LastResult {
+  readonly outcome: OccurrenceOutcome | null;
+  readonly number: number | null;
+  readonly at: number | null;
+  readonly output: Facts | null;
+}
+
 export interface RunViewStore {
   readTaskRun(id: string): Promise<TaskRun | null>;
   listTaskRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
@@ -152,6 +160,8 @@ export interface RunViewStore {
    */
   listRuns(query: RunQuery): Promise<Page<RunView>>;
   readEndedRun(runId: string): Promise<EndedRun | null>;
+  /** The last success is the one of the latest slot; a replay shows what was. */
+  lastResult(taskId: string): Promise<LastResult | null>;
   /** Calls a run off. False when it has ended in another way already; null when there is no such run. */
   cancelRun(request: CancelRequest): Promise<boolean | null>;
   /** Runs of a thread that have not ended and that nobody has called off. */

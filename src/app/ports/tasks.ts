@@ -57,6 +57,8 @@ export interface TaskScene {
   readonly taken: ReadonlySet<number>;
   /** Slots among them that a person skipped in advance, earliest first. */
   readonly skipped: readonly number[];
+  /** Those of snoozes that ended before they ran; they give way to the slots of another timing. */
+  readonly unused: readonly number[];
   /** Questions about missed slots that wait for a person. */
   readonly questions: readonly string[];
   /** The instant of the open snooze. */
@@ -124,7 +126,7 @@ export interface TaskChange {
   readonly cancelLive: boolean;
   readonly move: Move | null;
   readonly grant: GrantChange | null;
-  /** Slots that were skipped in advance and are not any more. */
+  /** Slots that were skipped in advance and are not any more, or that an unused snooze gives way to. */
   readonly unskip: readonly number[];
   /** Slots to come that are skipped again, because the change that gave them up is taken back. */
   readonly reskip: readonly NewOccurrence[];

@@ -12,6 +12,7 @@ import {
   type Warning,
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, ownerGonePause, type Definition, type Task } from '../../domain/task.ts';
+import { isSlotOf } from '../pipeline/slot-plans.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
 import {
   checkContent,
@@ -87,7 +88,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
       endWaiting: turned.stamp === 'paused' ? 'paused' : null,
       claims,
       set: { ...fieldsToSet(task, patch, { merged, checked }), ...turned.set },
-      unskip: lost,
+      unskip: [...lost, ...freedSlots(scene, kept, { ...merged, ...turned.set })],
       scopes: scopesFor(task, merged),
       audit: auditOf(task, turned, changes, lost),
     },
@@ -118,8 +119,17 @@ function keptSkips(
 }
 
 /** Slots to come that have run already, by a clock that was ahead: their rows stay under any timing. */
-function takenBesideSkips({ taken, skipped }: TaskScene): ReadonlySet<number> {
-  return new Set([...taken].filter((slot) => !skipped.includes(slot)));
+function takenBesideSkips({ taken, skipped, unused }: TaskScene): ReadonlySet<number> {
+  return new Set([...taken].filter((slot) => !skipped.includes(slot) && !unused.includes(slot)));
+}
+
+/** Slots of the new timing at which a snooze stood that was never run. */
+function freedSlots(
+  { unused }: TaskScene,
+  kept: ReadonlySet<number>,
+  { schedule, nextAt = null }: { readonly schedule: Schedule; readonly nextAt?: number | null },
+): readonly number[] {
+  return unused.filter((slot) => !kept.has(slot) && isSlotOf({ schedule, nextAt }, slot));
 }
 
 function lostSkips(count: number): readonly Warning[] {
@@ -345,7 +355,8 @@ export function replaceDefinition(
   const fresh = checked.definition;
   const schedule = newSchedule(task.schedule, input, now);
   const retimed = timingChanged(task, { ...fresh, schedule }) || task.policies.max_runs !== fresh.policies.max_runs;
-  const nextAt = nextOpenSlot({ ...fresh, schedule, minGapMs: checked.minGapMs }, now, takenBesideSkips(scene));
+  const kept = takenBesideSkips(scene);
+  const nextAt = nextOpenSlot({ ...fresh, schedule, minGapMs: checked.minGapMs }, now, kept);
   if (retimed && nextAt === null) throw exhausted();
   const lost = retimed ? scene.skipped : [];
   const changes = changesOf(task, { ...fresh, schedule, context: context ?? task.context });
@@ -363,7 +374,7 @@ export function replaceDefinition(
       ...(retimed && task.state !== 'paused' ? { state: 'active', nextAt } : {}),
     },
     stamp: 'updated',
-    unskip: lost,
+    unskip: retimed ? [...lost, ...freedSlots(scene, kept, { schedule, nextAt })] : [],
     scopes: scopesFor(task, fresh),
     audit: {
       verb: 'upsert',

@@ -178,11 +178,15 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   if (!wasIn && before.state === 'gone')
     yield* update('chats', { stateBefore: 'approved', ...begin }, sql`id = ${before.id}`);
   else if (!wasIn) yield* changeChat(before.id, { state: 'approved', ...begin }, at);
+  const roleBefore = wasIn ? yield* roleOf(person) : null;
   const isRoleChanged = person !== null && (yield* giveRole(person, role ?? 'keep', at));
   if (before.state === 'refused' && person !== null) yield* forgetOut(before.id, person, at);
   const isChanged = !wasIn || isRoleChanged;
   const after = { address, role: yield* roleOf(person) };
-  const entryId = isChanged ? yield* record({ at, actor: by, verb: 'allow', chatId: before.id, after, traceId }) : null;
+  const told = { ...(roleBefore && { before: { address, role: roleBefore } }), after };
+  const entryId = isChanged
+    ? yield* record({ at, actor: by, verb: 'allow', chatId: before.id, ...told, traceId })
+    : null;
   const chat = readChat(yield* chatOf({ provider: telegram, address }, newId, at));
   const [row] = yield* all(entries`from ${source} where c.id = ${chat.id}`);
   if (row === undefined) throw missing('chat');

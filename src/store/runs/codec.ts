@@ -15,7 +15,8 @@ const r = columnsOf('runs', 'r');
 
 /** Columns that the runner reads, over `startableSource`. */
 export const startableFields = {
-  ...pick(r, 'id', 'status', 'fence', 'attempts', 'interruptions', 'taskId', 'occurrenceId', 'chatId', 'ownerId'),
+  ...pick(r, 'id', 'status', 'fence', 'attempts', 'interruptions', 'freeAttempts'),
+  ...pick(r, 'taskId', 'occurrenceId', 'chatId', 'ownerId'),
   ...pick(r, 'taskVersion', 'runNumber', 'startedAt', 'createdAt', 'cancelRequestedAt', 'cancelReason', 'traceId'),
   ...pick(r, 'title', 'instructions', 'input'),
   taskState: maybe(columnsOf('tasks', 't').state),
@@ -30,7 +31,7 @@ export type StartableRow = Answer<typeof startableFields>;
 
 export function readStartable(row: StartableRow): StartableRun | Unreadable {
   try {
-    const { id, status, fence, attempts, interruptions, taskId, occurrenceId, chatId, ownerId } = row;
+    const { id, status, fence, attempts, interruptions, freeAttempts, taskId, occurrenceId, chatId, ownerId } = row;
     const { taskVersion, runNumber, startedAt, createdAt, taskState, traceId } = row;
     return {
       id,
@@ -38,6 +39,7 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
       fence,
       attempts,
       interruptions,
+      freeAttempts,
       taskId,
       occurrenceId,
       chatId,

@@ -28,6 +28,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
       output: end.output === null ? null : JSON.stringify(end.output),
       error: end.error,
       errorCode: errorCodeOf(end),
+      freeAttempts: end.run.freeAttempts + (end.isFree === true ? 1 : 0),
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
   });

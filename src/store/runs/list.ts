@@ -1,4 +1,4 @@
-import type { RunQuery, RunView, Page } from '../../app/ports/runs.ts';
+import type { LastResult, RunQuery, RunView, Page } from '../../app/ports/runs.ts';
 import { liveStatuses, type MessageInput, type RunStatus } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
@@ -6,7 +6,7 @@ import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, t
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { threadLaneOf } from '../outbox/lanes.ts';
-import { readFacts, readObject } from '../tasks/codec.ts';
+import { lastOutcome, readFacts, readObject } from '../tasks/codec.ts';
 import { partsOf } from './codec.ts';
 
 /** Runs, whatever asked for them. No read walks more rows than its look, whatever the table holds. */
@@ -40,6 +40,22 @@ const namedMax = 200;
 
 export function* readRun(runId: string): Script<RunView | null> {
   return (yield* withParts(yield* all(selectRuns`from ${source} where r.id = ${runId}`)))[0] ?? null;
+}
+
+const lastFields = {
+  outcome: lastOutcome,
+  number: maybe(r.runNumber),
+  at: maybe(r.finishedAt),
+  output: mapped(r.output, readFacts),
+};
+
+export function* lastResult(taskId: string): Script<LastResult | null> {
+  const found = yield* one(
+    select(lastFields)`from tasks t left join runs r on r.id = (select o.run_id from occurrences o
+        where o.task_id = t.id and o.status = 'succeeded' and o.source <> 'replay' order by o.slot_at desc limit 1)
+      where t.id = ${taskId}`,
+  );
+  return found ?? null;
 }
 
 function* withParts(found: readonly Viewed[]): Script<RunView[]> {

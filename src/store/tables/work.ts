@@ -95,6 +95,8 @@ export function runsTable(d: Dialect) {
       bootId: text('boot_id'),
       attempts: int('attempts').notNull(),
       interruptions: int('interruptions').notNull(),
+      /** Attempts at which something else stood in the way; the policy does not count them. */
+      freeAttempts: int('free_attempts').notNull().default(0),
       cancelRequestedAt: int('cancel_requested_at'),
       cancelReason: text('cancel_reason'),
       /** The texts of its input, which people search; the rest of it is JSON. */

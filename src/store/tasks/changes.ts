@@ -130,7 +130,8 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<End
   const snoozes = change.endSnooze === null ? [] : yield* endSnooze(taskId, change.endSnooze, at);
   for (const slotAt of change.unskip) {
     yield* run(sql`delete from occurrences
-      where task_id = ${taskId} and slot_at = ${slotAt} and status = 'skipped' and reason = 'skip'`);
+      where task_id = ${taskId} and slot_at = ${slotAt} and run_id is null and status <> 'pending'
+        and (source = 'snooze' or (status = 'skipped' and reason = 'skip'))`);
   }
   const placed = change.reskip.map((occurrence) => ({ taskId, occurrence }));
   const made = yield* insertOccurrences(placed, at);

@@ -202,7 +202,7 @@ const isDecided = `o.task_id = t.id and not (${isAhead})
   and o.status in ('succeeded', 'failed', 'cancelled', 'skipped', 'missed')`;
 
 /** The run that ended last counts as decided at its end, so what was left out beside it is no later outcome. */
-const lastOutcome: Field<OccurrenceOutcome | null> = {
+export const lastOutcome: Field<OccurrenceOutcome | null> = {
   sql: raw(`coalesce((select 'missed' from gaps g where g.task_id = t.id
       and not exists (select 1 from occurrences o where ${isDecided} and o.slot_at > g.to_at)
       and not exists (select 1 from runs r where r.id = t.last_run_id and r.finished_at > g.created_at) limit 1),

@@ -41,15 +41,19 @@ export function* sceneOf({ taskId, at, look }: Pick<ChangeRequest, 'taskId' | 'a
   };
 }
 
-function* aheadOf(taskId: string, now: number): Script<Pick<TaskScene, 'taken' | 'skipped'>> {
+function* aheadOf(taskId: string, now: number): Script<Pick<TaskScene, 'taken' | 'skipped' | 'unused'>> {
   const ahead = yield* all(
-    select(pick(occurrences, 'slotAt', 'status', 'reason'))`from occurrences
+    select(pick(occurrences, 'slotAt', 'source', 'status', 'reason', 'runId'))`from occurrences
       where task_id = ${taskId} and slot_at >= ${now} order by slot_at ${limit(takenMax)}`,
   );
   const skipped = ahead.filter(
     ({ status, reason, slotAt }) => status === 'skipped' && reason === 'skip' && slotAt > now,
   );
-  return { taken: new Set(ahead.map(({ slotAt }) => slotAt)), skipped: skipped.map(({ slotAt }) => slotAt) };
+  const unused = ahead.filter(
+    ({ source, status, runId }) => source === 'snooze' && status !== 'pending' && runId === null,
+  );
+  const slotsOf = (rows: typeof ahead) => rows.map(({ slotAt }) => slotAt);
+  return { taken: new Set(slotsOf(ahead)), skipped: slotsOf(skipped), unused: slotsOf(unused) };
 }
 
 /** Questions to a person, and the later time that a person chose. */

@@ -1,4 +1,4 @@
-import { Liquid, TokenizationError, UndefinedVariableError, toValue, type Emitter } from 'liquidjs';
+import { Liquid, TokenizationError, UndefinedVariableError, toValue, type Emitter, type Template } from 'liquidjs';
 import { errorText } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import type { TemplateAnswer, TemplateAsk } from '../pool/child.ts';
@@ -56,10 +56,10 @@ function boundedEmitter(): Emitter {
  * others is found out and tried again, until the parent ends it.
  */
 export function evaluate(ask: TemplateAsk): TemplateAnswer {
-  const began = process.cpuUsage();
+  const [began, used] = [performance.now(), process.cpuUsage()];
   const answer = evaluateOnce(ask);
-  const { user, system } = process.cpuUsage(began);
-  const isOverdue = 'fault' in answer && answer.fault.startsWith('template render limit exceeded');
+  const { user, system } = process.cpuUsage(used);
+  const isOverdue = 'fault' in answer && performance.now() - began > limits.templateRenderMs;
   return isOverdue && (user + system) / 1000 < limits.templateRenderMs ? evaluate(ask) : answer;
 }
 
@@ -67,13 +67,49 @@ function evaluateOnce({ text, variables, isTrial }: TemplateAsk): TemplateAnswer
   [steps, depth] = [0, 0];
   try {
     const template = engine.parse(text);
-    return { text: String(engine.renderSync(template, variables)) };
+    const strange = isTrial ? unknownIn(template, variables) : undefined;
+    if (strange !== undefined) return { fault: `unknown variable: ${strange}` };
+    return { text: String(engine.renderSync(template, inWords(variables))) };
   } catch (error) {
-    if (isTrial && error instanceof UndefinedVariableError && error.message.startsWith('undefined variable: context.'))
-      return { text: '' };
-    const [fault = ''] = errorText(error).split('\n', 1);
+    if (isTrial && missingOf(error)?.startsWith('context.')) return { text: '' };
+    // "Undefined" is a word of programs.
+    const [fault = ''] = errorText(error)
+      .replace(/^undefined/, 'unknown')
+      .split('\n', 1);
     return { fault, ...(error instanceof TokenizationError ? { line: error.token.begin } : {}) };
   }
+}
+
+/** The first name that no run has, wherever it stands: conditions and `default` would never tell. What a context holds is up to its task. */
+function unknownIn(template: Template[], variables: TemplateAsk['variables']): string | undefined {
+  const isKnown = (path: readonly unknown[]): boolean => {
+    let at: unknown = variables;
+    for (const [index, name] of path.entries()) {
+      if (typeof name !== 'string' || typeof at !== 'object' || at === null || (index > 0 && path[0] === 'context'))
+        return true;
+      if (!Object.hasOwn(at, name)) return false;
+      at = (at as Record<string, unknown>)[name];
+    }
+    return true;
+  };
+  return engine
+    .globalVariableSegmentsSync(template)
+    .find((path) => !isKnown(path))
+    ?.join('.');
+}
+
+/** Filters that make text of an object ask the object itself. */
+function inWords<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const one of Object.values(value)) inWords(one);
+  if (Array.isArray(value) || Object.hasOwn(value, 'toString')) return value;
+  return Object.defineProperty(value, 'toString', { value: () => JSON.stringify(value) });
+}
+
+/** The name of the variable that does not exist. The class that tells it is not exported. */
+function missingOf(error: unknown): string | undefined {
+  const cause = error instanceof UndefinedVariableError ? error.originalError : undefined;
+  return cause !== undefined && 'variableName' in cause ? String(cause.variableName) : undefined;
 }
 
 function noFiles() {

@@ -51,7 +51,7 @@ describe('a message with a file', () => {
   });
 
   it('has a file that was sent to the bot, and says what is wrong otherwise', () => {
-    const action = messageAction(promptTemplates());
+    const action = messageAction(promptTemplates(), async () => null);
     const refusal = (value: unknown): string => {
       try {
         action.check({ kind: 'message', media: value }, 'Water them.');

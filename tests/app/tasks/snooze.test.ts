@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Task } from '../../../src/domain/task.ts';
 import { day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import {
   auditOf,
@@ -112,5 +113,41 @@ describe('beside a live run', () => {
     await p.pass(30_000);
     for (let turn = 0; turn < 4; turn += 1) await p.pass(minute);
     expect((await story(p, task)).at(-1)).toBe('62 snooze succeeded');
+  });
+});
+
+describe('a snooze that ended before it ran', () => {
+  const halfPast = { ...hourly, cron: '30 * * * *' };
+
+  it.each([
+    ['was replaced', 'edit', (p: Pipeline, task: Task) => snooze(p, task, 20)],
+    ['was replaced', 'upsert', (p: Pipeline, task: Task) => snooze(p, task, 20)],
+    ['was undone', 'edit', (p: Pipeline, task: Task) => p.rooms.tasks.undo(target(task), null)],
+    [
+      'was ended by a pause',
+      'edit',
+      async (p: Pipeline, task: Task) => {
+        await p.rooms.tasks.pause(target(task), null);
+        await p.rooms.tasks.resume(target(task));
+      },
+    ],
+  ] as const)('and %s gives way to a slot of another timing: %s', async (_how, by, end) => {
+    const { p, task } = await withTask({ schedule: hourly });
+    await snooze(p, task, 30);
+    await end(p, task);
+    await (by === 'edit'
+      ? p.rooms.tasks.edit(target(task), { schedule: halfPast })
+      : p.create({ title: task.title, schedule: halfPast }, { onExisting: 'upsert' }));
+    expect(await nextIn(p, task)).toBe(30);
+    for (let turn = 0; turn < 3; turn += 1) await p.pass(10 * minute);
+    expect((await story(p, task)).at(-1)).toBe('30 succeeded');
+  });
+
+  it('keeps its row where no slot comes to be', async () => {
+    const { p, task } = await withTask({ schedule: hourly });
+    await snooze(p, task, 31);
+    await snooze(p, task, 20);
+    await p.rooms.tasks.edit(target(task), { schedule: halfPast });
+    expect(await story(p, task)).toEqual(['20 snooze pending', '31 snooze skipped replaced']);
   });
 });

@@ -326,4 +326,18 @@ export function afterEndTests(open: OpenWorld): void {
     });
     expect(await world.store.readRun(started.run.id)).toMatchObject({ status: 'failed' });
   });
+
+  test('attempts that the policy does not count are counted apart', async () => {
+    const { world, started: first } = await withRunningTask(open);
+    const waits = { status: 'backoff', readyAt: nine + minute } as const;
+    await world.store.finishRuns([failureOf(first, { ...waits, isFree: true })]);
+    const second = await startOne(world, nine + minute);
+    await world.store.finishRuns([failureOf(second, waits)]);
+    const third = await startOne(world, nine + minute);
+    expect([first, second, third].map(({ run, attempt }) => [run.freeAttempts, attempt])).toEqual([
+      [0, 1],
+      [1, 2],
+      [1, 3],
+    ]);
+  });
 }

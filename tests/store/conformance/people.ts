@@ -122,6 +122,15 @@ export function peopleTests(open: OpenWorld): void {
     await expect(world.store.letIn(demoted)).rejects.toMatchObject({ code: 'last_owner' });
     expect(await world.query(`select verb from audit`)).toHaveLength(1);
     await letIn(world, '8', 'owner');
+    await letIn(world, '9', 'owner');
+    await world.store.letIn({ ...change(world, '9'), role: 'user', title: null });
+    const [told] = await world.query<{ before: string; after: string }>(
+      'select before, after from audit order by id desc limit 1',
+    );
+    expect([told?.before, told?.after].map((side) => JSON.parse(side ?? 'null') as unknown)).toEqual([
+      { address: '9', role: 'owner' },
+      { address: '9', role: 'user' },
+    ]);
     expect(await shutOut(world, '7')).toMatchObject({ chat: { state: 'refused' } });
     expect((await world.store.listOwners()).map(({ id }) => id)).toEqual([someone]);
   });

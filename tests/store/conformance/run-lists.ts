@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RunQuery } from '../../../src/app/ports/runs.ts';
 import { liveStatuses, threadLane, type RunStatus } from '../../../src/domain/run.ts';
-import { aTask, claimAll, hour, minute, nine, runInput } from '../../support/builders.ts';
+import { aTask, claimAll, endOf, hour, minute, nine, runInput, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aChat, threadOf, withTask } from '../scenes.ts';
 
@@ -224,5 +224,30 @@ export function longRunListTests(open: OpenWorld): void {
 
     const found = await pageOf(world, { taskId: task.id });
     expect(found).toEqual({ ids: [expect.any(String) as string], next: null });
+  });
+
+  test('the last result of a task is that of its latest slot that ended well, and its outcome that of any', async () => {
+    const { world, task } = await withTask(open);
+    const { store, make } = world;
+    const none = { outcome: null, number: null, at: null, output: null };
+    expect([await store.lastResult('nobody'), await store.lastResult(task.id)]).toEqual([null, none]);
+    await claimAll(world, { now: nine, limit: 1 });
+    const started = await startOne(world, nine);
+    expect(await store.lastResult(task.id)).toEqual(none);
+    await store.finishRuns([endOf(started, { output: { text: 'Dry.' } })]);
+    const { finishedAt: at } = endOf(started);
+    const dry = { outcome: 'succeeded', number: 1, at, output: { text: 'Dry.' } };
+    expect(await store.lastResult(task.id)).toEqual(dry);
+    await world.query('update tasks set next_at = ?i where id = ?t', nine + 9 * hour, task.id);
+    for (const [hours, source, status] of [
+      [1, 'replay', 'succeeded'],
+      [2, 'schedule', 'failed'],
+    ] as const) {
+      await world.query(
+        `insert into occurrences (id, task_id, slot_at, source, status, run_id, late_ms, created_at, updated_at)
+         values ('${make.id()}', '${task.id}', ${nine + hours * hour}, '${source}', '${status}', 'other', 0, ${nine}, ${nine})`,
+      );
+    }
+    expect(await store.lastResult(task.id)).toEqual({ ...dry, outcome: 'failed' });
   });
 }

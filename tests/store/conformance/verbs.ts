@@ -113,4 +113,15 @@ export function personVerbTests(open: OpenWorld): void {
     expect((await deeds(world)).slice(-2)).toEqual(['delete active -> deleted', 'delete active -> deleted']);
     expect((await rooms.tasks.restore(target(task))).task.state).toBe('active');
   });
+
+  test('a snooze that was moved away leaves its instant to the slots of another timing', async () => {
+    const world = await open();
+    const { rooms, create, pass, story } = engineOn(world);
+    const task = await create({ schedule: hourly });
+    for (const at of [nine + 10 * minute, nine + 30 * minute, nine + 40 * minute])
+      await rooms.tasks.snooze(target(task), at);
+    await rooms.tasks.edit(target(task), { schedule: { ...hourly, cron: '30 * * * *' } });
+    for (let turn = 0; turn < 6; turn += 1) await pass(10 * minute);
+    expect(await story(task)).toEqual(['10 snooze skipped replaced', '30 succeeded', '40 snooze pending']);
+  });
 }

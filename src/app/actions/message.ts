@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
-import { isBlank, type ActionSpec } from '../../domain/task.ts';
+import { isBlank, outcomeAt, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
 import type { LastResult } from '../ports/runs.ts';
 import type { Action, Job, Outcome } from './action.ts';
@@ -90,14 +90,16 @@ function variables({ input, runId, taskId, runNumber, attempt, startedAt }: Told
       late: input.late,
     },
     context: input.context ?? {},
-    last: lastVariables(last ?? noResult),
+    last: lastVariables(last ?? noResult, startedAt),
   };
 }
 
-const noResult: LastResult = { outcome: null, number: null, at: null, output: null };
+const noResult: LastResult = { lastOutcome: null, skippedAt: null, number: null, at: null, output: null };
 
 /** Null and not absent, so that the first run of a task may ask for them. */
-function lastVariables({ outcome, number, at, output }: LastResult) {
+function lastVariables(last: LastResult, now: number) {
+  const { number, at, output } = last;
+  const outcome = outcomeAt(last, now);
   return { text: output?.['text'] ?? null, data: output?.['data'] ?? null, at: isoOrNull(at), outcome, number };
 }
 

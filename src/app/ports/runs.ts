@@ -1,8 +1,9 @@
 import type { Actor } from '../../domain/access.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
-import type { OccurrenceOutcome, OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
+import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunErrorCode, RunInput, RunStatus } from '../../domain/run.ts';
+import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 
 /** Runs as they are shown, asked for and called off. The runner sees more of them, in pipeline.ts. */
@@ -143,8 +144,7 @@ export interface OpenThread {
 }
 
 /** The last result of a task, null in all of it where there is none, and what became of its last slot. */
-export interface LastResult {
-  readonly outcome: OccurrenceOutcome | null;
+export interface LastResult extends Pick<Task, 'lastOutcome' | 'skippedAt'> {
   readonly number: number | null;
   readonly at: number | null;
   readonly output: Facts | null;

@@ -6,7 +6,7 @@ import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, t
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { threadLaneOf } from '../outbox/lanes.ts';
-import { lastOutcome, readFacts, readObject } from '../tasks/codec.ts';
+import { lastOutcome, readFacts, readObject, skippedAt } from '../tasks/codec.ts';
 import { partsOf } from './codec.ts';
 
 /** Runs, whatever asked for them. No read walks more rows than its look, whatever the table holds. */
@@ -43,7 +43,8 @@ export function* readRun(runId: string): Script<RunView | null> {
 }
 
 const lastFields = {
-  outcome: lastOutcome,
+  lastOutcome,
+  skippedAt,
   number: maybe(r.runNumber),
   at: maybe(r.finishedAt),
   output: mapped(r.output, readFacts),

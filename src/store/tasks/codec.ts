@@ -213,7 +213,7 @@ export const lastOutcome: Field<OccurrenceOutcome | null> = {
   read: null,
 };
 
-const skippedAt: Field<number | null> = {
+export const skippedAt: Field<number | null> = {
   sql: raw(`case when t.skips_until is not null then (select min(o.slot_at) from occurrences o
     where o.task_id = t.id and ${isAhead}
       and o.slot_at > coalesce((select r.finished_at from runs r where r.id = t.last_run_id), 0)

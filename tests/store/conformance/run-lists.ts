@@ -229,14 +229,14 @@ export function longRunListTests(open: OpenWorld): void {
   test('the last result of a task is that of its latest slot that ended well, and its outcome that of any', async () => {
     const { world, task } = await withTask(open);
     const { store, make } = world;
-    const none = { outcome: null, number: null, at: null, output: null };
+    const none = { lastOutcome: null, skippedAt: null, number: null, at: null, output: null };
     expect([await store.lastResult('nobody'), await store.lastResult(task.id)]).toEqual([null, none]);
     await claimAll(world, { now: nine, limit: 1 });
     const started = await startOne(world, nine);
     expect(await store.lastResult(task.id)).toEqual(none);
     await store.finishRuns([endOf(started, { output: { text: 'Dry.' } })]);
     const { finishedAt: at } = endOf(started);
-    const dry = { outcome: 'succeeded', number: 1, at, output: { text: 'Dry.' } };
+    const dry = { lastOutcome: 'succeeded', skippedAt: null, number: 1, at, output: { text: 'Dry.' } };
     expect(await store.lastResult(task.id)).toEqual(dry);
     await world.query('update tasks set next_at = ?i where id = ?t', nine + 9 * hour, task.id);
     for (const [hours, source, status] of [
@@ -245,9 +245,9 @@ export function longRunListTests(open: OpenWorld): void {
     ] as const) {
       await world.query(
         `insert into occurrences (id, task_id, slot_at, source, status, run_id, late_ms, created_at, updated_at)
-         values ('${make.id()}', '${task.id}', ${nine + hours * hour}, '${source}', '${status}', 'other', 0, ${nine}, ${nine})`,
+         values ('${make.id()}', '${task.id}', ${nine + hours * hour}, '${source}', '${status}', 'other', 0, ${nine}, ${nine + hours * hour})`,
       );
     }
-    expect(await store.lastResult(task.id)).toEqual({ ...dry, outcome: 'failed' });
+    expect(await store.lastResult(task.id)).toEqual({ ...dry, lastOutcome: 'failed' });
   });
 }

@@ -55,6 +55,8 @@ export type View =
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
   /** The last run that the task was to make has ended. */
   | { readonly view: 'completed'; readonly runs: number }
+  /** A run left a context of that many characters, and its task keeps another: it is too large, or a person changed theirs. */
+  | { readonly view: 'contextLeft'; readonly size: number }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
   /** Above results that come where their task was asked for, because their topic cannot be had. */

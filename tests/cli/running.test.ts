@@ -47,7 +47,7 @@ describe('a run that is waited for', () => {
   });
 
   it('ends with 1 when it fails, and says why', async () => {
-    const { well, type } = await aPlace({ ECHO_ACTION: '1' });
+    const { bot, well, type } = await aPlace({ ECHO_ACTION: '1' });
     await well(`${daily} ${echo({ fail_attempts: 9, error: 'final' })} Hello`);
     const said = await type('task run 1 --wait');
     expect(said.code).toBe(1);
@@ -56,6 +56,10 @@ describe('a run that is waited for', () => {
     expect(json.code).toBe(1);
     expect(json.json).toMatchObject({ task: { number: 1 }, run: { status: 'failed' } });
     expect((await well('task list')).out).toContain('failing');
+    await well('task skip 1');
+    await bot.pass(25 * hour);
+    expect((await well('task list')).out).toContain('failing');
+    expect((await well('task get 1')).out).toMatch(/failed, .+, since then skipped/);
   });
 
   it('of which the result grows too old is run again, and marks that result until one succeeds', async () => {

@@ -52,7 +52,10 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
     ...(typeof result === 'object' && result.is === 'giveUp' && result.isHarmful ? { isHarmful: true } : {}),
     ...confirmed(deps, run, ended),
     // Made after the parts of the result, so that they come after them.
-    notices: noticesOf(deps.ids, run, { status: conclusion.run, error, attempts: number, finishedAt }),
+    notices: {
+      ...noticesOf(deps.ids, run, { status: conclusion.run, error, attempts: number, finishedAt }),
+      ...contextNotice(deps.ids, run, result),
+    },
     follows: conclusion.run === 'backoff' ? null : followingSlot(run, finishedAt),
   };
 }
@@ -93,9 +96,7 @@ function broughtBack({ ids, log }: EndDeps, run: StartableRun, { result, started
   return {
     output: outputOf(run.input.action.kind, result),
     deliveries: deliveriesOf(ids, run, { shown, finishedAt }),
-    // A replay shows what was, and must not bring back an old context.
-    context:
-      result.context === undefined || run.input.again?.kind === 'replay' ? null : smallEnough(log, run, result.context),
+    context: smallEnough(log, run, contextLeft(run, result)),
     usage: (result.usage ?? []).map(({ kind, quantity }) => ({ kind, quantity: Math.round(quantity) })),
   };
 }
@@ -166,9 +167,21 @@ function lastPart(part: Part, occurrenceId: string | null): Shown {
   return occurrenceId === null ? part : { view: 'result', ...part, occurrenceId };
 }
 
-/** The run was done, so it succeeds; a context that has outgrown its limit stays as it was, and the log says so. */
-function smallEnough(log: Log, run: StartableRun, context: Readonly<Record<string, unknown>>) {
-  if (JSON.stringify(context).length <= limits.contextBytesMax) return context;
+/** A replay shows what was, and must not bring back an old context. */
+function contextLeft({ input }: StartableRun, result: Ended['result']): RunEnd['context'] {
+  if (typeof result === 'string' || result.is !== 'done' || input.again?.kind === 'replay') return null;
+  return result.context ?? null;
+}
+
+function contextNotice(ids: Ids, run: StartableRun, result: Ended['result']): Pick<EndNotices, 'context'> {
+  const context = contextLeft(run, result);
+  if (context === null || run.taskId === null || !run.input.delivers) return {};
+  return { context: notice(ids, 5, { view: 'contextLeft', size: JSON.stringify(context).length }) };
+}
+
+/** The run was done, so it succeeds; a context that has outgrown its limit stays as it was. */
+function smallEnough(log: Log, run: StartableRun, context: RunEnd['context']) {
+  if (context === null || JSON.stringify(context).length <= limits.contextBytesMax) return context;
   log.warn('context_too_large', { run_id: run.id, task_id: run.taskId });
   return null;
 }

@@ -184,6 +184,7 @@ export interface RunEnd {
   readonly approval?: NewApproval;
   /** Words about how it ended; which of them are said depends on what was said before. */
   readonly notices: EndNotices;
+  /** The context as the run left it; null as well where that is too large. */
   readonly context: Facts | null;
   readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
   /** For a delay after the last finish: the next slot, now that the end is known; null completes the task. */
@@ -202,6 +203,8 @@ export interface EndNotices {
   readonly recovered: NewDelivery | null;
   /** Where it may be the last run that `max_runs` allows; how many there were stands in the store as well. */
   readonly completed: NewDelivery | null;
+  /** Of a run that left a context: told where its task keeps another. */
+  readonly context?: NewDelivery;
 }
 
 export interface NewApproval {

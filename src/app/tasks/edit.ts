@@ -60,9 +60,8 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
   const patch = limitedPatch(rules, task, asked);
   refuseUnreadable(task, patch);
   const merged = mergePatch(task, patch, now);
-  // A text that is in force was parsed when it was given.
   const isSame = patch.instructions === undefined && patch.action === undefined;
-  checkContent(isSame ? { ...rules, parsed: new Set([task.instructions]) } : rules, merged);
+  checkContent(rules, merged, isSame);
   checkLabels(merged.subject, merged.tags);
   checkPolicies(merged.policies);
   if (patch.context !== undefined) checkSize('context', patch.context, limits.contextBytesMax);

@@ -37,9 +37,9 @@ function writtenSchedule({ kind, once_at, cron, rrule, interval }: Schedule): st
   return `${kind} ${once_at ?? cron ?? rrule ?? interval ?? ''}`.trim();
 }
 
-function stateOf(task: Pick<Task, 'state' | 'last_outcome' | 'stale_since'>): Cell {
+function stateOf(task: Pick<Task, 'state' | 'counters' | 'stale_since'>): Cell {
   if (task.state === 'active') {
-    if (task.last_outcome === 'failed') return { text: 'failing', tone: 'bad' };
+    if (task.counters.consecutive_failures > 0) return { text: 'failing', tone: 'bad' };
     return task.stale_since === null ? { text: 'active', tone: 'good' } : { text: 'stale', tone: 'warn' };
   }
   return { text: task.state, tone: task.state === 'paused' ? 'warn' : 'dim' };
@@ -85,7 +85,9 @@ function workFacts(task: Task, now: number): readonly Fact[] {
   const times = timesIn(task.schedule.timezone, now);
   const { counters } = task;
   const failures = counters.failures === 0 ? '' : `, ${counters.failures} failed`;
-  const last = task.last_run_at === null ? null : `${task.last_outcome ?? 'running'}, ${times.about(task.last_run_at)}`;
+  const { last_outcome: outcome, last_run_status: ended, last_run_at: at } = task;
+  const since = outcome === 'skipped' || outcome === 'missed' ? `, since then ${outcome}` : '';
+  const last = at === null ? null : `${since === '' ? outcome : ended}, ${times.about(at)}${since}`;
   return [
     ['state', stateCell(task, now)],
     ['schedule', `${scheduleWords(task.schedule, now)} (${task.schedule.timezone})`],

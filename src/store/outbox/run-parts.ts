@@ -166,6 +166,17 @@ function completionOf({ id, boundedRuns: runs }: Spent, ends: readonly Ending[])
   return [{ end, part: { ...completed, content: { view: 'completed', runs } } }];
 }
 
+/** Of a context that is too large nothing is brought; of the others the one that its run keeps is told. */
+export function contextWords(
+  ends: readonly (Ending & Pick<RunEnd, 'context'>)[],
+  kept: ReadonlySet<string>,
+): readonly RunPart[] {
+  return ends.flatMap((end) => {
+    const part = end.notices.context;
+    return part !== undefined && (end.context === null || kept.has(end.run.id)) ? [{ end, part }] : [];
+  });
+}
+
 function* writeIncidents(tasks: readonly Standing[]): Script<void> {
   const changed = tasks.filter(({ before, since }) => before !== since);
   yield* updateAll('tasks', changed, {

@@ -4,7 +4,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
-import { insertRunParts, tellNotices } from '../outbox/run-parts.ts';
+import { contextWords, insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
@@ -42,13 +42,14 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
   const between = new Set(calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as));
-  const { failing, spent } = yield* countTasks(finals, between);
+  const { failing, spent, kept } = yield* countTasks(finals, between);
   const autoPaused = [...(yield* autoPause(failing, finals[0]?.finishedAt ?? 0)), ...(yield* pauseHarmful(finals))];
   yield* moveFollowers(finals);
   yield* insertRunParts(finals.flatMap((end) => end.deliveries.map((part) => ({ end, part }))));
   yield* openAcks(finals);
   yield* askApproval(finals);
   yield* tellNotices(finals, { autoPaused, spent });
+  yield* insertRunParts(contextWords(finals, kept));
   yield* bookUsage(won);
   return { written: won.length, autoPaused };
 }
@@ -215,6 +216,8 @@ interface Counted {
   readonly failing: readonly string[];
   /** Tasks that are complete. */
   readonly spent: readonly Spent[];
+  /** Runs whose context is kept with them, as a person had changed that of their task. */
+  readonly kept: ReadonlySet<string>;
 }
 
 /** One update for each task, however many of its runs end in this batch. */
@@ -222,12 +225,15 @@ function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<RunEnd>):
   const ends = finals.filter((end) => !between.has(end));
   const tallies = new Map<string, Tally>();
   const newest = newestVersions(ends);
+  const kept = new Set<string>();
   const open = new Set(ends.flatMap(({ run }) => run.occurrenceId ?? []));
   for (const end of ends) {
     const taskId = end.run.taskId;
     if (taskId === null) continue;
     const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end, open));
-    const context = end.context !== null && (yield* isContextEdited(taskId, end)) ? null : end.context;
+    const isKept = end.context !== null && (yield* keepsContext(taskId, end));
+    if (isKept) kept.add(end.run.id);
+    const context = isKept ? null : end.context;
     const isBounded = isOfSlot(end.run.input) && end.run.taskVersion === newest.get(taskId);
     const tally = tallies.get(taskId) ?? emptyTally;
     tallies.set(taskId, {
@@ -268,7 +274,7 @@ function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<RunEnd>):
       now,
     )),
   ];
-  return { failing: idsOf(({ streak }) => streak > 0), spent };
+  return { failing: idsOf(({ streak }) => streak > 0), spent, kept };
 }
 
 /** The newest version of each task of which a run has ended here. */
@@ -286,13 +292,15 @@ function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
   return yield* pauseTasks(taskIds, { reason: 'harmful_template', guard: allOf() }, ends[0]?.finishedAt ?? 0);
 }
 
-/** A person who changed the context while the run was under way knew more than the run, so theirs stays. */
-function* isContextEdited(taskId: string, { run: { createdAt } }: RunEnd): Script<boolean> {
+/** A person who changed the context while the run was under way knew more than the run, so theirs stays, and the run keeps its own. */
+function* keepsContext(taskId: string, { run: { id, createdAt }, output, context }: RunEnd): Script<boolean> {
   const edit = yield* one(
     select(pick(columns.audit, 'id'))`from audit
       where task_id = ${taskId} and at > ${createdAt} and after like '%"context":%' limit 1`,
   );
-  return edit !== undefined;
+  if (edit === undefined) return false;
+  yield* update('runs', { output: JSON.stringify({ ...output, context }) }, sql`id = ${id}`);
+  return true;
 }
 
 const emptyTally: Tally = {

@@ -90,7 +90,7 @@ function nameIn({ task }: Pick<About, 'task'>): Rich | null {
 /** Draws views that are nothing without their task. */
 function drawnAbout(
   task: Task,
-  view: Of<'card' | 'failed' | 'recovered' | 'completed' | 'autoPaused'> | AskingView,
+  view: Of<'card' | 'failed' | 'recovered' | 'completed' | 'autoPaused' | 'contextLeft'> | AskingView,
   about: About,
 ): Drawn | null {
   switch (view.view) {
@@ -102,6 +102,8 @@ function drawnAbout(
       return recoveredDrawn(view, task, about);
     case 'completed':
       return drawn(texts.notice.completed(taskName(task), view.runs));
+    case 'contextLeft':
+      return drawn(texts.notice.contextLeft(taskName(task), view.size));
     case 'autoPaused':
       return autoPausedDrawn(view, task);
     default: {

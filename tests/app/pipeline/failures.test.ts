@@ -388,6 +388,10 @@ describe('a kind of action that is gone', () => {
     expect(texts(next)).toEqual(['[mayNotRun]']);
     const counters = { runs: 0, failures: 0, consecutiveFailures: 0 };
     expect(await next.rooms.tasks.get(id)).toMatchObject({ state: 'active', nextAt: start + 5 * hour, counters });
+    const by = { taskId: id, actor } as const;
+    await next.rooms.tasks.edit(by, { title: 'Other name', policies: { auto_pause: 4 } });
+    expect(await next.rooms.tasks.get(id)).toMatchObject({ title: 'Other name', policies: { auto_pause: 4 } });
+    await expect(next.rooms.tasks.edit(by, { action: echo({}) })).rejects.toMatchObject({ code: 'invalid_action' });
     const back = next.restart({ ECHO_ACTION: true });
     await back.pass(hour);
     expect((await back.history(id)).at(-1)).toMatchObject({ status: 'succeeded' });

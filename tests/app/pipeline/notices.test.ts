@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { contextBytesMax } from '../../../src/domain/limits.ts';
 import {
   actor,
   aPipeline,
@@ -237,5 +238,38 @@ describe('words about a task', () => {
     const { p, task } = await withTask(failing, { threadKey: group });
     await turns(p, 1);
     expect(await p.history(task.id)).toMatchObject([{ status: 'failed', deliveries: [] }]);
+  });
+});
+
+describe('a context that a task does not keep', () => {
+  it('is kept with its run, and told once, where a person changed that of the task meanwhile', async () => {
+    const { p, task } = await withTask({
+      action: echo({ context: { by: 'run' }, delay_ms: 5000 }),
+      context: { by: 'nobody' },
+    });
+    await p.time.advance(5 * minute);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    await p.rooms.runner.step(p.time.now(), 100);
+    await p.time.advance(1000);
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { context: { by: 'person' } });
+    await p.pass(minute);
+    const { lastRunId, context } = await p.rooms.tasks.get(task.id);
+    expect(context).toEqual({ by: 'person' });
+    const run = await p.store.readRun(lastRunId ?? '');
+    expect(run).toMatchObject({ status: 'succeeded', output: { type: 'echo', context: { by: 'run' } } });
+    for (let slot = 0; slot < 2; slot += 1) await p.pass(5 * minute);
+    expect(words(p)).toMatchObject([{ run_id: lastRunId, content: { view: 'contextLeft', size: 12 } }]);
+    const next = await p.rooms.tasks.get(task.id);
+    expect(next).toMatchObject({ context: { by: 'run' }, lastRunStatus: 'succeeded' });
+    expect((await p.store.readRun(next.lastRunId ?? ''))?.output).not.toHaveProperty('context');
+  });
+
+  it('is told where it is too large, and the one before stays', async () => {
+    const { p, task } = await withTask({ action: echo(), context: { seen: 0 } });
+    const action = echo({ context: { text: 'x'.repeat(contextBytesMax) } });
+    p.database.prepare('update tasks set action = ?').run(JSON.stringify(action));
+    await p.pass(5 * minute);
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({ context: { seen: 0 }, lastRunStatus: 'succeeded' });
+    expect(words(p)).toMatchObject([{ content: { view: 'contextLeft', size: contextBytesMax + 11 } }]);
   });
 });

@@ -125,6 +125,14 @@ describe('what is drawn', () => {
     expect(wordsOf({ ...view, reason: 'harmful_template' }, paused)).toContain('Its template would harm others.');
   });
 
+  test.each([
+    [12, 'Your context stays: #3 Stand up'],
+    [65_537, 'Context too large: #3 Stand up'],
+  ])('the context of %i characters that a task does not keep', (size, words) => {
+    expect(wordsOf({ view: 'contextLeft', size })).toContain(words);
+    expect(draw({ view: 'contextLeft', size }, about(null))).toBeNull();
+  });
+
   test('what is blocked, with what to do about each cause', () => {
     const causes: readonly (readonly [BlockedCause, string])[] = [
       ['topics_off', 'Open the group’s settings and switch Topics on.'],

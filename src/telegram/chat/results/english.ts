@@ -1,3 +1,4 @@
+import { contextBytesMax } from '../../../domain/limits.ts';
 import type { Obstacle } from '../../../domain/occurrence.ts';
 import type { BlockedCause, DowntimeCause, MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
@@ -53,6 +54,10 @@ export const noticeTexts = {
     say`${bold('Works again:')} ${name}. It had failed ${failures === 1 ? 'once' : `${failures} times`} since ${since}.`,
   completed: (name: Rich, runs: number): Rich =>
     say`${bold('Completed:')} ${name}. That was ${runs === 1 ? 'its only run' : `the last of its ${runs} runs`}.`,
+  contextLeft: (name: Rich, size: number): Rich =>
+    size > contextBytesMax
+      ? say`${bold('Context too large:')} ${name} keeps the one before, because a run left one of ${size.toLocaleString('en')} characters. ${contextBytesMax.toLocaleString('en')} is the most, so let it keep less.`
+      : say`${bold('Your context stays:')} ${name} was given another context while a run was under way. The one that the run left is in the output of that run.`,
   autoPaused: (name: Rich, failures: number): Rich =>
     say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
   autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,

@@ -91,6 +91,9 @@ export const statusOperations = {
       last_tick_at: instant.nullable().meta({
         description: 'When the scheduler last made a step to its end; null where none turns, as beside a server.',
       }),
+      last_stale_look_at: instant.nullable().meta({
+        description: 'When it last looked for results older than their policy refresh_after.',
+      }),
       worker: strict({
         id: z.string().meta({ description: 'As attempts name it.' }),
         running: z.boolean(),

@@ -183,6 +183,7 @@ const status: ServerStatus = {
   },
   audit: null,
   lastTickAt: now - 1000,
+  lastStaleLookAt: now - 2000,
   worker: { id: 'boot', kinds: ['message'], isRunning: true },
   alarms: { open: [], unheard: [] },
 };

@@ -32,6 +32,7 @@ describe('GET /v1/status', () => {
       audit: null,
       retention: { days: 90, oldest_run_at: iso(hour) },
       last_tick_at: iso(0),
+      last_stale_look_at: null,
       worker: { running: false, action_kinds: ['message', 'digest', 'echo'] },
     });
     await ask('POST', '/v1/tick');

@@ -4,6 +4,7 @@ import { taskTallyPage, usageDefaultMs } from '../../domain/limits.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Alarms, OpenAlarms } from '../housekeeping/alarms.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
+import type { Scheduler } from '../pipeline/scheduler.ts';
 import type { ChatFacts, ServerFacts, ChatUsage, TaskCounts } from '../ports/chat-facts.ts';
 import type { WorkloadStore } from '../ports/metering.ts';
 import type { LoopName, World } from '../ports/outside.ts';
@@ -24,6 +25,8 @@ export interface ServerStatus {
   readonly alarms: OpenAlarms;
   /** The last step of the scheduler that was made to its end; null where none turns. */
   readonly lastTickAt: number | null;
+  /** Its last look for results that are stale. */
+  readonly lastStaleLookAt: number | null;
   readonly worker: Worker & { readonly isRunning: boolean };
 }
 
@@ -39,6 +42,7 @@ interface StatusDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer'> {
   readonly ready: () => Promise<Ready>;
   readonly alarms: Pick<Alarms, 'open'>;
   readonly worker: Worker;
+  readonly scheduler: Pick<Scheduler, 'refreshedAt'>;
   readonly loops: readonly { readonly name: string; readonly health: () => LoopState }[];
 }
 
@@ -67,6 +71,7 @@ export function createStatus(deps: StatusDeps): () => Promise<ServerStatus> {
       audit: audit && { at: audit.at, findings: audit.findings.length },
       alarms: await alarms.open(),
       lastTickAt: tick === undefined ? null : at - tick.idleMs,
+      lastStaleLookAt: deps.scheduler.refreshedAt(),
       worker: { ...worker, isRunning: stateOf('runner')?.ok === true },
     };
   };

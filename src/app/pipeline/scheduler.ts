@@ -34,6 +34,8 @@ export interface Scheduler {
   nextAt(now: number): Promise<number | null>;
   /** Gives one run to each task whose last success is older than its policy `refresh_after` allows. */
   refresh(now: number, limit: number): Promise<Counts>;
+  /** When it last looked for such tasks; null when it has not yet. */
+  readonly refreshedAt: () => number | null;
   /** Plans every active task again, for when the rules of time changed. Answers how many next slots moved. */
   replan(now: number, limit: number): Promise<number>;
 }
@@ -44,6 +46,7 @@ interface SchedulerDeps extends SlotPlanDeps, Pick<World, 'log' | 'bell'> {
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
   const { store, bell } = deps;
+  let refreshedAt: number | null = null;
   return {
     step: async (now, limit) => {
       const at = { now, limit };
@@ -61,8 +64,10 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     refresh: async (now, limit) => {
       const made = await refreshStale(deps, { now, limit });
       if (made.taken > 0) bell.ring('runner');
+      refreshedAt = now;
       return made;
     },
+    refreshedAt: () => refreshedAt,
     replan: (now, limit) => replanAll(deps, now, limit),
   };
 }

@@ -162,6 +162,7 @@ function cell(ok: boolean, text: string): Cell {
 
 async function statusText({ terminal, clock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
   const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
+  const { last_stale_look_at: look } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
@@ -179,6 +180,7 @@ async function statusText({ terminal, clock, client }: Session, answer: AnswerOf
     ['runs', `${runs.running} running, ${runs.queued} waiting`],
     ['deliveries', deliveryCell(deliveries)],
     ['last tick', tick === null ? 'none' : times.full(tick)],
+    ['stale look', look === null ? 'none yet' : times.full(look)],
     ['worker', cell(worker.running, `${worker.running ? 'running' : 'not running'}: ${worker.id}`)],
     ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],

@@ -12,7 +12,8 @@ import { instantOf } from './wire.ts';
 /** Handlers for status, usage, and housekeeping on demand. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
-    const { version, at, startedAt, ready, facts, audit, alarms, lastTickAt, worker } = await operations.status();
+    const { version, at, startedAt, ready, facts, audit, alarms, lastTickAt, lastStaleLookAt, worker } =
+      await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
     return {
@@ -28,7 +29,7 @@ export const operationHandlers = {
       audit: audit === null ? null : wire(audit),
       alarms: { open: alarms.open.map(wireAlarm), unheard: [...alarms.unheard] },
       retention: { days: operations.retentionDays, ...wire({ oldestRunAt }) },
-      ...wire({ lastTickAt }),
+      ...wire({ lastTickAt, lastStaleLookAt }),
       worker: { id: worker.id, running: worker.isRunning, action_kinds: worker.kinds },
     };
   },

@@ -97,6 +97,7 @@ export const serverTexts = {
   late: (count: number, since: string): string => `${count} overdue, the oldest since ${since}`,
   tick: (at: string | null, isRunning: boolean): string =>
     `${at === null ? 'Nobody looks for what is due' : `Last look for what is due: ${at}`}; the worker ${isRunning ? 'is running' : 'stands still'}`,
+  staleLook: (at: string): string => `Last look for stale results: ${at}`,
   kinds: (kinds: readonly string[]): string => `It can do: ${kinds.join(', ')}`,
   work: (running: number, pending: number): string => `${running} running, ${pending} waiting to be sent`,
   stuck: (blocked: number, unknown: number): string =>

@@ -59,7 +59,7 @@ function chatStatus(counts: WorkCounts): Rich {
 
 /** For owners: everything that a person would otherwise look for in several places. */
 function serverStatus(status: ServerStatus, setting: Setting): Rich {
-  const { version, startedAt, ready, facts, audit, alarms, lastTickAt, worker } = status;
+  const { version, startedAt, ready, facts, audit, alarms, lastTickAt, lastStaleLookAt, worker } = status;
   const { server } = texts;
   const { ok, ...parts } = ready;
   const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
@@ -70,6 +70,7 @@ function serverStatus(status: ServerStatus, setting: Setting): Rich {
     server.tasks(facts.tasks, facts.active, facts.chats),
     facts.dueSince === null ? server.onTime : server.late(facts.due, aboutMoment(facts.dueSince, setting)),
     server.tick(lastTickAt === null ? null : aboutMoment(lastTickAt, setting), worker.isRunning),
+    lastStaleLookAt === null ? null : server.staleLook(aboutMoment(lastStaleLookAt, setting)),
     server.kinds(worker.kinds),
     server.work(facts.running, facts.pending),
     server.stuck(facts.blocked, facts.unknown),

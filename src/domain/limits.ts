@@ -198,6 +198,8 @@ export const alarmEveryMs = 30 * second;
 export const alarmsOpenMax = 10;
 /** A trouble that is over is remembered, so that its messages can still be changed and nobody tells it twice. */
 export const alarmKeptMs = 7 * day;
+/** For so long it is known which result later ones repeat: it can fail only while it waits, and nothing waits as long as this. */
+export const shownNotedMs = 366 * day;
 /** Tasks that one alarm names; the others are counted. */
 export const alarmTasksShownMax = 10;
 /** Tasks that have failed too often, as far as one look sees them. */

@@ -1,15 +1,17 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
+import { shownNotedMs } from '../../domain/limits.ts';
 import { isOfSlot, type RunErrorCode } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, pick } from '../engine/fields.ts';
+import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { contextWords, insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
-import { tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
+import { tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
-import { completeSpent, countBegun, type Spent } from './thread-runs.ts';
+import { lastShown, noteShown } from '../upkeep/notes.ts';
+import { completeSpent, countBegun, moveFollowers, type Spent } from './thread-runs.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -125,7 +127,12 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
 function* withoutRepeats(ends: readonly FinalEnd[]): Script<readonly FinalEnd[]> {
   if (ends.every(({ ifUnchanged }) => ifUnchanged === undefined)) return ends;
   const spared: FinalEnd[] = [];
-  for (const end of ends) spared.push((yield* repeatsLast(end)) ? withoutRepeat(end) : end);
+  for (const end of ends) {
+    const last = yield* lastSame(end);
+    // The occurrences of this batch do not say yet that they are repeats.
+    const isRepeat = last?.reason === 'unchanged' || spared.some((one) => one.isRepeat && one.run.id === last?.id);
+    spared.push(last !== null && (yield* isSeen(end, last.id, isRepeat)) ? withoutRepeat(end) : end);
+  }
   return spared;
 }
 
@@ -137,26 +144,40 @@ function withoutRepeat(end: FinalEnd): FinalEnd {
   return { ...unseen, isRepeat, deliveries: [] };
 }
 
+type LastSame = Answer<typeof lastFields>;
+const lastFields = { ...pick(columnsOf('runs', 'last'), 'id'), ...pick(columnsOf('occurrences', 'last'), 'reason') };
+
 /**
- * The last success is the one of the latest slot. A replay shows what was, which is news about nothing; and what could not be
- * delivered has been seen by nobody, unless somebody discarded it. A person who asked for the run is shown the result in any case.
+ * The last success, where its result was the same. It is the one of the latest slot. A replay shows what was, which is news
+ * about nothing. A person who asked for the run is shown the result in any case.
  */
-function* repeatsLast({ run, status, output, finishedAt, ifUnchanged }: FinalEnd): Script<boolean> {
+function* lastSame({ run, status, output, finishedAt, ifUnchanged }: FinalEnd): Script<LastSame | null> {
   const { taskId, occurrenceId } = run;
-  if (ifUnchanged === undefined || status !== 'succeeded' || taskId === null || occurrenceId === null) return false;
+  if (ifUnchanged === undefined || status !== 'succeeded' || taskId === null || occurrenceId === null) return null;
   const same = yield* one(
-    select(
-      pick(columnsOf('runs', 'last'), 'id'),
-    )`from (select r.id, r.output from occurrences o join runs r on r.id = o.run_id
+    select(lastFields)`from (select r.id, r.output, o.reason from occurrences o join runs r on r.id = o.run_id
         where o.task_id = ${taskId} and o.source <> 'replay' and r.status = 'succeeded'
           and (r.finished_at < ${finishedAt} or (r.finished_at = ${finishedAt} and r.id < ${run.id}))
         order by o.slot_at desc limit 1) last
       where last.output = ${JSON.stringify(output)}
-        and not exists (select 1 from deliveries d
-          where d.run_id = last.id and d.kind = 'result' and d.status = 'failed' and d.decision is null)
         and not exists (select 1 from occurrences mine where mine.id = ${occurrenceId} and mine.asked_by is not null)`,
   );
-  return same !== undefined;
+  return same ?? null;
+}
+
+/**
+ * Results that could not be delivered have been seen by nobody, unless somebody discarded them. A repeat stands for the one
+ * that was shown, which may still fail long after others were spared for it, so that one is noted with the first of them.
+ */
+function* isSeen({ run, finishedAt: now }: FinalEnd, id: string, isRepeat: boolean): Script<boolean> {
+  const taskId = run.taskId ?? '';
+  const shown = isRepeat ? ((yield* lastShown(taskId)) ?? id) : id;
+  const lost = yield* one(
+    select(pick(columnsOf('deliveries', 'd'), 'id'))`from deliveries d
+      where d.run_id = ${shown} and d.kind = 'result' and d.status = 'failed' and d.decision is null limit 1`,
+  );
+  if (lost === undefined && !isRepeat) yield* noteShown(taskId, id, { now, until: now + shownNotedMs });
+  return lost === undefined;
 }
 
 function* closeAttempts(ends: readonly RunEnd[]): Script<void> {
@@ -346,25 +367,6 @@ function* isFirstFailureOfItsKind(end: RunEnd, open: ReadonlySet<string>): Scrip
         and o.created_at = mine.created_at`,
   );
   return failed.every(({ id }) => open.has(id));
-}
-
-/**
- * A delay after the last finish: the stand-in gives way to the real next slot, unless the schedule was edited meanwhile.
- * Without a next slot the task is completed.
- */
-function* moveFollowers(ends: readonly RunEnd[]): Script<void> {
-  for (const { run, follows, finishedAt } of ends) {
-    if (follows === null || run.taskId === null || follows.schedule.kind !== 'interval') continue;
-    const { schedule, nextAt } = follows;
-    const { interval, startAt, timezone } = schedule;
-    const moved = yield* update(
-      'tasks',
-      { nextAt, state: nextAt === null ? 'completed' : 'active' },
-      sql`id = ${run.taskId} and state = 'active' and interval_from = 'completion' and interval = ${interval}
-        and start_at = ${startAt} and timezone = ${timezone}`,
-    );
-    if (moved && nextAt === null) yield* tellComplete([run.taskId], finishedAt);
-  }
 }
 
 /** One quantity for each kind, because one statement may not book the same row twice. */

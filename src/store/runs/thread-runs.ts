@@ -1,3 +1,4 @@
+import type { RunEnd } from '../../app/ports/pipeline.ts';
 import type { CancelRunsRequest, OpenThread } from '../../app/ports/runs.ts';
 import { threadLane } from '../../domain/run.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -16,7 +17,7 @@ import {
   text,
   type Sql,
 } from '../engine/sql.ts';
-import { all, hold, one, select, updateAll, updateReturning } from '../engine/statements.ts';
+import { all, hold, one, select, update, updateAll, updateReturning } from '../engine/statements.ts';
 import { nameDeed, recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
 
 /** Threads: talk without a task, and all runs that are under way there. */
@@ -206,4 +207,23 @@ export function* completeSpent(taskIds: readonly string[], now: number): Script<
     now,
   );
   return spent;
+}
+
+/**
+ * A delay after the last finish: the stand-in gives way to the real next slot, unless the schedule was edited meanwhile.
+ * Without a next slot the task is completed.
+ */
+export function* moveFollowers(ends: readonly RunEnd[]): Script<void> {
+  for (const { run, follows, finishedAt } of ends) {
+    if (follows === null || run.taskId === null || follows.schedule.kind !== 'interval') continue;
+    const { schedule, nextAt } = follows;
+    const { interval, startAt, timezone } = schedule;
+    const moved = yield* update(
+      'tasks',
+      { nextAt, state: nextAt === null ? 'completed' : 'active' },
+      sql`id = ${run.taskId} and state = 'active' and interval_from = 'completion' and interval = ${interval}
+        and start_at = ${startAt} and timezone = ${timezone}`,
+    );
+    if (moved && nextAt === null) yield* tellComplete([run.taskId], finishedAt);
+  }
 }

@@ -51,6 +51,27 @@ export function* lastNotKept(taskId: string): Script<number | null> {
   return found === undefined ? null : Number(found.value);
 }
 
+const shownScope = 'shown';
+
+/** The run whose result later ones repeat. */
+export function* noteShown(
+  taskId: string,
+  runId: string,
+  { now, until }: { readonly now: number; readonly until: number },
+): Script<void> {
+  yield* insert(
+    'kv',
+    { scope: shownScope, key: taskId, value: runId, expiresAt: until, updatedAt: now },
+    raw(`on conflict (scope, key) do update set value = excluded.value, expires_at = excluded.expires_at,
+      updated_at = excluded.updated_at`),
+  );
+}
+
+export function* lastShown(taskId: string): Script<string | null> {
+  const found = yield* one(select(pick(columns.kv, 'value'))`from kv where scope = ${shownScope} and key = ${taskId}`);
+  return found?.value ?? null;
+}
+
 /** The last sign of life of a process, as the clock on the wall told it then. */
 const aliveNote = 'alive_at';
 

@@ -81,6 +81,17 @@ describe('a result that is the same as that of the last success', () => {
     expect(await story(p, task)).toEqual(['60 succeeded', '120 succeeded', '180 succeeded unchanged']);
   });
 
+  it('is shown when the one that was to be shown fails only after others were spared for it', async () => {
+    const { p, task } = await withTask({ schedule: hourly, policies: skip });
+    await p.pass(hour);
+    p.database.exec(`update deliveries set status = 'blocked', message_id = null where kind = 'result'`);
+    for (let slot = 0; slot < 2; slot += 1) await p.pass(hour);
+    p.database.exec(`update deliveries set status = 'failed' where kind = 'result'`);
+    for (let slot = 0; slot < 2; slot += 1) await p.pass(hour);
+    const told = ['60', '120 unchanged', '180 unchanged', '240', '300 unchanged'];
+    expect(await story(p, task)).toEqual(told.map((slot) => slot.replace(/^\d+/, '$& succeeded')));
+  });
+
   it('is shown when the one before it is gone', async () => {
     const { p, task } = await withTask({ schedule: hourly, policies: skip });
     await p.pass(hour);

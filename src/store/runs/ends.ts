@@ -2,7 +2,7 @@ import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
 import { shownNotedMs } from '../../domain/limits.ts';
 import { isOfSlot, type RunErrorCode } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
+import { columns, columnsOf, mapped, pick, type Answer } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { contextWords, insertRunParts, tellNotices } from '../outbox/run-parts.ts';
@@ -10,6 +10,7 @@ import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
+import { readFacts } from '../tasks/codec.ts';
 import { lastShown, noteShown } from '../upkeep/notes.ts';
 import { completeSpent, countBegun, moveFollowers, type Spent } from './thread-runs.ts';
 
@@ -315,11 +316,12 @@ function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
 
 /** A person who changed the context while the run was under way knew more than the run, so theirs stays, and the run keeps its own. */
 function* keepsContext(taskId: string, { run: { id, createdAt }, output, context }: RunEnd): Script<boolean> {
-  const edit = yield* one(
-    select(pick(columns.audit, 'id'))`from audit
-      where task_id = ${taskId} and at > ${createdAt} and after like '%"context":%' limit 1`,
+  const edits = yield* all(
+    select({
+      after: mapped(columns.audit.after, readFacts),
+    })`from audit where task_id = ${taskId} and at > ${createdAt}`,
   );
-  if (edit === undefined) return false;
+  if (!edits.some(({ after }) => after !== null && 'context' in after)) return false;
   yield* update('runs', { output: JSON.stringify({ ...output, context }) }, sql`id = ${id}`);
   return true;
 }

@@ -264,6 +264,17 @@ describe('a context that a task does not keep', () => {
     expect((await p.store.readRun(next.lastRunId ?? ''))?.output).not.toHaveProperty('context');
   });
 
+  it('is the task’s, where a person changed something else meanwhile that has a context of its own', async () => {
+    const { p, task } = await withTask({ action: echo({ context: { by: 'run' }, delay_ms: 5000 }) });
+    await p.time.advance(5 * minute);
+    await p.rooms.scheduler.step(p.time.now(), 100);
+    await p.rooms.runner.step(p.time.now(), 100);
+    await p.time.advance(1000);
+    await p.rooms.tasks.edit({ taskId: task.id, actor }, { action: echo({ context: { by: 'another' } }) });
+    await p.pass(minute);
+    expect((await p.rooms.tasks.get(task.id)).context).toEqual({ by: 'run' });
+  });
+
   it('is told where it is too large, and the one before stays', async () => {
     const { p, task } = await withTask({ action: echo(), context: { seen: 0 } });
     const action = echo({ context: { text: 'x'.repeat(contextBytesMax) } });

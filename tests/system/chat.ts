@@ -155,15 +155,19 @@ interface People {
 /** They delete a topic now and then, and press the button of whatever asks them to look at something. */
 function beThere({ telegram, random, deletions, everySeconds, slots }: ChatPlan): People {
   const deeds = { deleted: 0, pressed: 0 };
+  // A topic that is deleted twice within the hour is not made again before that is over.
+  const deleted = new Set<string>();
   const pauseMs = (everySeconds * slots * 1000) / (deletions + 1);
   let isHere = true;
   const deleting = (async () => {
     while (isHere && deeds.deleted < deletions) {
       await pause(random.between(pauseMs / 2, pauseMs * 1.5));
-      const chat = random.pick(telegram.forums);
-      const standing = telegram.world.topics(chat).filter(({ isDeleted }) => !isDeleted);
+      const chat = random.pick(telegram.forums.slice(1));
+      const standing = telegram.world.topics(chat).filter(({ isDeleted, name }) => !isDeleted && !deleted.has(name));
       if (!isHere || standing.length === 0) continue;
-      telegram.deleteTopic(chat, random.pick(standing).threadId);
+      const { threadId, name } = random.pick(standing);
+      deleted.add(name);
+      telegram.deleteTopic(chat, threadId);
       deeds.deleted += 1;
     }
   })();

@@ -144,7 +144,8 @@ export function createLedAstray(deps: LookDeps) {
     const { id = end.id, since = now, due = now } = scouts.get(chatId) ?? {};
     // A scout that did not come back is no more.
     if (id !== end.id && due + scoutMinMs > now) return one;
-    const afterMs = Math.min(Math.max(now - since, scoutMinMs), end.afterMs);
+    // A stopwatch counts parts of milliseconds, which no column of instants takes.
+    const afterMs = Math.min(Math.max(Math.ceil(now - since), scoutMinMs), end.afterMs);
     scouts.set(chatId, { id: end.id, since, due: now + afterMs });
     return { chatId, end: { ...end, afterMs } };
   };

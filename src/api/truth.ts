@@ -129,7 +129,7 @@ const event = strict({
   kind: z.string(),
   task_id: text,
   ref: text.meta({ description: 'The row it is about.' }),
-  data: facts.nullable(),
+  data: facts.nullable().meta({ description: 'Of a run of a task with its source: task:<task_id>.' }),
 }).meta({ id: 'Event' });
 const eventPage = strict({
   events: z.array(event),

@@ -56,6 +56,11 @@ export interface RunInput {
   readonly follows?: { readonly schedule: Schedule; readonly bounds: Bounds } | undefined;
 }
 
+/** The word for programs about what asked for a run of a task. */
+export function taskSourceOf(taskId: string): string {
+  return `task:${taskId}`;
+}
+
 /** A slot asked for it, so it counts against `max_runs`. */
 export function isOfSlot({ byHand, again, message, source = 'schedule' }: RunInput): boolean {
   return byHand === undefined && again === undefined && message === undefined && isPlanned(source);

@@ -9,6 +9,7 @@ type Run = PartsOf<'getRun'>['answer'];
 interface Answers extends Omit<Run, 'error'> {
   readonly runs: readonly Run[];
   readonly entries: PartsOf<'listAudit'>['answer']['entries'];
+  readonly events: PartsOf<'listEvents'>['answer']['events'];
 }
 
 type Told = Omit<Asked, 'json'> & { readonly json: Asked['json'] & Answers };
@@ -131,6 +132,14 @@ describe('the id of a request', () => {
       { kind: 'run.started', data: '{"attempt":1,"trace_id":"trace:42"}' },
       { kind: 'run.succeeded', data: '{"trace_id":"trace:42"}' },
     ]);
+    const source = `task:${task.id}`;
+    const told = (await ask('GET', `/v1/events?task_id=${task.id}&kind=run.`)).json.events;
+    expect(told.map(({ data }) => data)).toEqual([
+      { attempt: 1, trace_id: 'trace:42', source },
+      { trace_id: 'trace:42', source },
+    ]);
+    const lines = p.log.lines.filter(({ event }) => event === 'run_ended');
+    expect(lines.map(({ facts }) => facts?.['source'])).toEqual([source]);
   });
 
   it.each([

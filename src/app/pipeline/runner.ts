@@ -2,7 +2,7 @@ import { errorText } from '../../domain/errors.ts';
 import { grantEnded } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
-import type { RunErrorCode } from '../../domain/run.ts';
+import { taskSourceOf, type RunErrorCode } from '../../domain/run.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
@@ -111,12 +111,16 @@ export function createRunner(deps: RunnerDeps): Runner {
 }
 
 function tellStarted(log: Log, { run: { id: runId, traceId, taskId }, attempt: number }: StartedRun): void {
-  tellTraced(log, 'run_started', { runId, traceId, task_id: taskId, attempt: number });
+  tellTraced(log, 'run_started', { runId, traceId, ...askedBy(taskId), attempt: number });
 }
 
 function tellEnded(log: Log, { run, attempt: number, status, durationMs: ms }: RunEnd): void {
   const { id: runId, traceId, taskId } = run;
-  tellTraced(log, 'run_ended', { runId, traceId, task_id: taskId, attempt: number, status, ms });
+  tellTraced(log, 'run_ended', { runId, traceId, ...askedBy(taskId), attempt: number, status, ms });
+}
+
+function askedBy(taskId: string | null) {
+  return { task_id: taskId, ...(taskId === null ? {} : { source: taskSourceOf(taskId) }) };
 }
 
 async function finish({ store, bell, log, clock }: RunnerDeps, batch: readonly RunEnd[]): Promise<void> {

@@ -243,7 +243,7 @@ export async function runText(session: Session, run: AnswerOf<'getRun'>, timezon
     ['run', run.run_number === null ? run.run_id : `${run.run_id}, no. ${run.run_number}`],
     ['status', runCell(run.state)],
     ['task', run.task_id],
-    ['source', run.task_id === null ? run.source : null],
+    ['source', run.source],
     ['error', run.error_message === null ? null : { text: run.error_message, tone: 'bad' }],
     ['asked for', `${times.about(run.created_at)} (${times.zone})`],
     ['started', run.started_at === null ? null : times.at(run.started_at)],

@@ -231,6 +231,7 @@ export const runVerbs = [
         { title: `MADE (${times.zone})`, least: 16, of: (one) => times.at(one.created_at) },
         { title: 'STATUS', of: (one) => runCell(one.state) },
         { title: 'SENT', of: (one) => sentWords(one.deliveries) },
+        { title: 'SOURCE', least: 8, of: (one) => one.source },
         { title: 'THREAD', least: 8, of: (one) => one.thread_key },
         { title: 'ERROR', least: 8, of: (one) => one.error_message },
       ];

@@ -5,6 +5,7 @@ import type { Deed, EventRow } from '../../app/ports/why.ts';
 import type { Answer, Evidence } from '../../app/why/answers.ts';
 import type { Window } from '../../app/why/truth.ts';
 import { AppError } from '../../domain/errors.ts';
+import { taskSourceOf } from '../../domain/run.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
 import type { Asked, Handlers, HttpRooms } from '../serving.ts';
@@ -147,6 +148,9 @@ function readPlace(cursor: string): Window {
 
 /** The events of a page and those of a stream are told alike. */
 export function wireEvent({ data, ...event }: EventRow): PartsOf<'listEvents'>['answer']['events'][number] {
+  const { kind, taskId } = event;
+  if (taskId !== null && kind.startsWith('run.'))
+    return { ...wire(event), data: { ...data, source: taskSourceOf(taskId) } };
   return { ...wire(event), data: data === null ? null : { ...data } };
 }
 

@@ -1,5 +1,5 @@
 import type { LastResult, RunQuery, RunView, Page } from '../../app/ports/runs.ts';
-import { liveStatuses, type MessageInput, type RunStatus } from '../../domain/run.ts';
+import { liveStatuses, taskSourceOf, type MessageInput, type RunStatus } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, tagged } from '../engine/queries.ts';
@@ -65,7 +65,7 @@ function* withParts(found: readonly Viewed[]): Script<RunView[]> {
     const message = run.taskId === null ? ((input?.['message'] as Partial<MessageInput> | undefined) ?? null) : null;
     const topic = run.taskId === null ? (message?.topic ?? null) : homeTopic;
     const thread = provider === null || address === null ? null : { provider, address, topic };
-    const from = run.taskId === null ? run.source : `task:${run.taskId}`;
+    const from = run.taskId === null ? run.source : taskSourceOf(run.taskId);
     return { ...run, source: from, thread, userKey: message?.userKey ?? null, ...parts(run.id) };
   });
 }

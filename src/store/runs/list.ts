@@ -6,7 +6,7 @@ import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, t
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { threadLaneOf } from '../outbox/lanes.ts';
-import { lastOutcome, readFacts, readObject, skippedAt } from '../tasks/codec.ts';
+import { lastOutcome, readFacts, skippedAt } from '../tasks/codec.ts';
 import { partsOf } from './codec.ts';
 
 /** Runs, whatever asked for them. No read walks more rows than its look, whatever the table holds. */
@@ -19,10 +19,10 @@ const c = columnsOf('chats', 'c');
 /** A run with the chat it belongs to, and where in it its task was asked for. */
 const viewedFields = {
   ...pick(r, 'id', 'source', 'idempotencyKey', 'taskId', 'occurrenceId', 'traceId', 'status'),
-  output: mapped(r.output, (text) => (text === null ? null : readObject('output', text))),
   ...pick(r, 'runNumber', 'actionKind', 'error', 'errorCode', 'createdAt', 'startedAt', 'finishedAt'),
   // A run that cannot be read was told so by whoever stumbled over it, and is still shown.
   input: mapped(r.input, readFacts),
+  output: mapped(r.output, readFacts),
   provider: maybe(c.provider),
   address: maybe(c.address),
   homeTopic: t.homeTopic,

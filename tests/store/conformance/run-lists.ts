@@ -226,6 +226,19 @@ export function longRunListTests(open: OpenWorld): void {
     expect(found).toEqual({ ids: [expect.any(String) as string], next: null });
   });
 
+  test('a run whose output cannot be read is shown without it, and so are those beside it', async () => {
+    const { world, task } = await withTask(open);
+    await claimAll(world, { now: nine, limit: 1 });
+    const started = await startOne(world, nine);
+    await world.store.finishRuns([endOf(started, { output: { text: 'Dry.' } })]);
+    await world.query(`update runs set output = '{"text":'`);
+    expect(await world.store.readRun(started.run.id)).toMatchObject({
+      taskId: task.id,
+      status: 'succeeded',
+      output: null,
+    });
+  });
+
   test('the last result of a task is that of its latest slot that ended well, and its outcome that of any', async () => {
     const { world, task } = await withTask(open);
     const { store, make } = world;

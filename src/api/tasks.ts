@@ -71,12 +71,9 @@ export const taskAnswer = strict({
   last_run_id: text,
   last_run_at: instant.nullable().meta({ description: 'When its last run that has ended began.' }),
   last_run_status: z.enum(['succeeded', 'failed']).nullable(),
-  last_outcome: z
-    .enum(['succeeded', 'failed', 'cancelled', 'skipped', 'missed'])
-    .nullable()
-    .meta({
-      description: 'What became of the last slot or run by hand that was decided, also of one that did not run.',
-    }),
+  last_outcome: z.enum(['succeeded', 'failed', 'cancelled', 'skipped', 'missed']).nullable().meta({
+    description: 'What became of the last slot or run by hand that was decided, also of one that did not run.',
+  }),
   last_error_message: text,
   stale_since: instant
     .nullable()

@@ -1,4 +1,5 @@
 import { policyOf } from '../../domain/policy.ts';
+import { codeOf } from '../pipeline/deliverer-ends.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
@@ -202,6 +203,8 @@ function countPart(meter: Meter, end: PartEnd, known: Known | undefined): void {
   const { status } = end;
   // A topic that is ready now lets the part go on at once, which is no setback.
   if (status === 'pending' && end.error === null) return;
+  const code = codeOf(end);
+  if (code !== null) meter.count('delivery_errors_total', { status, error_code: code });
   if (status !== 'delivered' && status !== 'failed') {
     meter.count('delivery_setbacks_total', { status });
     return;

@@ -40,6 +40,10 @@ export const counters = {
   },
   late_results_total: { help: 'Results that came after their run was taken over, and were dropped.', labels: [] },
   deliveries_total: { help: 'Parts that were delivered or given up, by kind.', labels: ['kind', 'status'] },
+  delivery_errors_total: {
+    help: 'Parts that were blocked or given up, by their error_code.',
+    labels: ['status', 'error_code'],
+  },
   delivery_setbacks_total: {
     help: 'Sends that brought no end: put off (pending), without an answer (unknown), or for a person to mend (blocked).',
     labels: ['status'],

@@ -1,3 +1,4 @@
+import { deliveryCode } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
 import type { BlockedCause, View } from '../../domain/shown.ts';
 import type { NewMessage } from '../ports/chats.ts';
@@ -29,6 +30,12 @@ export function isDecoration({ kind }: Pick<OutboxPart, 'kind'>): boolean {
  */
 export function isRepeatable(part: Pick<OutboxPart, 'kind' | 'edits' | 'onlyFor'>): boolean {
   return part.edits !== null || part.kind === 'removeTopic' || part.onlyFor !== null || isDecoration(part);
+}
+
+/** The word for programs about an end that is none, or is a bad one. A cause that an earlier end has left is not known here. */
+export function codeOf(end: PartEnd): string | null {
+  if (end.status !== 'blocked' && end.status !== 'failed') return null;
+  return deliveryCode({ status: end.status, cause: end.cause ?? null, error: end.error });
 }
 
 /** A new card is pinned; the task remembers it as its own. */

@@ -5,6 +5,7 @@ import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
+import { codeOf } from './deliverer-ends.ts';
 import { type PartDeps, servePart } from './deliverer-parts.ts';
 import type { Pacer } from './pacer.ts';
 import { createLedAstray, type Ended } from './topics.ts';
@@ -178,10 +179,19 @@ function createPartsInHand(deps: DelivererDeps) {
 }
 
 /** Answers to people, cards and their like have no run; the log of calls is the place for them. */
-function tellPart(log: PartDeps['log'], { id, runId, traceId, kind }: OutboxPart, { status }: Ended['end']): void {
+function tellPart(log: PartDeps['log'], { id, runId, traceId, kind }: OutboxPart, end: Ended['end']): void {
+  const { status } = end;
+  const code = codeOf(end);
   // A part that is put off is told of when it comes to something.
   if (runId !== null && status !== 'pending')
-    tellTraced(log, 'delivery_status', { runId, traceId, delivery_id: id, kind, status });
+    tellTraced(log, 'delivery_status', {
+      runId,
+      traceId,
+      delivery_id: id,
+      kind,
+      status,
+      ...(code === null ? {} : { error_code: code }),
+    });
 }
 
 function unwritable({ id, fence, taskId = null }: Ended['end'], reason: string): Ended['end'] {

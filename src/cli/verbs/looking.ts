@@ -244,6 +244,7 @@ export async function runText(session: Session, run: AnswerOf<'getRun'>, timezon
     ['status', runCell(run.state)],
     ['task', run.task_id],
     ['source', run.source],
+    ['error code', run.error_code],
     ['error', run.error_message === null ? null : { text: run.error_message, tone: 'bad' }],
     ['asked for', `${times.about(run.created_at)} (${times.zone})`],
     ['started', run.started_at === null ? null : times.at(run.started_at)],

@@ -53,6 +53,7 @@ export function deliveriesTable({ terminal }: Looking, deliveries: Run['deliveri
     { title: 'STATUS', of: (one) => runCell(one.status) },
     { title: 'THREAD', least: 12, of: placeText },
     { title: 'MESSAGE', of: (one) => one.message_id?.toString() ?? null },
+    { title: 'CODE', of: (one) => one.error_code },
     { title: 'ERROR', least: 8, of: (one) => one.error_message },
   ];
   return table(terminal, columns, deliveries);

@@ -1,5 +1,6 @@
 import type { NewMessage } from '../../app/ports/chats.ts';
 import type { PartEnd } from '../../app/ports/outbox.ts';
+import { deliveryCode } from '../../domain/delivery.ts';
 import { isView, type View, type Word } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
@@ -48,21 +49,38 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
         won.map(({ id }) => id),
         now,
       );
-    if (status === 'failed' || status === 'blocked')
+    const isCoded = status === 'failed' || status === 'blocked';
+    if (isCoded)
       yield* tellGroupInstead(
         won.map(({ id }) => id),
         now,
       );
+    const codes = isCoded ? yield* codesOf(won) : new Map<string, string | null>();
     // Being put off says nothing to anybody; what became of a part does.
     if (status !== 'pending')
       yield* tellEvents(
         won.map(({ id, taskId = null, fallback }) => {
           const told = { kind: `delivery.${status}`, at: now, taskId, ref: id } as const;
-          return fallback === undefined ? told : { ...told, data: { fallback } };
+          const code = codes.get(id) ?? null;
+          const data = {
+            ...(fallback === undefined ? {} : { fallback }),
+            ...(code === null ? {} : { error_code: code }),
+          };
+          return Object.keys(data).length === 0 ? told : { ...told, data };
         }),
       );
   }
   return written;
+}
+
+const codedFields = pick(columns.deliveries, 'id', 'status', 'cause', 'error');
+
+/** The words for programs about what stands in the way of parts, by their ids. */
+function* codesOf(parts: readonly PartEnd[]): Script<ReadonlyMap<string, string | null>> {
+  if (parts.length === 0) return new Map();
+  const ids = list(parts.map(({ id }) => id));
+  const found = yield* all(select(codedFields)`from deliveries where id in ${ids}`);
+  return new Map(found.map((part) => [part.id, deliveryCode(part)]));
 }
 
 /** 1 where a send was counted when the part was claimed. */

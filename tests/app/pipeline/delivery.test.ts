@@ -192,6 +192,15 @@ describe('refusals', () => {
       error: expect.stringContaining('too old') as string,
       cause: 'max_age',
     });
+    const told = p.log.lines.flatMap(({ event, facts }) =>
+      event === 'delivery_status' && facts?.['status'] !== 'delivered'
+        ? [[facts?.['status'], facts?.['error_code']]]
+        : [],
+    );
+    expect(told).toEqual([
+      ['blocked', expect.any(String)],
+      ['failed', 'max_age'],
+    ]);
     expect(p.chat.shown).toHaveLength(1);
   });
 

@@ -262,7 +262,7 @@ export function partEndTests(open: OpenWorld): void {
     });
   });
 
-  test.each<[string, (part: OutboxPart) => PartEnd, Record<string, unknown>]>([
+  test.each<[string, (part: OutboxPart) => PartEnd, Record<string, unknown>, codes?: string[]]>([
     [
       'told to wait',
       (part) => putOff(part, { afterMs: hour, error: '429' }),
@@ -272,14 +272,20 @@ export function partEndTests(open: OpenWorld): void {
       'blocked',
       (part) => blocked(part),
       { status: 'blocked', ready_at: nine + hour, cause: 'no_topic_right', error: 'refused', sends: 0 },
+      ['{"error_code":"telegram_topics_unavailable"}'],
     ],
     [
       'without an answer',
       (part) => lost(part, hour),
       { status: 'unknown', ready_at: nine + hour, evidence: '{}', settles: 0 },
     ],
-    ['refused', (part) => refused(part), { status: 'failed', ready_at: null, error: 'too long' }],
-  ])('a part that is %s says so once, and only under its own claim', async (_how, end, expected) => {
+    [
+      'refused',
+      (part) => refused(part),
+      { status: 'failed', ready_at: null, error: 'too long' },
+      ['{"error_code":"other"}'],
+    ],
+  ])('a part that is %s says so once, and only under its own claim', async (_how, end, expected, codes = []) => {
     const world = await open();
     const part = await aClaimedPart(world);
 
@@ -288,6 +294,11 @@ export function partEndTests(open: OpenWorld): void {
     expect(await world.store.endParts([end(part)], nine)).toBe(1);
     const written = await rowOf(world, part.id);
     expect(written).toMatchObject(expected);
+    const told = await world.query<{ data: string | null }>(
+      `select data from events where ref = ?t and kind in ('delivery.blocked', 'delivery.failed')`,
+      part.id,
+    );
+    expect(told.map(({ data }) => data)).toEqual(codes);
     // An end is written again where the answer to its first write was lost.
     expect(await world.store.endParts([end(part)], nine)).toBe(0);
     expect(await rowOf(world, part.id)).toEqual(written);

@@ -140,8 +140,8 @@ function oneAtATime({ runsOf }: Account): Breach[] {
       .toSorted((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
     return exclusive.flatMap((run, index) => {
       const next = exclusive[index + 1];
-      // A run of many minutes saw the clock jump ahead, and tells nothing about when it ended.
-      const sawJump = (run.finished_at ?? 0) - (run.started_at ?? 0) > jumpMinMs;
+      // A run of many minutes, or one that waited for them, saw the clock jump ahead, and tells nothing about when it ended.
+      const sawJump = (run.finished_at ?? 0) - run.created_at > jumpMinMs;
       const isOver = next === undefined || sawJump || (run.finished_at ?? Infinity) <= next.created_at + momentMs;
       return isOver ? [] : [[run, next]];
     });

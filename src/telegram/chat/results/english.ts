@@ -143,7 +143,8 @@ export const alarmTexts = {
     `cronogram audit --run tells where.${mended ? ' cronogram reconcile --fix mends it.' : ''} Please report it: it is a fault of mine.`,
   autoPause: (count: number, since: string): Rich =>
     say`${bold(count === 1 ? 'A task was paused' : `${count} tasks were paused`)} because ${count === 1 ? 'it' : 'they'} failed too often in a row, ${since}:`,
-  autoPauseTodo: 'Mend the cause, then press Resume on the card. The chat was told of the error.',
+  autoPauseTodo:
+    'The history tells the error. Mend that, then let them go on: Resume on the card, or cronogram task resume.',
   differ: (name: Rich): Rich =>
     say`${bold('Two calculations differ')} about when ${name} runs next. I compute each schedule twice, with different programs.`,
   slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,

@@ -10,6 +10,7 @@ export interface WireTask {
   readonly enabled: boolean;
   readonly paused_reason: string | null;
   readonly next_run_at: string | null;
+  readonly last_run_id: string | null;
   readonly schedule: { readonly interval: string | null };
 }
 

@@ -118,12 +118,12 @@ function placesAreRight({ world, tasks, parts, rows }: Scene): Breach[] {
       // What a task has let go of may stand there still, if the platform did not remove it.
       const alive = own.filter(({ deleted, id }) => !deleted && !letGo.has(id));
       const name = nameOf(own[0]?.name ?? '');
-      const strayed = messages.filter(
-        ({ topic, deliveryId }) =>
-          topic === null &&
-          parts.get(deliveryId)?.goes_to === 'task' &&
-          nameOf(tasks.get(parts.get(deliveryId)?.task_id ?? '')?.title ?? '') === name,
-      );
+      const strayed = messages.filter(({ topic, deliveryId }) => {
+        const part = parts.get(deliveryId);
+        // What was led astray twice may have gone where its task was asked for since.
+        const isForTopic = part?.goes_to === 'task' || part?.lane?.startsWith('task:') === true;
+        return topic === null && isForTopic && nameOf(tasks.get(part.task_id ?? '')?.title ?? '') === name;
+      });
       const owners = [...tasks.values()].filter(({ title }) => nameOf(title) === name);
       return alive.length > owners.length + strayed.length
         ? [{ name, alive: alive.map(({ id }) => id), strayed: strayed.length }]

@@ -174,7 +174,7 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly store: ChatStore &
     ChatFacts &
     UsageStore &
-    Pick<TaskStore, 'readTask' | 'listTaskRuns'> &
+    Pick<TaskStore, 'readTask' | 'listTaskRuns' | 'readRun'> &
     Pick<TruthStore, 'readPlanned'> &
     Pick<AckStore, 'readAck'> &
     Pick<QuestionStore, 'lastAnswer'> &

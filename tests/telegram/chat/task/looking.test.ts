@@ -107,8 +107,8 @@ describe('/start and /help', () => {
   test('descriptions fit the menu of the platform', () => {
     for (const { name, description } of commands) {
       expect(name).toMatch(/^[a-z]{1,32}$/);
-      expect(description.length).toBeGreaterThan(2);
-      expect(description.length).toBeLessThanOrEqual(256);
+      expect(description().length).toBeGreaterThan(2);
+      expect(description().length).toBeLessThanOrEqual(256);
     }
     expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length);
   });

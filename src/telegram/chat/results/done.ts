@@ -121,7 +121,7 @@ export async function doneCommand(ctx: ChatContext): Promise<Answer> {
   return isNameless ? answer(texts.reply.doneHow) : doneNamed(ctx);
 }
 
-const doneNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) => {
+const doneNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task }) => {
   const { messageId } = ctx;
   const occurrenceId = await openReminder(task, ctx);
   if (occurrenceId === null) return answer(texts.reply.nothingOpen(taskName(task)));

@@ -144,6 +144,9 @@ export const listTexts = {
     words === ''
       ? say`Which task? Press one, or name it: ${code(named)}`
       : say`Which task? Press one, or name it: ${code(`${named} ${oneLine(words, 200)}`)}`,
+  whichOfThese: 'Which one?',
+  isThisMeant: 'Do you mean this one?',
+  noSuchName: (words: string): string => `No task here is called “${oneLine(words, 60)}”.`,
   whichOver: 'That was too long ago. Write it again.',
   whichTheirs: 'Only the person who wrote that may press here.',
   /** `name` is the task of the topic; null outside of one. */

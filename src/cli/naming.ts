@@ -133,6 +133,17 @@ async function byBeginning(session: Session, beginning: string, wanted: Wanted):
   );
 }
 
+/** Tasks as rows about something else name them: `#3 Stand up`, or the beginning of the id where it is not among the newest. */
+export async function taskNames(
+  { client, isJson }: Session,
+  ids: readonly (string | null)[],
+): Promise<(id: string) => string> {
+  const isNone = isJson || ids.every((id) => id === null);
+  const { tasks } = isNone ? { tasks: [] } : await client.call('listTasks', { query: { limit: String(pageMax) } });
+  const names = new Map(tasks.map(({ task_id: id, number, title }) => [id, `#${number} ${flat(title)}`]));
+  return (id) => names.get(id) ?? id.slice(0, 13);
+}
+
 function nobodyNamed(what: 'task' | 'run', name: string): CliFault {
   const message = `No ${what} has the id "${name.slice(0, 60)}", or one that begins with it. "cronogram ${what} list" lists them.`;
   return new CliFault(`${what}_not_found`, message);

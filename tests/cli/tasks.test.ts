@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { day, start, stopBots } from '../e2e/bot.ts';
+import { day, minute, start, stopBots } from '../e2e/bot.ts';
 import { aPlace, aPlaceAfter } from './place.ts';
 import { widest } from './terminal.ts';
 
@@ -235,6 +235,34 @@ describe('a list of tasks', () => {
       expect(widest((await well('task list', { columns })).out)).toBeLessThanOrEqual(columns);
       expect(widest((await well('task history 1', { columns })).out)).toBeLessThanOrEqual(columns);
     }
+  });
+
+  it('counts what has ended, and shows it to whoever asks and to programs', async () => {
+    const { bot, well } = await aPlaceAfter('task create --every 1h --timezone UTC Lasting');
+    await well('task create --when "in 5 minutes" --timezone UTC Passing');
+    await bot.pass(10 * minute);
+    const said = await well('task list');
+    expect(said.out).toContain('Lasting');
+    expect(said.out).not.toContain('Passing');
+    expect(said.err).toContain('And 1 task that has ended: cronogram task list --state completed');
+    expect((await well('task list --state completed')).out).toContain('Passing');
+    expect((await well('task list --limit 5')).out).toContain('Passing');
+    expect((await well('task list --json')).json['tasks']).toHaveLength(2);
+  });
+
+  it('names tasks by their numbers below their thread, and tells ids, zones and days where there is room for them', async () => {
+    const { well } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone Asia/Tokyo One');
+    const ids = /01a\w{5}-\w{4}/;
+    const [title, row] = (await well('task list')).out.split('\n');
+    expect(title).toMatch(/^# {2}TITLE {2}WHEN .* NEXT \(Asia\/Tokyo\) +STATE {3}ID$/);
+    expect(row).toMatch(/^1 {2}One .* Thu 19 Nov 09:00 /);
+    await well('task create --every P2D --start-at 2026-11-25T09:00 --timezone Europe/Madrid --thread-key cli:b Two');
+    const narrow = (await well('task list', { columns: 70 })).out;
+    expect(narrow.split('\n').filter((line) => line.startsWith('cli:'))).toEqual(['cli:b', 'cli:default']);
+    expect(narrow).toMatch(/starting Wed\n? +.*25 Nov|starting Wed 25 Nov/);
+    expect(narrow).not.toMatch(ids);
+    expect((await well('task list', { columns: 140 })).out).toMatch(ids);
+    expect((await well('task list --thread-key cli:b')).out).not.toContain('cli:b');
   });
 
   it('has colours for somebody who looks, and none with NO_COLOR or in a pipe', async () => {

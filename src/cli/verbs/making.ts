@@ -129,7 +129,7 @@ async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previ
   const rows = others.map((text) => ['', text] as const);
   const warnings = answer.warnings.map((text) => ['note', { text, tone: 'warn' as const }] as const);
   return facts(terminal, [
-    ['schedule', `${answer.description} (${times.zone})`],
+    ['schedule', `${scheduleWords(answer.schedule, clock.now())} (${times.zone})`],
     ['text', answer.text ?? null],
     ...Object.entries(answer.policies ?? {}).map(([name, value]) => [name, JSON.stringify(value)] as const),
     ['next', first ?? 'never'],

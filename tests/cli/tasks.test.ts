@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { day, minute, start, stopBots } from '../e2e/bot.ts';
+import { day, lab, minute, start, stopBots } from '../e2e/bot.ts';
 import { aPlace, aPlaceAfter } from './place.ts';
 import { widest } from './terminal.ts';
 
@@ -35,7 +35,7 @@ describe('a task on the command line', () => {
     const made = await well('task create --cron "0 9 * * *" --timezone UTC --thread-key cli:other Hello --json');
     const said = await type('task why 1');
     expect(said.code).toBe(3);
-    const [, id = ''] = /^ {2}(\S+) {2}cli:other {2}Hello$/m.exec(said.err) ?? [];
+    const [, id = ''] = /^ {2}(\S+) {2}cli:other {2}#1 Hello$/m.exec(said.err) ?? [];
     expect((await well(`task get ${id}`)).out).toContain(taskIn(made).task_id);
     expect((await type('task why 2')).err).toContain('"cronogram task list"');
   });
@@ -154,6 +154,37 @@ describe('a task on the command line', () => {
     expect(both.err).toContain(first.task_id);
     expect(both.err).toContain(second.task_id);
     expect((await type('task get nothing-begins-so')).code).toBe(3);
+  });
+
+  it('is found by its title, in part and in any case; two that fit and one that is misspelt are told', async () => {
+    const { bot, well, type } = await aPlaceAfter('task create --every 1h --timezone UTC "Weekly report"');
+    await well('task create --every 1h --timezone UTC "Call mum"');
+    expect((await well('task get "weekly REPORT"')).out).toContain('#1 Weekly report');
+    expect((await well('task next report')).out).toContain('(UTC)');
+    const misspelt = await type('task delete "weekly raport"');
+    expect(misspelt).toMatchObject({ code: 3, out: '' });
+    expect(misspelt.err).toMatch(/Did you mean:\n {2}\S+ {2}cli:default {2}#1 Weekly report\n/);
+    await well('task create --when "in 5 minutes" --timezone UTC --thread-key cli:b "Call mum"');
+    const both = await type('task pause "call mum"');
+    expect(both.code).toBe(2);
+    expect(both.err).toMatch(/cli:b {2}#1 Call mum\n.*cli:default {2}#2 Call mum/);
+    // What may still run is meant before what has ended.
+    await bot.pass(10 * minute);
+    expect((await well('task pause "call mum"')).out).toContain('Paused #2 Call mum.');
+    expect((await type('task get "call dad"')).code).toBe(3);
+  });
+
+  it('is in a thread that may be named by the title of its chat', async () => {
+    const { bot, well, type } = await aPlace({ TELEGRAM_OWNERS: '1001' });
+    await bot.say('ada', lab, '/allow');
+    await well('task create --every 1h --timezone UTC --thread-key lab Hello');
+    const key = `telegram:chat:${lab}`;
+    expect((await well('task list --thread-key "the lab" --json')).out).toContain(key);
+    expect((await well(`task get 1 --thread-key ${lab}`)).out).toContain(key);
+    expect((await well('thread pause "The Lab"')).out).toBe('1 task paused.\n');
+    await well('task create --every 1h --timezone UTC Elsewhere');
+    expect((await well('task attach elsewhere lab')).out).toContain(`Attached to ${key}:`);
+    expect(await type('task list --thread-key nowhere')).toMatchObject({ code: 3 });
   });
 
   it('is named by its number in the thread that is named, and in no other', async () => {

@@ -147,7 +147,8 @@ function staleText(task: Task, { now, dates }: CardFacts): string | null {
 function placeText(task: Task): Rich | string {
   const { task: words } = texts;
   if (task.topicState === 'blocked') return words.topicBlocked;
-  return task.topicState === 'ready' ? words.inTopic(topicUrl(task)) : words.topicLater;
+  if (task.topicState !== 'ready') return words.topicLater;
+  return task.isTopicShared ? words.inShared(topicUrl(task)) : words.inTopic(topicUrl(task));
 }
 
 function topicUrl(task: Task): string | null {

@@ -15,6 +15,7 @@ const english = {
   list: task.listTexts,
   history: task.historyTexts,
   making: newTask.makingTexts,
+  asked: newTask.askedTexts,
   wizard: newTask.wizardTexts,
   edit: edit.editTexts,
   notice: results.noticeTexts,

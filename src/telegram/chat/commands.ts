@@ -27,17 +27,15 @@ import {
   undoCommand,
 } from './task/doing.ts';
 import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './task/looking.ts';
-import { texts } from './texts.ts';
-
-const { menu } = texts.help;
+import { texts, type Texts } from './texts.ts';
 
 /** The menu that everybody sees has room for a dozen; who manages a chat is shown more, and `/help` tells of all. */
-function command(name: keyof typeof menu, handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
-  return { name, description: menu[name], menu: shownTo, handle };
+function command(name: keyof Texts['help']['menu'], handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
+  return { name, description: () => texts.help.menu[name], menu: shownTo, handle };
 }
 
 /** Answers that nobody else in a group needs to read. */
-function reading(name: keyof typeof menu, handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
+function reading(name: keyof Texts['help']['menu'], handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
   return { ...command(name, async (ctx) => forAsker(await handle(ctx)), shownTo), isReading: true };
 }
 

@@ -145,8 +145,8 @@ export const setupArg = 'setup';
 /** A command: how it is called, what the menus and the help say about it, who may, and what it does. */
 export interface Command {
   readonly name: string;
-  /** For the menu of Telegram: at most 256 characters. */
-  readonly description: string;
+  /** For the menu of Telegram, in the language that is spoken: at most 256 characters. */
+  readonly description: () => string;
   /** For whom the menu shows it. */
   readonly menu: 'everybody' | 'admins' | 'owners' | 'nobody';
   /** The command only reads, so that in a group nobody but the asker need see the word and its answer. */
@@ -178,7 +178,7 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly store: ChatStore &
     ChatFacts &
     UsageStore &
-    Pick<TaskStore, 'readTask' | 'listTaskRuns'> &
+    Pick<TaskStore, 'readTask' | 'listTaskRuns' | 'readRun'> &
     Pick<TruthStore, 'readPlanned'> &
     Pick<AckStore, 'readAck'> &
     Pick<QuestionStore, 'lastAnswer'> &

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DraftChange } from '../../../src/app/ports/chats.ts';
 import { topicOf } from '../../../src/telegram/intake/payload.ts';
-import { readWording } from '../../../src/telegram/intake/texts.ts';
+import { readWording } from '../../../src/telegram/intake/wording.ts';
 import { aTask } from '../../support/builders.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { ada, aDoorway, ben, lab, type Doorway } from './doorway.ts';

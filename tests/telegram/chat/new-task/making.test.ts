@@ -21,8 +21,8 @@ describe('/new with a time and a text', () => {
     expect(pressed).toMatchObject({ toast: 'Created as #1', isAlert: false, messages: [] });
     expect(message.text).toMatchSnapshot('message');
     expect(labels(message)).toEqual([
-      ['Run now', 'Pause', 'Edit'],
-      ['Skip next', 'History', 'Delete'],
+      ['Run now', 'Pause', 'Skip next'],
+      ['Edit', 'History', 'More', 'Delete'],
     ]);
     const [task] = await tasksIn(talk);
     expect(task).toMatchObject({ number: 1, ownerId: ada.actor, home: { address: '-1001234', topic: 77 } });

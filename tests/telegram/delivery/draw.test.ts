@@ -52,6 +52,7 @@ function aTask(facts: Partial<Task> = {}): Task {
     home: { provider: 'telegram', address: '-1001234', topic: null },
     topicState: 'none',
     topicId: null,
+    isTopicShared: false,
     context: {},
     counters: { runs: 0, failures: 0, consecutiveFailures: 0, boundedRuns: 0 },
     ...neverRan,
@@ -341,7 +342,8 @@ describe('whatever people write', () => {
           preview: () => previewOf(schedule, { after: start, minIntervalMs: minute }),
           store: { taskByTitle: async () => aTask({ title: text }) },
         };
-        const step = { step: 'preview', when: { words: 'every day at 9', at: start, schedule }, text, kept } as const;
+        const when = { words: 'every day at 9', at: start, schedule, assumed: [], ways: [] };
+        const step = { step: 'preview', when, text, kept } as const;
         sound(await proposalDrawn({ place, person: ada, ...rooms }, { draftId: otherId, step }));
       }),
       { numRuns: 60 },

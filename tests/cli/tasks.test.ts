@@ -82,6 +82,17 @@ describe('a task on the command line', () => {
     expect(taskIn(await well(`task create ${flags} Hello --json`)).schedule).toMatchObject(schedule);
   });
 
+  it('is made of one sentence, which may come from the input or have its text beside it', async () => {
+    const { well } = await aPlaceAfter('task create "every day at 9 hello"');
+    expect((await well('task get hello')).out).toMatch(/schedule +every day at 09:00/);
+    await well('task create -', { input: 'every day at 10 good evening\n' });
+    await well('task create "every day at 11" --text "good night"');
+    await well('task create "every weekday at 12 until done: @ben keys"');
+    const { tasks } = (await well('task list --json')).json as { tasks: WireTask[] };
+    const told = tasks.map(({ instructions, policies }) => [instructions, Object.keys(policies)]);
+    expect(told).toEqual([['@ben keys', ['ack']], ['good night', []], ['good evening', []], ['hello', []]]);
+  });
+
   it('takes every field that the API takes', async () => {
     const { well } = await aPlace();
     const flags =

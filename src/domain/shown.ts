@@ -209,8 +209,7 @@ export type Word =
   | { readonly word: 'not_pinned' }
   | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
-  | { readonly word: 'owner_gone'; readonly about: Actor }
-  | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor };
+  | { readonly word: 'owner_gone'; readonly about: Actor };
 
 export function isView(shown: Shown): shown is View {
   return 'view' in shown;

@@ -169,7 +169,7 @@ function isAsking({ args, repliedTo, place, isAddressed }: ChatContext): boolean
 export async function quickly(ctx: ChatContext): Promise<Answer> {
   const { place, repliedTo, media } = ctx;
   const words = ctx.args.trim();
-  const isDirect = (place.chat.kind === 'private' && place.topicTask === null) || ctx.isAddressed === true;
+  const isDirect = place.chat.kind === 'private' || ctx.isAddressed === true;
   if (!isDirect) return silence;
   const asked = asking.exec(words);
   const hasSubject = repliedTo !== null && (repliedTo.text !== null || repliedTo.media !== null);

@@ -63,7 +63,8 @@ function wireOf(fetch: (request: Request) => Response | Promise<Response>): Omit
     const answer = await fetch(
       new Request(`${origin}${path}`, { method, headers, signal, ...(body === undefined ? {} : { body }) }),
     );
-    return { status: answer.status, type: answer.headers.get('content-type') ?? '', answer };
+    const { status, headers: told } = answer;
+    return { status, type: told.get('content-type') ?? '', date: told.get('date') ?? '', answer };
   };
   return {
     place: 'the database of this folder (--offline)',

@@ -22,6 +22,7 @@ import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
+import { keepAddress } from '../system/own-address.ts';
 import { createPool, type Pool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
@@ -180,13 +181,15 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
   telegramIn.start();
   heartbeat?.start();
   phase.run();
+  const url = ownAddress(config.HTTP_HOST, String(listening.port));
+  const forgetAddress = keepAddress(dataFolder(config), url, app.world.log);
   return {
-    url: ownAddress(config.HTTP_HOST, String(listening.port)),
+    url,
     dataFile: databaseFile(config.DATABASE_URL),
     tokenFile: api.tokenFile,
     sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },
     waitsFor: () => phase.waitsFor(),
-    stop: () => stop(app, listening),
+    stop: () => stop(app, listening).finally(forgetAddress),
   };
 }
 

@@ -15,6 +15,8 @@ export const titleTakenMax = 60;
 export const nameUnitsPerCharacter = 4;
 /** Four Telegram messages of text: more is a document, not a reminder. In UTF-16 units, as Telegram counts. */
 export const instructionsLengthMax = 16_384;
+/** The longest language tag in use, such as `zh-Hant-TW`, has half as many characters. */
+export const languageLengthMax = 20;
 /** An action's own settings; larger payloads belong behind a URL. */
 export const actionBytesMax = 32_768;
 /** The evolving context is read and written with every run, so it must stay small. */

@@ -263,6 +263,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       created: true,
       replayed: false,
       warnings: [{ code: 'days_29_31', message: 'Short months.' }],
+      assumed: [],
     }),
     get: async () => task,
     list: async () => ({ items: [task], next: 'more' }),

@@ -160,7 +160,7 @@ function cell(ok: boolean, text: string): Cell {
   return { text, tone: ok ? 'good' : 'bad' };
 }
 
-async function statusText({ terminal, clock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
+async function statusText({ terminal, ownClock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
   const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
   const { last_stale_look_at: look } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
@@ -200,7 +200,7 @@ async function statusText({ terminal, clock, client }: Session, answer: AnswerOf
       { text: `${cause}${about === null ? '' : ` (${about})`}, since ${times.about(since)}`, tone: 'bad' },
     ]),
     ['unheard', alarms.unheard.length === 0 ? null : `${alarms.unheard.join(', ')}: no private chat with the bot`],
-    ['clock', clockFact(Date.parse(answer.now) - clock.now())],
+    ['clock', clockFact(Date.parse(answer.now) - ownClock.now())],
   ]);
 }
 

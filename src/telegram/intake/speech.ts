@@ -93,6 +93,7 @@ async function wordsFor(
     ...wording,
     repliedTo: repliedTo(deps, message),
     media: mediaOf(message),
+    isOfAnother: texts.isOfAnother(message),
     ...(message.media_group_id === undefined ? {} : { album: message.media_group_id }),
   };
 }

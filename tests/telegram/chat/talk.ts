@@ -35,6 +35,10 @@ export interface Talk {
   press(message: Message, label: string, by?: Partial<By>): Promise<Pressing>;
   /** Sends callback data, as a client of one's own can. */
   send(message: Message, data: string, by?: Partial<By>): Promise<Pressing>;
+  /** The reaction to what was said last; null when there was none. */
+  reaction(): string | null;
+  /** The message that it changed; null when it changed none. */
+  changed(): Message | null;
   /** Does the same update once more, as after a crash before it was done. */
   again(): Promise<Answer>;
   /** Another process on the same database. */
@@ -52,6 +56,8 @@ export interface By {
   readonly album: string;
   /** The bot is called by its name. */
   readonly isAddressed: boolean;
+  /** Somebody else wrote the words. */
+  readonly isOfAnother: boolean;
   /** The platform tells what a pressed message shows, unless it is too old. */
   readonly isOld: boolean;
 }
@@ -141,6 +147,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   const { store, time, rooms } = pipeline;
   const counters = given.ids;
   const messages = new Map<number, Message>();
+  let reaction: string | null = null;
+  let changed: Message | null = null;
   let last: () => Promise<Answer> = () => Promise.reject(new Error('nothing was said yet'));
 
   const chat = async (): Promise<Chat> => {
@@ -192,6 +200,13 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     messages.set(message.id, message);
     return message;
   };
+  /** Results and notices come from the pipeline. */
+  const delivered = (messageId: number): Message | undefined => {
+    const found = pipeline.chat.shown.find((one) => one.messageId === messageId);
+    const message = found === undefined ? undefined : aMessage(messageId, found.topic, { text: found.text });
+    if (message !== undefined) messages.set(messageId, message);
+    return message;
+  };
   const commit = async (updateId: number, answer: Answer, topic: number | null): Promise<readonly Message[]> => {
     const at = time.now();
     await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
@@ -199,13 +214,14 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       if (reply.is === 'message')
         return [show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true)];
       if (reply.is === 'removeTopic') return [];
-      const message = messages.get(reply.messageId);
+      const message = messages.get(reply.messageId) ?? delivered(reply.messageId);
       if (reply.is === 'remove') {
         messages.delete(reply.messageId);
         return [];
       }
       if (message === undefined) throw new Error('a message was changed that is not there');
       message.shown = reply.shown;
+      changed = message;
       return [];
     });
   };
@@ -239,7 +255,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       const updateId = await next();
       const command = /^\/(\w+)/.exec(text)?.[1] ?? null;
       const messageId = (counters.message += 1);
-      const told = {
+      const facts = {
         ...(await toldOf(updateId, person, topic)),
         messageId,
         command,
@@ -254,8 +270,10 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
         from,
         text,
       } as const;
-      last = () => answerTo({ update_id: updateId, message }, told);
-      const shown = await commit(updateId, await last(), topic);
+      last = () => answerTo({ update_id: updateId, message }, facts);
+      const told = await last();
+      [reaction, changed] = [told.reaction ?? null, null];
+      const shown = await commit(updateId, told, topic);
       if (shown.length > 1) throw new Error('one word brought several answers');
       return shown[0] ?? null;
     },
@@ -294,6 +312,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       const shown = await commit(updateId, answer, message.topic);
       return { toast: answer.toast?.text ?? null, isAlert: answer.toast?.isAlert ?? false, messages: shown };
     },
+    reaction: () => reaction,
+    changed: () => changed,
     again: () => last(),
     restart: () => talkIn(pipeline.restart(), given),
   };
@@ -307,11 +327,11 @@ function replied(message: Message | undefined, messageId: number): Replied {
 
 /** Facts that comes with the words. */
 function alongWith(
-  { repliesTo = null, about = null, media = null, album, isAddressed = false }: Partial<By>,
+  { repliesTo = null, about = null, media = null, album, isAddressed = false, isOfAnother = false }: Partial<By>,
   messages: ReadonlyMap<number, Message>,
 ) {
   const repliedTo = repliesTo === null ? foreign(about) : replied(messages.get(repliesTo), repliesTo);
-  return { repliedTo, media, isAddressed, ...(album === undefined ? {} : { album }) };
+  return { repliedTo, media, isAddressed, isOfAnother, ...(album === undefined ? {} : { album }) };
 }
 
 function foreign(about: Partial<Replied> | null): Replied | null {

@@ -1,7 +1,7 @@
 import { AppError } from '../../../domain/errors.ts';
 import { readAnywhere } from '../../../domain/when/asked.ts';
-import { editCommand } from '../edit/editing.ts';
 import type { Answer, ChatContext, Handler } from '../context.ts';
+import { editCommand } from '../edit/editing.ts';
 import { answer, forAsker } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { settingOf } from '../kit/clock.ts';
@@ -101,7 +101,11 @@ const wordings: readonly Wording[] = [
     handle: runCommand,
   },
   { pattern: /^history$/i, command: 'history', handle: hushed(historyCommand) },
-  { pattern: /^(?:next|when|when (?:is (?:the )?)?next|what(?:'s| is) next)$/i, command: 'next', handle: hushed(nextCommand) },
+  {
+    pattern: /^(?:next|when|when (?:is (?:the )?)?next|what(?:'s| is) next)$/i,
+    command: 'next',
+    handle: hushed(nextCommand),
+  },
   { pattern: /^(?:task|card|info|status|show)$/i, command: 'task', handle: hushed(cardCommand) },
   { pattern: /^undo(?: (?:it|this|that))?$/i, command: 'undo', handle: undoCommand },
   { pattern: /^edit$/i, command: 'edit', handle: editCommand },
@@ -110,14 +114,15 @@ const wordings: readonly Wording[] = [
 
 const notDoneWords =
   /^(?:no|nope|not (?:yet|done|done yet|finished|finished yet)|undone|(?:i )?(?:have not|haven['’]t|did not|didn['’]t)(?: (?:done|do) (?:it|that))?(?: yet)?)$/i;
-const thanksWords = /^(?:(?:many |ok(?:ay)?,? )?(?:thanks|thank you|thank u|thx|ty|cheers)(?: a lot| so much| very much)?|🙏|❤️?)$/iu;
+const thanksWords =
+  /^(?:(?:many |ok(?:ay)?,? )?(?:thanks|thank you|thank u|thx|ty|cheers)(?: a lot| so much| very much)?|🙏|❤️?)$/iu;
 
 /**
  * Answers words about a task: a reply to a message about it, and what is said to us in its topic. Null when they are
  * neither, or ask for a new task.
  */
 export async function replied(ctx: ChatContext): Promise<Answer | null> {
-  const implied = await impliedBy(ctx);
+  const implied = ctx.isOfAnother === true ? null : await impliedBy(ctx);
   if (implied === null || !isSaidToUs(ctx, implied)) return null;
   const words = ctx.args.trim().replace(/[.!?\s]+$/u, '');
   if (words === '' && ctx.media !== null) return null;
@@ -127,12 +132,15 @@ export async function replied(ctx: ChatContext): Promise<Answer | null> {
   const ordered = orderIn(words, { ctx, implied });
   if (ordered !== null) return ordered.handle({ ...ctx, command: ordered.command, args: ordered.rest });
   if (readsMoment(words, { ctx, implied })) return snoozeCommand({ ...ctx, command: 'snooze', args: words });
-  return isDirect(ctx) && asksForTask(ctx) ? null : hint(ctx, implied);
+  const asked = askedIn(ctx);
+  if (asked === 'rhythm') return forAsker(answer(texts.reply.retimeHow(taskName(implied.task), ctx.args)));
+  // In a group it is for the one alone who said it, because it may have been meant for the others.
+  return asked === 'task' && isDirect(ctx) ? null : forAsker(answer(texts.reply.hint(taskName(implied.task))));
 }
 
 /** In a private chat everything is said to us; in a group what answers us, or calls us by our name. */
 function isSaidToUs(ctx: ChatContext, { by }: Implied): boolean {
-  return by === 'reply' || isDirect(ctx);
+  return by === 'reply' || ctx.repliedTo?.isOurs === true || isDirect(ctx);
 }
 
 function isDirect({ place, isAddressed }: ChatContext): boolean {
@@ -149,17 +157,14 @@ function orderIn(words: string, saying: Saying) {
   return null;
 }
 
-/** A time and a text of its own: somebody wants another task, and the preview of it can do no harm. */
-function asksForTask(ctx: ChatContext): boolean {
+/** Words that ask for another task, whose preview can do no harm, or name a rhythm alone; null where they are neither. */
+function askedIn(ctx: ChatContext): 'task' | 'rhythm' | null {
   try {
-    return readAnywhere(ctx.args, readingOf(ctx)).text !== '';
+    const { text, schedule } = readAnywhere(ctx.args, readingOf(ctx));
+    if (text !== '') return 'task';
+    return schedule.kind === 'once' ? null : 'rhythm';
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return error.code === 'ambiguous_schedule';
+    return error.code === 'ambiguous_schedule' ? 'task' : null;
   }
-}
-
-/** In a group it is for the one alone who said it, because it may have been meant for the others. */
-async function hint(_ctx: ChatContext, { task }: Implied): Promise<Answer> {
-  return forAsker(answer(texts.reply.hint(taskName(task))));
 }

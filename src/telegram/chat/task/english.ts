@@ -198,6 +198,9 @@ export const replyTexts = {
   welcome: 'You are welcome.',
   welcomeOpen: (name: Rich): Rich => say`You are welcome. ${name} still waits: say ${code('done')} when it is.`,
   stop: (name: Rich): Rich => say`Pause ${name}, or delete it? A deleted task can be brought back for 24 hours.`,
+  retimeHow: (name: Rich, when: string): Rich =>
+    say`To change when ${name} comes, say ${code(`edit ${oneLine(when, 100)}`)}.`,
+  noTask: 'That is about no task, so I have done nothing. /help shows what you can say.',
   hint: (name: Rich): Rich =>
     lines(
       say`I do not understand that about ${name}. You can say:`,

@@ -7,8 +7,9 @@ import { ada, aTalk, bob, labels, root, type By, type Message, type Pressing, ty
 const folder = new URL('../../../fixtures/words/', import.meta.url);
 
 /**
- * Each file of fixtures/words is a story. A line behind `> ` is done: `Ada: words`, `Ada in reply: words`, `Ada edits: words`, `Ada: [button]`,
- * `Ada: {callback data}`, `5 minutes later`, `Ada leaves` or `Ada is back`; the answer stands below. `npx vitest run tests/telegram/chat/stories.test.ts -u` writes the answers anew for review.
+ * Each file of fixtures/words is a story. A line behind `> ` is done: `Ada: words`, `Ada in reply: words`, `Ada edits: words`, `Ada in #1: words`
+ * (in the topic of that task), `Ada about #1: words` (in reply to its newest result), `Ada: [button]`, `Ada: {callback data}`, `5 minutes later`,
+ * `Ada leaves` or `Ada is back`; the answer stands below. `npx vitest run tests/telegram/chat/stories.test.ts -u` writes the answers anew for review.
  */
 test.each(readdirSync(folder))('%s is told to the letter', async (name) => {
   const script = readFileSync(new URL(name, folder), 'utf8').split('\n');
@@ -40,14 +41,15 @@ interface Stage {
 /** Plays a step, and answers what it brings, line by line. */
 async function played(stage: Stage, step: string): Promise<readonly string[]> {
   if (await happens(stage, step)) return [];
-  const [, name = '', reply, what = ''] = /^(\w+)( in reply| edits)?: (.+)$/.exec(step) ?? [];
+  const [, name = '', where = '', what = ''] =
+    /^(\w+)( in reply| edits| in #\d+| about #\d+)?: (.+)$/.exec(step) ?? [];
   const person = people.get(name);
   if (person === undefined) throw new Error(`nobody does this: ${step}`);
   const [, label, data] = /^(?:\[(.+)\]|\{(.*)\})$/.exec(what) ?? [];
   if (label !== undefined) return pressed(stage, { person, label });
   if (data !== undefined) return pressed(stage, { person, data });
-  if (reply === ' edits') return edited(stage, what, person);
-  return said(stage, what, { person, repliesTo: reply === undefined ? null : (stage.shown.at(-1)?.id ?? null) });
+  if (where === ' edits') return edited(stage, what, person);
+  return said(stage, what, { person, ...(await placeOf(stage, where.trim())) });
 }
 
 async function edited({ talk, shown }: Stage, words: string, person: Person) {
@@ -71,11 +73,29 @@ async function happens({ talk }: Stage, step: string): Promise<boolean> {
   return true;
 }
 
-async function said({ talk, shown }: Stage, words: string, by: Pick<By, 'person' | 'repliesTo'>) {
+type Spot = Pick<By, 'topic' | 'repliesTo'>;
+
+async function placeOf({ talk, shown }: Stage, where: string): Promise<Spot> {
+  const number = /#(\d+)$/.exec(where)?.[1];
+  if (number === undefined) return { topic: null, repliesTo: where === '' ? null : (shown.at(-1)?.id ?? null) };
+  const { store, rooms } = talk.pipeline;
+  const task = await store.taskByNumber((await talk.chat()).id, Number(number));
+  if (task === null) throw new Error(`there is no task ${where}`);
+  if (where.startsWith('in')) return { topic: task.topicId, repliesTo: null };
+  const { items } = await rooms.tasks.listRuns({ taskId: task.id, status: 'succeeded', limit: 1, cursor: null });
+  return { topic: task.topicId, repliesTo: items[0]?.deliveries[0]?.messageId ?? null };
+}
+
+async function said({ talk, shown }: Stage, words: string, by: Spot & Pick<By, 'person'>) {
   const answer = await talk.say(words.replaceAll('\\n', '\n'), by);
-  if (answer === null) return ['(silence)'];
+  const [reaction, changed] = [talk.reaction(), talk.changed()];
+  const beside = [
+    ...(reaction === null ? [] : [`(a reaction: ${reaction})`]),
+    ...(changed === null ? [] : [`(a message is changed:)`, seen(changed)]),
+  ];
+  if (answer === null) return beside.length === 0 ? ['(silence)'] : beside;
   shown.push(answer);
-  return [...(answer.isForAsker ? [`(${by.person.name} alone sees it.)`] : []), seen(answer)];
+  return [...beside, ...(answer.isForAsker ? [`(${by.person.name} alone sees it.)`] : []), seen(answer)];
 }
 
 type Press = { readonly person: Person } & ({ readonly label: string } | { readonly data: string });

@@ -21,6 +21,7 @@ import { readFacts, taskFields, taskSource } from '../tasks/codec.ts';
 export const chatTaskStore = {
   readDraft,
   openDraft,
+  draftOfWords,
   taskByNumber,
   taskByTopic,
   taskByTitle,
@@ -33,7 +34,7 @@ export const chatTaskStore = {
 
 const { drafts } = columns;
 const draftFields = {
-  ...pick(drafts, 'id', 'chatId', 'userId', 'topic', 'step'),
+  ...pick(drafts, 'id', 'chatId', 'userId', 'topic', 'messageId', 'step'),
   body: mapped(drafts.body, readFacts),
   expiresAt: drafts.expiresAt,
 };
@@ -53,6 +54,10 @@ function readDraft(id: string): Script<Draft | null> {
 function openDraft(chatId: string, userId: Actor, topic: number | null, now: number): Script<Draft | null> {
   const inThread = sql`chat_id = ${chatId} and user_id = ${userId} and coalesce(topic, 0) = ${topic ?? 0}`;
   return draftWhere(sql`${inThread} and expires_at > ${now}`);
+}
+
+function draftOfWords(chatId: string, userId: Actor, messageId: number): Script<Draft | null> {
+  return draftWhere(sql`chat_id = ${chatId} and user_id = ${userId} and message_id = ${messageId}`);
 }
 
 const selectTask = select(taskFields);

@@ -7,7 +7,7 @@ import { ada, aTalk, bob, labels, root, type By, type Message, type Pressing, ty
 const folder = new URL('../../../fixtures/words/', import.meta.url);
 
 /**
- * Each file of fixtures/words is a story. A line behind `> ` is done: `Ada: words`, `Ada in reply: words`, `Ada: [button]`,
+ * Each file of fixtures/words is a story. A line behind `> ` is done: `Ada: words`, `Ada in reply: words`, `Ada edits: words`, `Ada: [button]`,
  * `Ada: {callback data}`, `5 minutes later`, `Ada leaves` or `Ada is back`; the answer stands below. `npx vitest run tests/telegram/chat/stories.test.ts -u` writes the answers anew for review.
  */
 test.each(readdirSync(folder))('%s is told to the letter', async (name) => {
@@ -40,13 +40,21 @@ interface Stage {
 /** Plays a step, and answers what it brings, line by line. */
 async function played(stage: Stage, step: string): Promise<readonly string[]> {
   if (await happens(stage, step)) return [];
-  const [, name = '', reply, what = ''] = /^(\w+)( in reply)?: (.+)$/.exec(step) ?? [];
+  const [, name = '', reply, what = ''] = /^(\w+)( in reply| edits)?: (.+)$/.exec(step) ?? [];
   const person = people.get(name);
   if (person === undefined) throw new Error(`nobody does this: ${step}`);
   const [, label, data] = /^(?:\[(.+)\]|\{(.*)\})$/.exec(what) ?? [];
   if (label !== undefined) return pressed(stage, { person, label });
   if (data !== undefined) return pressed(stage, { person, data });
+  if (reply === ' edits') return edited(stage, what, person);
   return said(stage, what, { person, repliesTo: reply === undefined ? null : (stage.shown.at(-1)?.id ?? null) });
+}
+
+async function edited({ talk, shown }: Stage, words: string, person: Person) {
+  const answer = await talk.edit(words, { person });
+  if (answer === null) return ['(silence)'];
+  if (!shown.includes(answer)) shown.push(answer);
+  return [seen(answer)];
 }
 
 /** False where the step is one that a person does to the bot. */

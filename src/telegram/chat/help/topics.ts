@@ -87,7 +87,7 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/settings', 'shows all of them, with buttons'],
     ['/settings create admins', 'who may make tasks; members is the other choice'],
     ['/settings quiet 22:30-06:45', 'at night nothing comes; /help quiet has more'],
-    ['/settings dates de', 'how dates are written'],
+    ['/settings dates us', 'how dates are written'],
     ['/settings thumbs off', 'a message instead of a thumbs up'],
   ],
   digest: [

@@ -3,23 +3,7 @@ import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Quiet } from '../../../domain/quiet.ts';
 import { bold, code, lines, say, type Rich } from '../kit/rich.ts';
 
-/** Each language calls itself by its own name, so that it is found by whoever reads no other. */
-const styles: Readonly<Record<DateStyle, string>> = {
-  en: 'English',
-  iso: 'Digits',
-  us: 'American',
-  de: 'Deutsch',
-  es: 'Español',
-  fr: 'Français',
-  it: 'Italiano',
-  nl: 'Nederlands',
-  pl: 'Polski',
-  pt: 'Português',
-  ru: 'Русский',
-  sv: 'Svenska',
-  tr: 'Türkçe',
-  uk: 'Українська',
-};
+const styles: Readonly<Record<DateStyle, string>> = { en: 'Day first', iso: 'Digits', us: 'American' };
 
 export const settingsTexts = {
   styles,
@@ -33,7 +17,7 @@ export const settingsTexts = {
     return `Quiet hours: ${from} to ${to} (${zone}), ${does}`;
   },
   reactions: (on: boolean): string => `Thumbs up instead of a message: ${on ? 'on' : 'off'}`,
-  dates: (style: DateStyle, example: string): string => `Dates: ${styles[style]}, such as ${example}`,
+  dates: (example: string): string => `Dates: ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   keep: (words: string | null): string => `History: ${words ?? 'all that the server keeps'}`,
   digest: (words: string | null): string => `Digest: ${words ?? 'off'}`,
@@ -53,7 +37,7 @@ export const settingsTexts = {
   ownQuiet: (): Rich => say`For a task of your own: ${code('/edit #3 quiet 22:00-07:00')}`,
   ownZone: (): Rich => say`For a task of your own: ${code('/edit #3 zone Europe/Madrid')}`,
   ownHours: (): Rich => say`Other hours: ${code('/settings quiet 22:30-06:45')}`,
-  pickDates: 'How shall dates be written here?',
+  pickDates: 'How should I write dates here?',
   membersCreate: 'Members create',
   adminsCreate: 'Admins create',
   quietOff: 'Quiet: off',
@@ -86,7 +70,7 @@ export const settingsTexts = {
       code('/settings quiet off'),
       code('/settings thumbs off'),
       code('/settings one-offs together'),
-      code('/settings dates de'),
+      code('/settings dates us'),
       code('/settings keep 100 runs, 30 days'),
       code('/settings zone Madrid'),
       code('/settings digest daily 8:00'),
@@ -109,7 +93,7 @@ export const settingsTexts = {
       code('/settings keep all'),
     ),
   unreadDates: (): Rich =>
-    say`I know these: ${Object.keys(styles).join(', ')}. For example ${code('/settings dates de')}`,
+    say`I know these: ${Object.keys(styles).join(', ')}. For example ${code('/settings dates us')}`,
 } as const;
 
 export const digestTexts = {

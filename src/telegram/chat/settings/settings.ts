@@ -1,11 +1,10 @@
-import { momentsIn } from '../../../app/why/moments.ts';
 import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Thread } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
-import { clockIn } from '../kit/clock.ts';
+import { aboutMoment, clockIn } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
 import { keepRead, keepWords } from '../kit/policy.ts';
 import { arg, button, dataOf, type Rows, inRows } from '../kit/press.ts';
@@ -225,7 +224,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.quiet(quiet, timezone),
         words.reactions(reactions),
         words.oneOffs(oneOffs),
-        words.dates(dates, example(dates, facts)),
+        words.dates(example(dates, facts)),
         words.zone(timezone, clockIn(timezone, now)),
         words.keep(keep === null ? null : keepWords(keep)),
         words.digest(digest),
@@ -238,7 +237,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
 }
 
 function example(dates: DateStyle, { timezone, now }: Pick<SettingsFacts, 'timezone' | 'now'>): string {
-  return momentsIn(timezone, now, dates).full(Math.floor(now / 60_000) * 60_000);
+  return aboutMoment(now, { timezone, now, dates });
 }
 
 /** The hours that most people sleep. */

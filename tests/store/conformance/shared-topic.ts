@@ -3,7 +3,7 @@ import { oneOffTopicsOffered } from '../../../src/domain/limits.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, bootId, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
-import { aReadyTask, change, nextPart, outbox, show } from '../scenes.ts';
+import { aReadyTask, change, delivered, nextPart, outbox, show } from '../scenes.ts';
 
 const once = { kind: 'once', onceAt: nine + minute, timezone: 'UTC' } as const;
 
@@ -115,6 +115,45 @@ export function sharedTopicTests(open: OpenWorld): void {
     const schedule = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' } as const;
     await change(world, task, { set: { schedule, nextAt: nine + minute } });
     expect(await topics(world, [task])).toEqual([['none', null, false]]);
+  });
+
+  test('topics of finished tasks are counted, and closed or let go of together, if there are as many as were told', async () => {
+    const world = await open();
+    const over = [await aReadyTask(world), await aReadyTask(world), await aReadyTask(world)];
+    const active = await aReadyTask(world);
+    const [first, second, gone] = over.map(({ id }) => id);
+    const { chatId } = active;
+    await world.query(`update tasks set topic_id = number, state = 'completed', next_at = null where id <> ?t`, active.id);
+    await world.query(`update tasks set state = 'deleted' where id = ?t`, gone ?? '');
+    const count = () => world.store.finishedTopics(chatId);
+    const clean = (id: string, deed: 'close' | 'removeTopic', expected: number) => {
+      const thread = { topic: null };
+      return world.store.cleanTopics({ id, chatId, deed, expected, limit: 9, actor: 'system', at: nine, thread });
+    };
+    expect(await count()).toEqual({ all: 3, open: 2 });
+    expect(await clean('a', 'close', 3)).toBe(false);
+    expect(await outbox(world, 'id')).toEqual([]);
+    expect(await clean('a', 'close', 2)).toBe(true);
+    expect(await outbox(world, 'kind, task_id')).toEqual([
+      { kind: 'close', task_id: first },
+      { kind: 'close', task_id: second },
+      { kind: 'notice', task_id: null },
+    ]);
+    expect(await count()).toEqual({ all: 3, open: 0 });
+    // The word leaves last, when all else has ended.
+    for (const kind of ['close', 'close', 'notice']) {
+      const part = await nextPart(world);
+      expect([part.kind, part.isOneOfMany]).toEqual([kind, true]);
+      await world.store.endParts([delivered(part)], nine);
+    }
+    expect(await world.store.cleanedTopics('a')).toEqual({ done: 2, failed: [] });
+    expect(await clean('b', 'removeTopic', 3)).toBe(true);
+    expect(await count()).toEqual({ all: 0, open: 0 });
+    expect(await topics(world, over)).toEqual(over.map(() => ['none', null, false]));
+    await world.query(`update deliveries set status = 'failed', error = 'no' where to_topic = 1`);
+    const name = `#1 ${over[0]?.title}`;
+    expect(await world.store.cleanedTopics('b')).toMatchObject({ failed: [{ name, error: 'no' }, {}, {}] });
+    expect(await world.query(`select verb from audit where verb = 'unbind'`)).toHaveLength(3);
   });
 
   test('sharing is offered once, when topics of one-offs that are over have piled up', async () => {

@@ -64,6 +64,8 @@ export type View =
   /** The topic was made again: a person deleted it, or Telegram did not show in it what was sent there. */
   | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
   | { readonly view: 'notPinned' }
+  /** What became of the topics that were to be closed or removed together. */
+  | { readonly view: 'cleaned'; readonly cleaning: string; readonly deed: 'close' | 'removeTopic' }
   /** So many topics of one-offs are over: they could share one from now on. */
   | { readonly view: 'oneOffs'; readonly topics: number }
   /** The topic bears its old name yet, and is named again and again. */

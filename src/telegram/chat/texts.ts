@@ -30,6 +30,7 @@ const englishTexts = {
   topic: place.topicTexts,
   digest: settings.digestTexts,
   allow: place.allowTexts,
+  access: kit.accessTexts,
   chat: kit.chatTexts,
   clock: kit.clockTexts,
   intake: kit.intakeTexts,

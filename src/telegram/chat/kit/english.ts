@@ -2,7 +2,7 @@ import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { blocks, bold, code, italic, lines, oneLine, say, type Rich, pre, shortened } from './rich.ts';
 
-const { plural } = englishForms;
+const { or, plural } = englishForms;
 
 /** Times, beside the dates that Intl writes. */
 export const clockTexts = {
@@ -19,6 +19,16 @@ export const clockTexts = {
     hours: (count: number): string => `${count} h`,
     days: (count: number): string => plural(count, { one: '{n} day', other: '{n} days' }),
   },
+} as const;
+
+/** Rights that somebody lacks. */
+export const accessTexts = {
+  notTheirs: (owner: string | null): string => `Only ${owner ?? 'its owner'} or an admin may do that.`,
+  adminsOnly: (names: readonly string[]): string =>
+    names.length === 0
+      ? 'Only an admin of this chat may do that.'
+      : `Only an admin of this chat may do that. Ask ${or(names)}.`,
+  ownersOnly: 'Only an owner of this bot may do that.',
 } as const;
 
 export const chatTexts = {

@@ -48,6 +48,8 @@ export interface LocalSession extends Pick<Host, 'clock' | 'stopwatch' | 'timer'
 /** One command being done, which asks a server. */
 export interface Session extends LocalSession {
   readonly client: Client;
+  /** The clock of this computer; `clock` is that of the server. */
+  readonly ownClock: Clock;
   readonly threadKey: string;
   /** The thread was named on this command line, so that it may narrow what is looked at. */
   readonly namedThread: string | undefined;
@@ -70,10 +72,13 @@ export async function openSession(host: Host, globals: Globals): Promise<Session
   const { wire, token } = globals.offline === true ? await offlineWire(host) : overNetwork(around, globals);
   const local = localSession(host, globals);
   const terminal = { ...local.terminal, hasColours: local.terminal.hasColours && !around.noColour };
+  const client = createClient({ ...local, wire, token, signal: host.interrupted });
   return {
     ...local,
     terminal,
-    client: createClient({ ...local, wire, token, signal: host.interrupted }),
+    client,
+    clock: client.clock,
+    ownClock: host.clock,
     threadKey: globals.threadKey ?? around.threadKey,
     namedThread: globals.threadKey,
     isOffline: globals.offline === true,

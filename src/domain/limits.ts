@@ -15,6 +15,8 @@ export const titleTakenMax = 60;
 export const nameUnitsPerCharacter = 4;
 /** Four Telegram messages of text: more is a document, not a reminder. In UTF-16 units, as Telegram counts. */
 export const instructionsLengthMax = 16_384;
+/** The longest language tag in use, such as `zh-Hant-TW`, has half as many characters. */
+export const languageLengthMax = 20;
 /** An action's own settings; larger payloads belong behind a URL. */
 export const actionBytesMax = 32_768;
 /** The evolving context is read and written with every run, so it must stay small. */
@@ -155,6 +157,8 @@ export const nagLookMaxMs = 60 * minute;
 export const blockedRecheckMs = 10 * minute;
 /** A topic that is gone or leads astray is made again so often; past that its results wait, and people are told why. */
 export const topicHealEveryMs = 60 * minute;
+/** So many topics of one-offs that are over fill a phone's screen: then one topic for all of them is offered. */
+export const oneOffTopicsOffered = 5;
 /** Guidance on what to mend, or what to say, is told while it is news; after that the card and the history show it. */
 export const guidanceExpiryMs = day;
 /** A look for evidence waits for its chat until a full minute of calls has passed; past that it comes back later. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { stopBots } from '../e2e/bot.ts';
+import { day, start, stopBots } from '../e2e/bot.ts';
 import { aPlace, aPlaceAfter } from './place.ts';
 import { widest } from './terminal.ts';
 
@@ -166,6 +166,18 @@ describe('a task on the command line', () => {
     );
     const none = await type('task get 7 --thread-key cli:other');
     expect(none).toMatchObject({ code: 3, err: 'There is no task #7 in cli:other.\n' });
+  });
+
+  it('is told of by the clock of the server, which may be days ahead of this computer', async () => {
+    const { bot, well } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone UTC Hello');
+    const clock = { now: () => start };
+    await bot.pass(6 * day);
+    expect((await well('task next 1 --count 1', { clock })).out).toBe('Wed 25 Nov 09:00 (UTC), in 24 h\n');
+    expect((await well('task pause 1 --until 2h', { clock })).out).toContain('until Tue 24 Nov 11:00 (UTC), in 2 h');
+    expect((await well('schedule preview "in 3 hours" --timezone UTC', { clock })).out).toContain(
+      'Tue 24 Nov 12:00 (UTC), in 3 h',
+    );
+    expect((await well('status', { clock })).out).toContain('6 days ahead of this computer');
   });
 
   it('is changed only in what is named, and says what that was', async () => {

@@ -74,7 +74,7 @@ describe('words that one person alone sees', () => {
       message_id: 0,
       ephemeral_message_id: 5,
       from: { id: 777_000_001, is_bot: true, first_name: 'Cronogram' },
-      text: '#1 Lunch\nActive',
+      text: '#1 Lunch\n🟢 Active',
     };
     const told = await bring(bot, lab, aside('done', { reply_to_message: card }));
     const results = rowsOf(bot, 'result').map(({ status }) => status);

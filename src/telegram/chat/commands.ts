@@ -5,7 +5,9 @@ import { forAsker, turnedDown } from './kit/answers.ts';
 import { draftHere } from './kit/drafts.ts';
 import { numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
-import { goOn, newTask, quickly } from './new-task/beginning.ts';
+import { goOn } from './new-task/answering.ts';
+import { newTask, quickly } from './new-task/beginning.ts';
+import { pressedInWords } from './new-task/buttons.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
@@ -69,6 +71,8 @@ export const commands: readonly Command[] = [
 /** Text without a command: what a draft waits for, a reply to a message about a task, or in a private chat a new one. */
 export const plainText: Handler = async (ctx) => {
   const draft = await draftHere(ctx);
+  const pressed = draft === null ? null : await pressedInWords(ctx, draft);
+  if (pressed !== null) return pressed;
   if (draft === null || draft.step.step === 'preview') {
     return (await replied(ctx)) ?? (await doneHere(ctx)) ?? quickly(ctx);
   }

@@ -18,6 +18,7 @@ const englishTexts = {
   list: task.listTexts,
   history: task.historyTexts,
   making: newTask.makingTexts,
+  asked: newTask.askedTexts,
   wizard: newTask.wizardTexts,
   edit: edit.editTexts,
   notice: results.noticeTexts,

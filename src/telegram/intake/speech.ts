@@ -11,7 +11,7 @@ import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { telegramThread } from '../../domain/thread.ts';
-import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/context.ts';
+import type { ChatContext, ChatDeps, Person, Place, Replied } from '../chat/context.ts';
 import { parsePress } from '../chat/kit/press.ts';
 import { isDoneWord } from '../chat/results/done.ts';
 import { inLocale, type Locale, localeOf as offered, texts } from '../chat/texts.ts';
@@ -77,7 +77,7 @@ async function hearIn(
   Object.assign(ctx, heard);
   await next();
   const asker = { userId: heard.person.id, until: heard.date + ephemeralMs };
-  ctx.handled = handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, begunBy(heard, ctx.answer));
+  ctx.handled = handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, ctx.answer);
 }
 
 /** Facts of an update for its handler, beside what that may use. */
@@ -291,28 +291,17 @@ function writtenAt({ date, edit_date: anew }: Pick<Message, 'date' | 'edit_date'
   return (anew ?? date) * 1000;
 }
 
-/** A draft remembers the command that began it, so that it can be mended by editing that. */
-function begunBy({ command, messageId }: UpdateFacts, given: Answer): Answer {
-  const { draft } = given;
-  // A message that one person alone sees has no number by which its edits could be told.
-  if (command === null || draft?.is !== 'put' || messageId === 0) return given;
-  const body = { ...draft.draft.body, messageId, command };
-  return { ...given, draft: { is: 'put', draft: { ...draft.draft, body } } };
-}
-
-/**
- * For an edited message: hands on the words with which this person began a draft. A command that was carried out long ago
- * is not done again, and one that became another command would do what was never sent.
- */
+/** For an edited message: hands on the words with which this person began a draft, and nothing that was done long ago. */
 export async function hearAgain(deps: SpeechDeps, ctx: IntakeContext, next: NextFunction): Promise<void> {
   const message = ctx.editedMessage;
   if (message?.from === undefined || speakerOf(message) === 'anonymous') return;
-  const { store, clock } = deps;
+  const { store } = deps;
   const known = await store.findChat(String(message.chat.id));
-  if (known === null) return;
-  const draft = await store.openDraft(known.id, actorOf(message.from.id), topicOf(message), clock.now());
-  if (draft?.body['messageId'] !== message.message_id) return;
-  if ((ctx.taken.wording?.command ?? null) === draft.body['command']) await next();
+  const draft =
+    known === null ? null : await store.draftOfWords(known.id, actorOf(message.from.id), message.message_id);
+  if (draft === null) return;
+  Object.assign(ctx, { mends: draft });
+  await next();
 }
 
 const minuteMs = 60_000;

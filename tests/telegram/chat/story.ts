@@ -68,13 +68,21 @@ interface Stage {
 /** Plays a step, and answers what it brings, line by line. */
 async function played(stage: Stage, step: string): Promise<readonly string[]> {
   if (await happens(stage, step)) return [];
-  const [, name = '', reply, what = ''] = /^(\w+)( in reply)?: (.+)$/.exec(step) ?? [];
+  const [, name = '', reply, what = ''] = /^(\w+)( in reply| edits)?: (.+)$/.exec(step) ?? [];
   const person = people.get(name);
   if (person === undefined) throw new Error(`nobody does this: ${step}`);
   const [, label, data] = /^(?:\[(.+)\]|\{(.*)\})$/.exec(what) ?? [];
   if (label !== undefined) return pressed(stage, { person, label });
   if (data !== undefined) return pressed(stage, { person, data });
+  if (reply === ' edits') return edited(stage, what, person);
   return said(stage, what, { person, repliesTo: reply === undefined ? null : (stage.shown.at(-1)?.id ?? null) });
+}
+
+async function edited({ talk, shown }: Stage, words: string, person: Person) {
+  const answer = await talk.edit(words, { person });
+  if (answer === null) return ['(silence)'];
+  if (!shown.includes(answer)) shown.push(answer);
+  return [seen(answer)];
 }
 
 /** False where the step is one that a person does to the bot. */

@@ -59,6 +59,7 @@ export function memoryLedger(): Ledger {
     readPlanned: async () => null,
     listTaskRuns: async () => ({ items: [], next: null }),
     readAck: async () => null,
+    readRun: async () => null,
     readQuestion: async () => null,
   };
 }

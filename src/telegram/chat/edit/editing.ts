@@ -164,6 +164,6 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit
   const id = ctx.ids.next();
   return {
     ...answer(texts.retime.how(read.sentence, read.tries, null), cancelRow(id)),
-    draft: putDraft(ctx, id, { ...step, misses: step.misses + 1 }),
+    draft: putDraft(ctx, id, { ...step, misses: step.misses + 1 }, row.id),
   };
 }

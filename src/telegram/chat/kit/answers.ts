@@ -87,6 +87,8 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   invalid_request: 'itself',
   invalid_thread_key: 'ours',
   invalid_schedule: 'itself',
+  ambiguous_schedule: 'itself',
+  incomplete_schedule: 'itself',
   invalid_policy: 'itself',
   invalid_template: (error) => texts.making.badTemplate(templateFault(error)),
   invalid_action: 'itself',

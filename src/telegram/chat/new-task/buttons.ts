@@ -1,19 +1,25 @@
 import type { TaskInput } from '../../../app/tasks/definition.ts';
-import type { TaskPatch } from '../../../app/tasks/edit.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { Task } from '../../../domain/task.ts';
+import { titleFrom, type Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
+import { readAnywhere, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
-import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
-import { cardOf, newCard, nextSentence, taskName, undoRow } from '../kit/card.ts';
+import { redrawn, Refused, sentenceOf, silence, templateFault, triedTo } from '../kit/answers.ts';
+import { cardOf, newCard, nextSentence, settingFor, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
 import {
   type DraftAt,
   draftOf,
+  isEditing,
+  isForUs,
   type MakingStep,
+  messageOf,
+  opened,
   putDraft,
+  readingOf,
   type OpenDraft,
   type StepOf,
   titleOf,
@@ -21,7 +27,9 @@ import {
 import { onChat, onFound, targetOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
+import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
+import { quickly } from './beginning.ts';
 import { proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
 import { retimed, chosen, isFormer } from './wizard.ts';
@@ -80,22 +88,31 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
   const shown = replayed ? await cardOf(task, ctx) : newCard(task, ctx);
   return {
     ...redrawn(ctx, await withNote(shown, ctx), texts.making.created(task.number)),
-    draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
+    draft: putMade(ctx, row.id, step, task),
   };
 }
 
+function putMade(ctx: ChatContext, id: string, { kept, when }: StepOf<'preview'>, task: Task) {
+  return putDraft(ctx, id, { step: 'made', taskId: task.id, said: kept.said, words: when.words });
+}
+
 function requestInput({ text, when, kept }: StepOf<'preview'>, plain: boolean): TaskInput {
-  const { media, policies } = kept;
+  const { media, policies, forWhom } = kept;
   const sent = media === undefined ? {} : { media: { kind: media.kind, file_id: media.fileId } };
   return {
-    ...(media === undefined ? {} : { title: titleOf({ text, media }) }),
-    instructions: text,
+    ...(media === undefined && forWhom === undefined ? {} : { title: titleOf({ text, media }) }),
+    instructions: instructionsOf({ text, kept }),
     schedule: inputOf(when.schedule),
     ...(plain || media !== undefined
       ? { action: { kind: 'message', ...(plain ? { plain: true } : {}), ...sent } }
       : {}),
     ...(policies === undefined ? {} : { policies }),
   };
+}
+
+/** Telegram tells those who are mentioned in a message. */
+function instructionsOf({ text, kept: { forWhom } }: Pick<StepOf<'preview'>, 'text' | 'kept'>): string {
+  return forWhom === undefined ? text : `${forWhom}: ${text}`;
 }
 
 /** A task may be made where its results cannot be shown yet; then its first card says so. */
@@ -155,36 +172,42 @@ export const newTaskButtons = {
   // The time is asked for again; it is chosen or written.
   retime: onDraft(atPreview, (ctx, { row, step }) => turned(ctx, row.id, retimed(step))),
   cancel: onDraft(anywhere, async (ctx, { row, step }) => {
-    const words = step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
+    const words = isEditing(step) ? texts.making.editDropped : texts.making.dropped;
     return { ...redrawn(ctx, drawn(words)), draft: { is: 'drop', draftId: row.id } };
   }),
   wizard: onChat('create', onDraft(inMaking, choicePressed)),
 } satisfies Buttons;
 
-const thatActions = ['that', 'thattime', 'thattext'] as const;
+const thatActions = ['that', 'thattime', 'thattext', 'thatboth'] as const;
 
 /** Without what could be written instead, because it was pressed. */
 function short(sentence: string): string {
   return sentence.replace(/ Try "[\s\S]*$/, '');
 }
 
-/** The task of the same title: `that` shows what could be changed about it, `thattime` and `thattext` change it. */
+/** Another task that is meant: `that` shows what could be changed about it, the others change it. */
 const sameTitlePressed = onFound('change', twinOf, async (ctx, { task, row, step, action }) => {
   if (action === 'that') return redrawn(ctx, changeOffered(task, { row, step }, ctx.clock.now()));
-  const patch: TaskPatch =
-    action === 'thattime' ? { schedule: inputOf(step.when.schedule) } : { instructions: step.text };
-  const { task: changed, entryId } = await ctx.tasks.edit(targetOf(ctx, task), patch);
+  const schedule = action === 'thattext' ? {} : { schedule: inputOf(step.when.schedule) };
+  const isDerived = titleFrom(task.instructions) === task.title;
+  const title = isDerived && action === 'thatboth' ? { title: titleOfStep(step) } : {};
+  const text = action === 'thattime' ? {} : { ...title, instructions: instructionsOf(step) };
+  const { task: changed, entryId } = await ctx.tasks.edit(targetOf(ctx, task), { ...schedule, ...text });
   const words = lines(texts.edit.changed(taskName(changed)), await nextSentence(changed, ctx));
   return {
     ...redrawn(ctx, drawn(words, undoRow(changed, entryId))),
-    draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
+    draft: putMade(ctx, row.id, step, task),
   };
 });
 
 type TwinPressed = PreviewDraft & { readonly action: (typeof thatActions)[number] };
 
 async function twinOf({ store, place }: ChatContext, pressed: TwinPressed) {
-  const task = await store.taskByTitle(place.chat.id, titleOfStep(pressed.step));
+  const { taskId } = pressed.step.kept;
+  const task =
+    taskId === undefined
+      ? await store.taskByTitle(place.chat.id, titleOfStep(pressed.step))
+      : await store.readTask(taskId);
   if (task === null) throw new Refused(texts.chat.noSuchTask);
   return { ...pressed, task };
 }
@@ -192,13 +215,100 @@ async function twinOf({ store, place }: ChatContext, pressed: TwinPressed) {
 function changeOffered(task: Task, { row, step }: PreviewDraft, now: number) {
   const { wizard, button: words } = texts;
   const id = shortId(row.id);
-  const isSameTime = JSON.stringify(task.schedule) === JSON.stringify(step.when.schedule);
-  const isSameText = task.instructions.trim() === step.text.trim();
   return drawn(wizard.changeThat(taskName(task), scheduleText(task.schedule, now), task.schedule.timezone), [
     [
-      isSameTime ? null : button(wizard.useTime, dataOf('wizard', id, 'thattime')),
-      isSameText ? null : button(wizard.useText, dataOf('wizard', id, 'thattext')),
+      isSameTime(task, step) ? null : button(wizard.useTime, dataOf('wizard', id, 'thattime')),
+      isSameText(task, step) ? null : button(wizard.useText, dataOf('wizard', id, 'thattext')),
     ],
     [button(words.edit, dataOf('edit', shortId(task.id))), button(words.back, dataOf('wizard', id, 'stay'))],
   ]);
+}
+
+function isSameTime({ schedule }: Task, { when }: StepOf<'preview'>): boolean {
+  return JSON.stringify(schedule) === JSON.stringify(when.schedule);
+}
+
+function isSameText({ instructions }: Task, step: StepOf<'preview'>): boolean {
+  return instructions.trim() === instructionsOf(step).trim();
+}
+
+/* ---- words in the place of a press, and words that were edited ---- */
+
+const yes =
+  /^(?:yes|yes please|yep|yeah|yup|y|ok|okay|sure|create|create it|do it|go ahead|👍\p{Emoji_Modifier}?)[.!\s]*$/iu;
+const no = /^(?:no|nope|n|cancel|cancel it|forget it|never ?mind|👎\p{Emoji_Modifier}?)[.!\s]*$/iu;
+
+/** "Yes" and "no" press the open preview, or the one whose message they answer; "cancel" ends a question as well. */
+export async function pressedInWords(ctx: ChatContext, draft: OpenDraft): Promise<Answer | null> {
+  const words = ctx.args.trim();
+  const isPreview = draft.step.step === 'preview';
+  const isNo = no.test(words) && (isPreview || (/^cancel/i.test(words) && draft.step.step !== 'edit'));
+  if (!isNo && !(yes.test(words) && isPreview)) return null;
+  const messageId = await messageOf(ctx, draft);
+  if (!isForUs(ctx) || (ctx.repliedTo !== null && ctx.repliedTo.messageId !== messageId)) return null;
+  const isChange = isPreview && draft.step.kept.taskId !== undefined;
+  const id = shortId(draft.row.id);
+  const verb = isNo ? 'cancel' : isChange ? 'wizard' : 'create';
+  const args = verb === 'wizard' ? [id, 'thatboth'] : [id];
+  const { toast: _toast, ...told } = await newTaskButtons[verb]({
+    ...ctx,
+    messageId: messageId ?? 0,
+    press: { verb, args },
+  });
+  const replies = told.replies.map((reply) =>
+    reply.is === 'edit' && messageId === null ? ({ is: 'message', shown: reply.shown } as const) : reply,
+  );
+  const isQuiet = messageId === null || !settingsOf(ctx.place.chat.settings).reactions;
+  return { ...told, replies, ...(isQuiet ? {} : { reaction: '👍' as const }) };
+}
+
+/** The words with which a draft was begun are other words now: its message shows what comes of them. */
+export async function mended(ctx: ChatContext, handle: Handler): Promise<Answer> {
+  const { mends = null } = ctx;
+  const draft = opened(mends);
+  // The command that asked which task is meant is asked anew.
+  if (draft === null) return mends?.body['command'] === ctx.command ? handle(ctx) : silence;
+  const { step } = draft;
+  const said = step.step === 'made' ? step.said : 'kept' in step ? step.kept.said : undefined;
+  if (said === undefined || said.command !== ctx.command) return silence;
+  if (step.step === 'made') return madeMended(ctx, step, said.isTimeless === true);
+  if (step.step === 'edit') return silence;
+  return ctx.command === null ? quickly(ctx) : handle(ctx);
+}
+
+/** The task is there already, so its change is offered. */
+async function madeMended(ctx: ChatContext, made: StepOf<'made'>, isTimeless: boolean): Promise<Answer> {
+  const task = await ctx.store.readTask(made.taskId);
+  if (task === null || !['active', 'paused'].includes(task.state)) return silence;
+  if ((await refusal(ctx, 'change', task)) !== null) return silence;
+  const step = changeIn(ctx, task, made, isTimeless);
+  if (step === null || (isSameTime(task, step) && isSameText(task, step))) return silence;
+  const id = ctx.ids.next();
+  const { making, wizard } = texts;
+  const { now, dates } = settingFor({ schedule: step.when.schedule }, ctx);
+  const shown = making.changeToo(taskName(task), scheduleText(step.when.schedule, now, dates), instructionsOf(step));
+  const rows = [
+    [
+      button(wizard.changeIt, dataOf('wizard', shortId(id), 'thatboth')),
+      button(texts.topic.keep, dataOf('cancel', shortId(id))),
+    ],
+  ];
+  return { replies: [{ is: 'message', shown: drawn(shown, rows), id }], draft: putDraft(ctx, id, step) };
+}
+
+function changeIn(ctx: ChatContext, task: Task, made: StepOf<'made'>, isTimeless: boolean): StepOf<'preview'> | null {
+  const text = ctx.args.trim();
+  const kept = { taskId: task.id };
+  const as = { words: made.words ?? '', at: ctx.date, schedule: task.schedule, assumed: [], ways: [] };
+  const read = timeOr(() => readAnywhere(text, readingOf(ctx)));
+  if (read === null) return isTimeless ? { step: 'preview', when: as, text, kept } : null;
+  // "In 20 minutes" counts from when it was first written.
+  const when = read.words === made.words ? as : { ...as, words: read.words, schedule: read.schedule };
+  const forWhom = read.forWhom === null ? {} : { forWhom: read.forWhom };
+  return {
+    step: 'preview',
+    when,
+    text: read.text === '' ? task.instructions : read.text,
+    kept: { ...kept, ...forWhom },
+  };
 }

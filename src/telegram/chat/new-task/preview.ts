@@ -54,9 +54,11 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
     lines(
       making.preview(title),
       wordsOf(schedule, now, setting.dates),
+      when.assumed.length === 0 ? null : making.assumed(when.assumed.join(', ')),
       making.zone(timezone),
       next.length === 0 ? making.nothingToRun : task.next(moments(next.slice(0, 3), setting)),
       ...warnings.filter((one) => !isRefusal(one)).map(({ message }) => making.note(message)),
+      kept.forWhom === undefined ? null : making.forWhom(kept.forWhom),
       kept.media === undefined ? null : wizard.with(kept.media.kind),
       ...policyLines(kept.policies ?? {}, setting),
       off === null ? null : making.note(making.topicsOff[off]),
@@ -77,6 +79,8 @@ function isRefusal({ code }: Preview['warnings'][number]): boolean {
   return refusals.has(code);
 }
 
+const waysMax = 2;
+
 interface Offers {
   readonly asksZone: boolean;
   readonly canCreate: boolean;
@@ -90,7 +94,12 @@ function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offe
   const { asksZone, canCreate, isSame } = offers;
   const { ack, quiet } = step.kept.policies ?? {};
   const create = canCreate ? button(isSame ? wizard.addAnyway : words.create, dataOf('create', id)) : null;
+  // Beside what was assumed stands what could have been meant.
+  const ways = step.when.ways
+    .slice(0, waysMax)
+    .map(({ text }, index) => button(text, dataOf('wizard', id, 'way', index)));
   return [
+    ways,
     asksZone ? [button(words.yes, dataOf('zoneyes', id)), button(words.noChange, dataOf('zones'))] : [],
     offersPlain === true ? [button(words.asPlain, dataOf('plain', id))] : [],
     isSame ? [button(wizard.editThat, dataOf('wizard', id, 'that')), create] : [],
@@ -133,14 +142,15 @@ export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void 
 export async function readAgain(
   ctx: ChatContext,
 ): Promise<{ readonly proposing: Proposing; readonly draft: DraftChange } | null> {
-  const before = (await draftHere(ctx))?.step;
+  const open = await draftHere(ctx);
+  const before = open?.step;
   if (before?.step !== 'preview') return null;
   const { words, at } = before.when;
   const read = timeOr(() => readWhen(words, readingOf({ place: ctx.place, date: at })));
   if (read === null) return null;
   const id = ctx.ids.next();
-  const step: StepOf<'preview'> = { ...before, when: { words, at, schedule: read.schedule } };
-  return { proposing: { draftId: id, step }, draft: putDraft(ctx, id, step) };
+  const step: StepOf<'preview'> = { ...before, when: { ...before.when, schedule: read.schedule } };
+  return { proposing: { draftId: id, step }, draft: putDraft(ctx, id, step, open?.row.id) };
 }
 
 /** The kind of chat in which results would find no topic, as far as is known; null where they would. */

@@ -9,7 +9,11 @@ import { capital, dateIn, type Setting, wordsOf } from '../kit/clock.ts';
 import {
   putDraft,
   type MakingStep,
+  type StepOf,
   isForUs,
+  messageOf,
+  opened,
+  saidIn,
   rhythms,
   weekdays,
   type PartStep,
@@ -17,7 +21,7 @@ import {
   titleOf,
 } from '../kit/drafts.ts';
 import { button, dataOf, shortId, type Rows, inRows } from '../kit/press.ts';
-import { blocks, type Rich, drawn, lines } from '../kit/rich.ts';
+import { blocks, bold, type Rich, drawn, lines, quote, shortened } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import type { Where } from './english.ts';
 import { proposalDrawn, checkStep } from './preview.ts';
@@ -45,19 +49,28 @@ export async function stepDrawn(ctx: ChatContext, showing: Showing): Promise<Dra
   return drawn(instead ?? blocks(before, words), rows);
 }
 
-/** A new message below the words of the person; the one with the step before goes, so that there is one to look at. */
+/**
+ * A new message below the words of the person; the one with the step before goes, so that there is one to look at. For words
+ * that were edited, the message that came of them shows what comes of them now.
+ */
 export async function spoken(ctx: ChatContext, showing: Omit<Showing, 'draftId'>): Promise<Answer> {
   const { step } = showing;
-  const id = ctx.ids.next();
+  const before = opened(ctx.mends ?? null);
+  const shownIn = before === null ? null : await messageOf(ctx, before);
+  const id = shownIn === null || ctx.mends === undefined ? ctx.ids.next() : ctx.mends.id;
   const { message, ...kept } = step.kept;
-  const next = { ...step, kept };
+  const said = kept.said ?? saidIn(ctx);
+  const next = { ...step, kept: { ...kept, ...(said === undefined ? {} : { said }) } };
   const shown = await stepDrawn(ctx, { ...showing, draftId: id, step: next });
+  const draft = putDraft(ctx, id, next, (ctx.mends ?? ctx.answers)?.id);
+  if (shownIn !== null) return { replies: [{ is: 'edit', messageId: shownIn, shown }], draft };
   return {
     replies: [
-      { is: 'message', shown },
+      // The message has the id of its draft, so that each leads to the other.
+      { is: 'message', shown, id },
       ...(message === undefined ? [] : [{ is: 'remove', messageId: message } as const]),
     ],
-    draft: putDraft(ctx, id, next),
+    draft,
   };
 }
 
@@ -136,15 +149,30 @@ function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' 
     }
     case 'retext':
       return { words: wizard.retext(titleOf({ text: step.text, media }), where), rows: [wayOut(asking)] };
-    case 'offer': {
-      const words = { text: wizard.offer(media?.kind ?? 'document'), entities: [] };
-      return { words, rows: [[choice(asking, wizard.scheduleThis, 'begin'), cancel(asking)]] };
-    }
+    case 'question':
+      return { words: questionWords(step, where), rows: questionRows(asking, step) };
     default: {
       const { words, rows } = parts[step.step](asking, step.plan);
       return { words, rows: [...rows, wayOut(asking)] };
     }
   }
+}
+
+function questionWords({ asks, phrase, kept }: StepOf<'question'>, where: Where): Rich {
+  const { asked } = texts;
+  const about = phrase === '' ? (kept.text ?? '') : phrase;
+  return blocks(
+    kept.media === undefined || asks !== 'when' ? bold(asked.questions[asks]) : asked.file(kept.media.kind),
+    about === '' ? null : quote(shortened(about, 200)),
+    asked.answer(where),
+  );
+}
+
+/** Two in a row fit on a phone. */
+function questionRows(asking: Asking, { asks, offers }: StepOf<'question'>): Rows {
+  const all = offers.map(({ text }, index) => choice(asking, text, 'take', index));
+  const pick = asks === 'when' ? choice(asking, texts.pick.pick, 'pick') : null;
+  return [...inRows(all, 2), [pick, cancel(asking)]];
 }
 
 const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>> = {

@@ -4,13 +4,17 @@ function isFormatted(value: object): value is { readonly text: string } {
   return 'text' in value && 'entities' in value;
 }
 
+function isSaying(value: unknown): value is (...args: unknown[]) => unknown {
+  return typeof value === 'function';
+}
+
 function translated<T>(value: T, given: readonly string[] = []): T {
   return other(value, given) as T;
 }
 
 function other(value: unknown, given: readonly string[]): unknown {
   if (typeof value === 'string') return longer(accented(value, given));
-  if (typeof value === 'function') return (...args: unknown[]): unknown => other(value(...args), args.flatMap(wordsIn));
+  if (isSaying(value)) return (...args: unknown[]): unknown => other(value(...args), args.flatMap(wordsIn));
   if (Array.isArray(value)) return value.map((each) => other(each, given));
   if (typeof value !== 'object' || value === null) return value;
   if (isFormatted(value)) return { ...value, text: longer(accented(value.text, given)) };

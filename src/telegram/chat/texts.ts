@@ -32,6 +32,7 @@ const englishTexts = {
   digest: settings.digestTexts,
   allow: place.allowTexts,
   access: kit.accessTexts,
+  refusal: kit.refusalTexts,
   chat: kit.chatTexts,
   clock: kit.clockTexts,
   intake: kit.intakeTexts,

@@ -34,7 +34,7 @@ export function dayMoment(instant: number, setting: Setting): string {
 }
 
 /** The day of that number since 1970. */
-function dayText(day: number, setting: Setting): string {
+export function dayText(day: number, setting: Setting): string {
   // Noon is shown once and by every clock, so the time is cut off without its offset.
   return moment(resolveShifted(setting.timezone, day * DAY_MS + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
 }

@@ -31,6 +31,22 @@ export const accessTexts = {
   ownersOnly: 'Only an owner of this bot may do that.',
 } as const;
 
+/** Refusals of the use cases, by the reason in their details, or by their code where that has one reason. */
+export const refusalTexts: Readonly<Record<string, string>> = {
+  no_run: 'This task has no coming run to skip.',
+  no_run_then: 'This task has no run in that time to skip.',
+  next_unknown: 'This task is running now. Its next run is known when this one ends: skip it then.',
+  no_change: 'There is nothing to undo. Runs and changes from more than 24 hours ago stay as they are.',
+  change_old: 'That was more than 24 hours ago, so I cannot undo it. Change it by hand.',
+  deleted_long_ago: 'This task was deleted more than 24 hours ago. Make a new one with /new.',
+  unreadable: 'I cannot read this task any more. Give it a new time, or delete it.',
+  rate_limited: 'This task was started too often within one second. Try again.',
+  run_in_progress: 'This task is running now. Wait until it ends, or stop it with /cancel.',
+  no_task: 'This run belongs to no task. Send its text again instead.',
+  run_succeeded: 'This run succeeded, so there is nothing to retry. Press Run again to repeat it.',
+  nothing_to_answer: 'This was answered already.',
+};
+
 export const chatTexts = {
   greeting: (name: string): Rich =>
     say`Hello ${name}. I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.`,

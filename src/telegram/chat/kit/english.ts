@@ -2,7 +2,7 @@ import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { blocks, bold, code, italic, lines, oneLine, say, type Rich, pre, shortened } from './rich.ts';
 
-const { or, plural } = englishForms;
+const { number, or, plural } = englishForms;
 
 /** Times, beside the dates that Intl writes. */
 export const clockTexts = {
@@ -14,7 +14,7 @@ export const clockTexts = {
     days: (count: number): string => plural(count, { one: 'in {n} day', other: 'in {n} days' }),
   },
   long: {
-    seconds: (count: number, digits: number): string => `${count.toFixed(digits)} s`,
+    seconds: (count: number): string => `${number(count)} s`,
     minutes: (count: number): string => `${count} min`,
     hours: (count: number): string => `${count} h`,
     days: (count: number): string => plural(count, { one: '{n} day', other: '{n} days' }),

@@ -12,6 +12,8 @@ export interface ChatSettings {
   /** A sign at the message of a person instead of a word, where a sign says it all. */
   readonly reactions: boolean;
   readonly dates: DateStyle;
+  /** Where the results of one-offs come: each in a topic of its own, or together in one that they share. */
+  readonly oneOffs: 'apart' | 'together';
   /** The history that tasks of the chat keep which say nothing of it themselves; null keeps all that the server does. */
   readonly keep: Keep | null;
   /** The BCP 47 tag of the language that the chat has chosen; null where it has chosen none. */
@@ -20,16 +22,20 @@ export interface ChatSettings {
 
 /** A value that nobody knows closes rather than opens where it is about rights, and is the default otherwise. */
 export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSettings {
-  const { create = 'members', quiet, reactions, dates, keep, language } = settings;
+  const { create = 'members', quiet, reactions, dates, keep, oneOffs, language } = settings;
   return {
     create: create === 'members' ? 'members' : 'admins',
     quiet: quietOf(quiet),
     reactions: reactions !== false,
     dates: dateStyles.find((style) => style === dates) ?? 'en',
+    oneOffs: oneOffs === 'together' ? 'together' : 'apart',
     keep: keepIn(keep),
     language: typeof language === 'string' ? language : null,
   };
 }
+
+/** The name of the topic that the one-offs of a chat share. */
+export const sharedTopicName = 'Reminders';
 
 function quietOf(value: unknown): Quiet | null {
   if (typeof value !== 'object' || value === null) return null;

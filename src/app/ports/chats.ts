@@ -217,8 +217,8 @@ export interface FoundByPress {
   /** The task of the button, of which the person may see the results. */
   readonly taskId: string;
   readonly occurrenceId: string;
-  /** The text of the message. */
-  readonly text: string;
+  /** The text of the message, as its part may have it. */
+  readonly texts: readonly string[];
   readonly at: number;
 }
 

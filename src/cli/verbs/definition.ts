@@ -5,7 +5,8 @@ import { usage } from '../faults.ts';
 import { sendable, type ScheduleSent } from '../naming.ts';
 import { given, lengthOf, objectOf } from '../options.ts';
 import type { Flag, Options, Session } from '../session.ts';
-import { hostZone, instantOf } from './moments.ts';
+import { hostZone } from '../times.ts';
+import { instantOf } from './moments.ts';
 
 /** When a task runs, in flags. */
 export const scheduleFlags = [

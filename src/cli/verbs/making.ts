@@ -4,7 +4,7 @@ import { facts, sentence } from '../layout.ts';
 import { taskNamed } from '../naming.ts';
 import { given } from '../options.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { timesIn } from '../times.ts';
+import { hostZone, timesIn } from '../times.ts';
 import { named, namedLast, scheduleWords, standing, warningText } from '../views/task.ts';
 import {
   definitionFlags,
@@ -17,7 +17,7 @@ import {
 } from './definition.ts';
 import { keyFlag, keyHeader } from './doing.ts';
 import { countFlag } from './looking.ts';
-import { edgeOf, hostZone } from './moments.ts';
+import { edgeOf } from './moments.ts';
 
 const createAbout =
   'Give exactly one of --when, --once-at, --cron, --rrule and --every. All but --when need --timezone; --when is read in the zone of this computer without one, or in the zone that its words name.';

@@ -3,9 +3,9 @@ import { exitCodes } from '../faults.ts';
 import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
 import { chosenTask } from '../naming.ts';
 import { verb, type Session, type Told } from '../session.ts';
-import { distance, timesIn, counted, durationWords } from '../times.ts';
+import { counted, distance, durationWords, hostZone, timesIn } from '../times.ts';
 import { limitFlag, listTold, pageFlags, pageOf } from './looking.ts';
-import { hostZone, stretchOf } from './moments.ts';
+import { stretchOf } from './moments.ts';
 
 /** The state of the server, and the verbs that keep it in order. */
 export const operationVerbs = [
@@ -89,7 +89,7 @@ export const operationVerbs = [
       const times = timesIn(hostZone(), session.clock.now());
       const count = (of: keyof Counts) => (one: Downtime) => (one.counts === null ? '?' : String(one.counts[of]));
       const columns: readonly Column<Downtime>[] = [
-        { title: `FROM (${times.zone})`, least: 16, of: ({ from }) => times.at(from) },
+        { title: times.titled('FROM'), least: 16, of: ({ from }) => times.at(from) },
         { title: 'CAUSE', of: ({ cause }) => cause },
         { title: 'LASTED', of: ({ from, to }) => durationWords(Date.parse(to) - Date.parse(from)) },
         { title: 'MISSED', of: count('missed') },
@@ -255,7 +255,7 @@ function auditColumns({ clock }: Session): readonly Column<AuditEntry>[] {
   const times = timesIn(hostZone(), clock.now());
   return [
     { title: 'ENTRY', of: (one) => one.entry_id },
-    { title: `AT (${times.zone})`, least: 16, of: (one) => times.about(one.at) },
+    { title: times.titled('AT'), least: 16, of: (one) => times.about(one.at) },
     { title: 'WHO', least: 8, of: (one) => one.actor },
     { title: 'DID', of: (one) => one.verb },
     { title: 'ABOUT', least: 13, of: (one) => one.task_id ?? letIn(one) },

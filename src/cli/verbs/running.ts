@@ -4,12 +4,12 @@ import { sentence, shown, toned, type Column } from '../layout.ts';
 import { chosenTask, paramsOf, runIdOf, shortIds } from '../naming.ts';
 import { millisecondsOf } from '../options.ts';
 import { verb, pause, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { timesIn, durationWords } from '../times.ts';
+import { durationWords, hostZone, timesIn } from '../times.ts';
 import { deliverySentence, runCell, isOnItsWay, type Run } from '../views/run.ts';
 import { named } from '../views/task.ts';
 import { keyFlag, keyHeader } from './doing.ts';
 import { listTold, pageFlags, pageOf, runText, sentWords } from './looking.ts';
-import { hostZone, stretchOf } from './moments.ts';
+import { stretchOf } from './moments.ts';
 
 const waitFlags = [
   { flags: '--timeout <length>', about: 'how long to wait: seconds, or 500ms, 5m, PT1M (default: 60)' },
@@ -228,7 +228,7 @@ export const runVerbs = [
       const short = shortIds(answer.runs.map((one) => one.run_id));
       const columns: readonly Column<AnswerOf<'getRun'>>[] = [
         { title: 'RUN', isWhole: true, of: (one) => short(one.run_id) },
-        { title: `MADE (${times.zone})`, least: 16, of: (one) => times.at(one.created_at) },
+        { title: times.titled('MADE'), least: 16, of: (one) => times.at(one.created_at) },
         { title: 'STATUS', of: (one) => runCell(one.state) },
         { title: 'SENT', of: (one) => sentWords(one.deliveries) },
         { title: 'SOURCE', least: 8, of: (one) => one.source },

@@ -3,9 +3,9 @@ import { usage } from '../faults.ts';
 import { sentence } from '../layout.ts';
 import { paramsOf, taskNamed } from '../naming.ts';
 import { verb, confirmed, yesFlag, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { counted } from '../times.ts';
+import { counted, hostZone } from '../times.ts';
 import { changedTold } from './doing.ts';
-import { hostZone, dayOrInstantOf } from './moments.ts';
+import { dayOrInstantOf } from './moments.ts';
 
 /* ---- verbs on one task, or on all of a tag or a subject ---- */
 

@@ -71,7 +71,7 @@ function taskByNumber(chatId: string, number: number): Script<Task | null> {
 }
 
 function taskByTopic(chatId: string, topic: number): Script<Task | null> {
-  return taskWhere(sql`t.chat_id = ${chatId} and t.topic_id = ${topic}`);
+  return taskWhere(sql`t.chat_id = ${chatId} and t.topic_id = ${topic} and t.topic_shared = 0`);
 }
 
 /** A chat has a few hundred tasks at most. Only here are letters of every script compared without their case. */

@@ -52,6 +52,7 @@ function aTask(facts: Partial<Task> = {}): Task {
     home: { provider: 'telegram', address: '-1001234', topic: null },
     topicState: 'none',
     topicId: null,
+    isTopicShared: false,
     context: {},
     counters: { runs: 0, failures: 0, consecutiveFailures: 0, boundedRuns: 0 },
     ...neverRan,

@@ -20,7 +20,7 @@ it('draws a result from its row, and asks whether it is done only when it may ha
     readUser: async () => null,
   };
   const deps = { store, clock: manualTime(start), defaultTimezone: 'UTC' };
-  const resultOf = { id: task.id, state: 'active', action: { kind: 'message' }, policies: {} } as const;
+  const resultOf = { ...task, state: 'active', action: { kind: 'message' }, policies: {} } as const;
   const result = { ...part({ shown: { view: 'result', text: 'Stand up!', occurrenceId: 'o-1' } }), taskId: task.id };
   const verbs = async (wasSent: boolean) => {
     const drawn = await drawnOf(deps, { ...result, resultOf, wasSent });

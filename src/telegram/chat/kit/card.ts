@@ -196,7 +196,8 @@ function staleText(task: Task, { now, dates }: CardFacts): string | null {
 function placeText(task: Task): Rich | string | null {
   const { task: words } = texts;
   if (task.state === 'deleted' || task.topicState === 'blocked') return null;
-  return task.topicState === 'ready' ? words.inTopic(topicUrl(task)) : words.topicLater;
+  if (task.topicState !== 'ready') return words.topicLater;
+  return task.isTopicShared ? words.inShared(topicUrl(task)) : words.inTopic(topicUrl(task));
 }
 
 function topicUrl(task: Task): string | null {

@@ -16,6 +16,8 @@ export const topicTexts = {
   none: (name: Rich): Rich => say`${name} has no topic. Its next run makes one.`,
   unavailable: (name: Rich): Rich =>
     say`${name} has no topic, and topics are switched off here. /start says how to switch them on.`,
+  shared:
+    'Its results stand in Reminders, among those of other tasks. To remove the whole topic, delete it in Telegram.',
   beingMade: (name: Rich): Rich => say`The topic of ${name} is being made right now. Try again in a minute.`,
   confirm: (name: Rich, isDeleted: boolean): Rich =>
     blocks(

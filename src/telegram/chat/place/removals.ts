@@ -109,6 +109,7 @@ export const topicCommand = onFound('change', meant, async (ctx, { task }) => {
   if (task.topicId === null) {
     return answer(ctx.place.isForum ? topic.none(taskName(task)) : topic.unavailable(taskName(task)));
   }
+  if (task.isTopicShared) return answer(topic.shared);
   const isDeleted = task.state === 'deleted';
   return answer(topic.confirm(taskName(task), isDeleted), [
     [button(topic.deleteIt, dataOf('topicdelete', shortId(task.id), task.topicId)), button(topic.keep, dataOf('keep'))],

@@ -84,6 +84,10 @@ export const noticeTexts = {
     isAstray
       ? say`Telegram did not show a message in the topic of ${name ?? 'this task'}, so I made the topic anew. What stood elsewhere I took back.`
       : say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
+  sharedRemade: (isAstray: boolean): string =>
+    isAstray
+      ? 'Telegram did not show a message in the topic Reminders, so I made the topic anew. What stood elsewhere I took back.'
+      : 'Somebody deleted the topic Reminders, so I made it again. /settings one-offs apart gives each one-off a topic of its own.',
   notRenamed: (name: Rich | null, cause: BlockedCause): Rich =>
     say`This topic should be called ${name ?? 'otherwise'} now and keeps its old name, because ${causes[cause].what} I try again every ten minutes, for a day.`,
   notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',

@@ -51,6 +51,17 @@ export const settingsTexts = {
   digestButton: 'Digest',
   current: (label: string): string => `✓ ${label}`,
   saved: 'Saved',
+  oneOffs: (where: 'apart' | 'together'): string =>
+    `One-offs: ${where === 'apart' ? 'a topic each' : 'together in Reminders'}`,
+  oneOffsApart: 'A topic each',
+  oneOffsTogether: 'Together in Reminders',
+  oneOffsKeep: 'Keep a topic each',
+  oneOffsOffer: (topics: number): string =>
+    `${topics} topics here hold finished one-offs. New ones can share one topic, Reminders. /topic clean tidies the old ones.`,
+  oneOffsNow: (where: 'apart' | 'together'): string =>
+    where === 'together'
+      ? 'New one-offs come together in the topic Reminders. Tasks that have a topic keep it.'
+      : 'Each one-off gets a topic of its own. /settings one-offs together changes that.',
   unread: (): Rich =>
     lines(
       'I cannot read that. These can be read:',
@@ -58,6 +69,7 @@ export const settingsTexts = {
       code('/settings quiet 22:30-06:45 silent'),
       code('/settings quiet off'),
       code('/settings thumbs off'),
+      code('/settings one-offs together'),
       code('/settings dates us'),
       code('/settings keep 100 runs, 30 days'),
       code('/settings zone Madrid'),

@@ -56,6 +56,8 @@ export const taskTexts = {
   lastError: (error: string): Rich => say`Error: ${italic(oneLine(error, errorShownMax))}`,
   inTopic: (url: string | null): Rich =>
     url === null ? say`Results: in its own topic` : say`Results: ${link('in its own topic', url)}`,
+  inShared: (url: string | null): Rich =>
+    url === null ? say`Results: in Reminders` : say`Results: ${link('in Reminders', url)}`,
   topicLater: 'Results: in its own topic, made at the first run',
   snoozedTo: (at: string): string => `Snoozed to ${at}`,
   madeOn: (name: string | null, at: string): string => `Made${name === null ? '' : ` by ${name}`} on ${at}`,

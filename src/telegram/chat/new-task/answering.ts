@@ -19,8 +19,8 @@ import {
 } from '../kit/drafts.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { isAsking, isPartOfAlbum, isTimeless, quickly, readNew, sentWith, stepOf } from './beginning.ts';
-import { whatIsWrongWithTime } from './preview.ts';
+import { isAsking, isPartOfAlbum, quickly, readNew, sentWith, stepOf } from './beginning.ts';
+import { isTimeless, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
 import { withTime, hourStep, timed } from './wizard.ts';
 

@@ -19,7 +19,7 @@ import {
 } from '../kit/drafts.ts';
 import { onChat } from '../kit/guards.ts';
 import { texts } from '../texts.ts';
-import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
+import { isTimeless, whatIsWrong, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
 import { withTime } from './wizard.ts';
 
@@ -117,12 +117,6 @@ function whenAsked(ctx: ChatContext, fault: AppError, words: string, kept: Kept)
   return isAnswered && before.when !== undefined
     ? { step: 'preview', when: before.when, text: words, kept: { ...kept, ...said } }
     : whenStep(ctx, { ...kept, text: words, ...said });
-}
-
-/** No time stands there, rather than one that is wrong. */
-export function isTimeless(fault: AppError): boolean {
-  const reason = fault.details?.['reason'];
-  return reason === 'unknown' || reason === 'not_first';
 }
 
 function whenStep({ place, date }: ChatContext, kept: Kept): StepOf<'question'> {

@@ -130,6 +130,12 @@ function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offe
   ];
 }
 
+/** No time stands there, rather than one that is wrong. */
+export function isTimeless(fault: AppError): boolean {
+  const reason = fault.details?.['reason'];
+  return reason === 'unknown' || reason === 'not_first';
+}
+
 /** The sentence alone, and what can be written instead as lines that can be copied. */
 export function whatIsWrong(fault: AppError): { readonly sentence: string; readonly tries: readonly string[] } {
   const sentence = (sentenceOf(fault) ?? fault.message).replace(/ Try "[\s\S]*$/, '');

@@ -49,7 +49,7 @@ describe('backup', () => {
     ] as const) {
       const { err } = await type(...words.split(' '));
       expect(err).toContain(`\r\u001B[K${shown}`);
-      expect(err).toMatch(/\r\u001B\[K$/);
+      expect(err.endsWith('\r\u001B[K')).toBe(true);
       expect((await type(...words.split(' '), '--json')).err).toBe('');
     }
   });

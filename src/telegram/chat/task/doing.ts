@@ -215,7 +215,7 @@ export const skipCommand = onNamedTask(
   { deed: 'change', verb: 'skip', fits: 'active', isCounting: true, takes: takesWish },
   async (ctx, named) => {
     const setting = settingFor(named.task, ctx);
-    const wish = wishIn(named.rest, ctx, setting);
+    const wish = skipsIn(named.rest, ctx, setting);
     if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
     const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
     const { task, entryId, slots } = await ctx.tasks.skip(targetOf(ctx, named.task), skip);
@@ -225,13 +225,13 @@ export const skipCommand = onNamedTask(
 );
 
 function takesWish(words: string, ctx: ChatContext): 'yes' | 'no' {
-  return wishIn(words, ctx, settingHere(ctx)) === null ? 'no' : 'yes';
+  return skipsIn(words, ctx, settingHere(ctx)) === null ? 'no' : 'yes';
 }
 
 const span = /^(?:in|for)\b|^\d+\s*[a-z]/i;
 
 /** A number of runs, or a stretch of time; null for what is neither. A day is that of the clocks of the task. */
-function wishIn(rest: string, { date }: ChatContext, setting: Setting): number | Within | null {
+export function skipsIn(rest: string, { date }: ChatContext, setting: Setting): number | Within | null {
   const words = rest.replace(/^(?:on|the (?:run|one) on)\s+/i, '').trim();
   if (words === '' || /^(?:next|once|it|this)$/i.test(words)) return 1;
   if (/^\d{1,6}$/.test(words)) return Number(words) >= 1 && Number(words) <= skipMax ? Number(words) : null;

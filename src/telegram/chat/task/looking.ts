@@ -124,7 +124,11 @@ export const whyCommand = onNamedTask(
 );
 
 function takesQuestion(words: string, ctx: ChatContext): 'yes' | 'no' {
-  return questionOf(words, settingHere(ctx)) === null ? 'no' : 'yes';
+  return isWhyQuestion(words, settingHere(ctx)) ? 'yes' : 'no';
+}
+
+export function isWhyQuestion(words: string, setting: Setting): boolean {
+  return questionOf(words, setting) !== null;
 }
 
 /** The slot of a run as the question takes it; null when nobody remembers the run any more. */

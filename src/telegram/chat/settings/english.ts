@@ -1,7 +1,9 @@
-import { namedIn } from '../../../domain/access.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Quiet } from '../../../domain/quiet.ts';
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import { bold, code, lines, say, type Rich } from '../kit/rich.ts';
+
+const { or } = englishForms;
 
 const styles: Readonly<Record<DateStyle, string>> = { en: 'Day first', iso: 'Digits', us: 'American' };
 
@@ -16,7 +18,7 @@ export const settingsTexts = {
     const does = mode === 'hold' ? 'results wait until they end' : 'results come without a sound';
     return `Quiet hours: ${from} to ${to} (${zone}), ${does}`;
   },
-  reactions: (on: boolean): string => `Thumbs up instead of a message: ${on ? 'on' : 'off'}`,
+  reactions: (on: boolean): string => `Confirm with 👍 instead of a message: ${on ? 'on' : 'off'}`,
   dates: (example: string): string => `Dates: ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   keep: (words: string | null): string => `History: ${words ?? 'all that the server keeps'}`,
@@ -33,7 +35,10 @@ export const settingsTexts = {
       code('/settings alarms chat'),
       code('/settings alarms off'),
     ),
-  adminsOnly: (names: readonly string[]): string => `Only an admin of this chat may change that${namedIn(names)}.`,
+  adminsOnly: (names: readonly string[]): string =>
+    names.length === 0
+      ? 'Only an admin of this chat may change that.'
+      : `Only an admin of this chat may change that. Ask ${or(names)}.`,
   ownQuiet: (): Rich => say`For a task of your own: ${code('/edit #3 quiet 22:00-07:00')}`,
   ownZone: (): Rich => say`For a task of your own: ${code('/edit #3 zone Europe/Madrid')}`,
   ownHours: (): Rich => say`Other hours: ${code('/settings quiet 22:30-06:45')}`,
@@ -43,8 +48,8 @@ export const settingsTexts = {
   quietOff: 'Quiet: off',
   hold: 'Hold results',
   silent: 'Without sound',
-  reactionsOn: '👍 on',
-  reactionsOff: '👍 off',
+  reactionsOn: 'Confirm with 👍',
+  reactionsOff: 'Confirm in words',
   keepChoices: { all: 'All history', '10r': '10 runs', '30d': '30 days' },
   datesButton: 'Dates',
   zoneButton: 'Time zone',

@@ -97,6 +97,14 @@ export function inputOf(schedule: Schedule): ScheduleInput {
   }
 }
 
+/** The same times on the wall of another zone. */
+export function inZone(schedule: Schedule, timezone: string): ScheduleInput {
+  const wallOf = (instant: number) => iso(toWall(schedule.timezone, instant)).replace(/Z$/, '');
+  const input = { ...inputOf(schedule), timezone };
+  if (schedule.kind === 'once') return { ...input, once_at: wallOf(schedule.onceAt) };
+  return schedule.kind === 'interval' ? { ...input, start_at: wallOf(schedule.startAt) } : input;
+}
+
 function momentText(instant: number, timezone: string, day: DayWords): string {
   const wall = toWall(timezone, instant);
   return `${day(dayOfWall(wall))} ${clockText(secondOfDayOf(wall))}`;

@@ -214,8 +214,7 @@ export type Word =
   | { readonly word: 'one_offs' }
   | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
-  | { readonly word: 'owner_gone'; readonly about: Actor }
-  | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor };
+  | { readonly word: 'owner_gone'; readonly about: Actor };
 
 export function isView(shown: Shown): shown is View {
   return 'view' in shown;

@@ -32,6 +32,8 @@ const englishTexts = {
   clean: place.cleanTexts,
   digest: settings.digestTexts,
   allow: place.allowTexts,
+  access: kit.accessTexts,
+  refusal: kit.refusalTexts,
   chat: kit.chatTexts,
   clock: kit.clockTexts,
   intake: kit.intakeTexts,

@@ -178,7 +178,7 @@ export const allowTexts = {
   listed: (): Rich => bold('Let in:'),
   entry: ({ title, role, by, since }: Entry): string => {
     const told = [roles[role], by === null ? null : `by ${oneLine(by, 40)}`, since === null ? null : `since ${since}`];
-    return `${title}: ${told.filter((one) => one !== null).join(', ')}`;
+    return `${oneLine(title, 80)}: ${told.filter((one) => one !== null).join(', ')}`;
   },
   more: (): Rich => say`and more: ${code('cronogram access list')}`,
   deny: (title: string): string => `Deny ${oneLine(title, 30)}`,

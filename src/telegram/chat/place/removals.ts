@@ -7,8 +7,8 @@ import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, redrawn, Refused, toasted, toastOf } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
-import { onChat, onFound, targetOf, threadOf } from '../kit/guards.ts';
-import { numberIn } from '../kit/naming.ts';
+import { onChat, onFound, permitted, targetOf, threadOf } from '../kit/guards.ts';
+import { calledAlone, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { demand, shortName } from '../kit/rights.ts';
@@ -123,7 +123,8 @@ const deleteTopic = onFound('change', meant, async (ctx, { task }) => {
 });
 
 /** Also a deleted task may have a topic still, which is closed then. */
-async function meant({ place, store, args }: ChatContext): Promise<{ readonly task: Task }> {
+async function meant(ctx: ChatContext): Promise<{ readonly task: Task }> {
+  const { place, store, args } = ctx;
   const { topic, list } = texts;
   const [, rest] = /^delete(?=\s|$)\s*(.*)$/is.exec(args.trim()) ?? [];
   if (rest === undefined) throw new Refused(answer(topic.how()));
@@ -134,6 +135,8 @@ async function meant({ place, store, args }: ChatContext): Promise<{ readonly ta
     if (task === null) throw new Refused(answer(list.noSuchNumber(numbered.number)));
     return { task };
   }
+  const called = rest.trim() === '' ? null : await calledAlone(ctx, rest);
+  if (called !== null) return { task: await permitted(ctx, 'change', called.id) };
   if (rest.trim() !== '') throw new Refused(answer(topic.how()));
   if (place.topicTask !== null) return { task: place.topicTask };
   throw new Refused(answer(place.topic === null ? topic.how() : topic.notOurs));

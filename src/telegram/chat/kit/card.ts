@@ -285,7 +285,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
 }
 
 /** Null where nothing has run, or nothing is known of it any more. */
-async function lastRunOf(
+export async function lastRunOf(
   { id: taskId, lastRunId, lastRunStatus, policies }: Task,
   store: FactsDeps['store'],
 ): Promise<LastRun | null> {

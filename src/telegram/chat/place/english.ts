@@ -1,7 +1,10 @@
 import type { WorkCounts } from '../../../app/ports/tasks.ts';
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { AlarmCause } from '../../../domain/shown.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
 import { groupRight, groupTopics, privateTopics } from '../results/english.ts';
+
+const { plural } = englishForms;
 
 const tasks = (count: number): string => `${count} ${count === 1 ? 'task' : 'tasks'}`;
 
@@ -37,7 +40,7 @@ export const topicTexts = {
   deletedWord: 'Topic deleted',
 } as const;
 
-const topicsText = (count: number): string => `${count} ${count === 1 ? 'topic' : 'topics'}`;
+const topicsText = (count: number): string => plural(count, { one: '{n} topic', other: '{n} topics' });
 
 /** Names of topics that are told; more would not be read. */
 const namesMax = 10;

@@ -37,6 +37,8 @@ export const taskTexts = {
   scheduled: (words: string, zone: string, media: MediaKind | null): Rich =>
     media === null ? say`${words} (${zone})` : say`${words} (${zone}), with ${withArticle(mediaWords[media])}`,
   standing: (state: string, schedule: Rich): Rich => say`${state} · ${schedule}`,
+  oneLine: (parts: readonly (Rich | string)[]): Rich =>
+    parts.map((part) => say`${part}`).reduce((line, part) => say`${line} · ${part}`),
   next: (times: string): string => `Next: ${times}`,
   noNext: 'Next: nothing planned',
   leftOut: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,

@@ -37,7 +37,7 @@ const lasting: readonly (readonly [AlarmFacts, string])[] = [
     },
     [
       'Two calculations differ about when #3 Stand up runs next. I compute each schedule twice, with different programs.',
-      'Cronogram: Wed 18 Nov 10:00, Wed 18 Nov 11:00\ncroner: no more runs\nZone: Europe/Madrid',
+      'Cronogram: Wed 18 Nov 10:00, 11:00\ncroner: no more runs\nZone: Europe/Madrid',
       'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
     ].join('\n\n'),
   ],

@@ -1,7 +1,10 @@
 import type { WorkCounts } from '../../../app/ports/tasks.ts';
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { AlarmCause } from '../../../domain/shown.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
 import { groupRight, groupTopics, privateTopics } from '../results/english.ts';
+
+const { plural } = englishForms;
 
 const tasks = (count: number): string => `${count} ${count === 1 ? 'task' : 'tasks'}`;
 
@@ -37,7 +40,7 @@ export const topicTexts = {
   deletedWord: 'Topic deleted',
 } as const;
 
-const topicsText = (count: number): string => `${count} ${count === 1 ? 'topic' : 'topics'}`;
+const topicsText = (count: number): string => plural(count, { one: '{n} topic', other: '{n} topics' });
 
 /** Names of topics that are told; more would not be read. */
 const namesMax = 10;
@@ -222,7 +225,7 @@ export const setupTexts = {
   rightOk: yes('Manage topics: allowed.'),
   rightMissing: no(`Manage topics: not allowed. ${groupRight} Until then results wait.`),
   pinOk: yes('Pin messages: allowed.'),
-  pinMissing: no('Pin messages: not allowed. It works without; cards are just not pinned.'),
+  pinMissing: '○ Pin messages: not allowed. Optional: without it, cards are not pinned.',
   privacyOn: yes('Privacy mode: on. I see commands and replies to me, and that is all I need.'),
   privacyOff: yes('Privacy mode: off. I see every message here, and answer only what is meant for me.'),
   approved: yes('Approved: members of this chat may use me.'),
@@ -230,6 +233,8 @@ export const setupTexts = {
   zoneOk: (zone: string, clock: string): string => yes(`Time zone: ${zone}, where it is ${clock} now.`),
   zoneOpen: (zone: string, clock: string): Rich =>
     say`✗ Time zone: ${zone}, and nobody has confirmed it. ${bold(`Is it ${clock} for you now?`)} An admin can say so with /tz.`,
+  zoneTaken: (zone: string, clock: string): Rich =>
+    say`○ Time zone: ${zone}, as for the person who let me in. ${bold(`Is it ${clock} for you as well?`)}`,
   unknown: 'I could not ask Telegram how things stand here. Press Check again in a moment.',
   allSet: 'All set.',
   sendTest: 'Send a test',

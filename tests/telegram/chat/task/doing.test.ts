@@ -14,7 +14,7 @@ describe('which task is meant', () => {
     if (topicId === null) throw new Error('no topic was made');
     const skipped = await talk.ask('/skip 2', { topic: topicId });
     expect(skipped.text).toMatch(
-      /^Left out of #1 Ping: Wed 18 Nov 09:30, Wed 18 Nov 10:00 \(UTC\)\.\nNext: Wed 18 Nov 10:30/,
+      /^Left out of #1 Ping: Wed 18 Nov 09:30, 10:00 \(UTC\)\.\nNext: Wed 18 Nov 10:30/,
     );
     await talk.make('every day at 8 Other');
     expect(await talk.tells('/task #2', { topic: topicId })).toMatch(/^#2 Other\n/);

@@ -29,6 +29,7 @@ const englishTexts = {
   usage: place.usageTexts,
   purge: place.purgeTexts,
   topic: place.topicTexts,
+  clean: place.cleanTexts,
   digest: settings.digestTexts,
   allow: place.allowTexts,
   access: kit.accessTexts,

@@ -17,13 +17,13 @@ export interface Played {
   /** The lines above the first step. */
   readonly about: string;
   readonly steps: readonly { readonly step: string; readonly told: readonly string[] }[];
-  readonly presses: readonly Place[];
+  readonly presses: readonly Pressed[];
   readonly shown: readonly Message[];
   readonly toasts: readonly string[];
 }
 
 /** A button, by its place: its label is another one in another language. */
-interface Place {
+interface Pressed {
   readonly message: number;
   readonly button: number;
 }
@@ -32,7 +32,7 @@ interface Place {
 export async function playStory(
   name: string,
   locale: Locale = english,
-  presses: readonly Place[] = [],
+  presses: readonly Pressed[] = [],
 ): Promise<Played> {
   const script = readFileSync(pathOf(name), 'utf8').split('\n');
   const about = script.slice(0, script.indexOf(''));
@@ -60,22 +60,23 @@ interface Stage {
   readonly shown: Message[];
   readonly toasts: string[];
   /** The buttons that were pressed by their labels. */
-  readonly presses: Place[];
+  readonly presses: Pressed[];
   /** The buttons to press in their place. */
-  readonly given: Place[];
+  readonly given: Pressed[];
 }
 
 /** Plays a step, and answers what it brings, line by line. */
 async function played(stage: Stage, step: string): Promise<readonly string[]> {
   if (await happens(stage, step)) return [];
-  const [, name = '', reply, what = ''] = /^(\w+)( in reply| edits)?: (.+)$/.exec(step) ?? [];
+  const [, name = '', where = '', what = ''] =
+    /^(\w+)( in reply| edits| in #\d+| about #\d+)?: (.+)$/.exec(step) ?? [];
   const person = people.get(name);
   if (person === undefined) throw new Error(`nobody does this: ${step}`);
   const [, label, data] = /^(?:\[(.+)\]|\{(.*)\})$/.exec(what) ?? [];
   if (label !== undefined) return pressed(stage, { person, label });
   if (data !== undefined) return pressed(stage, { person, data });
-  if (reply === ' edits') return edited(stage, what, person);
-  return said(stage, what, { person, repliesTo: reply === undefined ? null : (stage.shown.at(-1)?.id ?? null) });
+  if (where === ' edits') return edited(stage, what, person);
+  return said(stage, what, { person, ...(await placeOf(stage, where.trim())) });
 }
 
 async function edited({ talk, shown }: Stage, words: string, person: Person) {
@@ -99,11 +100,29 @@ async function happens({ talk }: Stage, step: string): Promise<boolean> {
   return true;
 }
 
-async function said({ talk, shown }: Stage, words: string, by: Pick<By, 'person' | 'repliesTo'>) {
+type Spot = Pick<By, 'topic' | 'repliesTo'>;
+
+async function placeOf({ talk, shown }: Stage, where: string): Promise<Spot> {
+  const number = /#(\d+)$/.exec(where)?.[1];
+  if (number === undefined) return { topic: null, repliesTo: where === '' ? null : (shown.at(-1)?.id ?? null) };
+  const { store, rooms } = talk.pipeline;
+  const task = await store.taskByNumber((await talk.chat()).id, Number(number));
+  if (task === null) throw new Error(`there is no task ${where}`);
+  if (where.startsWith('in')) return { topic: task.topicId, repliesTo: null };
+  const { items } = await rooms.tasks.listRuns({ taskId: task.id, status: 'succeeded', limit: 1, cursor: null });
+  return { topic: task.topicId, repliesTo: items[0]?.deliveries[0]?.messageId ?? null };
+}
+
+async function said({ talk, shown }: Stage, words: string, by: Spot & Pick<By, 'person'>) {
   const answer = await talk.say(words.replaceAll('\\n', '\n'), by);
-  if (answer === null) return ['(silence)'];
+  const [reaction, changed] = [talk.reaction(), talk.changed()];
+  const beside = [
+    ...(reaction === null ? [] : [`(a reaction: ${reaction})`]),
+    ...(changed === null ? [] : [`(a message is changed:)`, seen(changed)]),
+  ];
+  if (answer === null) return beside.length === 0 ? ['(silence)'] : beside;
   shown.push(answer);
-  return [...(answer.isForAsker ? [`(${by.person.name} alone sees it.)`] : []), seen(answer)];
+  return [...beside, ...(answer.isForAsker ? [`(${by.person.name} alone sees it.)`] : []), seen(answer)];
 }
 
 type Press = { readonly person: Person } & ({ readonly label: string } | { readonly data: string });
@@ -111,7 +130,7 @@ type Press = { readonly person: Person } & ({ readonly label: string } | { reado
 /** Presses the newest button of that label, or sends data as if the newest message had such a button. */
 async function pressed(stage: Stage, press: Press): Promise<readonly string[]> {
   const { talk, shown, toasts } = stage;
-  const place = 'data' in press ? null : placeOf(stage, press.label);
+  const place = 'data' in press ? null : buttonAt(stage, press.label);
   const message = place === null ? shown.at(-1) : shown[place.message];
   if (message === undefined) throw new Error(`nothing can be pressed: ${JSON.stringify(press)}`);
   const before = seen(message);
@@ -126,7 +145,7 @@ async function pressed(stage: Stage, press: Press): Promise<readonly string[]> {
   return [toastOf(pressing), ...(after === before ? [] : [after]), ...pressing.messages.map(seen)];
 }
 
-function placeOf({ shown, presses, given }: Stage, label: string): Place {
+function buttonAt({ shown, presses, given }: Stage, label: string): Pressed {
   const message = shown.findLastIndex((one) => labels(one).flat().includes(label));
   const place = given.shift() ?? {
     message,

@@ -48,7 +48,7 @@ describe('the claim code', () => {
   it('makes the first who brings it the owner, with one message that greets and checks the set-up', async () => {
     const bot = await aTalkingBot({ TELEGRAM_OWNERS: '' });
     const claimed = await askText(bot, ['ada', ada], `/start ${bot.claims[0]}`);
-    expect(claimed).toMatch(/^Hello Ada\. .*\n\nYou are the owner of this bot now\. [\s\S]*Topics: on\./);
+    expect(claimed).toMatch(/^Hello Ada\. .*\n\nYou own this bot now\. [\s\S]*Topics: on\./);
     expect(claimed).not.toContain(String(bot.claims[0]));
     expect(await askText(bot, ['ben', ben], `/start ${bot.claims[0]}`)).toBe(
       [

@@ -68,8 +68,7 @@ interface Stage {
 /** Plays a step, and answers what it brings, line by line. */
 async function played(stage: Stage, step: string): Promise<readonly string[]> {
   if (await happens(stage, step)) return [];
-  const [, name = '', where = '', what = ''] =
-    /^(\w+)( in reply| edits| in #\d+| about #\d+)?: (.+)$/.exec(step) ?? [];
+  const [, name = '', where = '', what = ''] = /^(\w+)( in reply| edits| in #\d+| about #\d+)?: (.+)$/.exec(step) ?? [];
   const person = people.get(name);
   if (person === undefined) throw new Error(`nobody does this: ${step}`);
   const [, label, data] = /^(?:\[(.+)\]|\{(.*)\})$/.exec(what) ?? [];

@@ -215,11 +215,14 @@ describe('the card says in words how the task stands', () => {
       '⏸ Paused on Wed 18 Nov 10:00, because too many runs in a row failed',
     ],
     [{ ...paused, pausedReason: 'chat_gone' }, '⏸ Paused, because this chat could not be reached'],
-    [{ ...paused, pausedReason: 'auto:owner_gone' }, '⏸ Paused until its owner is back, or somebody renews it'],
-    [{ ...paused, pausedReason: 'harmful_template' }, '⏸ Paused: its template would harm others. Make it simpler'],
+    [{ ...paused, pausedReason: 'auto:owner_gone' }, '⏸ Paused until its owner is back or somebody renews it'],
+    [
+      { ...paused, pausedReason: 'harmful_template' },
+      '⏸ Paused: its template takes too long or too much memory. Make it simpler',
+    ],
     [
       { ...paused, pausedReason: 'unreadable: schedule' },
-      '⏸ Paused: it cannot be read any more. Give it a new time, or delete it',
+      '⏸ Paused: I cannot read it any more. Give it a new time, or delete it',
     ],
     [{ state: 'completed', nextAt: null }, '🏁 Finished'],
     [{ state: 'deleted', nextAt: null, deleted: paused.paused }, '🗑 Deleted on Wed 18 Nov 10:00'],

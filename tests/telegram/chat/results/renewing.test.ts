@@ -104,7 +104,7 @@ test.each([
   await note('out');
   await pass(hour);
   const card = await talk.ask('/task 1', { person: ada });
-  expect(card.text).toContain('\n⏸ Paused until its owner is back, or somebody renews it\n');
+  expect(card.text).toContain('\n⏸ Paused until its owner is back or somebody renews it\n');
   expect(labels(card)[0]).toEqual(['Run now', 'Renew']);
   await goOn(talk);
   await pass(minute);

@@ -122,7 +122,7 @@ describe('a result', () => {
     const done = await talk.press(message, 'Done', { isOld: true });
     expect(done.messages.map(({ shown }) => shown.text)).toEqual(['Done by Ada, 09:00']);
     const snooze = await talk.press(message, 'Snooze', { isOld: true });
-    expect(snooze.messages[0]?.shown.text).toBe('Until when shall #1 Water the plants wait?');
+    expect(snooze.messages[0]?.shown.text).toBe('When should #1 Water the plants come again?');
     expect(message.text).toBe('Water the plants');
   });
 
@@ -233,9 +233,9 @@ describe('what waits for a person', () => {
     await talk.ask('/run 1');
     await talk.pipeline.settle();
     const message = show({ view: 'blocked', cause: 'no_topic_right', error: 'not enough rights' });
-    expect((await talk.press(message, 'Retry')).toast).toBe('Looking again now');
+    expect((await talk.press(message, 'Retry')).toast).toBe('Checking again now');
     await talk.pipeline.settle();
-    expect((await talk.press(message, 'Retry')).toast).toBe('Nothing waits any more');
+    expect((await talk.press(message, 'Retry')).toast).toBe('Nothing is waiting any more');
     expect(talk.pipeline.chat.shown.some(({ text }) => text === 'Water the plants')).toBe(true);
   });
 
@@ -265,7 +265,7 @@ describe('what waits for a person', () => {
     const message = show({ view: 'inDoubt', deliveryId: 'delivery-1', sentAt: talk.pipeline.time.now() });
     expect(labels(message)).toEqual([['It arrived', 'Send again']]);
     for (const label of ['It arrived', 'Send again']) {
-      expect(await talk.press(message, label)).toMatchObject({ toast: 'That is settled already.', isAlert: true });
+      expect(await talk.press(message, label)).toMatchObject({ toast: 'That was answered already.', isAlert: true });
     }
   });
 });

@@ -17,13 +17,13 @@ export interface Played {
   /** The lines above the first step. */
   readonly about: string;
   readonly steps: readonly { readonly step: string; readonly told: readonly string[] }[];
-  readonly presses: readonly Pressed[];
+  readonly presses: readonly Place[];
   readonly shown: readonly Message[];
   readonly toasts: readonly string[];
 }
 
 /** A button, by its place: its label is another one in another language. */
-interface Pressed {
+interface Place {
   readonly message: number;
   readonly button: number;
 }
@@ -32,7 +32,7 @@ interface Pressed {
 export async function playStory(
   name: string,
   locale: Locale = english,
-  presses: readonly Pressed[] = [],
+  presses: readonly Place[] = [],
 ): Promise<Played> {
   const script = readFileSync(pathOf(name), 'utf8').split('\n');
   const about = script.slice(0, script.indexOf(''));
@@ -60,9 +60,9 @@ interface Stage {
   readonly shown: Message[];
   readonly toasts: string[];
   /** The buttons that were pressed by their labels. */
-  readonly presses: Pressed[];
+  readonly presses: Place[];
   /** The buttons to press in their place. */
-  readonly given: Pressed[];
+  readonly given: Place[];
 }
 
 /** Plays a step, and answers what it brings, line by line. */
@@ -75,7 +75,7 @@ async function played(stage: Stage, step: string): Promise<readonly string[]> {
   if (label !== undefined) return pressed(stage, { person, label });
   if (data !== undefined) return pressed(stage, { person, data });
   if (where === ' edits') return edited(stage, what, person);
-  return said(stage, what, { person, ...(await placeOf(stage, where.trim())) });
+  return said(stage, what, { person, ...(await spotOf(stage, where.trim())) });
 }
 
 async function edited({ talk, shown }: Stage, words: string, person: Person) {
@@ -101,7 +101,7 @@ async function happens({ talk }: Stage, step: string): Promise<boolean> {
 
 type Spot = Pick<By, 'topic' | 'repliesTo'>;
 
-async function placeOf({ talk, shown }: Stage, where: string): Promise<Spot> {
+async function spotOf({ talk, shown }: Stage, where: string): Promise<Spot> {
   const number = /#(\d+)$/.exec(where)?.[1];
   if (number === undefined) return { topic: null, repliesTo: where === '' ? null : (shown.at(-1)?.id ?? null) };
   const { store, rooms } = talk.pipeline;
@@ -119,8 +119,8 @@ async function said({ talk, shown }: Stage, words: string, by: Spot & Pick<By, '
     ...(reaction === null ? [] : [`(a reaction: ${reaction})`]),
     ...(changed === null ? [] : [`(a message is changed:)`, seen(changed)]),
   ];
-  if (answer === null) return beside.length === 0 ? ['(silence)'] : beside;
-  shown.push(answer);
+  if (answer !== null && !shown.includes(answer)) shown.push(answer);
+  if (answer === null || answer === changed) return beside.length === 0 ? ['(silence)'] : beside;
   return [...beside, ...(answer.isForAsker ? [`(${by.person.name} alone sees it.)`] : []), seen(answer)];
 }
 
@@ -129,7 +129,7 @@ type Press = { readonly person: Person } & ({ readonly label: string } | { reado
 /** Presses the newest button of that label, or sends data as if the newest message had such a button. */
 async function pressed(stage: Stage, press: Press): Promise<readonly string[]> {
   const { talk, shown, toasts } = stage;
-  const place = 'data' in press ? null : buttonAt(stage, press.label);
+  const place = 'data' in press ? null : placeOf(stage, press.label);
   const message = place === null ? shown.at(-1) : shown[place.message];
   if (message === undefined) throw new Error(`nothing can be pressed: ${JSON.stringify(press)}`);
   const before = seen(message);
@@ -144,7 +144,7 @@ async function pressed(stage: Stage, press: Press): Promise<readonly string[]> {
   return [toastOf(pressing), ...(after === before ? [] : [after]), ...pressing.messages.map(seen)];
 }
 
-function buttonAt({ shown, presses, given }: Stage, label: string): Pressed {
+function placeOf({ shown, presses, given }: Stage, label: string): Place {
   const message = shown.findLastIndex((one) => labels(one).flat().includes(label));
   const place = given.shift() ?? {
     message,

@@ -299,7 +299,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     const edited = answer.replies.flatMap((reply) =>
       reply.is === 'edit' ? (messages.get(reply.messageId) ?? []) : [],
     );
-    return isEdit || shown.length === 0 ? [...shown, ...edited] : shown;
+    return isEdit ? [...shown, ...edited] : shown;
   };
   const talk: Talk = {
     pipeline,

@@ -3,11 +3,11 @@ import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
 import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
 import { draftHere } from './kit/drafts.ts';
-import { numberIn } from './kit/naming.ts';
+import { impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { goOn } from './new-task/answering.ts';
 import { newTask, quickly } from './new-task/beginning.ts';
-import { pressedInWords } from './new-task/buttons.ts';
+import { pressedInWords } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
@@ -79,7 +79,7 @@ export const plainText: Handler = async (ctx) => {
   const { row, step } = draft;
   if (step.step === 'edit') return goOnEditing(ctx, { row, step });
   // A reply to the message of a task means that task, whatever else is open.
-  const about = ctx.repliedTo?.isOurs === true ? await replied(ctx) : null;
+  const about = (await impliedBy(ctx))?.by === 'reply' ? await replied(ctx) : null;
   return about ?? goOn(ctx, draft);
 };
 

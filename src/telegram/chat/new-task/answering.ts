@@ -20,7 +20,7 @@ import {
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { isAsking, isPartOfAlbum, quickly, readNew, sentWith, stepOf } from './beginning.ts';
-import { whatIsWrongWithTime } from './preview.ts';
+import { isTimeless, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
 import { withTime, hourStep, timed } from './wizard.ts';
 
@@ -77,27 +77,51 @@ async function textTyped(ctx: ChatContext, { from, ...step }: TextTyped): Promis
  */
 async function questionAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
   const words = ctx.args.trim();
-  const { kept, phrase } = step;
-  const isReply = ctx.repliedTo?.isOurs === true;
   if (ctx.media !== null) return afresh(ctx);
   const own = timeOr(() => readAnywhere(words, readingOf(ctx)));
   const isWhole = own !== null && own.text !== '';
-  if (isWhole && !isForUs(ctx)) return silence;
-  if (isWhole && !isReply && (phrase !== '' || kept.text !== undefined)) return afresh(ctx);
-  if (own !== null && (phrase === '' || isWhole)) {
-    return spoken(ctx, { step: withTime(own, ctx.date, { kept, phrase: words }) });
+  if (isWhole && (!isForUs(ctx) || (hasText(step) && !isReply(ctx)))) return isForUs(ctx) ? afresh(ctx) : silence;
+  if (own !== null && (step.phrase === '' || isWhole)) {
+    return spoken(ctx, { step: withTime(own, ctx.date, { kept: step.kept, phrase: words }) });
   }
+  return pieceAnswered(ctx, step);
+}
+
+async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
+  const words = ctx.args.trim();
+  const { kept, phrase } = step;
   const before = phrase === '' ? (kept.text ?? '') : phrase;
   const read = await stepOf(ctx, words, {
     kept,
     read: (answer, setting) => readAnswer(before, answer, setting),
     phrase: `${before} ${words}`,
   });
-  if (!isForUs(ctx) && !('made' in read)) return silence;
+  if ('made' in read) return spoken(ctx, read);
+  if (!isForUs(ctx)) return silence;
+  const isMeant = isReply(ctx) || ('step' in read ? await isPiece(ctx) : isShort(words) && !isTimeless(read.refusal));
+  if (!isMeant) return afresh(ctx);
   if ('step' in read) return spoken(ctx, read);
-  if (!isReply) return afresh(ctx);
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
   return missed(ctx, step, texts.making.unreadQuick(sentence, tries));
+}
+
+/** A piece of a time, to which another one is missing still. */
+async function isPiece(ctx: ChatContext): Promise<boolean> {
+  const read = await stepOf(ctx, ctx.args.trim(), { kept: {}, read: readAnywhere });
+  return 'step' in read && read.step.step === 'question' && read.step.asks !== 'when';
+}
+
+/** Not more than a piece of a time would need. */
+function isShort(words: string): boolean {
+  return words.split(/\s+/).length <= 3;
+}
+
+function hasText({ phrase, kept }: StepOf<'question'>): boolean {
+  return phrase !== '' || kept.text !== undefined;
+}
+
+function isReply({ repliedTo }: ChatContext): boolean {
+  return repliedTo?.isOurs === true;
 }
 
 /** The question stays, with its buttons. */

@@ -19,7 +19,7 @@ import {
 } from '../kit/drafts.ts';
 import { onChat } from '../kit/guards.ts';
 import { texts } from '../texts.ts';
-import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
+import { isTimeless, whatIsWrong, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
 import { withTime } from './wizard.ts';
 
@@ -119,12 +119,6 @@ function whenAsked(ctx: ChatContext, fault: AppError, words: string, kept: Kept)
     : whenStep(ctx, { ...kept, text: words, ...said });
 }
 
-/** No time stands there, rather than one that is wrong. */
-function isTimeless(fault: AppError): boolean {
-  const reason = fault.details?.['reason'];
-  return reason === 'unknown' || reason === 'not_first';
-}
-
 function whenStep({ place, date }: ChatContext, kept: Kept): StepOf<'question'> {
   return { step: 'question', asks: 'when', phrase: '', offers: soon({ timezone: place.timezone, now: date }), kept };
 }
@@ -162,7 +156,7 @@ export function isAsking({ args, repliedTo, place, isAddressed }: ChatContext): 
 
 /** Words to the bot that are about no task: a greeting, thanks, or nothing that could be sent. */
 const smallTalk =
-  /^(?:(?:hi|hello|hey|hallo|hola|help|thanks|thank you|thx|cheers|great|good (?:morning|afternoon|evening|night)|ok(?:ay)?|yes|no|cancel)\b[\s!.?,]*(?:there|you|bot|cronogram)?[\s!.?]*|[^\p{L}\p{N}]*)$/iu;
+  /^(?:(?:hi|hello|hey|help|thanks|thank you|thx|cheers|great|good (?:morning|afternoon|evening|night)|ok(?:ay)?|yes|no|cancel|there|bot|all|so much|very much|a lot|i see)(?:[^\p{L}\p{N}]+|$))+$|^[^\p{L}\p{N}]*$/iu;
 const agreeing = /^(?:thanks|thank you|thx|cheers|great|ok(?:ay)?|yes|👍)/iu;
 
 /**

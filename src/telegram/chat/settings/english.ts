@@ -18,7 +18,7 @@ export const settingsTexts = {
     const does = mode === 'hold' ? 'results wait until they end' : 'results come without a sound';
     return `Quiet hours: ${from} to ${to} (${zone}), ${does}`;
   },
-  reactions: (on: boolean): string => `Thumbs up instead of a message: ${on ? 'on' : 'off'}`,
+  reactions: (on: boolean): string => `Confirm with 👍 instead of a message: ${on ? 'on' : 'off'}`,
   dates: (example: string): string => `Dates: ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   keep: (words: string | null): string => `History: ${words ?? 'all that the server keeps'}`,
@@ -48,8 +48,8 @@ export const settingsTexts = {
   quietOff: 'Quiet: off',
   hold: 'Hold results',
   silent: 'Without sound',
-  reactionsOn: '👍 on',
-  reactionsOff: '👍 off',
+  reactionsOn: 'Confirm with 👍',
+  reactionsOff: 'Confirm in words',
   keepChoices: { all: 'All history', '10r': '10 runs', '30d': '30 days' },
   datesButton: 'Dates',
   zoneButton: 'Time zone',

@@ -59,7 +59,7 @@ describe('a result that is not a message', () => {
   });
 });
 
-describe('a time in which nobody was there', () => {
+describe('a time in which the server was down', () => {
   async function afterAway(awayMs: number, cron = '*/5 * * * *') {
     const before = await aBot(unhurried);
     for (const chat of [lab, ada]) {

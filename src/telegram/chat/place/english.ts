@@ -173,7 +173,7 @@ export const usageTexts = {
   line: (
     stretch: string,
     told: { readonly runs: string; readonly messages: string; readonly failures: string },
-  ): Rich => say`${bold(`${stretch}:`)} ${told.runs} runs (${told.failures} failed), ${told.messages} messages`,
+  ): Rich => say`${bold(`${stretch}:`)} runs ${told.runs} (failed ${told.failures}), messages ${told.messages}`,
   atLeast: (count: number): string => `at least ${count}`,
   spent: (kind: string, quantity: number): string => `Used in 30 days: ${quantity} ${oneLine(kind, 40)}`,
   quotaChat: (used: number, max: number): string =>

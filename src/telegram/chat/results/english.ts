@@ -87,11 +87,11 @@ export const noticeTexts = {
     ),
   topicRemade: (name: Rich | null, isAstray: boolean): Rich =>
     isAstray
-      ? say`Telegram did not show a message in the topic of ${name ?? 'this task'}, so I made a new topic. I deleted what landed elsewhere.`
+      ? say`Telegram did not show a message in the topic of ${name ?? 'this task'}, so I made a new topic. I removed what landed elsewhere.`
       : say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
   sharedRemade: (isAstray: boolean): string =>
     isAstray
-      ? 'Telegram did not show a message in the topic Reminders, so I made a new topic. I deleted what landed elsewhere.'
+      ? 'Telegram did not show a message in the topic Reminders, so I made a new topic. I removed what landed elsewhere.'
       : 'Somebody deleted the topic Reminders, so I made it again. /settings one-offs apart gives each one-off a topic of its own.',
   notRenamed: (name: Rich | null, cause: BlockedCause): Rich =>
     say`I could not rename this topic to ${name ?? 'its new name'}, because ${causes[cause].what} I will try again every ten minutes for a day.`,

@@ -17,12 +17,13 @@ import {
   staleSince,
   type Task,
 } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { policyLines } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
-import { lines, type Rich, drawn, urlOf } from './rich.ts';
+import { lines, type Rich, drawn } from './rich.ts';
 import { calledOf, nameOf, shortName } from './rights.ts';
 
 /** Facts that a card tells beside the task itself. */

@@ -6,12 +6,13 @@ import { isObstacle, type Reason } from '../../../domain/occurrence.ts';
 import { policyOf } from '../../../domain/policy.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { alerted, redrawn } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
-import { blocks, lines, type Rich, drawn, urlOf } from '../kit/rich.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** The place of a message that asks, and the state of the matter by now. */

@@ -1,4 +1,4 @@
-import { coarse, momentsIn } from '../app/why/moments.ts';
+import { coarse, daysIn, momentsIn } from '../app/why/moments.ts';
 import { zoneName } from '../domain/schedule/time/zone-name.ts';
 
 /** Instants of the API as people read them, on the clock of one zone. */
@@ -6,6 +6,8 @@ export interface Times {
   readonly zone: string;
   /** The title of a column of such times: with the zone, where that is not the one of this computer. */
   titled(name: string): string;
+  /** `Wed 18 Nov`. */
+  day(day: number): string;
   /** `Wed 18 Nov 09:00`, with seconds where it has some: for what was planned. */
   at(instant: string): string;
   /** To the minute: for what happened. */
@@ -21,6 +23,7 @@ export function timesIn(timezone: string, now: number): Times {
   return {
     zone,
     titled: (name) => (zone === hostZone() ? name : `${name} (${zone})`),
+    day: daysIn(zone, now),
     at,
     about: (instant) => coarse(moments).full(Date.parse(instant)),
     full: (instant) => `${at(instant)} (${zone}), ${distance(Date.parse(instant), now)}`,

@@ -157,6 +157,8 @@ export const nagLookMaxMs = 60 * minute;
 export const blockedRecheckMs = 10 * minute;
 /** A topic that is gone or leads astray is made again so often; past that its results wait, and people are told why. */
 export const topicHealEveryMs = 60 * minute;
+/** Topics that one word closes or removes: a group lets 20 calls through in a minute, so these take five minutes. */
+export const topicsCleanedMax = 100;
 /** So many topics of one-offs that are over fill a phone's screen: then one topic for all of them is offered. */
 export const oneOffTopicsOffered = 5;
 /** Guidance on what to mend, or what to say, is told while it is news; after that the card and the history show it. */

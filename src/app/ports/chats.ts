@@ -142,6 +142,8 @@ export interface ChatTasks {
   readonly total: number;
 }
 
+export type Titled = Pick<Task, 'id' | 'number' | 'title' | 'state'>;
+
 export interface ChatTasksQuery {
   readonly chatId: string;
   /** `all` leaves out what was deleted. */
@@ -287,6 +289,8 @@ export interface ChatStore {
   taskByTopic(chatId: string, topic: number): Promise<Task | null>;
   /** A task of the chat that is not deleted and is called so, whatever its case and its spaces; the oldest of several. */
   taskByTitle(chatId: string, title: string): Promise<Task | null>;
+  /** What the tasks of the chat are called, also of those that were deleted since then, by number. */
+  titlesIn(chatId: string, deletedSince: number): Promise<readonly Titled[]>;
   /** Failing first, then by the next slot. */
   chatTasks(query: ChatTasksQuery): Promise<ChatTasks>;
   /** The instants to which tasks are snoozed, by the id of the task; those that are not are left out. */

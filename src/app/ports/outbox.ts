@@ -30,6 +30,8 @@ export interface OutboxPart extends Part {
   /** When the oldest of those sends left; null when there is none. */
   readonly doubtSince: number | null;
   readonly topic: TopicView | null;
+  /** One of many deeds, of which one word tells in the end. */
+  readonly isOneOfMany: boolean;
   /** Where the task was asked for, for words about its topic; null when it has no task. */
   readonly home: Thread | null;
   /** Whether it may go there in the place of a topic that cannot be had, or does so; null when its task does not want that. */

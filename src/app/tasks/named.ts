@@ -15,7 +15,7 @@ export interface Found<T> {
 export function tasksNamed<T extends { readonly title: string }>(words: string, tasks: readonly T[]): Found<T> | null {
   const titles = tasks.map((task) => ({ task, title: wordsIn(task.title) }));
   const chunks = [...words.matchAll(/\S+/g)].slice(0, nameWordsMax);
-  for (const [index, { 0: chunk, index: at }] of [...chunks.entries()].toReversed()) {
+  for (const { 0: chunk, index: at } of chunks.toReversed()) {
     const end = at + chunk.length;
     const name = wordsIn(words.slice(0, end));
     if (name.length === 0) return null;
@@ -47,16 +47,14 @@ function wordsIn(text: string): readonly string[] {
   return bare.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** How well a name fits a title: 4 whole, 3 its beginning, 2 a part of it, 1 misspelt, 0 not at all. */
+/** How well a name fits a title: 3 whole, 2 a part of it, 1 misspelt, 0 not at all. */
 function fitOf(name: readonly string[], title: readonly string[]): number {
-  if (name.join('') === title.join('')) return 4;
-  const starts = title.keys().filter((from) => from + name.length <= title.length);
-  const places = [...starts].map((from) => ({ from, part: title.slice(from, from + name.length) }));
-  const isAt = (part: readonly string[], isWord: (written: string, meant: string, isLast: boolean) => boolean) =>
-    part.every((word, index) => isWord(name[index] ?? '', word, index === name.length - 1));
-  const found = places.find(({ part }) => isAt(part, isBegun));
-  if (found !== undefined) return found.from === 0 ? 3 : 2;
-  return places.some(({ part }) => isAt(part, isNear)) ? 1 : 0;
+  if (name.join('') === title.join('')) return 3;
+  const parts = title.map((_word, from) => title.slice(from, from + name.length));
+  const isSome = (isWord: (written: string, meant: string, isLast: boolean) => boolean) =>
+    parts.some((part) => name.every((word, index) => isWord(word, part[index] ?? '', index === name.length - 1)));
+  if (isSome(isBegun)) return 2;
+  return isSome(isNear) ? 1 : 0;
 }
 
 /** The last word may be only begun, from this many letters on. */

@@ -54,6 +54,13 @@ export function momentsIn(timezone: string, now: number, dates: DateStyle = 'en'
   };
 }
 
+/** Days as people read them: `Wed 18 Nov`; with the year when it is not this one. */
+export function daysIn(timezone: string, now: number): (day: number) => string {
+  const yearOf = (day: number) => civilFromDays(day).year;
+  const thisYear = yearOf(dayOfWall(toWall(timezone, now)));
+  return (day) => dateIn(day, { dates: 'en', tag: 'en', hasYear: yearOf(day) !== thisYear });
+}
+
 interface DateWriting {
   readonly dates: DateStyle;
   readonly tag: string;

@@ -42,7 +42,7 @@ async function events(
   if (answer.events.length === 0) return { json: answer, text: 'No events.\n' };
   const times = timesIn(hostZone(), session.clock.now());
   const columns: readonly Column<Event>[] = [
-    { title: times.titled('AT'), least: 16, of: (event) => times.at(event.at) },
+    { title: times.titled('AT'), of: (event) => times.about(event.at) },
     { title: 'KIND', of: (event) => event.kind },
     { title: 'TASK', least: 13, of: (event) => event.task_id },
     { title: 'DATA', least: 8, of: dataText },

@@ -29,8 +29,8 @@ export const grantVerbs = [
         { title: 'GRANT', isWhole: true, of: (one) => one.grant_id },
         { title: 'STATE', of: (one) => stateOf(one, session.clock.now()) },
         { title: 'OWNER', least: 8, of: (one) => one.owner_user_key },
-        { title: 'SCOPES', least: 8, of: (one) => one.scopes.join(' ') },
         { title: times.titled('ENDS'), least: 8, of: ({ expires_at: at }) => (at === null ? 'never' : times.at(at)) },
+        { title: 'SCOPES', isExtra: true, of: (one) => one.scopes.join(' ') },
       ];
       return listTold(session, { json: answer, none: 'No grants.', rows: answer.grants, columns });
     },

@@ -56,7 +56,11 @@ export const lookingVerbs = [
       const query = { state, q, tag, subject, thread_key: session.namedThread, ...pageOf(page) };
       // A program is told the page that it asked for, a person what is left to run.
       const folds = state === undefined && Object.keys(page).length === 0 && !session.isJson;
-      const json = await listed(session, folds ? { ...query, limit: '200' } : query, all ? pagesMax : folds ? foldedPagesMax : 1);
+      const json = await listed(
+        session,
+        folds ? { ...query, limit: '200' } : query,
+        all ? pagesMax : folds ? foldedPagesMax : 1,
+      );
       const [tasks, ended] = folds ? apart(json.tasks) : [json.tasks, []];
       const count = `${counted(ended.length, 'task')} that ${ended.length === 1 ? 'has' : 'have'} ended`;
       const notes = [
@@ -212,7 +216,12 @@ function historyColumns(times: Times, runs: TaskRuns): readonly Column<TaskRuns[
     { title: 'STATUS', of: (run) => runCell(run.status) },
     { title: 'SENT', of: (run) => sentWords(run.deliveries) },
     { title: 'TOOK', of: (run) => tookWords(took(run)) },
-    { title: 'WHY', least: 12, wraps: true, of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null },
+    {
+      title: 'WHY',
+      least: 12,
+      wraps: true,
+      of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null,
+    },
     { title: 'RUN', isExtra: true, of: (run) => run.run_id && short(run.run_id) },
   ];
 }

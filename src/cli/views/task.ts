@@ -23,9 +23,10 @@ export function namedLast(task: Pick<Task, 'number' | 'title'>): string {
 /** When it runs, in words; as it was written where it cannot be read. */
 export function scheduleWords(schedule: Schedule, now: number): string {
   const { kind, timezone, ...fields } = schedule;
-  if (kind === 'once' && fields.once_at !== null) return `once on ${timesIn(timezone, now).at(fields.once_at)}`;
+  const times = timesIn(timezone, now);
+  if (kind === 'once' && fields.once_at !== null) return `once on ${times.at(fields.once_at)}`;
   try {
-    return describe(parseSchedule({ kind, timezone, ...given(fields) }, now));
+    return describe(parseSchedule({ kind, timezone, ...given(fields) }, now), (day) => times.day(day));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return writtenSchedule(schedule);

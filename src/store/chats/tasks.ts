@@ -5,6 +5,7 @@ import type {
   Draft,
   LastChange,
   LastChangeQuery,
+  Titled,
 } from '../../app/ports/chats.ts';
 import type { Planned } from '../../app/ports/why.ts';
 import type { Actor } from '../../domain/access.ts';
@@ -25,6 +26,7 @@ export const chatTaskStore = {
   taskByNumber,
   taskByTopic,
   taskByTitle,
+  titlesIn,
   chatTasks,
   snoozesOf,
   plannedBefore,
@@ -83,6 +85,13 @@ function* taskByTitle(chatId: string, title: string): Script<Task | null> {
   );
   const found = titles.find((task) => folded(task.title) === sought);
   return found === undefined ? null : yield* taskByNumber(chatId, found.number);
+}
+
+function* titlesIn(chatId: string, deletedSince: number): Script<readonly Titled[]> {
+  return yield* all(
+    select(pick(columns.tasks, 'id', 'number', 'title', 'state'))`from tasks
+      where chat_id = ${chatId} and (state <> 'deleted' or deleted_at >= ${deletedSince}) order by number`,
+  );
 }
 
 function folded(title: string): string {

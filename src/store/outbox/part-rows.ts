@@ -6,7 +6,7 @@ import type { Shown } from '../../domain/shown.ts';
 import { columns, columnsOf, like, maybe, pick, type Answer } from '../engine/fields.ts';
 import { raw } from '../engine/sql.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { taskLane } from './lanes.ts';
+import { isCleaning, taskLane } from './lanes.ts';
 
 const d = columnsOf('deliveries', 'd');
 const c = columnsOf('chats', 'c');
@@ -106,6 +106,7 @@ export function claimedPart(row: PartRow, now: number): OutboxPart {
     doubtSince: row.doubtedAt,
     route: { provider: row.provider, address: row.address, topic: topicIdOf(row) },
     topic: topicOf(row),
+    isOneOfMany: isCleaning(row.lane),
     home: homeOf(row),
     fallback: fallbackOf(row),
   };

@@ -56,7 +56,8 @@ export function* joinTopic(taskId: string): Script<SharedTopic> {
   const ofChat = sharers(chat?.id ?? '');
   yield* update(
     'tasks',
-    { topicShared: 1, topicLostAt: sql`(select max(s.topic_lost_at) from tasks s where s.${ofChat})` },
+    // What became of a topic of its own is no news in one that it shares.
+    { topicShared: 1, topicLost: null, topicLostAt: sql`(select max(s.topic_lost_at) from tasks s where s.${ofChat})` },
     sql`id = ${taskId} and topic_shared = 0`,
   );
   const own = yield* one(select(makerFields)`from tasks t where t.id = ${taskId}`);

@@ -1,7 +1,7 @@
-import type { Command, ChatContext, Handler } from './context.ts';
+import type { Answer, Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
-import { forAsker, turnedDown } from './kit/answers.ts';
+import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
 import { draftHere } from './kit/drafts.ts';
 import { numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
@@ -74,7 +74,7 @@ export const plainText: Handler = async (ctx) => {
   const pressed = draft === null ? null : await pressedInWords(ctx, draft);
   if (pressed !== null) return pressed;
   if (draft === null || draft.step.step === 'preview') {
-    return (await replied(ctx)) ?? (await doneHere(ctx)) ?? quickly(ctx);
+    return orNoTask(ctx, (await replied(ctx)) ?? (await doneHere(ctx)) ?? (await quickly(ctx)));
   }
   const { row, step } = draft;
   if (step.step === 'edit') return goOnEditing(ctx, { row, step });
@@ -82,6 +82,11 @@ export const plainText: Handler = async (ctx) => {
   const about = ctx.repliedTo?.isOurs === true ? await replied(ctx) : null;
   return about ?? goOn(ctx, draft);
 };
+
+/** Nobody who answers a message of ours is left without a word. */
+function orNoTask({ repliedTo }: ChatContext, told: Answer): Answer {
+  return told === silence && repliedTo?.isOurs === true ? forAsker(answer(texts.reply.noTask)) : told;
+}
 
 /** Owners' commands are not suggested to anybody else. */
 function namesFor(isOwner: boolean): readonly string[] {

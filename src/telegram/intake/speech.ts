@@ -116,6 +116,7 @@ async function wordsFor(
     ...wording,
     repliedTo: repliedTo(deps, message),
     media: mediaOf(message),
+    isOfAnother: isOfAnother(message),
     ...(message.media_group_id === undefined ? {} : { album: message.media_group_id }),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { englishForms, formsIn } from '../../../src/domain/schedule/words/forms.ts';
+import { englishForms, formsIn, type Translated } from '../../../src/domain/schedule/words/forms.ts';
 
 const days = { one: '{n} день', few: '{n} дня', many: '{n} дней', other: '{n} дня' };
 
@@ -35,4 +35,12 @@ test('numbers and lists are those of the language', () => {
     '11th',
     '22nd',
   ]);
+});
+
+test('a text that is missing in another language does not compile', () => {
+  const words = { hello: 'Hello', runs: (count: number): string => `${count} runs` } as const;
+  // @ts-expect-error: `runs` is missing.
+  const partly: Translated<typeof words> = { hello: 'Hola' };
+  const whole: Translated<typeof words> = { ...partly, runs: (count) => `${count} veces` };
+  expect(whole.runs(2)).toBe('2 veces');
 });

@@ -50,6 +50,23 @@ export function chatTaskTests(open: OpenWorld): void {
     expect(await find(other.chatId, 'tea')).toBeNull();
   });
 
+  test('titles are told of all tasks of a chat that are not long deleted', async () => {
+    const { world, task: first } = await withTask(open, { title: 'Retro' });
+    await aTask(world, { title: 'Tea' });
+    await aTask(world, { title: 'Bread' });
+    await aTask(world, { home: threadOf('-5'), title: 'Elsewhere' });
+    await world.query(`update tasks set state = 'deleted', next_at = null, deleted_at = ${nine} where number = 2`);
+    const told = async (since: number) =>
+      (await world.store.titlesIn(first.chatId, since)).map(({ number, title, state }) => [number, title, state]);
+
+    expect(await told(nine)).toEqual([
+      [1, 'Retro', 'active'],
+      [2, 'Tea', 'deleted'],
+      [3, 'Bread', 'active'],
+    ]);
+    expect((await told(nine + 1)).map(([number]) => number)).toEqual([1, 3]);
+  });
+
   test('a list has what fails first, then what is next, in pages with a total', async () => {
     const world = await open();
     const { chatId } = await aTask(world, { nextAt: nine + 2 * hour });

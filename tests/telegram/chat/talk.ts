@@ -37,6 +37,10 @@ export interface Talk {
   press(message: Message, label: string, by?: Partial<By>): Promise<Pressing>;
   /** Sends callback data, as a client of one's own can. */
   send(message: Message, data: string, by?: Partial<By>): Promise<Pressing>;
+  /** The reaction to what was said last; null when there was none. */
+  reaction(): string | null;
+  /** The message that it changed; null when it changed none. */
+  changed(): Message | null;
   /** Does the same update once more, as after a crash before it was done. */
   again(): Promise<Answer>;
   /** Another process on the same database. */
@@ -54,6 +58,8 @@ export interface By {
   readonly album: string;
   /** The bot is called by its name. */
   readonly isAddressed: boolean;
+  /** Somebody else wrote the words. */
+  readonly isOfAnother: boolean;
   /** The platform tells what a pressed message shows, unless it is too old. */
   readonly isOld: boolean;
 }
@@ -146,6 +152,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   /** Our messages by the ids of their rows, and what was said last. */
   const rows = new Map<string, number>();
   let lastSaid = 0;
+  let reaction: string | null = null;
+  let changed: Message | null = null;
   let last: () => Promise<Answer> = () => Promise.reject(new Error('nothing was said yet'));
 
   const chat = async (): Promise<Chat> => {
@@ -208,6 +216,13 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     messages.set(message.id, message);
     return message;
   };
+  /** Results and notices come from the pipeline. */
+  const delivered = (messageId: number): Message | undefined => {
+    const found = pipeline.chat.shown.find((one) => one.messageId === messageId);
+    const message = found === undefined ? undefined : aMessage(messageId, found.topic, { text: found.text });
+    if (message !== undefined) messages.set(messageId, message);
+    return message;
+  };
   const commit = async (updateId: number, answer: Answer, topic: number | null): Promise<readonly Message[]> => {
     const at = time.now();
     await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
@@ -218,13 +233,14 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
         return [made];
       }
       if (reply.is === 'removeTopic') return [];
-      const message = messages.get(reply.messageId);
+      const message = messages.get(reply.messageId) ?? delivered(reply.messageId);
       if (reply.is === 'remove') {
         messages.delete(reply.messageId);
         return [];
       }
       if (message === undefined) throw new Error('a message was changed that is not there');
       message.shown = reply.shown;
+      changed = message;
       return [];
     });
   };
@@ -278,11 +294,12 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     const update = isEdit ? { edited_message: { ...message, edit_date: 1 } } : { message };
     last = () => answerTo({ update_id: updateId, ...update }, told);
     const answer = await last();
+    [reaction, changed] = [answer.reaction ?? null, null];
     const shown = await commit(updateId, answer, topic);
-    const changed = answer.replies.flatMap((reply) =>
+    const edited = answer.replies.flatMap((reply) =>
       reply.is === 'edit' ? (messages.get(reply.messageId) ?? []) : [],
     );
-    return isEdit || shown.length === 0 ? [...shown, ...changed] : shown;
+    return isEdit ? [...shown, ...edited] : shown;
   };
   const talk: Talk = {
     pipeline,
@@ -328,6 +345,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       const shown = await commit(updateId, answer, message.topic);
       return { toast: answer.toast?.text ?? null, isAlert: answer.toast?.isAlert ?? false, messages: shown };
     },
+    reaction: () => reaction,
+    changed: () => changed,
     again: () => last(),
     restart: () => talkIn(pipeline.restart(), given),
   };
@@ -341,11 +360,11 @@ function replied(message: Message | undefined, messageId: number): Replied {
 
 /** Facts that comes with the words. */
 function alongWith(
-  { repliesTo = null, about = null, media = null, album, isAddressed = false }: Partial<By>,
+  { repliesTo = null, about = null, media = null, album, isAddressed = false, isOfAnother = false }: Partial<By>,
   messages: ReadonlyMap<number, Message>,
 ) {
   const repliedTo = repliesTo === null ? foreign(about) : replied(messages.get(repliesTo), repliesTo);
-  return { repliedTo, media, isAddressed, ...(album === undefined ? {} : { album }) };
+  return { repliedTo, media, isAddressed, isOfAnother, ...(album === undefined ? {} : { album }) };
 }
 
 function foreign(about: Partial<Replied> | null): Replied | null {

@@ -31,6 +31,19 @@ it('draws a result from its row, and asks whether it is done only when it may ha
   expect(asked).toEqual(['o-1']);
 });
 
+it('tells in one word what became of topics that were to go, those that are still there by name', async () => {
+  const drawnWith = async (done: number, failed: readonly string[], error: string) => {
+    const cleanedTopics = async () => ({ done, failed: failed.map((name) => ({ name, error })) });
+    const deps = { store: { ...memoryLedger(), cleanedTopics }, clock: manualTime(start), defaultTimezone: 'UTC' };
+    return (await drawnOf(deps, part({ shown: { view: 'cleaned', cleaning: 'c', deed: 'removeTopic' } })))?.text;
+  };
+  expect(await drawnWith(2, [], '')).toBe('Deleted 2 topics.');
+  const one = await drawnWith(2, ['#3 milk'], 'not enough rights to delete the topic');
+  expect(one).toMatch(/Deleted 2 .*#3 milk\n.*Delete messages/s);
+  const many = await drawnWith(0, Array.from({ length: 12 }, (_one, index) => `#${index} milk`), 'CHAT_STRANGE');
+  expect(many).toMatch(/^Still there: 12 .*and 2 more.*CHAT_STRANGE/s);
+});
+
 it.each<[DrawnView, string, string[]]>([
   [
     { view: 'fallback', cause: 'no_topic_right' },

@@ -2,30 +2,38 @@ import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
 import type { Edited } from '../../../app/tasks/tasks.ts';
 import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
+import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
 import { comingWords, taskName, factsOf, nextSentence, settingFor, undoRow } from '../kit/card.ts';
 import { scheduleText, type Setting } from '../kit/clock.ts';
-import { putDraft, type DraftAt, cancelRow } from '../kit/drafts.ts';
+import { putDraft, type DraftAt, cancelRow, readingOf } from '../kit/drafts.ts';
 import { onNamedTask, targetOf } from '../kit/guards.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { fieldIn, nearField } from './field-words.ts';
+import { fieldIn, isField, nearField } from './field-words.ts';
 import { type Guessed, retimed } from './retiming.ts';
 import { editMenu } from './view.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
-export const editCommand = onNamedTask({ deed: 'change', verb: 'edit' }, async (ctx, { task, rest }) => {
-  if (rest === '') return answerWith(editMenu(task, await factsOf(task, ctx)));
-  if (isBareNumber(ctx, rest)) return answer(texts.retime.bareNumber(task.number, rest));
-  const field = fieldIn(rest, { task, now: ctx.date });
-  if (field === null) return editTime(ctx, task, rest);
-  if (field.is === 'patch') return edited(ctx, task, field.patch);
-  if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));
-  return answer(texts.field.how(field.field, task.number, field.example));
-});
+export const editCommand = onNamedTask(
+  { deed: 'change', verb: 'edit', takes: takesEdit },
+  async (ctx, { task, rest }) => {
+    if (rest === '') return answerWith(editMenu(task, await factsOf(task, ctx)));
+    if (isBareNumber(ctx, rest)) return answer(texts.retime.bareNumber(task.number, rest));
+    const field = fieldIn(rest, { task, now: ctx.date });
+    if (field === null) return editTime(ctx, task, rest);
+    if (field.is === 'patch') return edited(ctx, task, field.patch);
+    if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));
+    return answer(texts.field.how(field.field, task.number, field.example));
+  },
+);
+
+function takesEdit(words: string, ctx: ChatContext): 'yes' | 'maybe' {
+  return isField(words) || timeOr(() => readTime(words, readingOf(ctx))) !== null ? 'yes' : 'maybe';
+}
 
 async function editTime(ctx: ChatContext, task: Task, words: string): Promise<Answer> {
   const read = await retimed(ctx, task, words);

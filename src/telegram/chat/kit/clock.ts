@@ -34,7 +34,7 @@ export function dayMoment(instant: number, setting: Setting): string {
 }
 
 /** The day of that number since 1970. */
-function dayText(day: number, setting: Setting): string {
+export function dayText(day: number, setting: Setting): string {
   // Noon is shown once and by every clock, so the time is cut off without its offset.
   return moment(resolveShifted(setting.timezone, day * DAY_MS + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
 }
@@ -57,8 +57,8 @@ export function distance(instant: number, now: number): string {
 /** `1.2 s`, `3 min`, `2 h`: how long something took. */
 export function span(ms: number): string {
   const { long } = texts.clock;
-  if (ms < 9_950) return long.seconds(Math.round(ms / 100) / 10, 1);
-  if (ms < MINUTE_MS) return long.seconds(Math.round(ms / 1000), 0);
+  if (ms < 9_950) return long.seconds(Math.round(ms / 100) / 10);
+  if (ms < MINUTE_MS) return long.seconds(Math.round(ms / 1000));
   if (ms < HOUR_MS) return long.minutes(Math.round(ms / MINUTE_MS));
   if (ms < 2 * DAY_MS) return long.hours(Math.round(ms / HOUR_MS));
   return long.days(Math.round(ms / DAY_MS));

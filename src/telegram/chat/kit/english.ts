@@ -2,7 +2,7 @@ import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { blocks, bold, code, italic, lines, oneLine, say, type Rich, pre, shortened } from './rich.ts';
 
-const { plural } = englishForms;
+const { number, or, plural } = englishForms;
 
 /** Times, beside the dates that Intl writes. */
 export const clockTexts = {
@@ -14,12 +14,38 @@ export const clockTexts = {
     days: (count: number): string => plural(count, { one: 'in {n} day', other: 'in {n} days' }),
   },
   long: {
-    seconds: (count: number, digits: number): string => `${count.toFixed(digits)} s`,
+    seconds: (count: number): string => `${number(count)} s`,
     minutes: (count: number): string => `${count} min`,
     hours: (count: number): string => `${count} h`,
     days: (count: number): string => plural(count, { one: '{n} day', other: '{n} days' }),
   },
 } as const;
+
+/** Rights that somebody lacks. */
+export const accessTexts = {
+  notTheirs: (owner: string | null): string => `Only ${owner ?? 'its owner'} or an admin may do that.`,
+  adminsOnly: (names: readonly string[]): string =>
+    names.length === 0
+      ? 'Only an admin of this chat may do that.'
+      : `Only an admin of this chat may do that. Ask ${or(names)}.`,
+  ownersOnly: 'Only an owner of this bot may do that.',
+} as const;
+
+/** Refusals of the use cases, by the reason in their details, or by their code where that has one reason. */
+export const refusalTexts: Readonly<Record<string, string>> = {
+  no_run: 'This task has no coming run to skip.',
+  no_run_then: 'This task has no run in that time to skip.',
+  next_unknown: 'This task is running now. Its next run is known when this one ends: skip it then.',
+  no_change: 'There is nothing to undo. Runs and changes from more than 24 hours ago stay as they are.',
+  change_old: 'That was more than 24 hours ago, so I cannot undo it. Change it by hand.',
+  deleted_long_ago: 'This task was deleted more than 24 hours ago. Make a new one with /new.',
+  unreadable: 'I cannot read this task any more. Give it a new time, or delete it.',
+  rate_limited: 'This task was started too often within one second. Try again.',
+  run_in_progress: 'This task is running now. Wait until it ends, or stop it with /cancel.',
+  no_task: 'This run belongs to no task. Send its text again instead.',
+  run_succeeded: 'This run succeeded, so there is nothing to retry. Press Run again to repeat it.',
+  nothing_to_answer: 'This was answered already.',
+};
 
 export const chatTexts = {
   greeting: (name: string): Rich =>

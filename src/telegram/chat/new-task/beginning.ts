@@ -166,7 +166,7 @@ const agreeing = /^(?:thanks|thank you|thx|cheers|great|ok(?:ay)?|yes|👍)/iu;
 export async function quickly(ctx: ChatContext): Promise<Answer> {
   const { place, repliedTo, media } = ctx;
   const words = ctx.args.trim();
-  const isDirect = (place.chat.kind === 'private' && place.topicTask === null) || ctx.isAddressed === true;
+  const isDirect = place.chat.kind === 'private' || ctx.isAddressed === true;
   if (!isDirect) return silence;
   const asked = asking.exec(words);
   const isAbout = repliedTo !== null && (repliedTo.text !== null || repliedTo.media !== null);

@@ -1,11 +1,11 @@
-import { civilFromDays, dayOfWall, pad, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
+import { dayOfWall, pad } from '../../../domain/schedule/time/calendar.ts';
 import { toWall } from '../../../domain/schedule/time/zone.ts';
-import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
+import { WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { redrawn, silence } from '../kit/answers.ts';
 import { settingHere } from '../kit/card.ts';
-import { capital, dateIn, type Setting, wordsOf } from '../kit/clock.ts';
+import { capital, dateIn, dayText, type Setting, wordsOf } from '../kit/clock.ts';
 import {
   putDraft,
   type MakingStep,
@@ -207,7 +207,7 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
       hours.map((hour) => choice(asking, `${pad(hour, 2)}:00`, 'h', hour)),
       6,
     );
-    return { words: texts.wizard.hour(leadText(plan), asking.where), rows };
+    return { words: texts.wizard.hour(leadText(plan, asking), asking.where), rows };
   },
   minute: (asking, plan) => {
     const minutes = [0, 10, 15, 20, 30, 40, 45, 50];
@@ -216,7 +216,7 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
       minutes.map((minute) => choice(asking, `${hour}:${pad(minute, 2)}`, 't', minute)),
       4,
     );
-    return { words: texts.wizard.minute(leadText(plan), asking.where), rows };
+    return { words: texts.wizard.minute(leadText(plan, asking), asking.where), rows };
   },
 };
 
@@ -225,20 +225,15 @@ function dayIn(date: string): number {
   return dayOfWall(Date.parse(`${date}T00:00:00Z`));
 }
 
-function dayName({ timezone, now }: Asking, ahead: number): string {
+function dayName(asking: Asking, ahead: number): string {
   const { wizard } = texts;
   if (ahead < 2) return ahead === 0 ? wizard.today : wizard.tomorrow;
-  return dayText(dayOfWall(toWall(timezone, now)) + ahead);
-}
-
-function dayText(days: number): string {
-  const { month, day } = civilFromDays(days);
-  return `${WEEKDAY_NAMES[weekdayOf(days)]?.slice(0, 3) ?? ''} ${day} ${MONTH_NAMES[month - 1]?.slice(0, 3) ?? ''}`;
+  return dayText(dayOfWall(toWall(asking.timezone, asking.now)) + ahead, asking);
 }
 
 /** The day or the days as people read them, before there is a time. */
-function leadText({ rhythm, lead = '' }: Plan): string {
-  if (rhythm === 'once') return dayText(dayIn(lead));
+function leadText({ rhythm, lead = '' }: Plan, asking: Asking): string {
+  if (rhythm === 'once') return dayText(dayIn(lead), asking);
   const names = WEEKDAY_NAMES.map((name) => name.toLowerCase());
   return capital(lead.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), capital));
 }

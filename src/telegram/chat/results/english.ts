@@ -214,8 +214,8 @@ export const reminderTexts = {
     say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, kind)} So are its next runs, and I tell this once.`,
   mayNotRunTodo: (who: string | null): string =>
     `It goes on when ${who === null ? 'you press Renew' : `${who} presses Renew, whose task it is then`}.`,
-  mayNotRunNow: (name: string, ...why: Parameters<typeof mayNotBecause>): string =>
-    `${name} may not run, because ${mayNotBecause(...why)}`,
+  mayNotRunNow: (name: string, reason: Obstacle, kind: string): string =>
+    `${name} may not run, because ${mayNotBecause(reason, kind)}`,
   waitsForOwner: (name: string): string => `${name} may not run, because its owner is not in this chat any more.`,
   whoRenews: 'Whoever renews it owns it then.',
   ownerOrAdmin: (owner: string | null): string => `${owner === null ? 'its owner' : oneLine(owner, 40)} or an admin`,

@@ -1,7 +1,9 @@
-import { namedIn } from '../../../domain/access.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Quiet } from '../../../domain/quiet.ts';
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import { bold, code, lines, say, type Rich } from '../kit/rich.ts';
+
+const { or } = englishForms;
 
 const styles: Readonly<Record<DateStyle, string>> = { en: 'Day first', iso: 'Digits', us: 'American' };
 
@@ -33,7 +35,10 @@ export const settingsTexts = {
       code('/settings alarms chat'),
       code('/settings alarms off'),
     ),
-  adminsOnly: (names: readonly string[]): string => `Only an admin of this chat may change that${namedIn(names)}.`,
+  adminsOnly: (names: readonly string[]): string =>
+    names.length === 0
+      ? 'Only an admin of this chat may change that.'
+      : `Only an admin of this chat may change that. Ask ${or(names)}.`,
   ownQuiet: (): Rich => say`For a task of your own: ${code('/edit #3 quiet 22:00-07:00')}`,
   ownZone: (): Rich => say`For a task of your own: ${code('/edit #3 zone Europe/Madrid')}`,
   ownHours: (): Rich => say`Other hours: ${code('/settings quiet 22:30-06:45')}`,

@@ -13,7 +13,7 @@ import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } fro
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { draftHere, isEditing, messageOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
-import { impliedBy, numberIn } from '../kit/naming.ts';
+import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
@@ -21,18 +21,15 @@ import { snoozeButtons } from '../results/snoozing.ts';
 import { mayNotRunNow } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
-export const runCommand = onNamedTask(
-  { deed: 'change', verb: 'run', isAlone: true, isAsked: true },
-  async (ctx, named) => {
-    const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
-    const leftOut = mayNotRunNow(task, taskRun.reason);
-    if (leftOut !== null) return answer(leftOut.words, leftOut.rows);
-    const isHere = ctx.place.topicTask?.id === task.id;
-    return isHere
-      ? reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))
-      : answer(texts.deed.started(taskName(task)));
-  },
-);
+export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: true }, async (ctx, named) => {
+  const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
+  const leftOut = mayNotRunNow(task, taskRun.reason);
+  if (leftOut !== null) return answer(leftOut.words, leftOut.rows);
+  const isHere = ctx.place.topicTask?.id === task.id;
+  return isHere
+    ? reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))
+    : answer(texts.deed.started(taskName(task)));
+});
 
 const everything = /^all(?=\s|$)/i;
 
@@ -40,20 +37,28 @@ export async function pauseCommand(ctx: ChatContext): Promise<Answer> {
   return everything.test(ctx.args) ? pauseAll(ctx) : pauseNamed(ctx);
 }
 
-const pauseNamed = onNamedTask({ deed: 'change', verb: 'pause', fits: 'active' }, async (ctx, named) => {
-  const isPaused = named.rest === '' && named.task.state === 'paused';
-  // Nothing is said against the end that a pause has already.
-  const until = isPaused
-    ? named.task.resumeAt
-    : untilOf(ctx, named.rest, named.task.schedule.timezone, `#${named.task.number}`);
-  const { task, entryId } = await ctx.tasks.pause(targetOf(ctx, named.task), until);
-  if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
-  const setting = settingFor(task, ctx);
-  const rows = pausedRows(task, entryId, setting.now);
-  if (entryId !== null) return answer(pausedWords(task, setting), rows);
-  const by = task.paused === null ? null : await nameOf(ctx, task.paused.by);
-  return answer(pausedBeforeWords(task, by, setting), rows);
-});
+const pauseNamed = onNamedTask(
+  { deed: 'change', verb: 'pause', fits: 'active', takes: takesUntil },
+  async (ctx, named) => {
+    const isPaused = named.rest === '' && named.task.state === 'paused';
+    // Nothing is said against the end that a pause has already.
+    const until = isPaused
+      ? named.task.resumeAt
+      : untilOf(ctx, named.rest, named.task.schedule.timezone, `#${named.task.number}`);
+    const { task, entryId } = await ctx.tasks.pause(targetOf(ctx, named.task), until);
+    if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
+    const setting = settingFor(task, ctx);
+    const rows = pausedRows(task, entryId, setting.now);
+    if (entryId !== null) return answer(pausedWords(task, setting), rows);
+    const by = task.paused === null ? null : await nameOf(ctx, task.paused.by);
+    return answer(pausedBeforeWords(task, by, setting), rows);
+  },
+);
+
+function takesUntil(words: string, ctx: ChatContext): 'yes' | 'no' {
+  const { timezone } = ctx.place;
+  return pauseEndIn(words, { timezone, now: ctx.date }) === null ? 'no' : 'yes';
+}
 
 /** The end of a pause; null where none is named. `which` is the task in an example, or all of them. */
 function untilOf({ date }: ChatContext, words: string, timezone: string, which: string): number | null {
@@ -67,18 +72,15 @@ export async function resumeCommand(ctx: ChatContext): Promise<Answer> {
   return everything.test(ctx.args) ? resumeAll(ctx) : resumeNamed(ctx);
 }
 
-const resumeNamed = onNamedTask(
-  { deed: 'change', verb: 'resume', fits: 'paused', isAlone: true },
-  async (ctx, named) => {
-    const tried = await triedTo(() => resumed(ctx, named.task));
-    if ('refusal' in tried) {
-      const isOver = tried.refusal.code === 'schedule_exhausted';
-      throw new Refused(isOver ? texts.edit.exhausted(named.task.number) : tried.refusal.message);
-    }
-    const { task, entryId } = tried.made;
-    return answer(lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx)), undoRow(task, entryId));
-  },
-);
+const resumeNamed = onNamedTask({ deed: 'change', verb: 'resume', fits: 'paused' }, async (ctx, named) => {
+  const tried = await triedTo(() => resumed(ctx, named.task));
+  if ('refusal' in tried) {
+    const isOver = tried.refusal.code === 'schedule_exhausted';
+    throw new Refused(isOver ? texts.edit.exhausted(named.task.number) : tried.refusal.message);
+  }
+  const { task, entryId } = tried.made;
+  return answer(lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx)), undoRow(task, entryId));
+});
 
 /** A task that waits for its owner goes on under the right of whoever lets it go on. */
 export function resumed(ctx: ChatContext, task: Task) {
@@ -110,31 +112,37 @@ function byOf({ person, key }: ChatContext) {
   return { actor: person.actor, idempotencyKey: key };
 }
 
-export const deleteCommand = onNamedTask(
-  { deed: 'change', verb: 'delete', isAlone: true, isAsked: true },
-  async (ctx, named) => {
-    const { task } = await ctx.tasks.delete(targetOf(ctx, named.task));
-    const undo = button(texts.button.undo, dataOf('restore', shortId(task.id)));
-    return answer(texts.deed.deleted(taskName(task)), [[undo]]);
+export const deleteCommand = onNamedTask({ deed: 'change', verb: 'delete', isAsked: true }, async (ctx, named) => {
+  const { task } = await ctx.tasks.delete(targetOf(ctx, named.task));
+  const undo = button(texts.button.undo, dataOf('restore', shortId(task.id)));
+  return answer(texts.deed.deleted(taskName(task)), [[undo]]);
+});
+
+export const snoozeCommand = onNamedTask(
+  { deed: 'change', verb: 'snooze', takes: takesMoment },
+  async (ctx, { task, rest }) => {
+    if (rest === '') {
+      return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, ctx.clock.now()));
+    }
+    const setting = settingFor(task, ctx);
+    const until = momentIn(rest, { timezone: setting.timezone, now: ctx.date }, '9:00');
+    if (until === null) return answer(texts.deed.snoozeHow(task.number));
+    const { entryId } = await ctx.tasks.snooze(targetOf(ctx, task), until);
+    const words = texts.deed.snoozed(taskName(task), aboutMoment(until, setting), setting.timezone);
+    return answer(words, undoRow(task, entryId));
   },
 );
 
-export const snoozeCommand = onNamedTask({ deed: 'change', verb: 'snooze' }, async (ctx, { task, rest }) => {
-  if (rest === '') {
-    return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, ctx.clock.now()));
-  }
-  const setting = settingFor(task, ctx);
-  const until = momentIn(rest, { timezone: setting.timezone, now: ctx.date }, '9:00');
-  if (until === null) return answer(texts.deed.snoozeHow(task.number));
-  const { entryId } = await ctx.tasks.snooze(targetOf(ctx, task), until);
-  const words = texts.deed.snoozed(taskName(task), aboutMoment(until, setting), setting.timezone);
-  return answer(words, undoRow(task, entryId));
-});
+function takesMoment(words: string, ctx: ChatContext): 'yes' | 'no' {
+  const { timezone } = ctx.place;
+  return momentIn(words, { timezone, now: ctx.date }, '9:00') === null ? 'no' : 'yes';
+}
 
 /** The draft of this place is nearer than what runs here; a number always means the run. */
 export async function cancelCommand(ctx: ChatContext): Promise<Answer> {
   const implied = await impliedBy(ctx);
-  const isNamed = numberIn({ topicTask: implied?.task ?? null }, ctx.args) !== null;
+  const isNumbered = numberIn({ topicTask: implied?.task ?? null }, ctx.args) !== null;
+  const isNamed = isNumbered || (await calledAlone(ctx, ctx.args)) !== null;
   const draft = isNamed ? null : await draftHere(ctx);
   if (draft !== null) {
     const words = isEditing(draft.step) ? texts.making.editDropped : texts.making.dropped;
@@ -147,7 +155,7 @@ export async function cancelCommand(ctx: ChatContext): Promise<Answer> {
   return cancelRun(ctx);
 }
 
-const cancelRun = onNamedTask({ deed: 'change', verb: 'task', isAlone: true, isAsked: true }, async (ctx, named) => {
+const cancelRun = onNamedTask({ deed: 'change', verb: 'task', isAsked: true }, async (ctx, named) => {
   const { task, entryId, replayed } = await ctx.tasks.cancel(targetOf(ctx, named.task));
   const isStopping = entryId !== null || replayed;
   return answer(isStopping ? texts.deed.cancelledRun(taskName(task)) : texts.deed.nothingRuns(taskName(task)));
@@ -204,10 +212,10 @@ export async function pauseToPressed(ctx: ChatContext, { id: taskId, ...before }
 
 /** `/skip [n]`: the next run; `/skip [n] 2`: the next two; `/skip [n] friday`: those of that day. */
 export const skipCommand = onNamedTask(
-  { deed: 'change', verb: 'skip', fits: 'active', isCounting: true },
+  { deed: 'change', verb: 'skip', fits: 'active', isCounting: true, takes: takesWish },
   async (ctx, named) => {
     const setting = settingFor(named.task, ctx);
-    const wish = wishIn(named.rest, ctx, setting);
+    const wish = skipsIn(named.rest, ctx, setting);
     if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
     const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
     const { task, entryId, slots } = await ctx.tasks.skip(targetOf(ctx, named.task), skip);
@@ -216,10 +224,14 @@ export const skipCommand = onNamedTask(
   },
 );
 
+function takesWish(words: string, ctx: ChatContext): 'yes' | 'no' {
+  return skipsIn(words, ctx, settingHere(ctx)) === null ? 'no' : 'yes';
+}
+
 const span = /^(?:in|for)\b|^\d+\s*[a-z]/i;
 
 /** A number of runs, or a stretch of time; null for what is neither. A day is that of the clocks of the task. */
-function wishIn(rest: string, { date }: ChatContext, setting: Setting): number | Within | null {
+export function skipsIn(rest: string, { date }: ChatContext, setting: Setting): number | Within | null {
   const words = rest.replace(/^(?:on|the (?:run|one) on)\s+/i, '').trim();
   if (words === '' || /^(?:next|once|it|this)$/i.test(words)) return 1;
   if (/^\d{1,6}$/.test(words)) return Number(words) >= 1 && Number(words) <= skipMax ? Number(words) : null;
@@ -251,9 +263,8 @@ export async function undoCommand(ctx: ChatContext): Promise<Answer> {
   return undoNamed(ctx);
 }
 
-const undoNamed = onNamedTask(
-  { deed: 'change', verb: 'task', isAlone: true, isAsked: true, isForDeleted: true },
-  (ctx, { task }) => undone(ctx, task, null),
+const undoNamed = onNamedTask({ deed: 'change', verb: 'task', isAsked: true, isForDeleted: true }, (ctx, { task }) =>
+  undone(ctx, task, null),
 );
 
 const undoLast = onFound('change', lastHere, (ctx, { task, entryId }) => undone(ctx, task, entryId));

@@ -146,6 +146,9 @@ export const listTexts = {
     words === ''
       ? say`Which task? Press one, or name it: ${code(named)}`
       : say`Which task? Press one, or name it: ${code(`${named} ${oneLine(words, 200)}`)}`,
+  whichOfThese: 'Which one?',
+  isThisMeant: 'Do you mean this one?',
+  noSuchName: (words: string): string => `No task here is called “${oneLine(words, 60)}”.`,
   whichOver: 'That was too long ago. Write it again.',
   whichTheirs: 'Only the person who wrote that may press here.',
   /** `name` is the task of the topic; null outside of one. */
@@ -209,10 +212,19 @@ export const replyTexts = {
   } as Readonly<Record<string, (task: string) => Rich>>,
   doneHow: 'Reply “done” to the message that is done, or write it in the topic of the task.',
   nothingOpen: (name: Rich): Rich => say`Nothing of ${name} waits to be confirmed.`,
+  neverRan: (name: Rich): Rich => say`${name} has not run yet, so nothing of it can be done.`,
+  notDoneBefore: (name: Rich): Rich => say`Nobody has said that ${name} is done, so nothing changes.`,
+  welcome: 'You are welcome.',
+  welcomeOpen: (name: Rich): Rich => say`You are welcome. ${name} still waits: say ${code('done')} when it is.`,
+  stop: (name: Rich): Rich => say`Pause ${name}, or delete it? A deleted task can be brought back for 24 hours.`,
+  retimeHow: (name: Rich, when: string): Rich =>
+    say`To change when ${name} comes, say ${code(`edit ${oneLine(when, 100)}`)}.`,
+  noTask: 'That is about no task, so I have done nothing. /help shows what you can say.',
   hint: (name: Rich): Rich =>
     lines(
-      say`I do not understand that as a reply about ${name}. These I do:`,
-      say`${code('done')}, ${code('later')}, ${code('in 2 hours')}, ${code('tomorrow 9')}, ${code('skip')}, ${code('again')}, ${code('why?')}`,
+      say`I do not understand that about ${name}. You can say:`,
+      say`${code('done')}, ${code('not yet')}, ${code('in 2 hours')}, ${code('tomorrow 9')}, ${code('skip')}, ${code('again')}`,
+      say`${code('pause')}, ${code('resume')}, ${code('edit 18:00')}, ${code('why?')}, ${code('next')}, ${code('delete')}`,
     ),
 } as const;
 

@@ -9,7 +9,7 @@ import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
 import { taskName, cardOf, settingFor, settingHere } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
-import { impliedBy, numberIn } from '../kit/naming.ts';
+import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
 import { calledOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -47,19 +47,19 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
   return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes });
 }
 
-/** Without a number it is the task of the topic; elsewhere a word of the title may do. */
+/** Without a number it is the task of the topic; elsewhere its name, or words of its text, in a list where they fit several. */
 export async function cardCommand(ctx: ChatContext): Promise<Answer> {
   const isSearch = /[^\d\s]/.test(ctx.args) && numberIn(ctx.place, ctx.args) === null;
-  return isSearch ? listCommand(ctx) : cardNamed(ctx);
+  return isSearch && (await calledAlone(ctx, ctx.args)) === null ? listCommand(ctx) : cardNamed(ctx);
 }
 
-const cardNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) =>
+const cardNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task }) =>
   answerWith(await cardOf(task, ctx)),
 );
 
 const historyShown = 10;
 
-export const historyCommand = onNamedTask({ deed: 'read', verb: 'history', isAlone: true }, async (ctx, { task }) =>
+export const historyCommand = onNamedTask({ deed: 'read', verb: 'history' }, async (ctx, { task }) =>
   answerWith(await historyOf(task, ctx, null)),
 );
 
@@ -81,7 +81,7 @@ export async function nextCommand(ctx: ChatContext): Promise<Answer> {
 
 const nextOfAll = onChat('read', async (ctx, span: AgendaSpan) => answerWith(await agendaOf(span, ctx)));
 
-const nextNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) => {
+const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task }) => {
   const { history } = texts;
   const setting = settingFor(task, ctx);
   const slots = await ctx.truth.upcoming(task.id, comingShown);
@@ -114,13 +114,21 @@ async function snoozedTo(task: Task, { store, clock }: ChatContext): Promise<rea
 const whyShown = 12;
 
 export const whyCommand = onNamedTask(
-  { deed: 'read', verb: 'why', isForDeleted: true },
+  { deed: 'read', verb: 'why', isForDeleted: true, takes: takesQuestion },
   async (ctx, { task, rest, runId = null }) => {
     // A reply asks about the run of the message that it answers.
     const slot = rest === '' && runId !== null ? await slotOf(runId, ctx) : null;
     return answer(await whyWords(task, slot ?? rest, ctx));
   },
 );
+
+function takesQuestion(words: string, ctx: ChatContext): 'yes' | 'no' {
+  return isWhyQuestion(words, settingHere(ctx)) ? 'yes' : 'no';
+}
+
+export function isWhyQuestion(words: string, setting: Setting): boolean {
+  return questionOf(words, setting) !== null;
+}
 
 /** The slot of a run as the question takes it; null when nobody remembers the run any more. */
 async function slotOf(runId: string, ctx: ChatContext): Promise<string | null> {

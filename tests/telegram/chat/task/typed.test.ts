@@ -49,10 +49,7 @@ describe('words in the midst of buttons', () => {
       expect(lines).toContain(example);
       expect(text).not.toContain('in 20 minutes');
       // And each of them can be read there.
-      const tries = lines.slice(
-        lines.indexOf('For example:') + 1,
-        lines.indexOf('', lines.indexOf('For example:')),
-      );
+      const tries = lines.slice(lines.indexOf('For example:') + 1, lines.indexOf('', lines.indexOf('For example:')));
       expect(tries.length).toBeGreaterThan(1);
       for (const one of tries) {
         const again = await aTalk();

@@ -2,7 +2,7 @@ import type { Answer, Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
 import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
-import { draftHere } from './kit/drafts.ts';
+import { draftAnswered, draftHere, messageOf } from './kit/drafts.ts';
 import { numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { goOn } from './new-task/answering.ts';
@@ -79,13 +79,18 @@ export const plainText: Handler = async (ctx) => {
   const { row, step } = draft;
   if (step.step === 'edit') return goOnEditing(ctx, { row, step });
   // A reply to the message of a task means that task, whatever else is open.
-  const about = ctx.repliedTo?.isOurs === true ? await replied(ctx) : null;
+  const isAbout = ctx.repliedTo?.isOurs === true && ctx.repliedTo.messageId !== (await messageOf(ctx, draft));
+  const about = isAbout ? await replied(ctx) : null;
   return about ?? goOn(ctx, draft);
 };
 
 /** Nobody who answers a message of ours is left without a word. */
-function orNoTask({ repliedTo }: ChatContext, told: Answer): Answer {
-  return told === silence && repliedTo?.isOurs === true ? forAsker(answer(texts.reply.noTask)) : told;
+async function orNoTask(ctx: ChatContext, told: Answer): Promise<Answer> {
+  if (told !== silence || ctx.repliedTo?.isOurs !== true) return told;
+  const answered = await draftAnswered(ctx);
+  if (answered === null) return forAsker(answer(texts.reply.noTask));
+  const { making } = texts;
+  return forAsker(answer(answered.userId === ctx.person.actor ? making.over : making.onlyTheirs));
 }
 
 /** Owners' commands are not suggested to anybody else. */

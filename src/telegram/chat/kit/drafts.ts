@@ -209,8 +209,8 @@ export async function draftHere(ctx: ChatContext): Promise<OpenDraft | null> {
   return open === null || open.step.step === 'made' ? null : open;
 }
 
-/** Our message that shows a draft has its id in the outbox. */
-async function draftAnswered({ place, repliedTo, store }: ChatContext): Promise<Draft | null> {
+/** The draft whose message the words answer: that has the id of the draft in the outbox. */
+export async function draftAnswered({ place, repliedTo, store }: ChatContext): Promise<Draft | null> {
   if (repliedTo?.isOurs !== true) return null;
   const about = await store.messageAt(place.chat.address, repliedTo.messageId);
   return about === null ? null : store.readDraft(about.deliveryId);

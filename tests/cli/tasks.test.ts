@@ -90,7 +90,12 @@ describe('a task on the command line', () => {
     await well('task create "every weekday at 12 until done: @ben keys"');
     const { tasks } = (await well('task list --json')).json as { tasks: WireTask[] };
     const told = tasks.map(({ instructions, policies }) => [instructions, Object.keys(policies)]);
-    expect(told).toEqual([['@ben keys', ['ack']], ['good night', []], ['good evening', []], ['hello', []]]);
+    expect(told).toEqual([
+      ['@ben keys', ['ack']],
+      ['good night', []],
+      ['good evening', []],
+      ['hello', []],
+    ]);
   });
 
   it('takes every field that the API takes', async () => {

@@ -2,8 +2,8 @@ import type { Answer, Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
 import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
-import { draftAnswered, draftHere, messageOf } from './kit/drafts.ts';
-import { numberIn } from './kit/naming.ts';
+import { draftAnswered, draftHere } from './kit/drafts.ts';
+import { impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { goOn } from './new-task/answering.ts';
 import { newTask, quickly } from './new-task/beginning.ts';
@@ -79,8 +79,7 @@ export const plainText: Handler = async (ctx) => {
   const { row, step } = draft;
   if (step.step === 'edit') return goOnEditing(ctx, { row, step });
   // A reply to the message of a task means that task, whatever else is open.
-  const isAbout = ctx.repliedTo?.isOurs === true && ctx.repliedTo.messageId !== (await messageOf(ctx, draft));
-  const about = isAbout ? await replied(ctx) : null;
+  const about = (await impliedBy(ctx))?.by === 'reply' ? await replied(ctx) : null;
   return about ?? goOn(ctx, draft);
 };
 

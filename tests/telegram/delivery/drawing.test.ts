@@ -40,7 +40,11 @@ it('tells in one word what became of topics that were to go, those that are stil
   expect(await drawnWith(2, [], '')).toBe('Deleted 2 topics.');
   const one = await drawnWith(2, ['#3 milk'], 'not enough rights to delete the topic');
   expect(one).toMatch(/Deleted 2 .*#3 milk\n.*Delete messages/s);
-  const many = await drawnWith(0, Array.from({ length: 12 }, (_one, index) => `#${index} milk`), 'CHAT_STRANGE');
+  const many = await drawnWith(
+    0,
+    Array.from({ length: 12 }, (_one, index) => `#${index} milk`),
+    'CHAT_STRANGE',
+  );
   expect(many).toMatch(/^Still there: 12 .*and 2 more.*CHAT_STRANGE/s);
 });
 

@@ -79,14 +79,7 @@ export const makingTexts = {
 
 /** Questions for the piece that is missing. */
 export const askedTexts = {
-  questions: {
-    when: 'When should I send it?',
-    time: 'At what time?',
-    day: 'On which day?',
-    date: 'On which date?',
-    reading: 'Which one do you mean?',
-    more: 'When exactly?',
-  },
+  when: 'When should I send it?',
   file: (kind: MediaKind): Rich => say`I can send this ${mediaWords[kind]} again. ${bold('When should I send it?')}`,
   answer: (where: Where): string =>
     where === 'private' ? 'Press one, or write it.' : 'Press one, or reply to this message.',

@@ -77,6 +77,9 @@ export const queueLengthMax = 10;
 export const skipMax = 100;
 /** A snooze is for later today or next week; what is farther away is a task of its own. */
 export const snoozeMaxMs = 366 * day;
+
+/** More snoozes of one task at a time are a schedule of its own. */
+export const snoozesMax = 20;
 /** A pause that ends by itself is told at its start, and people forget what was longer ago. */
 export const pauseMaxMs = 5 * 366 * day;
 /** Undo reaches back so far; after that too much has happened on top. */

@@ -1,4 +1,4 @@
-import type { ChatStore } from '../../../app/ports/chats.ts';
+import type { ChatStore, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { World } from '../../../app/ports/outside.ts';
 import type { TaskStore } from '../../../app/ports/tasks.ts';
 import type { TruthStore } from '../../../app/ports/why.ts';
@@ -32,7 +32,7 @@ export interface CardFacts {
   /** When it was started by the press that draws this. */
   readonly startedAt?: number;
   /** When it comes once more beside its schedule. */
-  readonly snoozedTo?: number | null;
+  readonly snoozes?: readonly OpenSnooze[];
   /** Runs ahead that somebody has skipped. */
   readonly leftOut?: readonly number[];
   /** How the chat wants dates written. */
@@ -90,9 +90,18 @@ function leftOutText(task: Task, { leftOut = [], now, dates }: CardFacts): strin
   return texts.task.leftOut(told, ahead.length - Math.min(ahead.length, leftOutMax));
 }
 
-function snoozeText(task: Task, { snoozedTo = null, now, dates }: CardFacts): string | null {
-  if (snoozedTo === null || snoozedTo <= now || task.state === 'deleted') return null;
-  return texts.task.snoozedTo(aboutMoment(snoozedTo, settingOf(task, now, dates)));
+function snoozeText(task: Task, { snoozes = [], now, dates }: CardFacts): Rich | string | null {
+  const ahead = task.state === 'deleted' ? [] : snoozes.filter(({ at }) => at > now);
+  const times = (isHeld: boolean) =>
+    ahead
+      .filter((snooze) => snooze.isHeld === isHeld)
+      .map(({ at }) => aboutMoment(at, settingOf(task, now, dates)))
+      .join(', ');
+  const [free, held] = [times(false), times(true)];
+  const { snoozedTo, snoozedHeld } = texts.task;
+  return free === '' && held === ''
+    ? null
+    : lines(free === '' ? null : snoozedTo(free), held === '' ? null : snoozedHeld(held));
 }
 
 /** In words, because a colour or a sign alone says nothing to many. */
@@ -218,7 +227,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
   const planned = isOver ? null : await store.readPlanned(task.id);
   return {
     now,
-    snoozedTo: (await store.snoozesOf([task.id])).get(task.id) ?? null,
+    snoozes: (await store.snoozesOf([task.id])).get(task.id) ?? [],
     leftOut: isOver ? [] : await leftOutAhead((query) => store.listTaskRuns(query), task.id, now),
     next: planned === null ? [] : upcoming(planned, nextShown),
     ownerName: await nameOf({ store }, task.ownerId),

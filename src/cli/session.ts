@@ -3,6 +3,7 @@ import { createClient, type Client } from './client.ts';
 import { CliFault, exitCodes, interrupted, usage, type ExitCode } from './faults.ts';
 import { measureFor, shown, toned, wrapped, type Terminal } from './layout.ts';
 import { networkWire, type Wire } from './network.ts';
+import { threadNamed } from './threads.ts';
 
 /** The surroundings, already read. */
 export interface Surroundings {
@@ -73,14 +74,18 @@ export async function openSession(host: Host, globals: Globals): Promise<Session
   const local = localSession(host, globals);
   const terminal = { ...local.terminal, hasColours: local.terminal.hasColours && !around.noColour };
   const client = createClient({ ...local, wire, token, signal: host.interrupted });
+  const threadKey = await threadNamed(client, globals.threadKey ?? around.threadKey).catch(async (error: unknown) => {
+    await client.close();
+    throw error;
+  });
   return {
     ...local,
     terminal,
     client,
     clock: client.clock,
     ownClock: host.clock,
-    threadKey: globals.threadKey ?? around.threadKey,
-    namedThread: globals.threadKey,
+    threadKey,
+    namedThread: globals.threadKey === undefined ? undefined : threadKey,
     isOffline: globals.offline === true,
     progress: (text) => {
       // A line that is broken could not be written over.

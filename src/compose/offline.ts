@@ -12,7 +12,7 @@ import { skippedBefore, timeOf, travelling } from './travel.ts';
 /** The API over the database of this folder, which no other process may hold meanwhile. Nothing runs and nothing is sent by it. */
 export async function openOffline(config: Config, version: string): Promise<Wire & { readonly token: string }> {
   // The results of the command line stand on the stream to which the log would go.
-  const real = systemWorld('silent');
+  const real = systemWorld({ level: 'silent', isTerminal: false });
   const file = databaseFile(config.DATABASE_URL);
   if (file !== null && !existsSync(file)) {
     const message = `There is no database at ${file}. Work in the folder of the server, or set DATABASE_URL.`;

@@ -67,7 +67,7 @@ const schema = z.object({
       ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'],
       'is silent, fatal, error, warn, info, debug or trace',
     )
-    .default('info')
+    .optional()
     .meta({ example: 'info' }),
   QUOTA_PER_CHAT: whole(1, 1_000_000, 500),
   QUOTA_PER_USER: whole(1, 1_000_000, 50),

@@ -51,7 +51,7 @@ describe('words that one person alone sees', () => {
 
   it('begin a draft that goes on with what is said aloud', async () => {
     const bot = await aLab();
-    expect(texts(await bring(bot, lab, aside('/new')))[0]).toContain('When shall it come?');
+    expect(texts(await bring(bot, lab, aside('/new')))[0]).toContain('When should I send it?');
     const preview = await bring(bot, lab, { message: { ...aside('in 20 minutes Pizza').message, message_id: 77 } });
     expect(texts(preview)[0]).toContain('New task: Pizza');
     expect(drafts(bot)).toEqual(['preview']);
@@ -74,7 +74,7 @@ describe('words that one person alone sees', () => {
       message_id: 0,
       ephemeral_message_id: 5,
       from: { id: 777_000_001, is_bot: true, first_name: 'Cronogram' },
-      text: '#1 Lunch\nActive',
+      text: '#1 Lunch\n🟢 Active',
     };
     const told = await bring(bot, lab, aside('done', { reply_to_message: card }));
     const results = rowsOf(bot, 'result').map(({ status }) => status);

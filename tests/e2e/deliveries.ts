@@ -108,13 +108,17 @@ export async function driftUntil(bot: Bot, isSo: () => boolean, mostMs = 3 * min
   if (!isSo()) throw new Error(`it is not so after ${mostMs / 1000} s`);
 }
 
+export function isCard(text: string): boolean {
+  return /^#\d+ .*\n(?:🟢|🔴|⏸|🏁|🗑)/u.test(text);
+}
+
 /** Texts of the bot in a topic, without service messages and without the card. */
 export function saidIn(bot: Bot, chat: number, thread: number | null): string[] {
   return bot.world
     .messages(chat, { thread, limit: 500 })
     .filter(({ from, service }) => from === 'bot' && service === null)
     .map(({ text }) => text)
-    .filter((text) => !/^#\d+ .*\n(?:Active|Completed|Paused)/.test(text));
+    .filter((text) => !isCard(text));
 }
 
 /** The living topic with that name. */

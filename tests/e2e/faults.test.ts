@@ -152,7 +152,7 @@ describe('the change of a card', () => {
     await bot.api('POST', `/v1/tasks/${taskId}/pause`);
     await untilSettled(bot);
     const card = bot.world.messages(lab).find(({ isPinned }) => isPinned);
-    expect(card?.text).toMatch(/^#1 ping\nPaused/);
+    expect(card?.text).toMatch(/^#1 ping\n⏸ Paused/);
     expect(callsSince(bot, before).length).toBeLessThanOrEqual(3);
     expect(rowsOf(bot, 'card').map(({ status }) => status)).toEqual(['delivered', 'delivered']);
   });

@@ -37,7 +37,7 @@ describe.each(places)('in %s', (_name, chat) => {
     const [created, result, card, pin] = callsSince(bot, before).map(({ params }) => params);
     expect(created).toMatchObject({ name: 'ping' });
     expect(result).toMatchObject({ message_thread_id: String(topic), text: 'ping' });
-    expect(card?.['text']).toMatch(/^#1 ping\nActive/);
+    expect(card?.['text']).toMatch(/^#1 ping\n🟢 Active/);
     expect(pin).toMatchObject({ disable_notification: 'true' });
     const pinned = bot.world.messages(chat, { thread: topic }).filter(({ isPinned }) => isPinned);
     expect(pinned.map(({ text }) => text.split('\n')[0])).toEqual(['#1 ping']);

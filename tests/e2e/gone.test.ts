@@ -58,7 +58,7 @@ describe('a group that has thrown the bot out', () => {
     expect(stateOf(bot).map(({ state }) => state)).toEqual(['paused', 'paused']);
     await bot.pass(10 * second);
     const cards = bot.world.messages(lab).filter(({ isPinned }) => isPinned);
-    expect(cards.map(({ text }) => text.split('\n')[1])).toEqual(['Paused, because this chat could not be reached']);
+    expect(cards.map(({ text }) => text.split('\n')[1])).toEqual(['⏸ Paused, because this chat could not be reached']);
     const [answer] = await bot.say('ada', lab, '/resume all');
     expect(answer?.text).toBe('Resumed 2 tasks.');
     const topic = topicNamed(bot, lab, 'ping');

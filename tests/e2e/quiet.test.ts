@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { hour, lab, minute, stopBots, type Bot } from './bot.ts';
-import { aTask, opened, threadOf, topicNamed } from './deliveries.ts';
+import { aTask, isCard, opened, threadOf, topicNamed } from './deliveries.ts';
 import { aTalkingBot } from './dialogue.ts';
 
 afterEach(stopBots);
@@ -45,7 +45,7 @@ function heard(bot: Bot, chat: number, isNew: (message: MessageShown) => boolean
   return bot.world
     .messages(chat, { limit: 500 })
     .filter((message) => message.from === 'bot' && message.service === null && isNew(message))
-    .filter(({ text }) => !/^#\d+ .*\n(?:Active|Completed|Paused)/.test(text))
+    .filter(({ text }) => !isCard(text))
     .map(({ threadId, text, isSilent }) => ({
       where: threadId === null ? 'base' : (names.get(threadId) ?? 'nowhere'),
       text,

@@ -60,6 +60,7 @@ export const task: Task = {
   home: { provider: 'telegram', address: '-1001234', topic: 7 },
   topicState: 'ready',
   topicId: 42,
+  isTopicShared: false,
   context: { seen: 1 },
   counters: { runs: 5, failures: 1, consecutiveFailures: 0, boundedRuns: 4 },
   lastRunId: 'run-0',

@@ -37,6 +37,7 @@ import { remainsTests, recordRetentionTests, retentionTests } from './conformanc
 import { longRunListTests, runListTests } from './conformance/run-lists.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
 import { seldomTests } from './conformance/seldom.ts';
+import { sharedTopicTests } from './conformance/shared-topic.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
 import { threadRunTests } from './conformance/thread-runs.ts';
@@ -214,6 +215,9 @@ function chatConformance(open: OpenWorld): void {
   });
   describe('cards', () => {
     cardTests(open);
+  });
+  describe('the topic that one-offs share', () => {
+    sharedTopicTests(open);
   });
   describe('presses', () => {
     pressedTests(open);

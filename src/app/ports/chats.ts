@@ -72,15 +72,18 @@ export interface UpdateEnd {
 }
 
 export type DraftChange =
-  | { readonly is: 'put'; readonly draft: Draft }
+  /** `drops` is the draft whose place it takes: that one's buttons are over. */
+  | { readonly is: 'put'; readonly draft: Draft; readonly drops?: string | undefined }
   | { readonly is: 'drop'; readonly draftId: string };
 
-/** A task being made. One person has at most one draft per thread; a new one takes the place of the old. */
+/** A task being made. A person may have several; the newest of a thread is given their next words. */
 export interface Draft {
   readonly id: string;
   readonly chatId: string;
   readonly userId: Actor;
   readonly topic: number | null;
+  /** The message of the person that began it; null where a button did. */
+  readonly messageId: number | null;
   readonly step: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly expiresAt: number;
@@ -222,8 +225,8 @@ export interface FoundByPress {
   /** The task of the button, of which the person may see the results. */
   readonly taskId: string;
   readonly occurrenceId: string;
-  /** The text of the message. */
-  readonly text: string;
+  /** The text of the message, as its part may have it. */
+  readonly texts: readonly string[];
   readonly at: number;
 }
 
@@ -283,8 +286,10 @@ export interface ChatStore {
 
   /* ---- drafts and tasks, as a chat sees them ---- */
   readDraft(id: string): Promise<Draft | null>;
-  /** The draft that the person has open in the thread, unless it has expired. */
+  /** The newest draft of the person in the thread, unless it has expired. */
   openDraft(chatId: string, userId: Actor, topic: number | null, now: number): Promise<Draft | null>;
+  /** The draft that the message of the person began, expired or not. */
+  draftOfWords(chatId: string, userId: Actor, messageId: number): Promise<Draft | null>;
   taskByNumber(chatId: string, number: number): Promise<Task | null>;
   /** The task whose own topic it is; also a deleted one. */
   taskByTopic(chatId: string, topic: number): Promise<Task | null>;

@@ -90,12 +90,14 @@ function entryToUndo(recent: readonly AuditRow[], { entryId, now, isDeleted }: W
     throw new AppError(
       'nothing_to_undo',
       'There is nothing to undo. Runs cannot be taken back, and neither can old changes.',
+      { details: { reason: 'no_change' } },
     );
   }
   if (now - entry.at > undoMs) {
     throw new AppError(
       'too_late',
       'That is more than 24 hours ago, and too much has happened since. Change it by hand.',
+      { details: { reason: 'change_old' } },
     );
   }
   return entry;

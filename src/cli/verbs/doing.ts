@@ -5,6 +5,7 @@ import { facts, sentence } from '../layout.ts';
 import { deletedToo, paramsOf, taskNamed } from '../naming.ts';
 import { lengthOf } from '../options.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
+import { threadNamed } from '../threads.ts';
 import { timesIn } from '../times.ts';
 import { named, namedLast, standing } from '../views/task.ts';
 import { countFlag } from './looking.ts';
@@ -125,7 +126,7 @@ export const doingVerbs = [
       const params = await paramsOf(session, name);
       const answer = await session.client.call('attachTask', {
         params,
-        body: { thread_key: thread },
+        body: { thread_key: await threadNamed(session.client, thread) },
         ...keyHeader(key),
       });
       return changedTold(session, answer, `Attached to ${answer.task.creator_thread_key}:`);

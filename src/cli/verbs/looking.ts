@@ -1,8 +1,8 @@
 import type { AnswerOf, Asked } from '../client.ts';
 import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
-import { deletedToo, paramsOf, shortIds, taskNamed } from '../naming.ts';
+import { deletedToo, paramsOf, shortIds, taskNamed, type Task } from '../naming.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { timesIn, type Times } from '../times.ts';
+import { counted, timesIn, type Times } from '../times.ts';
 import { attemptsTable, deliveriesTable, runCell, tookWords } from '../views/run.ts';
 import { named, policyWords, scheduleWords, taskCard, taskTable } from '../views/task.ts';
 import { withTime } from './moments.ts';
@@ -41,8 +41,9 @@ export const lookingVerbs = [
   verb({
     usage: 'list',
     summary: 'list tasks, newest first',
-    about: 'All tasks; those of one thread with --thread-key.',
-    examples: ['cronogram task list --state enabled', 'cronogram task list --tag team --json'],
+    about:
+      'The tasks of all threads; those of one with --thread-key. Those that have ended are only counted, unless --state asks for them.',
+    examples: ['cronogram task list --state paused', 'cronogram task list --tag team --json'],
     flags: [
       { flags: '--state <state>', about: 'which tasks', choices: taskStates },
       { flags: '-q, --query <text>', about: 'text in the title or the instructions' },
@@ -53,16 +54,22 @@ export const lookingVerbs = [
     ],
     does: async (session, _args, { all = false, state, query: q, tag, subject, ...page }) => {
       const query = { state, q, tag, subject, thread_key: session.namedThread, ...pageOf(page) };
-      const json = await listed(session, query, all);
-      const { tasks, next_cursor: next } = json;
-      if (tasks.length === 0)
-        return {
-          json,
-          text: 'No tasks.\n',
-          note: 'Make one:\n  cronogram task create --when "every weekday at 9" --text "Stand up"',
-        };
-      const note = next === null ? {} : { note: `There is more: add --all, or --cursor ${next}` };
-      return { json, text: await taskTable(session, tasks, session.namedThread !== undefined), ...note };
+      // A program is told the page that it asked for, a person what is left to run.
+      const folds = state === undefined && Object.keys(page).length === 0 && !session.isJson;
+      const json = await listed(
+        session,
+        folds ? { ...query, limit: '200' } : query,
+        all ? pagesMax : folds ? foldedPagesMax : 1,
+      );
+      const [tasks, ended] = folds ? apart(json.tasks) : [json.tasks, []];
+      const count = `${counted(ended.length, 'task')} that ${ended.length === 1 ? 'has' : 'have'} ended`;
+      const notes = [
+        ...(json.tasks.length === 0 ? ['Make one:\n  cronogram task create "every weekday at 9 stand up"'] : []),
+        ...(ended.length === 0 ? [] : [`And ${count}: cronogram task list --state completed`]),
+        ...(json.next_cursor === null ? [] : [`There is more: add --all, or --cursor ${json.next_cursor}`]),
+      ];
+      const text = tasks.length === 0 ? 'No tasks.\n' : await taskTable(session, tasks);
+      return { json, text, ...(notes.length === 0 ? {} : { note: notes.join('\n') }) };
     },
   }),
   verb({
@@ -170,15 +177,23 @@ export async function listTold<Row>({ terminal }: Session, { json, none, rows, c
   return { json, text, ...more(json.next_cursor ?? null) };
 }
 
+/** Tasks that may still run, and those that never will. */
+function apart(tasks: readonly Task[]): readonly [readonly Task[], readonly Task[]] {
+  const has = (isEnded: boolean) => tasks.filter(({ state }) => (state === 'completed') === isEnded);
+  return [has(false), has(true)];
+}
+
 /** More than this is for a program, which can read pages by itself. */
 const pagesMax = 500;
+/** A person who looks for what is left to run is not to wait for a thousand tasks that have ended. */
+const foldedPagesMax = 10;
 
-/** The page that was asked for, and with `all` those behind it. */
-async function listed(session: Session, query: NonNullable<Asked<'listTasks'>['query']>, all: boolean) {
+/** The page that was asked for, and those behind it, `most` pages in all. */
+async function listed(session: Session, query: NonNullable<Asked<'listTasks'>['query']>, most: number) {
   const first = await session.client.call('listTasks', { query });
   const tasks = [...first.tasks];
   let cursor = first.next_cursor;
-  for (let pages = 1; all && cursor !== null && pages < pagesMax; pages += 1) {
+  for (let pages = 1; cursor !== null && pages < most; pages += 1) {
     const next: AnswerOf<'listTasks'> = await session.client.call('listTasks', { query: { ...query, cursor } });
     tasks.push(...next.tasks);
     cursor = next.next_cursor;
@@ -196,13 +211,18 @@ function historyColumns(times: Times, runs: TaskRuns): readonly Column<TaskRuns[
   const short = shortIds(runs.flatMap((run) => run.run_id ?? []));
   const took = (run: TaskRuns[number]) => run.attempts.at(-1)?.duration_ms ?? null;
   return [
-    { title: `SLOT (${times.zone})`, least: 16, of: (run) => times.at(run.scheduled_for) },
+    { title: times.titled('SLOT'), least: 16, of: (run) => times.at(run.scheduled_for) },
     { title: 'NO', of: (run) => run.run_number?.toString() ?? null },
     { title: 'STATUS', of: (run) => runCell(run.status) },
     { title: 'SENT', of: (run) => sentWords(run.deliveries) },
     { title: 'TOOK', of: (run) => tookWords(took(run)) },
-    { title: 'RUN', of: (run) => run.run_id && short(run.run_id) },
-    { title: 'WHY', least: 8, of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null },
+    {
+      title: 'WHY',
+      least: 12,
+      wraps: true,
+      of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null,
+    },
+    { title: 'RUN', isExtra: true, of: (run) => run.run_id && short(run.run_id) },
   ];
 }
 

@@ -3,6 +3,7 @@ import { parseInstant } from '../../domain/schedule/time/zone.ts';
 import { CliFault, exitCodes, usage } from '../faults.ts';
 import { lengthOf } from '../options.ts';
 import type { Session } from '../session.ts';
+import { hostZone } from '../times.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
@@ -73,9 +74,4 @@ export async function stretchOf(
 ) {
   const edge = (text: string | undefined) => (text === undefined ? undefined : edgeOf(session, text, hostZone()));
   return { from: await edge(typed.from), to: await edge(typed.to) };
-}
-
-/** The zone of this computer, for what a person types without a zone. */
-export function hostZone(): string {
-  return new Intl.DateTimeFormat('en-US').resolvedOptions().timeZone;
 }

@@ -1,11 +1,11 @@
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
 import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
-import { chosenTask } from '../naming.ts';
+import { chosenTask, taskNames } from '../naming.ts';
 import { verb, type Session, type Told } from '../session.ts';
-import { distance, timesIn, counted, durationWords } from '../times.ts';
+import { counted, distance, durationWords, hostZone, timesIn } from '../times.ts';
 import { limitFlag, listTold, pageFlags, pageOf } from './looking.ts';
-import { hostZone, stretchOf } from './moments.ts';
+import { stretchOf } from './moments.ts';
 
 /** The state of the server, and the verbs that keep it in order. */
 export const operationVerbs = [
@@ -56,7 +56,13 @@ export const operationVerbs = [
         json: answer,
         none: 'Nobody has done anything yet.',
         rows,
-        columns: auditColumns(session),
+        columns: auditColumns(
+          session,
+          await taskNames(
+            session,
+            rows.map((one) => one.task_id),
+          ),
+        ),
       });
     },
   }),
@@ -89,7 +95,7 @@ export const operationVerbs = [
       const times = timesIn(hostZone(), session.clock.now());
       const count = (of: keyof Counts) => (one: Downtime) => (one.counts === null ? '?' : String(one.counts[of]));
       const columns: readonly Column<Downtime>[] = [
-        { title: `FROM (${times.zone})`, least: 16, of: ({ from }) => times.at(from) },
+        { title: times.titled('FROM'), least: 16, of: ({ from }) => times.at(from) },
         { title: 'CAUSE', of: ({ cause }) => cause },
         { title: 'LASTED', of: ({ from, to }) => durationWords(Date.parse(to) - Date.parse(from)) },
         { title: 'MISSED', of: count('missed') },
@@ -251,15 +257,15 @@ async function auditNow(session: Session): Promise<Told> {
   return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };
 }
 
-function auditColumns({ clock }: Session): readonly Column<AuditEntry>[] {
+function auditColumns({ clock }: Session, taskName: (id: string) => string): readonly Column<AuditEntry>[] {
   const times = timesIn(hostZone(), clock.now());
   return [
     { title: 'ENTRY', of: (one) => one.entry_id },
-    { title: `AT (${times.zone})`, least: 16, of: (one) => times.about(one.at) },
+    { title: times.titled('AT'), of: (one) => times.about(one.at) },
     { title: 'WHO', least: 8, of: (one) => one.actor },
     { title: 'DID', of: (one) => one.verb },
-    { title: 'ABOUT', least: 13, of: (one) => one.task_id ?? letIn(one) },
-    { title: 'STATE', least: 8, of: stateWords },
+    { title: 'ABOUT', least: 13, of: (one) => (one.task_id === null ? letIn(one) : taskName(one.task_id)) },
+    { title: 'STATE', isExtra: true, of: stateWords },
   ];
 }
 

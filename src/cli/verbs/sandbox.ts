@@ -3,8 +3,7 @@ import { CliFault, usage } from '../faults.ts';
 import { facts, sentence, shown, toned } from '../layout.ts';
 import { lengthOf, millisecondsOf } from '../options.ts';
 import { verb, type Flag, type Options, type Session } from '../session.ts';
-import { timesIn, counted } from '../times.ts';
-import { hostZone } from './moments.ts';
+import { counted, hostZone, timesIn } from '../times.ts';
 
 /** The Telegram that is built in: what its people write and press, and how late it is there. */
 

@@ -36,7 +36,7 @@ export function attemptsTable(
   const columns: readonly Column<Run['attempts'][number]>[] = [
     { title: 'ATTEMPT', of: (one) => String(one.attempt) },
     { title: 'STATUS', of: (one) => runCell(one.status) },
-    { title: `STARTED (${times.zone})`, least: 16, of: (one) => times.at(one.started_at) },
+    { title: times.titled('STARTED'), least: 16, of: (one) => times.at(one.started_at) },
     { title: 'TOOK', of: (one) => tookWords(one.duration_ms) },
     { title: 'ERROR', least: 8, of: (one) => one.error_message },
   ];

@@ -23,6 +23,7 @@ import { held, isHeld, readFacts, taskFields, taskSource } from '../tasks/codec.
 export const chatTaskStore = {
   readDraft,
   openDraft,
+  draftOfWords,
   taskByNumber,
   taskByTopic,
   taskByTitle,
@@ -36,7 +37,7 @@ export const chatTaskStore = {
 
 const { drafts } = columns;
 const draftFields = {
-  ...pick(drafts, 'id', 'chatId', 'userId', 'topic', 'step'),
+  ...pick(drafts, 'id', 'chatId', 'userId', 'topic', 'messageId', 'step'),
   body: mapped(drafts.body, readFacts),
   expiresAt: drafts.expiresAt,
 };
@@ -58,6 +59,10 @@ function openDraft(chatId: string, userId: Actor, topic: number | null, now: num
   return draftWhere(sql`${inThread} and expires_at > ${now}`);
 }
 
+function draftOfWords(chatId: string, userId: Actor, messageId: number): Script<Draft | null> {
+  return draftWhere(sql`chat_id = ${chatId} and user_id = ${userId} and message_id = ${messageId}`);
+}
+
 const selectTask = select(taskFields);
 
 function* taskWhere(condition: Sql): Script<Task | null> {
@@ -69,7 +74,7 @@ function taskByNumber(chatId: string, number: number): Script<Task | null> {
 }
 
 function taskByTopic(chatId: string, topic: number): Script<Task | null> {
-  return taskWhere(sql`t.chat_id = ${chatId} and t.topic_id = ${topic}`);
+  return taskWhere(sql`t.chat_id = ${chatId} and t.topic_id = ${topic} and t.topic_shared = 0`);
 }
 
 /** A chat has a few hundred tasks at most. Only here are letters of every script compared without their case. */

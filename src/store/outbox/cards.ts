@@ -40,13 +40,13 @@ const placeFields = {
   address: like(columns.chats.address, raw('(select c.address from chats c where c.id = t.chat_id)')),
 };
 
-/** Has the cards drawn anew of tasks that have a topic. In a chat that cannot be reached that waits until it can be. */
+/** Has the cards drawn anew of tasks that have a topic of their own. In a chat that cannot be reached that waits until it can be. */
 export function* refreshCards(changes: readonly CardChange[]): Script<void> {
   if (changes.length === 0) return;
   const placed = yield* all(
     select(
       placeFields,
-    )`from tasks t where t.id in ${list(changes.map(({ taskId }) => taskId))} and t.topic_state = 'ready'
+    )`from tasks t where t.id in ${list(changes.map(({ taskId }) => taskId))} and t.topic_state = 'ready' and t.topic_shared = 0
       and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
   );
   const places = new Map(placed.map((place) => [place.id, place]));

@@ -13,7 +13,7 @@ import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
 import { endPauseOf } from '../runs/slots.ts';
 import { cancelLive } from '../runs/thread-runs.ts';
-import { moveTask } from './attach.ts';
+import { moveTask, noTopic } from './attach.ts';
 import { endWaiting } from './auto-pauses.ts';
 import { fieldColumns } from './codec.ts';
 import { changeGrant, followState, checkQuota, lockOwner } from './grants.ts';
@@ -199,6 +199,10 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): S
   const set = { ...fieldColumns(change.set), ...anew, ...stamp };
   if (Object.values(set).every((value) => value === undefined)) return;
   yield* update('tasks', { ...set, version: raw('version + 1') }, sql`id = ${taskId}`);
+  const { schedule } = change.set;
+  // The topic that one-offs share is for one-offs; its next run gives a series a topic of its own.
+  if (schedule !== undefined && schedule.kind !== 'once')
+    yield* update('tasks', noTopic, sql`id = ${taskId} and topic_shared = 1 and topic_state = 'ready'`);
   if (change.set.tags !== undefined) {
     yield* run(sql`delete from task_tags where task_id = ${taskId}`);
     yield* insertTags(taskId, change.set.tags);

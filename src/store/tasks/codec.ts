@@ -252,7 +252,17 @@ const plainFields = {
     'chatId',
     'homeTopic',
   ),
-  ...pick(t, 'topicState', 'topicId', 'context', 'runs', 'failures', 'consecutiveFailures', 'boundedRuns'),
+  ...pick(
+    t,
+    'topicState',
+    'topicId',
+    'topicShared',
+    'context',
+    'runs',
+    'failures',
+    'consecutiveFailures',
+    'boundedRuns',
+  ),
   lastOutcome,
   skippedAt,
   ...pick(
@@ -303,6 +313,7 @@ export const taskFields = together(plainFields, (row): Task => {
     home: { provider: row.provider, address: row.address, topic: row.homeTopic },
     topicState,
     topicId,
+    isTopicShared: row.topicShared === 1,
     context: readableContext(row.context),
     counters: {
       runs: row.runs,

@@ -6,7 +6,6 @@ import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { actorOf } from './owners.ts';
 import { nameOf, memberStatusOf, titleOf } from './payload.ts';
-import { botBlocked, botRemoved } from './texts.ts';
 import { nothingToSay, type Handled } from './update.ts';
 
 /** Chats and the people in them: they come and go, move, and get what the bot was waiting for. */
@@ -33,7 +32,7 @@ export async function botChanged(deps: PlacesDeps, change: ChatMemberUpdated, up
   const chat = await noteChat(deps, change.chat);
   deps.setUps.heard(chat.address, change.new_chat_member);
   if (memberStatusOf(change.new_chat_member) === 'out') {
-    await deps.people.gone(chat.id, chat.kind === 'private' ? botBlocked : botRemoved);
+    await deps.people.gone(chat.id, chat.kind === 'private' ? 'the bot was blocked' : 'the bot was removed');
     return nothingToSay;
   }
   if (chat.state === 'gone') await deps.people.back(chat.id);

@@ -25,6 +25,8 @@ export interface Talk {
   readonly chat: () => Promise<Chat>;
   /** Says something, and answers with the message that the bot writes back; null when it is silent. */
   say(text: string, by?: Partial<By>): Promise<Message | null>;
+  /** Edits the last words of somebody, and answers with what the bot writes below or makes of its own message. */
+  edit(text: string, by?: Partial<By>): Promise<Message | null>;
   /** The same, where an answer is expected. */
   ask(text: string, by?: Partial<By>): Promise<Message>;
   /** The words of that answer. */
@@ -147,6 +149,9 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   const { store, time, rooms } = pipeline;
   const counters = given.ids;
   const messages = new Map<number, Message>();
+  /** Our messages by the ids of their rows, and what was said last. */
+  const rows = new Map<string, number>();
+  let lastSaid = 0;
   let reaction: string | null = null;
   let changed: Message | null = null;
   let last: () => Promise<Answer> = () => Promise.reject(new Error('nothing was said yet'));
@@ -164,7 +169,18 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     approvals: rooms.approvals,
     access: rooms.access,
     alarms: rooms.alarms,
-    store,
+    store: {
+      ...store,
+      sentMessage: async (id) => {
+        const messageId = rows.get(id);
+        return messageId === undefined ? store.sentMessage(id) : { messageId, address: given.address, topic: null };
+      },
+      messageAt: async (address, messageId) => {
+        const [deliveryId] = [...rows].find(([, each]) => each === messageId) ?? [];
+        if (deliveryId === undefined) return store.messageAt(address, messageId);
+        return { deliveryId, taskId: null, runId: null, occurrenceId: null };
+      },
+    },
     setUp: async () => ({ ...allOn, isPrivate: given.kind === 'private', ...given.setUp }),
     preview: (schedule) => previewOf(schedule, { after: time.now(), minIntervalMs: minute }),
     clock: time,
@@ -211,8 +227,11 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     const at = time.now();
     await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
     return answer.replies.flatMap((reply) => {
-      if (reply.is === 'message')
-        return [show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true)];
+      if (reply.is === 'message') {
+        const made = show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true);
+        if (reply.id !== undefined) rows.set(reply.id, made.id);
+        return [made];
+      }
       if (reply.is === 'removeTopic') return [];
       const message = messages.get(reply.messageId) ?? delivered(reply.messageId);
       if (reply.is === 'remove') {
@@ -247,36 +266,50 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     return ctx.answer;
   };
 
+  /** New words, or the last ones as they are edited. */
+  const spoken = async (text: string, by: Partial<By>, isEdit: boolean): Promise<readonly Message[]> => {
+    const { person = ada, topic = null } = by;
+    const updateId = await next();
+    const command = /^\/(\w+)/.exec(text)?.[1] ?? null;
+    const messageId = isEdit ? lastSaid : (counters.message += 1);
+    lastSaid = messageId;
+    const mends = isEdit ? await store.draftOfWords((await chat()).id, person.actor, messageId) : null;
+    if (isEdit && mends === null) return [];
+    const told = {
+      ...(await toldOf(updateId, person, topic)),
+      ...(mends === null ? {} : { mends }),
+      messageId,
+      command,
+      args: command === null ? text : text.slice(command.length + 1).trim(),
+      ...alongWith(by, messages),
+    };
+    const from = { id: person.id, is_bot: false, first_name: person.name };
+    const message = {
+      message_id: messageId,
+      date: 0,
+      chat: { id: 1, type: 'private', first_name: 'Ada' },
+      from,
+      text,
+    } as const;
+    const update = isEdit ? { edited_message: { ...message, edit_date: 1 } } : { message };
+    last = () => answerTo({ update_id: updateId, ...update }, told);
+    const answer = await last();
+    [reaction, changed] = [answer.reaction ?? null, null];
+    const shown = await commit(updateId, answer, topic);
+    const edited = answer.replies.flatMap((reply) =>
+      reply.is === 'edit' ? (messages.get(reply.messageId) ?? []) : [],
+    );
+    return isEdit ? [...shown, ...edited] : shown;
+  };
   const talk: Talk = {
     pipeline,
     chat,
     say: async (text, by = {}) => {
-      const { person = ada, topic = null } = by;
-      const updateId = await next();
-      const command = /^\/(\w+)/.exec(text)?.[1] ?? null;
-      const messageId = (counters.message += 1);
-      const facts = {
-        ...(await toldOf(updateId, person, topic)),
-        messageId,
-        command,
-        args: command === null ? text : text.slice(command.length + 1).trim(),
-        ...alongWith(by, messages),
-      };
-      const from = { id: person.id, is_bot: false, first_name: person.name };
-      const message = {
-        message_id: messageId,
-        date: 0,
-        chat: { id: 1, type: 'private', first_name: 'Ada' },
-        from,
-        text,
-      } as const;
-      last = () => answerTo({ update_id: updateId, message }, facts);
-      const told = await last();
-      [reaction, changed] = [told.reaction ?? null, null];
-      const shown = await commit(updateId, told, topic);
+      const shown = await spoken(text, by, false);
       if (shown.length > 1) throw new Error('one word brought several answers');
       return shown[0] ?? null;
     },
+    edit: async (text, by = {}) => (await spoken(text, by, true))[0] ?? null,
     ask: async (text, by) => {
       const message = await talk.say(text, by);
       if (message === null) throw new Error(`the bot was silent: ${text}`);

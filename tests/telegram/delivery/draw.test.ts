@@ -52,6 +52,7 @@ function aTask(facts: Partial<Task> = {}): Task {
     home: { provider: 'telegram', address: '-1001234', topic: null },
     topicState: 'none',
     topicId: null,
+    isTopicShared: false,
     context: {},
     counters: { runs: 0, failures: 0, consecutiveFailures: 0, boundedRuns: 0 },
     ...neverRan,
@@ -190,11 +191,13 @@ describe('what is drawn', () => {
     );
   });
 
-  test('the same card for the same state, so that evidence can compare the two', () => {
+  test('the same card for the same state, but for the time of which it is', () => {
     const view: View = { view: 'card' };
-    const later = { ...about(aTask()), now: start + minute };
-    expect(draw(view, later)).toEqual(draw(view, about(aTask())));
-    expect(draw(view, about(aTask({ version: 2 })))).not.toEqual(draw(view, about(aTask())));
+    const drawnAt = (now: number, task = aTask()) => draw(view, { ...about(task), now });
+    const [before, later] = [drawnAt(start), drawnAt(start + minute)];
+    expect(later?.buttons).toEqual(before?.buttons);
+    expect(later?.text).toBe(before?.text.replace(/10:00$/, '10:01'));
+    expect(drawnAt(start, aTask({ version: 2 }))?.buttons).not.toEqual(before?.buttons);
   });
 });
 
@@ -204,22 +207,22 @@ describe('the card says in words how the task stands', () => {
   const paused = { state: 'paused', nextAt: null, paused: { at: start, by: 'telegram:user:1001' } } as const;
 
   test.each([
-    [{}, 'Active'],
-    [{ ...paused, pausedReason: 'manual' }, 'Paused by Ada on Wed 18 Nov 10:00'],
-    [{ ...paused, pausedReason: 'manual', resumeAt: start }, 'Paused until Wed 18 Nov 10:00'],
+    [{}, '🟢 Active · Every weekday at 09:00 (Europe/Madrid)'],
+    [{ ...paused, pausedReason: 'manual' }, '⏸ Paused by Ada on Wed 18 Nov 10:00'],
+    [{ ...paused, pausedReason: 'manual', resumeAt: start }, '⏸ Paused until Wed 18 Nov 10:00'],
     [
       { ...paused, pausedReason: 'auto:consecutive_failures' },
-      'Paused on Wed 18 Nov 10:00, because too many runs in a row failed',
+      '⏸ Paused on Wed 18 Nov 10:00, because too many runs in a row failed',
     ],
-    [{ ...paused, pausedReason: 'chat_gone' }, 'Paused, because this chat could not be reached'],
-    [{ ...paused, pausedReason: 'auto:owner_gone' }, 'Paused until its owner is back, or somebody renews it'],
-    [{ ...paused, pausedReason: 'harmful_template' }, 'Paused: its template would harm others. Make it simpler'],
+    [{ ...paused, pausedReason: 'chat_gone' }, '⏸ Paused, because this chat could not be reached'],
+    [{ ...paused, pausedReason: 'auto:owner_gone' }, '⏸ Paused until its owner is back, or somebody renews it'],
+    [{ ...paused, pausedReason: 'harmful_template' }, '⏸ Paused: its template would harm others. Make it simpler'],
     [
       { ...paused, pausedReason: 'unreadable: schedule' },
-      'Paused: it cannot be read any more. Give it a new time, or delete it',
+      '⏸ Paused: it cannot be read any more. Give it a new time, or delete it',
     ],
-    [{ state: 'completed', nextAt: null }, 'Completed: nothing is left to run'],
-    [{ state: 'deleted', nextAt: null, deleted: paused.paused }, 'Deleted on Wed 18 Nov 10:00'],
+    [{ state: 'completed', nextAt: null }, '🏁 Finished'],
+    [{ state: 'deleted', nextAt: null, deleted: paused.paused }, '🗑 Deleted on Wed 18 Nov 10:00'],
   ] satisfies readonly (readonly [Partial<Task>, string])[])('%j', (facts, words) => {
     expect(stateOf(facts)).toBe(words);
   });
@@ -339,7 +342,8 @@ describe('whatever people write', () => {
           preview: () => previewOf(schedule, { after: start, minIntervalMs: minute }),
           store: { taskByTitle: async () => aTask({ title: text }) },
         };
-        const step = { step: 'preview', when: { words: 'every day at 9', at: start, schedule }, text, kept } as const;
+        const when = { words: 'every day at 9', at: start, schedule, assumed: [], ways: [] };
+        const step = { step: 'preview', when, text, kept } as const;
         sound(await proposalDrawn({ place, person: ada, ...rooms }, { draftId: otherId, step }));
       }),
       { numRuns: 60 },

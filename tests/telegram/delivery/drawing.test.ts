@@ -20,7 +20,7 @@ it('draws a result from its row, and asks whether it is done only when it may ha
     readUser: async () => null,
   };
   const deps = { store, clock: manualTime(start), defaultTimezone: 'UTC' };
-  const resultOf = { id: task.id, state: 'active', action: { kind: 'message' }, policies: {} } as const;
+  const resultOf = { ...task, state: 'active', action: { kind: 'message' }, policies: {} } as const;
   const result = { ...part({ shown: { view: 'result', text: 'Stand up!', occurrenceId: 'o-1' } }), taskId: task.id };
   const verbs = async (wasSent: boolean) => {
     const drawn = await drawnOf(deps, { ...result, resultOf, wasSent });
@@ -29,6 +29,23 @@ it('draws a result from its row, and asks whether it is done only when it may ha
   expect([await verbs(false), asked]).toEqual([['done', 'snooze'], []]);
   expect(await verbs(true)).toEqual(['notdone']);
   expect(asked).toEqual(['o-1']);
+});
+
+it('tells in one word what became of topics that were to go, those that are still there by name', async () => {
+  const drawnWith = async (done: number, failed: readonly string[], error: string) => {
+    const cleanedTopics = async () => ({ done, failed: failed.map((name) => ({ name, error })) });
+    const deps = { store: { ...memoryLedger(), cleanedTopics }, clock: manualTime(start), defaultTimezone: 'UTC' };
+    return (await drawnOf(deps, part({ shown: { view: 'cleaned', cleaning: 'c', deed: 'removeTopic' } })))?.text;
+  };
+  expect(await drawnWith(2, [], '')).toBe('Deleted 2 topics.');
+  const one = await drawnWith(2, ['#3 milk'], 'not enough rights to delete the topic');
+  expect(one).toMatch(/Deleted 2 .*#3 milk\n.*Delete messages/s);
+  const many = await drawnWith(
+    0,
+    Array.from({ length: 12 }, (_one, index) => `#${index} milk`),
+    'CHAT_STRANGE',
+  );
+  expect(many).toMatch(/^Still there: 12 .*and 2 more.*CHAT_STRANGE/s);
 });
 
 it.each<[DrawnView, string, string[]]>([

@@ -53,12 +53,14 @@ export function memoryLedger(): Ledger {
     isTopicTaken: async () => false,
     findChat: async () => null,
     heldParts: async () => [],
+    cleanedTopics: async () => ({ done: 0, failed: [] }),
     snoozesOf: async () => new Map(),
     readUser: async () => null,
     readTask: async () => null,
     readPlanned: async () => null,
     listTaskRuns: async () => ({ items: [], next: null }),
     readAck: async () => null,
+    readRun: async () => null,
     readQuestion: async () => null,
   };
 }

@@ -1,5 +1,5 @@
 import type { OrdinalDay, RruleParts } from '../rrule/parts.ts';
-import type { Recurrence } from '../rrule/recurrence.ts';
+import type { Recurrence, Rule } from '../rrule/recurrence.ts';
 import { clockText, dateText, dayOfWall, secondOfDayOf } from '../time/calendar.ts';
 import { toWall } from '../time/zone.ts';
 import {
@@ -91,20 +91,20 @@ function inMonths(months: readonly number[]): string[] {
   return months.length === 0 ? [] : [`in ${list(months.map((month) => MONTH_NAMES[month] ?? ''))}`];
 }
 
-function weekdayNames(recurrence: Recurrence): string {
-  const days = recurrence.periods?.days ?? recurrence.steps?.days;
+function weekdayNames(rule: Rule): string {
+  const days = rule.periods?.days ?? rule.steps?.days;
   return weekdayWords([0, 1, 2, 3, 4, 5, 6].filter((index) => ((days?.weekdays ?? 0) & (1 << index)) !== 0));
 }
 
-function dayParts(recurrence: Recurrence): string[] {
-  const { parts } = recurrence;
+function dayParts(rule: Rule): string[] {
+  const { parts } = rule;
   const words: string[] = [];
   if (parts.weekdays.length > 0) words.push(`on ${weekdayPart(parts)}`);
-  else if (parts.frequency === 'WEEKLY') words.push(`on ${weekdayNames(recurrence)}`);
-  return [...words, ...monthParts(recurrence)];
+  else if (parts.frequency === 'WEEKLY') words.push(`on ${weekdayNames(rule)}`);
+  return [...words, ...monthParts(rule)];
 }
 
-function monthParts({ parts, periods, steps }: Recurrence): string[] {
+function monthParts({ parts, periods, steps }: Rule): string[] {
   const words: string[] = [];
   const { monthDays, months } = (periods ?? steps)?.days ?? { monthDays: [], months: 0 };
   const behind = parts.frequency === 'MONTHLY' && parts.interval > 1 ? '' : ' of the month';
@@ -120,7 +120,7 @@ function counted(unit: string, values: readonly number[], preposition: string): 
     : [`${preposition} ${unit}${values.length === 1 ? '' : 's'} ${list(values.map(String))}`];
 }
 
-function timePart({ periods, parts, startWall }: Recurrence): string {
+function timePart({ periods, parts, startWall }: Rule): string {
   if (periods !== null) return clockTimes(parts, periods.times);
   const start = secondOfDayOf(startWall);
   const ownMinute = parts.frequency === 'HOURLY' ? [Math.floor(start / 60) % 60] : [];
@@ -161,31 +161,31 @@ function clockTimes(parts: RruleParts, all: readonly number[]): string {
 }
 
 /** The beginning of the rule, and whether its day parts have to follow. */
-function frequencyPart(recurrence: Recurrence): { head: string; rest: boolean } {
-  const { parts } = recurrence;
-  const whole = parts.interval === 1 ? (weekHead(recurrence) ?? monthHead(recurrence)) : null;
+function frequencyPart(rule: Rule): { head: string; rest: boolean } {
+  const { parts } = rule;
+  const whole = parts.interval === 1 ? (weekHead(rule) ?? monthHead(rule)) : null;
   if (whole !== null) return { head: whole, rest: false };
-  const dates = yearDates(recurrence);
+  const dates = yearDates(rule);
   if (dates !== null) return { head: `${every(parts.interval, 'year')} on ${dates}`, rest: false };
   return { head: every(parts.interval, UNITS[parts.frequency]), rest: true };
 }
 
 /** `every weekday`, `every Friday`: days of the week that a rule of days or of weeks names. */
-function weekHead(recurrence: Recurrence): string | null {
-  const { parts } = recurrence;
+function weekHead(rule: Rule): string | null {
+  const { parts } = rule;
   const { frequency, weekdays, monthDays, positions } = parts;
   const isWeekly = frequency === 'WEEKLY' && positions.length === 0;
   if (!isWeekly && !(frequency === 'DAILY' && weekdays.length > 0 && monthDays.length === 0)) return null;
-  const names = isWorkWeek(weekdays) ? 'weekday' : weekdayNames(recurrence);
+  const names = isWorkWeek(weekdays) ? 'weekday' : weekdayNames(rule);
   return [`every ${names}`, ...inMonths(parts.months.map((month) => month - 1))].join(' ');
 }
 
 /** `on the last Friday of the month`, `on the first weekday of the month`, `on the 1st of the month`. */
-function monthHead(recurrence: Recurrence): string | null {
-  const { parts, periods } = recurrence;
+function monthHead(rule: Rule): string | null {
+  const { parts, periods } = rule;
   const { frequency, weekdays, positions } = parts;
   if (frequency !== 'MONTHLY' || periods === null) return null;
-  if (isWorkdayOfMonth(recurrence)) {
+  if (isWorkdayOfMonth(rule)) {
     const names = [...positions].sort((a, b) => (a > 0 === b > 0 ? Math.abs(a) - Math.abs(b) : b - a)).map(ordinal);
     return [`on the ${list(names)} weekday of the month`, ...inMonths(parts.months.map((month) => month - 1))].join(
       ' ',
@@ -193,16 +193,16 @@ function monthHead(recurrence: Recurrence): string | null {
   }
   if (positions.length > 0 || weekdays.some(({ ordinal: number }) => number === 0)) return null;
   if (weekdays.length > 0 && periods.days.monthDays.length > 0) return null;
-  return dayParts(recurrence).join(' ');
+  return dayParts(rule).join(' ');
 }
 
-function isWorkdayOfMonth({ parts, periods }: Recurrence): boolean {
+function isWorkdayOfMonth({ parts, periods }: Rule): boolean {
   const { frequency, weekdays, positions, monthDays } = parts;
   if (frequency !== 'MONTHLY' || positions.length === 0 || monthDays.length > 0) return false;
   return isWorkWeek(weekdays) && periods?.times.length === 1;
 }
 
-function yearDates({ parts, periods }: Recurrence): string | null {
+function yearDates({ parts, periods }: Rule): string | null {
   const days = periods?.days;
   const isPlain =
     parts.weekdays.length + parts.yearDays.length + parts.weekNumbers.length + parts.positions.length === 0;
@@ -210,11 +210,10 @@ function yearDates({ parts, periods }: Recurrence): string | null {
   return days.monthDays.some((day) => day < 0) ? null : yearDayWords(days.monthDays, monthsIn(days.months));
 }
 
-function positionPart(recurrence: Recurrence): string {
-  const { positions, frequency } = recurrence.parts;
-  const times = recurrence.periods?.times ?? [];
-  const isTold =
-    pickedTimes(recurrence.parts, times) !== null || (recurrence.parts.interval === 1 && isWorkdayOfMonth(recurrence));
+function positionPart(rule: Rule): string {
+  const { positions, frequency } = rule.parts;
+  const times = rule.periods?.times ?? [];
+  const isTold = pickedTimes(rule.parts, times) !== null || (rule.parts.interval === 1 && isWorkdayOfMonth(rule));
   if (positions.length === 0 || isTold) return '';
   const names = [...positions]
     .sort((a, b) => (a > 0 === b > 0 ? Math.abs(a) - Math.abs(b) : b - a))
@@ -228,13 +227,14 @@ function weekStartPart({ frequency, interval, weekStart, weekNumbers, positions 
 }
 
 function exceptionPart({ lines, excluded, excludedDays, added, timezone }: Recurrence, day: DayWords): string {
+  const never = lines.exceptions.map(({ parts }) => exceptionWords(parts));
   const out = [...[...excluded].map((instant) => momentText(instant, timezone, day)), ...[...excludedDays].map(day)];
   const without = lines.excluded.length === 0 ? '' : `, except ${out.length > 3 ? `${out.length} dates` : list(out)}`;
   const extra =
     added.length === 0
       ? ''
       : `, and also on ${added.length > 3 ? `${added.length} more dates` : list(added.map((at) => momentText(at, timezone, day)))}`;
-  return without + extra;
+  return `${never.length === 0 ? '' : `, not ${list(never)}`}${without}${extra}`;
 }
 
 function momentText(instant: number, timezone: string, day: DayWords): string {
@@ -242,7 +242,7 @@ function momentText(instant: number, timezone: string, day: DayWords): string {
   return `${day(dayOfWall(wall))} ${clockText(secondOfDayOf(wall)).slice(0, 5)}`;
 }
 
-function spanPart({ parts, periods, steps, startWall, until, timezone }: Recurrence, day: DayWords): string {
+function spanPart({ parts, periods, steps, startWall, until, timezone }: Rule, day: DayWords): string {
   // A rule of whole days names its times itself; one that steps through the day has its phase from the time of DTSTART.
   const time = periods === null ? ` ${clockText(secondOfDayOf(startWall))}` : '';
   const start = `${day(dayOfWall(startWall))}${time}`;
@@ -261,15 +261,47 @@ function throughDay(time: string, days: string): string {
   return days === 'every day' ? time : `${time}, ${asCondition(days)}`;
 }
 
-/** A day as `2026-11-24`, which programs read, or as the people of a chat want it written; then "starting" goes before it. */
-export function rruleWords(recurrence: Recurrence, day: DayWords = dateText): string {
-  const { parts } = recurrence;
-  const { head, rest } = frequencyPart(recurrence);
-  const days = rest ? dayParts(recurrence) : [];
-  const time = timePart(recurrence);
+/** `on Sundays`, `on the 1st of the month`, `in August`, `on 25 December`. */
+function exceptionWords(parts: RruleParts): string {
+  const { frequency, weekdays, monthDays, months } = parts;
+  const isOfDates = frequency === 'YEARLY' && weekdays.length === 0;
+  const dates = isOfDates
+    ? yearDayWords(
+        monthDays,
+        months.map((month) => month - 1),
+      )
+    : null;
+  if (dates !== null) return `on ${dates}`;
+  const isPlain = weekdays.length > 0 && weekdays.every(({ ordinal: number }) => number === 0);
+  const names = `on ${weekdayWords(weekdays.map(({ weekday }) => weekday)).replace(/(?<=day)\b/g, 's')}`;
+  const days = weekdays.length === 0 ? [] : [isPlain ? names : `on ${weekdayPart(parts)}`];
+  return [
+    ...days,
+    ...(monthDays.length === 0 ? [] : [`on ${monthDaysPart(monthDays)} of the month`]),
+    ...(parts.yearDays.length === 0 ? [] : [`on ${signed(parts.yearDays, 'day')} of the year`]),
+    ...(parts.weekNumbers.length === 0 ? [] : [`in ${signed(parts.weekNumbers, 'week')} of the year`]),
+    ...inMonths(months.map((month) => month - 1)),
+  ].join(' ');
+}
+
+/** One rhythm, without its span. */
+function rhythm(rule: Rule): string {
+  const { parts } = rule;
+  const { head, rest } = frequencyPart(rule);
+  const days = rest ? dayParts(rule) : [];
+  const time = timePart(rule);
   const when = [head, ...days].join(' ');
-  const rule = time.startsWith('every ')
+  const words = time.startsWith('every ')
     ? throughDay(time, when)
     : [when, time].filter((part) => part !== '').join(' ');
-  return `${rule}${positionPart(recurrence)}${weekStartPart(parts)}${spanPart(recurrence, day)}${exceptionPart(recurrence, day)}`;
+  return `${words}${positionPart(rule)}${weekStartPart(parts)}`;
+}
+
+/** A day as `2026-11-24`, which programs read, or as the people of a chat want it written; then "starting" goes before it. */
+export function rruleWords(recurrence: Recurrence, day: DayWords = dateText): string {
+  const { rules } = recurrence;
+  const spans = rules.map((rule) => spanPart(rule, day));
+  const same = new Set(spans).size === 1;
+  const words = rules.map((rule, index) => `${rhythm(rule)}${same ? '' : spans[index]}`);
+  return `${list(words)}${same ? spans[0] : ''}${exceptionPart(recurrence, day)}`;
 }

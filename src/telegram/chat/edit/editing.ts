@@ -14,7 +14,7 @@ import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { fieldIn, isField, nearField } from './field-words.ts';
-import { retimed } from './retiming.ts';
+import { type Guessed, retimed } from './retiming.ts';
 import { editMenu } from './view.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
@@ -37,12 +37,14 @@ function takesEdit(words: string, ctx: ChatContext): 'yes' | 'maybe' {
 
 async function editTime(ctx: ChatContext, task: Task, words: string): Promise<Answer> {
   const read = await retimed(ctx, task, words);
-  if ('patch' in read) return edited(ctx, task, read.patch);
+  if ('patch' in read) return edited(ctx, task, read.patch, read);
   if ('asks' in read) return read.asks;
   const near = nearField(words);
   if (near?.is === 'unknown') {
     return answer(texts.field.nearest(near.word, near.field, `#${task.number} ${near.example}`));
   }
+  const [word = ''] = /^\p{L}+(?=\s)/u.exec(words) ?? [];
+  if (read.isTimeless === true && word !== '') return answer(texts.field.unknown(word, task.number));
   const tries = [...read.tries.slice(0, 2), ...texts.retime.fields];
   return answer(texts.retime.how(read.sentence, tries, task.number));
 }
@@ -53,9 +55,11 @@ function isBareNumber({ args }: ChatContext, rest: string): boolean {
 }
 
 /** Changes the task and shows what is different now, with the way back. */
-async function edited(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Answer> {
+async function edited(ctx: ChatContext, task: Task, patch: TaskPatch, read: Guessed = {}): Promise<Answer> {
   const { words, rows } = await change(ctx, task, withTitle(task, patch));
-  return answer(words, rows);
+  const { assumed = [], ways = [] } = read;
+  const told = assumed.length === 0 ? words : blocks(words, texts.making.assumed(assumed.join(', ')));
+  return answer(told, [ways, ...rows]);
 }
 
 /** A title that was taken from the text goes along with it; one that somebody chose stays. */
@@ -165,13 +169,13 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit
     return { ...(await edited(ctx, task, patch)), draft: drop };
   }
   const read = await retimed(ctx, task, words);
-  if ('patch' in read) return { ...(await edited(ctx, task, read.patch)), draft: drop };
+  if ('patch' in read) return { ...(await edited(ctx, task, read.patch, read)), draft: drop };
   if ('asks' in read) return { ...read.asks, draft: drop };
   const isTalk = step.misses >= missesAloud && ctx.place.chat.kind !== 'private' && ctx.repliedTo?.isOurs !== true;
   if (isTalk) return silence;
   const id = ctx.ids.next();
   return {
     ...answer(texts.retime.how(read.sentence, read.tries, null), cancelRow(id)),
-    draft: putDraft(ctx, id, { ...step, misses: step.misses + 1 }),
+    draft: putDraft(ctx, id, { ...step, misses: step.misses + 1 }, row.id),
   };
 }

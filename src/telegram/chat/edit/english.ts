@@ -16,11 +16,13 @@ export const retimeTexts = {
   once: (name: Rich, { number, repeats, at, hour }: Once): Rich =>
     blocks(
       lines(say`${name} repeats: ${oneLine(repeats, 200)}.`, `What you wrote is a single moment: ${at}.`),
-      'Shall it run once then, and never again?',
+      'Should it run once then, and never again?',
       hour === null ? null : say`${code(`/edit #${number} ${hour}`)} moves the hour and keeps the days.`,
     ),
+  day: (name: Rich, { repeats, day }: { readonly repeats: string; readonly day: string }): Rich =>
+    lines(say`${name} repeats: ${oneLine(repeats, 200)}.`, `Should it run ${day} from now on, or once?`),
   which: (name: Rich, times: readonly string[], time: string): Rich =>
-    say`${name} runs at ${both(times)}. Which of them shall be ${time}?`,
+    say`${name} runs at ${both(times)}. Which one should be ${time}?`,
   noHour: (name: Rich, runs: string): Rich =>
     say`${name} runs ${oneLine(runs, 200)}, so there is no hour of the day to move. Nothing was changed.`,
   notSaid: (name: Rich, runs: string): Rich =>
@@ -31,6 +33,8 @@ export const retimeTexts = {
   button: {
     once: 'Make it once',
     keep: 'Keep as it is',
+    series: (when: string): string => when.charAt(0).toUpperCase() + when.slice(1),
+    onceOn: (when: string): string => `Once, ${when}`,
     inPlace: (old: string, time: string): string => `${old} → ${time}`,
     alone: (time: string): string => `Only ${time}`,
   },
@@ -38,13 +42,13 @@ export const retimeTexts = {
   how: (sentence: Rich | string, tries: readonly string[], number: number | null): Rich =>
     blocks(
       sentence,
-      lines('These can be read:', ...tries.map((each) => code(number === null ? each : `/edit #${number} ${each}`))),
+      lines('For example:', ...tries.map((each) => code(number === null ? each : `/edit #${number} ${each}`))),
     ),
   bareNumber: (number: number, word: string): Rich =>
     blocks(
       `${word} may be an hour or a task, so I have changed nothing.`,
       lines(
-        'These can be read:',
+        'For example:',
         Number(word) < 24 ? code(`/edit #${number} ${word.padStart(2, '0')}:00`) : null,
         code(`/edit #${word}`),
       ),
@@ -57,7 +61,7 @@ function both(times: readonly string[]): string {
 }
 
 export const editTexts = {
-  menu: 'What shall be changed?',
+  menu: 'What do you want to change?',
   askTime: (name: Rich, tries: readonly string[]): Rich =>
     blocks(say`Send the new time for ${name} as your next message. For example:`, list(tries)),
   askText: (name: Rich): Rich => say`Send the new text for ${name} as your next message.`,
@@ -147,12 +151,20 @@ export const fieldTexts = {
   noMedia: 'none',
   how: (field: string, number: number, example: string): Rich =>
     say`I cannot read that for ${oneLine(field, 40)}. Write it like this: ${code(`/edit #${number} ${example}`)}`,
+  unknown: (word: string, number: number): Rich =>
+    blocks(
+      say`I do not know “${oneLine(word, 40)}”. You can change the time, the text, the title, the zone and more (/edit #${number}).`,
+      lines(
+        'For example:',
+        ...['8:30', 'every monday at 9', 'text Water the plants'].map((each) => code(`/edit #${number} ${each}`)),
+      ),
+    ),
   nearest: (word: string, field: string, example: string): Rich =>
     lines(say`I do not know “${oneLine(word, 40)}”. Did you mean ${field}?`, say`Write ${code(`/edit ${example}`)}`),
   byReply: 'In a group, send it as a reply to this message.',
   nextBefore: (times: string): string => `Next runs before: ${times}`,
   menu: {
-    more: 'What else shall be changed?',
+    more: 'What else do you want to change?',
     ask: (field: string, value: string, example: string): Rich =>
       lines(`${field}: ${value}`, say`Press one, or write ${code(`/edit ${example}`)}`),
   },

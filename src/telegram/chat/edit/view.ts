@@ -14,7 +14,7 @@ import { choicePatch, exampleOf } from './field-words.ts';
 export function editMenu(task: Task, facts: CardFacts): Drawn {
   const { button: words, edit, field } = texts;
   const id = shortId(task.id);
-  return drawn(blocks(cardText(task, facts), edit.menu), [
+  return drawn(blocks(cardText(task, { ...facts, isUnfolded: true }), edit.menu), [
     [
       button(field.button.time, dataOf('editwhat', id, 'time')),
       button(field.button.text, dataOf('editwhat', id, 'text')),
@@ -39,7 +39,7 @@ export function moreMenu(task: Task, facts: CardFacts): Drawn {
   const id = shortId(task.id);
   const row = (names: readonly SettingName[]) =>
     names.map((name) => button(field.button[name], dataOf('field', id, name)));
-  return drawn(blocks(cardText(task, facts), field.menu.more), [
+  return drawn(blocks(cardText(task, { ...facts, isUnfolded: true }), field.menu.more), [
     row(['missed', 'ack', 'unchanged']),
     row(['quiet', 'approval']),
     row(['keep', 'ends']),

@@ -34,7 +34,7 @@ export const helpTexts = {
     cancel: 'Drop the task being made, or stop a run: /cancel #3',
     settings: 'Who creates, quiet hours, dates and more: /settings quiet 22-7',
     digest: 'What is coming and what failed, in one message: /digest daily 8:00',
-    topic: 'Delete the topic of a task: /topic delete #3',
+    topic: 'Tidy up topics: /topic clean, /topic delete #3',
     purge: 'Delete all tasks of this chat, or of a person; it counts and asks first',
     status: 'How things stand: set-up, tasks, what waits',
     usage: 'Messages of this chat, and how many tasks fit in',

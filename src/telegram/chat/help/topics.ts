@@ -87,7 +87,7 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/settings', 'shows all of them, with buttons'],
     ['/settings create admins', 'who may make tasks; members is the other choice'],
     ['/settings quiet 22:30-06:45', 'at night nothing comes; /help quiet has more'],
-    ['/settings dates de', 'how dates are written'],
+    ['/settings dates us', 'how dates are written'],
     ['/settings thumbs off', 'a message instead of a thumbs up'],
   ],
   digest: [
@@ -99,6 +99,7 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
   topic: [
     ['/topic delete', 'in the topic of a task: deletes the topic, not the task'],
     ['/topic delete #3', 'the same from anywhere in this chat'],
+    ['/topic clean', 'counts the topics of finished tasks, asks, and closes or deletes them'],
   ],
   purge: [
     ['/purge', 'counts the tasks of this chat, asks, and deletes them'],
@@ -173,8 +174,9 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
     also: ['silent', 'night', 'urgent', 'sleep'],
     does: 'Quiet hours: messages wait until they end, or come without a sound',
     examples: [
-      ['/settings quiet 22:00-07:00', 'in this chat they wait until 7'],
-      ['/settings quiet 22:00-07:00 silent', 'they come, but make no sound'],
+      ['/settings quiet 22:00-07:00 hold', 'in this chat they wait until 7'],
+      ['/settings quiet 22:00-07:00 silent', 'they come at once, without a sound'],
+      ['/settings quiet 23-8', 'other hours; hold or silent stays as it was, and is hold at first'],
       ['/settings quiet off', 'no quiet hours'],
       ['/edit #3 quiet 22:00-07:00', 'for one task alone'],
       ['/edit #3 urgent on', 'this task comes at night as well'],

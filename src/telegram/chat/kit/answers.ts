@@ -130,7 +130,13 @@ export function sentenceOf(error: unknown): string | null {
   if (!(error instanceof AppError)) return null;
   const words = table[error.code];
   if (words === 'ours') return null;
-  return words === 'itself' ? error.message : words(error);
+  return words === 'itself' ? ownSentence(error) : words(error);
+}
+
+/** The sentence for its reason, or for its code where there is one reason; a fault that the chat has no words for says its own. */
+function ownSentence({ code, details, message }: AppError): string {
+  const { refusal } = texts;
+  return refusal[String(details?.['reason'])] ?? refusal[code] ?? message;
 }
 
 /** The fault and its place, without the advice to those who write to the API. */

@@ -1,12 +1,14 @@
 import type { ChatStore, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { World } from '../../../app/ports/outside.ts';
+import type { AckStore } from '../../../app/ports/questions.ts';
+import type { RunView } from '../../../app/ports/runs.ts';
 import type { TaskStore } from '../../../app/ports/tasks.ts';
 import type { TruthStore } from '../../../app/ports/why.ts';
 import { leftOutAhead, upcoming } from '../../../app/tasks/upcoming.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { isPerson } from '../../../domain/access.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
-import type { Button, Drawn } from '../../../domain/shown.ts';
+import { type Button, type Drawn, type MediaKind, mediaKinds } from '../../../domain/shown.ts';
 import {
   executionThread,
   failuresPause,
@@ -21,7 +23,7 @@ import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zone
 import { policyLines } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
 import { lines, type Rich, drawn, urlOf } from './rich.ts';
-import { nameOf } from './rights.ts';
+import { calledOf, nameOf, shortName } from './rights.ts';
 
 /** Facts that a card tells beside the task itself. */
 export interface CardFacts {
@@ -31,17 +33,27 @@ export interface CardFacts {
   readonly pauserName?: string | null;
   /** When it was started by the press that draws this. */
   readonly startedAt?: number;
+  /** What became of the last run; its own status where that is not known. */
+  readonly last?: LastRun | null;
   /** When it comes once more beside its schedule. */
   readonly snoozes?: readonly OpenSnooze[];
   /** Runs ahead that somebody has skipped. */
   readonly leftOut?: readonly number[];
   /** How the chat wants dates written. */
   readonly dates?: DateStyle | undefined;
+  /** With what is seldom looked for as well. */
+  readonly isUnfolded?: boolean;
   /**
    * Two presses of one button, as it was drawn, have one effect; a button that was drawn anew is another one. So each
    * drawing has its own mark.
    */
   readonly mark: string;
+}
+
+/** Whether the result of a run has come, and whether somebody has done what it asks for, where it asks. */
+export interface LastRun {
+  readonly was: keyof typeof texts.task.lastWas;
+  readonly done: 'notAsked' | 'open' | 'notDone' | { readonly by: string };
 }
 
 /** The card of a task: what it is, how it stands, and everything that can be done to it. */
@@ -51,21 +63,49 @@ export function card(task: Task, facts: CardFacts): Drawn {
 
 export function cardText(task: Task, facts: CardFacts): Rich {
   const { task: words } = texts;
-  const schedule = scheduleWords(task, facts.now, facts.dates);
+  const next = nextText(task, facts);
+  const last = lastTexts(task, facts);
+  // What an event to come makes old tells its time.
+  const isOfItsTime = task.state === 'active' && (next !== null || last.length > 0);
   return lines(
     words.heading(task.number, task.title),
-    stateText(task, facts),
-    schedule === null ? null : words.scheduled(schedule, zoneOf(task)),
-    nextText(task, facts),
+    ...standing(task, facts),
+    next,
     leftOutText(task, facts),
     snoozeText(task, facts),
-    ...lastTexts(task, facts),
+    ...last,
     staleText(task, facts),
-    task.state === 'deleted' ? null : placeText(task),
+    task.topicState === 'blocked' && task.state !== 'deleted' ? words.topicBlocked : null,
+    ...(facts.isUnfolded === true ? foldedTexts(task, facts) : []),
+    isOfItsTime ? words.asOf(aboutMoment(facts.now, settingOf(task, facts.now, facts.dates))) : null,
+  );
+}
+
+/** What goes on as planned takes one line; every other state has its own. */
+function standing(task: Task, facts: CardFacts): readonly (Rich | string | null)[] {
+  const [state, schedule] = [stateText(task, facts), scheduleText(task, facts)];
+  return task.state === 'active' && schedule !== null ? [texts.task.standing(state, schedule)] : [state, schedule];
+}
+
+/** What few look for every day. */
+function foldedTexts(task: Task, facts: CardFacts): readonly (Rich | string | null)[] {
+  const isSaid = isBlank(task.instructions) || task.instructions.trim() === task.title;
+  return [
+    placeText(task),
     ...policyLines(task.policies, settingOf(task, facts.now, facts.dates)),
     originText(task, facts),
-    isBlank(task.instructions) || task.instructions.trim() === task.title ? null : words.text(task.instructions),
-  );
+    isSaid ? null : texts.task.text(task.instructions),
+  ];
+}
+
+function scheduleText(task: Task, { now, dates }: CardFacts): Rich | null {
+  const schedule = scheduleWords(task, now, dates);
+  return schedule === null ? null : texts.task.scheduled(schedule, zoneOf(task), mediaOf(task));
+}
+
+function mediaOf({ action }: Pick<Task, 'action'>): MediaKind | null {
+  const { kind } = (action['media'] ?? {}) as { readonly kind?: unknown };
+  return mediaKinds.find((each) => each === kind) ?? null;
 }
 
 /** Somebody else may have taken it over since it was made. */
@@ -76,8 +116,12 @@ function originText({ created, ownerId, ...task }: Task, { ownerName = null, now
   return isTakenOver && ownerName !== null ? words.takenOver(ownerName, at) : words.madeOn(ownerName, at);
 }
 
-function nextText({ state, schedule }: Task, { next, now, dates }: CardFacts): string | null {
-  if (next.length > 0) return texts.task.next(moments(next.slice(0, 3), settingOf({ schedule }, now, dates)));
+function nextText(task: Task, { next, now, dates, isUnfolded }: CardFacts): string | null {
+  const { state, schedule } = task;
+  // The one run of a task is in its schedule.
+  if (schedule.kind === 'once' && next.length > 0) return null;
+  const told = next.slice(0, isUnfolded === true ? nextShown : 1);
+  if (told.length > 0) return texts.task.next(moments(told, settingOf(task, now, dates)));
   return state === 'active' ? texts.task.noNext : null;
 }
 
@@ -85,9 +129,13 @@ const leftOutMax = 3;
 
 function leftOutText(task: Task, { leftOut = [], now, dates }: CardFacts): string | null {
   const ahead = leftOut.filter((slot) => slot > now);
-  if (ahead.length === 0 || task.state === 'deleted' || task.state === 'completed') return null;
+  if (ahead.length === 0 || isEnded(task)) return null;
   const told = moments(ahead.slice(0, leftOutMax), settingOf(task, now, dates));
   return texts.task.leftOut(told, ahead.length - Math.min(ahead.length, leftOutMax));
+}
+
+function isEnded({ state }: Task): boolean {
+  return state === 'completed' || state === 'deleted';
 }
 
 function snoozeText(task: Task, { snoozes = [], now, dates }: CardFacts): Rich | string | null {
@@ -104,7 +152,7 @@ function snoozeText(task: Task, { snoozes = [], now, dates }: CardFacts): Rich |
     : lines(free === '' ? null : snoozedTo(free), held === '' ? null : snoozedHeld(held));
 }
 
-/** In words, because a colour or a sign alone says nothing to many. */
+/** A sign and the word, because a colour or a sign alone says nothing to many. */
 function stateText(task: Task, facts: Pick<CardFacts, 'now' | 'pauserName' | 'dates'>): string {
   const { task: words } = texts;
   const setting = settingOf(task, facts.now, facts.dates);
@@ -135,17 +183,18 @@ function pausedText(task: Task, by: string | null, setting: Setting): string {
   return at === null ? words.paused : words.pausedBy(by, at);
 }
 
-function lastTexts(task: Task, { now, startedAt, dates }: CardFacts): readonly (Rich | string | null)[] {
-  const { task: words, status } = texts;
+function lastTexts(task: Task, { now, startedAt, last = null, dates }: CardFacts): readonly (Rich | string)[] {
+  const { task: words } = texts;
   const { lastRunAt, lastRunStatus, lastError } = task;
   const setting = settingOf(task, now, dates);
   if (startedAt !== undefined) return [words.started(aboutMoment(startedAt, setting))];
-  if (lastRunAt === null || lastRunStatus === null) return [words.neverRan];
-  const failed = lastRunStatus === 'failed' && lastError !== null;
-  return [
-    `${words.last(status[lastRunStatus] ?? lastRunStatus, aboutMoment(lastRunAt, setting))}${words.runs(task.counters.runs)}`,
-    failed ? words.lastError(lastError) : null,
-  ];
+  if (lastRunAt === null || lastRunStatus === null) return [];
+  const { was, done } = last ?? { was: wasOf(lastRunStatus, []), done: 'notAsked' };
+  const told = words.last(words.lastWas[was], aboutMoment(lastRunAt, setting), {
+    done: typeof done === 'object' ? words.doneBy(done.by) : words.done[done],
+    runs: task.counters.runs,
+  });
+  return [told, ...(lastRunStatus === 'failed' && lastError !== null ? [words.lastError(lastError)] : [])];
 }
 
 function staleText(task: Task, { now, dates }: CardFacts): string | null {
@@ -153,10 +202,11 @@ function staleText(task: Task, { now, dates }: CardFacts): string | null {
   return since === null ? null : texts.task.stale(aboutMoment(since, settingOf(task, now, dates)));
 }
 
-function placeText(task: Task): Rich | string {
+function placeText(task: Task): Rich | string | null {
   const { task: words } = texts;
-  if (task.topicState === 'blocked') return words.topicBlocked;
-  return task.topicState === 'ready' ? words.inTopic(topicUrl(task)) : words.topicLater;
+  if (task.state === 'deleted' || task.topicState === 'blocked') return null;
+  if (task.topicState !== 'ready') return words.topicLater;
+  return task.isTopicShared ? words.inShared(topicUrl(task)) : words.inTopic(topicUrl(task));
 }
 
 function topicUrl(task: Task): string | null {
@@ -164,22 +214,28 @@ function topicUrl(task: Task): string | null {
   return urlOf(thread?.address, thread?.topic);
 }
 
-export function cardButtons(task: Task, { next, mark }: Pick<CardFacts, 'next' | 'mark'>): (Button | null)[][] {
+/** What has ended offers what still works. Delete stands apart from what only looks. */
+export function cardButtons(
+  task: Task,
+  { next, mark, isUnfolded = false }: Pick<CardFacts, 'next' | 'mark' | 'isUnfolded'>,
+): (Button | null)[][] {
   const { button: words } = texts;
   const id = shortId(task.id);
-  if (task.state === 'deleted') return [[button(words.undo, dataOf('restore', id))]];
+  const history = button(words.history, dataOf('history', id));
+  if (task.state === 'deleted') return [[button(words.undo, dataOf('restore', id)), history]];
   const goesOn = task.state === 'active';
   const [first] = next;
   return [
     [
-      button(words.runNow, dataOf('run', id, mark)),
+      button(isEnded(task) ? words.runAgain : words.runNow, dataOf('run', id, mark)),
       goesOn ? button(words.pause, dataOf('pause', id)) : null,
       task.state === 'paused' ? goOnButton(task) : null,
-      button(words.edit, dataOf('edit', id)),
+      goesOn && first !== undefined ? button(words.skip, dataOf('skip', id, first.toString(36))) : null,
     ],
     [
-      goesOn && first !== undefined ? button(words.skip, dataOf('skip', id, first.toString(36))) : null,
-      button(words.history, dataOf('history', id)),
+      button(words.edit, dataOf('edit', id)),
+      history,
+      isUnfolded ? button(words.less, dataOf('task', id)) : button(words.more, dataOf('task', id, 'more')),
       button(words.delete, dataOf('delete', id)),
     ],
   ];
@@ -215,8 +271,9 @@ export function settingFor(
 
 export interface FactsDeps extends Pick<World, 'clock'> {
   readonly store: Pick<ChatStore, 'snoozesOf' | 'readUser'> &
-    Pick<TaskStore, 'listTaskRuns'> &
-    Pick<TruthStore, 'readPlanned'>;
+    Pick<TaskStore, 'listTaskRuns' | 'readRun'> &
+    Pick<TruthStore, 'readPlanned'> &
+    Pick<AckStore, 'readAck'>;
 }
 
 /** Facts about a task as they stand now, wherever it is shown. */
@@ -232,7 +289,32 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
     next: planned === null ? [] : upcoming(planned, nextShown),
     ownerName: await nameOf({ store }, task.ownerId),
     pauserName: task.paused === null ? null : await nameOf({ store }, task.paused.by),
+    last: await lastRunOf(task, store),
   };
+}
+
+/** Null where nothing has run, or nothing is known of it any more. */
+async function lastRunOf(
+  { id: taskId, lastRunId, lastRunStatus, policies }: Task,
+  store: FactsDeps['store'],
+): Promise<LastRun | null> {
+  const run = lastRunId === null ? null : await store.readRun(lastRunId);
+  if (run === null || lastRunStatus === null) return null;
+  const was = wasOf(lastRunStatus, run.deliveries);
+  const { occurrenceId } = run;
+  if (policies.ack === undefined || occurrenceId === null) return { was, done: 'notAsked' };
+  const ack = await store.readAck({ taskId, occurrenceId });
+  if (ack === null) return { was, done: 'notAsked' };
+  if (ack.doneBy !== null) return { was, done: { by: shortName(await calledOf({ store }, ack.doneBy)) } };
+  return { was, done: ack.status === 'open' ? 'open' : 'notDone' };
+}
+
+/** The work and its delivery can go wrong alone; the worst part counts. */
+function wasOf(status: NonNullable<Task['lastRunStatus']>, parts: RunView['deliveries']): LastRun['was'] {
+  if (status !== 'succeeded') return status;
+  if (parts.length === 0) return 'ran';
+  if (parts.some((part) => part.status === 'failed')) return 'notDelivered';
+  return parts.every((part) => part.status === 'delivered') ? 'delivered' : 'waits';
 }
 
 /** Facts of a card that is drawn for a word or a press here. */

@@ -1,5 +1,51 @@
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { blocks, bold, code, italic, lines, oneLine, say, type Rich, pre, shortened } from './rich.ts';
+
+const { number, or, plural } = englishForms;
+
+/** Times, beside the dates that Intl writes. */
+export const clockTexts = {
+  once: (day: string, clock: string): string => `once on ${day} at ${clock}`,
+  ahead: {
+    now: 'now',
+    minutes: (count: number): string => `in ${count} min`,
+    hours: (count: number): string => `in ${count} h`,
+    days: (count: number): string => plural(count, { one: 'in {n} day', other: 'in {n} days' }),
+  },
+  long: {
+    seconds: (count: number): string => `${number(count)} s`,
+    minutes: (count: number): string => `${count} min`,
+    hours: (count: number): string => `${count} h`,
+    days: (count: number): string => plural(count, { one: '{n} day', other: '{n} days' }),
+  },
+} as const;
+
+/** Rights that somebody lacks. */
+export const accessTexts = {
+  notTheirs: (owner: string | null): string => `Only ${owner ?? 'its owner'} or an admin may do that.`,
+  adminsOnly: (names: readonly string[]): string =>
+    names.length === 0
+      ? 'Only an admin of this chat may do that.'
+      : `Only an admin of this chat may do that. Ask ${or(names)}.`,
+  ownersOnly: 'Only an owner of this bot may do that.',
+} as const;
+
+/** Refusals of the use cases, by the reason in their details, or by their code where that has one reason. */
+export const refusalTexts: Readonly<Record<string, string>> = {
+  no_run: 'This task has no coming run to skip.',
+  no_run_then: 'This task has no run in that time to skip.',
+  next_unknown: 'This task is running now. Its next run is known when this one ends: skip it then.',
+  no_change: 'There is nothing to undo. Runs and changes from more than 24 hours ago stay as they are.',
+  change_old: 'That was more than 24 hours ago, so I cannot undo it. Change it by hand.',
+  deleted_long_ago: 'This task was deleted more than 24 hours ago. Make a new one with /new.',
+  unreadable: 'I cannot read this task any more. Give it a new time, or delete it.',
+  rate_limited: 'This task was started too often within one second. Try again.',
+  run_in_progress: 'This task is running now. Wait until it ends, or stop it with /cancel.',
+  no_task: 'This run belongs to no task. Send its text again instead.',
+  run_succeeded: 'This run succeeded, so there is nothing to retry. Press Run again to repeat it.',
+  nothing_to_answer: 'This was answered already.',
+};
 
 export const chatTexts = {
   greeting: (name: string): Rich =>
@@ -159,3 +205,38 @@ export const outTexts = {
   bundleMore: (count: number): string => `and ${count} more`,
   messages: (count: number): string => (count === 1 ? '1 message' : `${count} messages`),
 };
+
+/** Words that intake says by itself, before or instead of a command. */
+export const intakeTexts = {
+  /** An owner needs the number, and hardly anybody knows their own. Which groups there are is nobody's business here. */
+  strangerRefused: (userId: number): string =>
+    [
+      'Hello! I am a private bot, and you are not on my list yet.',
+      `Ask the person who runs this bot to send me: /allow ${userId}`,
+      'In a group where I am approved you can write to me right away.',
+    ].join('\n'),
+  /** While there is no owner, whoever writes is most likely the one who has just started the server. */
+  unclaimed:
+    'Hello! Nobody owns this bot yet. If it is yours, send /start and the code that the server printed when it was started: /start CODE',
+  groupRefused: 'Hello! I only work in groups that my owner has approved.',
+  pressRefused: 'This bot is private.',
+  claimWrong: 'This is not the code that the server printed at its last start.',
+  claimLocked:
+    'Too many wrong codes were sent. Start the server again; it prints a new code, and you can try with that.',
+  postAsYourself:
+    'You are posting as the group, so I cannot tell who you are. Post as yourself (turn off “Remain anonymous” in your admin rights) and send it again.',
+  cannotTellWho: 'I cannot ask Telegram right now who you are in this chat. Please try again in a minute.',
+  tooFast: 'That was a lot at once. Please try again in a minute.',
+  /** To somebody who is not in the chat, or was denied. */
+  mayNot: 'You may not use me in this chat.',
+  notYours:
+    'Somebody else wrote that, so I do not take it as a command. Write it yourself, or reply to it: /new tomorrow at 9 sends you its text then.',
+  textOnly:
+    'I can schedule texts, pictures, videos, voice messages, audio and other files, but not this. Send /help to see what I understand.',
+  oldButton: 'This button is from an earlier time. Here is how things stand now.',
+  storeAway: 'I cannot reach my database right now. I have kept this and will handle it as soon as I can.',
+  fault: (errorId: string): string =>
+    `Something went wrong on my side, and it was not your fault. Please try again. (Error ${errorId})`,
+  givenUp: (errorId: string): string =>
+    `Something went wrong: I tried this several times and could not do it. (Error ${errorId})`,
+} as const;

@@ -8,7 +8,7 @@ import type { Answer, ChatContext, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { answer, answerWith, choiceDrawn, pageSize, Refused } from './answers.ts';
 import { taskName } from './card.ts';
-import { draftHere, replacedWords, putRow } from './drafts.ts';
+import { putRow, saidIn } from './drafts.ts';
 import { button, dataOf, shortId } from './press.ts';
 import { blocks, type Rich } from './rich.ts';
 import { demand } from './rights.ts';
@@ -226,8 +226,7 @@ async function choiceOf(ctx: ChatContext, { verb, takes }: Wish, { lead, tasks, 
   if (words === '' || takes === undefined) return answerWith(choiceDrawn(lead, tasks, dataWith(verb)));
   const made = { id: ctx.ids.next(), now: ctx.clock.now() };
   const kept = keptFor(ctx, { command: ctx.command ?? 'task', words }, made);
-  const dropped = kept.draft === null ? null : replacedWords(await draftHere(ctx));
-  return { ...answerWith(choiceDrawn(blocks(dropped, lead), tasks, kept.dataFor)), draft: kept.draft };
+  return { ...answerWith(choiceDrawn(lead, tasks, kept.dataFor)), draft: kept.draft };
 }
 
 function dataWith(verb: string): (task: Task) => string | null {
@@ -273,7 +272,13 @@ function keptFor(ctx: ChatContext, { command, words }: Unnamed, { id, now }: { i
   if (inline({ id }) !== null) return { dataFor: inline, draft: null };
   return {
     dataFor: (task: Task) => dataOf('which', shortId(task.id), `@${shortId(id)}`),
-    draft: putRow(ctx, { id, step: stepName, body: { command, words }, expiresAt: now + keptMs }),
+    draft: putRow(ctx, {
+      id,
+      step: stepName,
+      body: { command, words },
+      messageId: saidIn(ctx)?.message ?? null,
+      expiresAt: now + keptMs,
+    }),
   };
 }
 

@@ -38,8 +38,8 @@ interface Choice {
   readonly label: (title: string) => string;
 }
 
-const allowing: Choice = { verb: 'allow', label: texts.allow.allow };
-const denying: Choice = { verb: 'deny', label: texts.allow.deny };
+const allowing: Choice = { verb: 'allow', label: (title) => texts.allow.allow(title) };
+const denying: Choice = { verb: 'deny', label: (title) => texts.allow.deny(title) };
 
 interface Meant {
   readonly address: string;

@@ -14,6 +14,7 @@ import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { allowPressed, denyPressed } from './allowing.ts';
 import { keepList, startWords, lastList, zoneCheckRow } from './checklist.ts';
+import { cleanPressed } from './cleaning.ts';
 import { purgePressed, topicDeletePressed } from './removals.ts';
 
 /** The chat as a whole: its set-up and its zone, by commands and by buttons. */
@@ -187,6 +188,7 @@ export const placeButtons = {
   allow: allowPressed,
   deny: denyPressed,
   purge: purgePressed,
+  clean: cleanPressed,
   topicdelete: onTask('change', topicDeletePressed, { deleted: 'handled' }),
   keep: onChat('read', async (ctx) => redrawn(ctx, drawn(texts.topic.kept))),
 } satisfies Buttons;

@@ -16,6 +16,8 @@ export const topicTexts = {
   none: (name: Rich): Rich => say`${name} has no topic. Its next run makes one.`,
   unavailable: (name: Rich): Rich =>
     say`${name} has no topic, and topics are switched off here. /start says how to switch them on.`,
+  shared:
+    'Its results stand in Reminders, among those of other tasks. To remove the whole topic, delete it in Telegram.',
   beingMade: (name: Rich): Rich => say`The topic of ${name} is being made right now. Try again in a minute.`,
   confirm: (name: Rich, isDeleted: boolean): Rich =>
     blocks(
@@ -33,6 +35,38 @@ export const topicTexts = {
       ? say`I am deleting the topic of ${name}.`
       : say`I am deleting the topic of ${name}. The task goes on; its next run makes a new one.`,
   deletedWord: 'Topic deleted',
+} as const;
+
+const topicsText = (count: number): string => `${count} ${count === 1 ? 'topic' : 'topics'}`;
+
+/** Names of topics that are told; more would not be read. */
+const namesMax = 10;
+
+export const cleanTexts = {
+  none: 'No topics of finished tasks here.',
+  confirm: (count: number, max: number): string =>
+    `${topicsText(count)} of finished tasks. Closed topics can still be read; deleted ones are gone with all their messages.${count > max ? ` I do ${max} at a time.` : ''}`,
+  close: (count: number): string => `Close ${count}`,
+  delete: (count: number): string => `Delete ${count}`,
+  kept: 'Nothing was changed.',
+  changed: 'There are others by now. Look again.',
+  begun: (what: 'close' | 'delete', count: number): string =>
+    `${what === 'close' ? 'Closing' : 'Deleting'} ${topicsText(count)}, one after the other. I will say when that is done.`,
+  done: (deed: 'close' | 'removeTopic', count: number): string =>
+    `${deed === 'close' ? 'Closed' : 'Deleted'} ${topicsText(count)}.`,
+  failed: (names: readonly string[], error: string | null, isRight: boolean): Rich =>
+    blocks(
+      lines(
+        `Still there: ${topicsText(names.length)}.`,
+        ...names.slice(0, namesMax).map((name) => oneLine(name, 60)),
+        names.length > namesMax ? `and ${names.length - namesMax} more` : null,
+      ),
+      isRight
+        ? 'Open the group’s administrators, choose this bot, and allow “Manage topics” and “Delete messages”.'
+        : error === null
+          ? null
+          : `Telegram says: ${oneLine(error, 120)}`,
+    ),
 } as const;
 
 interface Purged {
@@ -144,7 +178,7 @@ export const allowTexts = {
   listed: (): Rich => bold('Let in:'),
   entry: ({ title, role, by, since }: Entry): string => {
     const told = [roles[role], by === null ? null : `by ${oneLine(by, 40)}`, since === null ? null : `since ${since}`];
-    return `${title}: ${told.filter((one) => one !== null).join(', ')}`;
+    return `${oneLine(title, 80)}: ${told.filter((one) => one !== null).join(', ')}`;
   },
   more: (): Rich => say`and more: ${code('cronogram access list')}`,
   deny: (title: string): string => `Deny ${oneLine(title, 30)}`,

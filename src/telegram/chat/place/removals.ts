@@ -14,6 +14,7 @@ import { drawn } from '../kit/rich.ts';
 import { demand, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { peopleCalled } from './allowing.ts';
+import { cleanCommand } from './cleaning.ts';
 
 /** The tasks that a purge is about: of the chat, or of a person, and then here or, for owners of the bot, in all chats. */
 interface Purge {
@@ -102,13 +103,19 @@ async function askedBy(ctx: ChatContext): Promise<Purge> {
   return { person, isEverywhere: scope === 'all' };
 }
 
-/** `/topic delete`: the topic of a task goes, with all its messages, and the task goes on. */
-export const topicCommand = onFound('change', meant, async (ctx, { task }) => {
+/** `/topic delete`, `/topic clean`. */
+export async function topicCommand(ctx: ChatContext): Promise<Answer> {
+  return /^clean$/i.test(ctx.args.trim()) ? cleanCommand(ctx) : deleteTopic(ctx);
+}
+
+/** The topic of a task goes, with all its messages, and the task goes on. */
+const deleteTopic = onFound('change', meant, async (ctx, { task }) => {
   const { topic } = texts;
   if (task.topicState === 'creating') return answer(topic.beingMade(taskName(task)));
   if (task.topicId === null) {
     return answer(ctx.place.isForum ? topic.none(taskName(task)) : topic.unavailable(taskName(task)));
   }
+  if (task.isTopicShared) return answer(topic.shared);
   const isDeleted = task.state === 'deleted';
   return answer(topic.confirm(taskName(task), isDeleted), [
     [button(topic.deleteIt, dataOf('topicdelete', shortId(task.id), task.topicId)), button(topic.keep, dataOf('keep'))],

@@ -1,4 +1,3 @@
-import type { FoundByPress } from '../../../app/ports/chats.ts';
 import type { NotedDone } from '../../../app/ports/questions.ts';
 import type { Actor } from '../../../domain/access.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -13,7 +12,7 @@ import { arg, longId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { calledOf, refusal, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { doneShown, firstShown, resultRows, withLine, withoutLine, withRows } from './view.ts';
+import { doneShown, firstShown, resultRows, unnamedResult, withLine, withoutLine, withRows } from './view.ts';
 
 /** "Done", said by a button, in a reply, or as a word in the topic of a task whose reminder is open. */
 
@@ -61,7 +60,7 @@ function doneReplies(
   result: NotedDone['result'],
 ): readonly Reply[] {
   const isOnResult = result === null || result.messageId === said.messageId;
-  const first = isOnResult ? (said.shown ?? firstShown(result)) : firstShown(result);
+  const first = isOnResult ? (said.shown ?? firstShown(result, said.task)) : firstShown(result, said.task);
   if (first === null) return [{ is: 'message', shown: drawn(line) }];
   const messageId = isOnResult ? said.messageId : result.messageId;
   const about = { taskId: said.task.id, occurrenceId: said.occurrenceId };
@@ -77,18 +76,20 @@ function doneReplies(
  */
 export async function noteArrival(
   { place, messageId, shown, store, clock }: ChatContext,
-  of: Pick<FoundByPress, 'taskId' | 'occurrenceId'>,
+  task: Task,
+  occurrenceId: string,
 ): Promise<void> {
   if (shown === null || messageId === 0) return;
   const { address } = place.chat;
-  await store.foundByPress({ ...of, address, topic: place.topic, messageId, text: shown.text, at: clock.now() });
+  const found = { taskId: task.id, occurrenceId, messageId, texts: unnamedResult(shown.text, task) };
+  await store.foundByPress({ ...found, address, topic: place.topic, at: clock.now() });
 }
 
 /** [Done]. */
 export async function donePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const { messageId, shown } = ctx;
   const occurrenceId = longId(arg(ctx, 1));
-  await noteArrival(ctx, { taskId: task.id, occurrenceId });
+  await noteArrival(ctx, task, occurrenceId);
   const { replies, word, isTheirs } = await done(ctx, { task, occurrenceId, messageId, shown });
   return { replies, ...toastOf(word, !isTheirs) };
 }
@@ -155,7 +156,7 @@ export async function notDoneSaid(ctx: ChatContext, implied: Implied): Promise<A
     return answer(texts.reply.notDoneBefore(taskName(task)));
   const refused = await takenBack(ctx, task, { occurrenceId, by: ack.doneBy });
   if (refused !== null) return turnedDown(refused);
-  const result = firstShown(ack.result);
+  const result = firstShown(ack.result, task);
   if (ack.result === null || result === null) return answer(texts.reminder.notDone);
   const shown = withRows(result, resultRows(task, occurrenceId, markFor(ctx)));
   return {

@@ -84,6 +84,10 @@ export const noticeTexts = {
     isAstray
       ? say`Telegram did not show a message in the topic of ${name ?? 'this task'}, so I made the topic anew. What stood elsewhere I took back.`
       : say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
+  sharedRemade: (isAstray: boolean): string =>
+    isAstray
+      ? 'Telegram did not show a message in the topic Reminders, so I made the topic anew. What stood elsewhere I took back.'
+      : 'Somebody deleted the topic Reminders, so I made it again. /settings one-offs apart gives each one-off a topic of its own.',
   notRenamed: (name: Rich | null, cause: BlockedCause): Rich =>
     say`This topic should be called ${name ?? 'otherwise'} now and keeps its old name, because ${causes[cause].what} I try again every ten minutes, for a day.`,
   notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
@@ -210,8 +214,8 @@ export const reminderTexts = {
     say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, kind)} So are its next runs, and I tell this once.`,
   mayNotRunTodo: (who: string | null): string =>
     `It goes on when ${who === null ? 'you press Renew' : `${who} presses Renew, whose task it is then`}.`,
-  mayNotRunNow: (name: string, ...why: Parameters<typeof mayNotBecause>): string =>
-    `${name} may not run, because ${mayNotBecause(...why)}`,
+  mayNotRunNow: (name: string, reason: Obstacle, kind: string): string =>
+    `${name} may not run, because ${mayNotBecause(reason, kind)}`,
   waitsForOwner: (name: string): string => `${name} may not run, because its owner is not in this chat any more.`,
   whoRenews: 'Whoever renews it owns it then.',
   ownerOrAdmin: (owner: string | null): string => `${owner === null ? 'its owner' : oneLine(owner, 40)} or an admin`,

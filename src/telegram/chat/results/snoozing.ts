@@ -23,7 +23,7 @@ import { firstShown, resultRows, withLine, withoutLine, withRows } from './view.
 export async function snoozePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const occurrence = longId(arg(ctx, 1)) || null;
   const rows = snoozeButtons(task, occurrence, ctx.clock.now());
-  if (occurrence !== null) await noteArrival(ctx, { taskId: task.id, occurrenceId: occurrence });
+  if (occurrence !== null) await noteArrival(ctx, task, occurrence);
   if (occurrence !== null && ctx.shown !== null) return redrawn(ctx, withRows(ctx.shown, rows));
   const menu = drawn(texts.deed.snoozeFor(taskName(task)), rows);
   return occurrence === null ? redrawn(ctx, menu) : answerWith(menu);
@@ -70,7 +70,7 @@ export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer
     return redrawn(ctx, drawn(await snoozedWords(ctx, snoozed), undoRow(task, snoozed.entryId)), toast);
   }
   const line = texts.deed.snoozedLine(shortName(ctx.person.name), at, setting.timezone);
-  const { messageId, shown } = await resultFor(ctx, { taskId: task.id, occurrenceId: longId(occurrence) });
+  const { messageId, shown } = await resultFor(ctx, task, longId(occurrence));
   const rows = resultRows(task, longId(occurrence), 'r');
   const told = withRows(withLine(withoutLine(shown), line) ?? shown, rows);
   return { replies: [{ is: 'edit', messageId, shown: told }], ...toastOf(toast) };
@@ -95,10 +95,11 @@ export async function snoozedWords(ctx: ChatContext, { task, until, movedFrom }:
 /** Pressed below a reminder, which goes away, it is told in the result itself. */
 async function resultFor(
   { messageId, shown, store }: ChatContext,
-  of: Parameters<ChatContext['store']['readAck']>[0],
+  task: Task,
+  occurrenceId: string,
 ): Promise<{ readonly messageId: number; readonly shown: Drawn }> {
-  const result = (await store.readAck(of))?.result ?? null;
-  const first = result === null || result.messageId === messageId ? null : firstShown(result);
+  const result = (await store.readAck({ taskId: task.id, occurrenceId }))?.result ?? null;
+  const first = result === null || result.messageId === messageId ? null : firstShown(result, task);
   if (result !== null && first !== null) return { messageId: result.messageId, shown: first };
   return { messageId, shown: shown ?? { text: '' } };
 }

@@ -211,10 +211,30 @@ export function resultRows(task: ResultTask | null, occurrenceId: string, mark: 
   return [task.policies.ack === undefined ? [again] : [done, again]];
 }
 
+type Named = Pick<ResultTask, 'number' | 'title' | 'isTopicShared'>;
+
+/** Before the words of a result that stands among those of other tasks. A text that begins with the title is not told it twice. */
+function headOf(text: string, { number, title }: Named): string {
+  return text.startsWith(title.replace(/…$/, '')) ? `#${number} ` : `#${number} ${title}\n`;
+}
+
+/** In the topic that one-offs share a result names its task, where there is room for that. */
+export function namedResult({ text, media }: Pick<Drawn, 'text' | 'media'>, task: Named): string {
+  const named = task.isTopicShared ? `${headOf(text, task)}${text}`.trimEnd() : text;
+  return named.length > (media === undefined ? messagePartLengthMax : captionLengthMax) ? text : named;
+}
+
+/** The texts that a result may have had before it was given the name of its task. */
+export function unnamedResult(shown: string, task: Named): readonly string[] {
+  if (!task.isTopicShared) return [shown];
+  const heads = [`#${task.number} `, `#${task.number} ${task.title}\n`];
+  return [shown, ...heads.filter((head) => shown.startsWith(head)).map((head) => shown.slice(head.length))];
+}
+
 /** A result as it was at first. */
-export function firstShown(result: NotedDone['result']): Drawn | null {
+export function firstShown(result: NotedDone['result'], task: Named): Drawn | null {
   if (result === null || !('text' in result.shown)) return null;
-  const { text } = result.shown;
+  const text = namedResult(result.shown, task);
   return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
 }
 

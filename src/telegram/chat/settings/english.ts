@@ -1,25 +1,11 @@
-import { namedIn } from '../../../domain/access.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Quiet } from '../../../domain/quiet.ts';
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import { bold, code, lines, say, type Rich } from '../kit/rich.ts';
 
-/** Each language calls itself by its own name, so that it is found by whoever reads no other. */
-const styles: Readonly<Record<DateStyle, string>> = {
-  en: 'English',
-  iso: 'Digits',
-  us: 'American',
-  de: 'Deutsch',
-  es: 'Español',
-  fr: 'Français',
-  it: 'Italiano',
-  nl: 'Nederlands',
-  pl: 'Polski',
-  pt: 'Português',
-  ru: 'Русский',
-  sv: 'Svenska',
-  tr: 'Türkçe',
-  uk: 'Українська',
-};
+const { or } = englishForms;
+
+const styles: Readonly<Record<DateStyle, string>> = { en: 'Day first', iso: 'Digits', us: 'American' };
 
 export const settingsTexts = {
   styles,
@@ -32,8 +18,8 @@ export const settingsTexts = {
     const does = mode === 'hold' ? 'results wait until they end' : 'results come without a sound';
     return `Quiet hours: ${from} to ${to} (${zone}), ${does}`;
   },
-  reactions: (on: boolean): string => `Thumbs up instead of a message: ${on ? 'on' : 'off'}`,
-  dates: (style: DateStyle, example: string): string => `Dates: ${styles[style]}, such as ${example}`,
+  reactions: (on: boolean): string => `Confirm with 👍 instead of a message: ${on ? 'on' : 'off'}`,
+  dates: (example: string): string => `Dates: ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   keep: (words: string | null): string => `History: ${words ?? 'all that the server keeps'}`,
   digest: (words: string | null): string => `Digest: ${words ?? 'off'}`,
@@ -49,24 +35,38 @@ export const settingsTexts = {
       code('/settings alarms chat'),
       code('/settings alarms off'),
     ),
-  adminsOnly: (names: readonly string[]): string => `Only an admin of this chat may change that${namedIn(names)}.`,
+  adminsOnly: (names: readonly string[]): string =>
+    names.length === 0
+      ? 'Only an admin of this chat may change that.'
+      : `Only an admin of this chat may change that. Ask ${or(names)}.`,
   ownQuiet: (): Rich => say`For a task of your own: ${code('/edit #3 quiet 22:00-07:00')}`,
   ownZone: (): Rich => say`For a task of your own: ${code('/edit #3 zone Europe/Madrid')}`,
   ownHours: (): Rich => say`Other hours: ${code('/settings quiet 22:30-06:45')}`,
-  pickDates: 'How shall dates be written here?',
+  pickDates: 'How should I write dates here?',
   membersCreate: 'Members create',
   adminsCreate: 'Admins create',
   quietOff: 'Quiet: off',
   hold: 'Hold results',
   silent: 'Without sound',
-  reactionsOn: '👍 on',
-  reactionsOff: '👍 off',
+  reactionsOn: 'Confirm with 👍',
+  reactionsOff: 'Confirm in words',
   keepChoices: { all: 'All history', '10r': '10 runs', '30d': '30 days' },
   datesButton: 'Dates',
   zoneButton: 'Time zone',
   digestButton: 'Digest',
   current: (label: string): string => `✓ ${label}`,
   saved: 'Saved',
+  oneOffs: (where: 'apart' | 'together'): string =>
+    `One-offs: ${where === 'apart' ? 'a topic each' : 'together in Reminders'}`,
+  oneOffsApart: 'A topic each',
+  oneOffsTogether: 'Together in Reminders',
+  oneOffsKeep: 'Keep a topic each',
+  oneOffsOffer: (topics: number): string =>
+    `${topics} topics here hold finished one-offs. New ones can share one topic, Reminders. /topic clean tidies the old ones.`,
+  oneOffsNow: (where: 'apart' | 'together'): string =>
+    where === 'together'
+      ? 'New one-offs come together in the topic Reminders. Tasks that have a topic keep it.'
+      : 'Each one-off gets a topic of its own. /settings one-offs together changes that.',
   unread: (): Rich =>
     lines(
       'I cannot read that. These can be read:',
@@ -74,7 +74,8 @@ export const settingsTexts = {
       code('/settings quiet 22:30-06:45 silent'),
       code('/settings quiet off'),
       code('/settings thumbs off'),
-      code('/settings dates de'),
+      code('/settings one-offs together'),
+      code('/settings dates us'),
       code('/settings keep 100 runs, 30 days'),
       code('/settings zone Madrid'),
       code('/settings digest daily 8:00'),
@@ -97,7 +98,7 @@ export const settingsTexts = {
       code('/settings keep all'),
     ),
   unreadDates: (): Rich =>
-    say`I know these: ${Object.keys(styles).join(', ')}. For example ${code('/settings dates de')}`,
+    say`I know these: ${Object.keys(styles).join(', ')}. For example ${code('/settings dates us')}`,
 } as const;
 
 export const digestTexts = {

@@ -30,7 +30,10 @@ import { historyOf, listOf, whyWords, whyCommand } from './looking.ts';
 
 /** Buttons of cards, lists and menus. After each callback the message shows how the task stands now. */
 export const taskButtons = {
-  task: onTask('read', (ctx, task) => onCard(ctx, task)),
+  task: onTask('read', async (ctx, task) => {
+    const isUnfolded = arg(ctx, 1) === 'more';
+    return redrawn(ctx, card(task, { ...(await factsOf(task, ctx)), isUnfolded }));
+  }),
   run: onTask('change', runPressed),
   pause: onTask('change', async (ctx, task) =>
     stateTold(ctx, (await ctx.tasks.pause(targetOf(ctx, task), null)).task, texts.deed.pausedWord),
@@ -42,7 +45,9 @@ export const taskButtons = {
   skip: onTask('change', skipPressed),
   edit: onTask('change', async (ctx, task) => redrawn(ctx, editMenu(task, await factsOf(task, ctx)))),
   editwhat: onTask('change', editWhatPressed),
-  history: onTask('read', async (ctx, task) => redrawn(ctx, await historyOf(task, ctx, arg(ctx, 1) || null))),
+  history: onTask('read', async (ctx, task) => redrawn(ctx, await historyOf(task, ctx, arg(ctx, 1) || null)), {
+    deleted: 'handled',
+  }),
   why: onTask('read', whyPressed, { deleted: 'handled' }),
   delete: onTask('change', deletePressed, { deleted: 'handled' }),
   restore: onTask(

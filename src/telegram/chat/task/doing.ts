@@ -11,7 +11,7 @@ import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
-import { draftHere } from '../kit/drafts.ts';
+import { draftHere, isEditing, messageOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
@@ -168,8 +168,11 @@ export async function cancelCommand(ctx: ChatContext): Promise<Answer> {
   const isNamed = isNumbered || (await calledAlone(ctx, ctx.args)) !== null;
   const draft = isNamed ? null : await draftHere(ctx);
   if (draft !== null) {
-    const words = draft.step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
-    return { ...answer(words), draft: { is: 'drop', draftId: draft.row.id } };
+    const words = isEditing(draft.step) ? texts.making.editDropped : texts.making.dropped;
+    const messageId = await messageOf(ctx, draft);
+    // A preview that cannot be created any more says so.
+    const told = messageId === null ? answer(words) : redrawn({ ...ctx, messageId }, drawn(words));
+    return { ...told, draft: { is: 'drop', draftId: draft.row.id } };
   }
   if (implied === null && ctx.args.trim() === '') return answer(texts.deed.nothingToCancel);
   return cancelRun(ctx);

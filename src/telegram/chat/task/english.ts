@@ -1,3 +1,5 @@
+import type { MediaKind } from '../../../domain/shown.ts';
+import { mediaWords, withArticle } from '../kit/english.ts';
 import { bold, code, italic, lines, link, oneLine, quote, say, shortened, type Rich } from '../kit/rich.ts';
 
 /** How a title is told in a sentence; longer ones are cut there, never on the card. */
@@ -14,36 +16,51 @@ export const taskTexts = {
   plainName: (number: number, title: string): string => `#${number} ${oneLine(title, titleShownMax)}`,
   text: (text: string): Rich => quote(shortened(text.trim(), textShownMax)),
 
-  active: 'Active',
-  failing: (count: number): string => `Active, but failing: ${count} ${count === 1 ? 'run' : 'runs'} in a row`,
-  paused: 'Paused',
-  pausedBy: (name: string | null, at: string): string => `Paused${name === null ? '' : ` by ${name}`} on ${at}`,
-  pausedUntil: (until: string): string => `Paused until ${until}`,
+  active: '🟢 Active',
+  failing: (count: number): string => `🔴 Failing: ${count === 1 ? 'the last run' : `the last ${count} runs`}`,
+  paused: '⏸ Paused',
+  pausedBy: (name: string | null, at: string): string => `⏸ Paused${name === null ? '' : ` by ${name}`} on ${at}`,
+  pausedUntil: (until: string): string => `⏸ Paused until ${until}`,
   pausedForFailures: (at: string | null): string =>
-    `Paused${at === null ? '' : ` on ${at}`}, because too many runs in a row failed`,
-  pausedForChat: 'Paused, because this chat could not be reached',
-  pausedForTemplate: 'Paused: its template would harm others. Make it simpler',
-  pausedForOwner: 'Paused until its owner is back, or somebody renews it',
-  pausedUnreadable: 'Paused: it cannot be read any more. Give it a new time, or delete it',
-  completed: 'Completed: nothing is left to run',
-  deleted: 'Deleted',
-  deletedAt: (at: string): string => `Deleted on ${at}`,
+    `⏸ Paused${at === null ? '' : ` on ${at}`}, because too many runs in a row failed`,
+  pausedForChat: '⏸ Paused, because this chat could not be reached',
+  pausedForTemplate: '⏸ Paused: its template would harm others. Make it simpler',
+  pausedForOwner: '⏸ Paused until its owner is back, or somebody renews it',
+  pausedUnreadable: '⏸ Paused: it cannot be read any more. Give it a new time, or delete it',
+  completed: '🏁 Finished',
+  deleted: '🗑 Deleted',
+  deletedAt: (at: string): string => `🗑 Deleted on ${at}`,
 
-  scheduled: (words: string, zone: string): Rich => say`${words} (${zone})`,
+  scheduled: (words: string, zone: string, media: MediaKind | null): Rich =>
+    media === null ? say`${words} (${zone})` : say`${words} (${zone}), with ${withArticle(mediaWords[media])}`,
+  standing: (state: string, schedule: Rich): Rich => say`${state} · ${schedule}`,
   next: (times: string): string => `Next: ${times}`,
   noNext: 'Next: nothing planned',
-  leftOut: (times: string, more: number): string => `Left out: ${times}${more === 0 ? '' : ` and ${more} more`}`,
-  neverRan: 'Last: has not run yet',
+  leftOut: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `Stale since ${since}`,
-  last: (status: string, at: string): string => `Last: ${status} ${at}`,
+  last: (was: string, at: string, { done, runs }: { readonly done: string; readonly runs: number }): string =>
+    `Last: ${was} ${at}${done}${runs === 0 ? '' : ` (${runs} ${runs === 1 ? 'run' : 'runs'})`}`,
+  /** What became of a run and of its result. */
+  lastWas: {
+    delivered: 'delivered',
+    waits: 'not delivered yet',
+    notDelivered: 'could not be delivered',
+    ran: 'ran',
+    failed: 'failed',
+    cancelled: 'cancelled',
+  },
+  doneBy: (name: string): string => `, done by ${name}`,
+  done: { notAsked: '', open: ', not done yet', notDone: ', not done' },
+  asOf: (at: string): Rich => italic(`As of ${at}`),
   started: (at: string): string => `Started ${at}; the result comes in its topic`,
   lastError: (error: string): Rich => say`Error: ${italic(oneLine(error, errorShownMax))}`,
   inTopic: (url: string | null): Rich =>
     url === null ? say`Results: in its own topic` : say`Results: ${link('in its own topic', url)}`,
+  inShared: (url: string | null): Rich =>
+    url === null ? say`Results: in Reminders` : say`Results: ${link('in Reminders', url)}`,
   topicLater: 'Results: in its own topic, made at the first run',
   snoozedTo: (times: string): string => `Snoozed to ${times}`,
   snoozedHeld: (times: string): string => `Snoozed to ${times}, if resumed before`,
-  runs: (count: number): string => (count === 0 ? '' : `, ${count} ${count === 1 ? 'run' : 'runs'} so far`),
   madeOn: (name: string | null, at: string): string => `Made${name === null ? '' : ` by ${name}`} on ${at}`,
   takenOver: (name: string, at: string): string => `Belongs to ${name}, made on ${at}`,
   policy: (name: string, value: string): string => `${name}: ${value}`,
@@ -68,6 +85,8 @@ export const buttonTexts = {
   skip: 'Skip next',
   history: 'History',
   delete: 'Delete',
+  more: 'More',
+  less: 'Less',
   undo: 'Undo',
   create: 'Create',
   changeTime: 'Change time',

@@ -29,7 +29,6 @@ describe('the days of a schedule', () => {
   test.each([
     ['iso', 'starting 2026-11-24'],
     ['us', 'starting Tue, Nov 24'],
-    ['es', 'starting mar, 24 nov'],
     ['en', 'starting Tue 24 Nov'],
   ] as const)('follow the dates of the chat: %s', (dates, told) => {
     expect(scheduleText(read('every 2 weeks on tuesday at 19:00'), now, dates)).toContain(told);

@@ -104,12 +104,14 @@ test.each([
   await note('out');
   await pass(hour);
   const card = await talk.ask('/task 1', { person: ada });
-  expect(card.text).toContain('\nPaused until its owner is back, or somebody renews it\n');
-  expect(labels(card)[0]).toEqual(['Run now', 'Renew', 'Edit']);
+  expect(card.text).toContain('\n⏸ Paused until its owner is back, or somebody renews it\n');
+  expect(labels(card)[0]).toEqual(['Run now', 'Renew']);
   await goOn(talk);
   await pass(minute);
   expect(await taskIn(talk)).toMatchObject({ state: 'active', ownerId: ada.actor });
-  expect((await talk.ask('/task 1', { person: ada })).text).toContain('Belongs to Ada, made on ');
+  const after = await talk.ask('/task 1', { person: ada });
+  await talk.press(after, 'More', { person: ada });
+  expect(after.text).toContain('Belongs to Ada, made on ');
 });
 
 async function oldResume(talk: Talk) {

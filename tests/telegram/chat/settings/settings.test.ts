@@ -21,7 +21,7 @@ test('what is kept beside the settings stays, whatever is changed', async () => 
 test('what somebody else has chosen meanwhile is not lost', async () => {
   const { talk, message: one } = await afterAsking('/settings');
   const other = await talk.ask('/settings', { person: root });
-  await talk.press(one, '👍 off');
+  await talk.press(one, 'Confirm in words');
   await talk.press(other, 'Admins create', { person: root });
   expect((await talk.chat()).settings).toEqual({ reactions: false, create: 'admins' });
 });

@@ -28,7 +28,7 @@ describe('which task is meant', () => {
     expect(list.text).toBe('Which task? Press one, or name it: /pause #1');
     expect(labels(list)).toEqual([['#1 Lunch', '#2 Tea']]);
     await talk.press(list, '#2 Tea');
-    expect(list.text).toMatch(/^#2 Tea\nPaused by Ada on Wed 18 Nov 09:00\n/);
+    expect(list.text).toMatch(/^#2 Tea\n⏸ Paused by Ada on Wed 18 Nov 09:00\n/);
     expect((await tasksIn(talk)).find(({ number }) => number === 2)?.state).toBe('paused');
   });
 
@@ -131,8 +131,9 @@ describe('the card', () => {
     await talk.ask('/run 1');
     await talk.pipeline.settle();
     const card = await talk.ask('/task 1');
+    await talk.press(card, 'More');
     const { topicId } = await taskIn(talk);
-    expect(card.text).toContain('\nLast: ok Wed 18 Nov 09:00, 1 run so far\n');
+    expect(card.text).toContain('\nLast: delivered Wed 18 Nov 09:00 (1 run)\n');
     expect(card.shown.entities?.find(({ type }) => type === 'text_link')?.url).toBe(`https://t.me/c/1234/${topicId}`);
   });
 });

@@ -5,8 +5,8 @@ import { inputOf, lastSlot, type Schedule, type ScheduleInput } from '../../../d
 import type { OnceSchedule } from '../../../domain/schedule/shapes.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
-import { readLone, timeOr } from '../../../domain/when/asked.ts';
-import type { Setting as Reading } from '../../../domain/when/draft.ts';
+import { readTime, timeOr } from '../../../domain/when/asked.ts';
+import type { Setting as Reading } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
@@ -39,7 +39,7 @@ export async function retimed(ctx: ChatContext, task: Task, all: string): Promis
   if (moved !== null) return moved;
   const days = isRepeating(task) ? byDays(reading, ctx.clock.now(), task, words) : null;
   if (days !== null) return days;
-  const read = await triedTo(async () => readLone(words, reading));
+  const read = await triedTo(async () => readTime(words, reading));
   if ('refusal' in read) {
     const { sentence, tries } = whatIsWrongWithTime(read.refusal);
     return { sentence, tries: triesFor(task, tries) };
@@ -74,7 +74,7 @@ function keepButton(task: Task) {
 /** Minutes since midnight, where the words are nothing but times of the day; null for everything else. */
 function clocksIn(words: string, reading: Reading): readonly number[] | null {
   const alone = words.replace(/^(?:at|@)\s*/i, '');
-  const read = timeOr(() => readLone(`every day at ${alone}`, reading));
+  const read = timeOr(() => readTime(`every day at ${alone}`, reading));
   if (read?.text !== '') return null;
   const { schedule } = read;
   const isDaily = schedule.kind === 'cron' && /^\S+ \S+ \* \* \*$/.test(schedule.cron);
@@ -145,17 +145,18 @@ function byDays(reading: Reading, now: number, task: Task, words: string): Retim
   const times = hoursOf(task.schedule);
   if (times === null) return null;
   const set = daySet.exec(words)?.[1];
-  const isTimed = set === undefined && timeOr(() => readLone(words, reading)) !== null;
+  const alone = set === undefined ? timeOr(() => readTime(words, reading)) : null;
+  const isTimed = alone !== null && !alone.assumed.some(({ what }) => what === 'day');
   if (isTimed) return null;
   const end = endWords(task, now);
   const clock = times.map(clockOf).join(' and ');
   const timed = `${set === undefined ? words : `every ${set}`} at ${clock}`;
-  const read = timeOr(() => readLone(timed, reading));
+  const read = timeOr(() => readTime(timed, reading));
   if (read?.text !== '') return null;
   const { schedule } = read;
   if (schedule.kind === 'once' || end === null) return meant(task, schedule, now);
   // A series that had an end keeps it: it was not said that it shall go on for ever.
-  const ended = timeOr(() => readLone(`${timed} ${end}`, reading));
+  const ended = timeOr(() => readTime(`${timed} ${end}`, reading));
   return asSchedule(inputOf(ended?.schedule ?? schedule));
 }
 

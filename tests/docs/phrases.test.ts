@@ -67,7 +67,7 @@ describe('a time', () => {
   it('that goes to the API or the command line is read', () => {
     const shown = matched(
       [...pages, ...['README.md', 'docs/api.md', 'docs/cli.md'].map(read)],
-      /(?:"when": |--when )"([^"]+)"/g,
+      /(?:"when": |--when |task create )"([^"]+)"/g,
     );
     expect(shown.length).toBeGreaterThan(2);
     expect(shown.filter((words) => kindOf(words) === 'refused')).toEqual([]);

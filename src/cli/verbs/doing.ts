@@ -1,3 +1,5 @@
+import { minuteOf } from '../../app/why/moments.ts';
+import { iso } from '../../domain/schedule/time/calendar.ts';
 import { durationText } from '../../domain/schedule/time/duration.ts';
 import type { AnswerOf } from '../client.ts';
 import { usage } from '../faults.ts';
@@ -78,10 +80,9 @@ export const doingVerbs = [
         body,
         ...keyHeader(key),
       });
-      const words =
-        'until' in body
-          ? `until ${timesIn(found.schedule.timezone, session.clock.now()).full(body.until)}`
-          : `for ${when}`;
+      const now = session.clock.now();
+      const until = 'until' in body ? body.until : iso(minuteOf(now + (ms ?? 0)));
+      const words = `until ${timesIn(found.schedule.timezone, now).full(until)}`;
       return { json: answer, text: await sentence(session.terminal, `Snoozed ${named(answer.task)} ${words}.`) };
     },
   }),

@@ -29,7 +29,7 @@ export interface Moments {
 export function coarse(fine: Moments): Moments {
   return {
     full: (instant) => fine.full(minuteOf(instant)),
-    day: fine.day,
+    day: (days) => fine.day(days),
     exact: (instant) => fine.exact(instant),
     beside: (instant, other) => fine.beside(minuteOf(instant), other),
   };

@@ -39,7 +39,7 @@ export function answerDayOut(timeline: Timeline, { first, last }: Span): Answer[
 
 function exceptionText(timeline: Timeline, at: number): { readonly cause: string; readonly text: string } | null {
   const ruling = rulingAt(timeline, at);
-  const text = ruling === null ? null : leftOutAt(ruling.schedule, at, { day: timeline.moments.day });
+  const text = ruling === null ? null : leftOutAt(ruling.schedule, at, { day: (days) => timeline.moments.day(days) });
   return text === null ? null : { cause: 'exception', text: `no slot, as ${text}` };
 }
 

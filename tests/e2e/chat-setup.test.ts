@@ -105,14 +105,14 @@ describe('the checklist of a group', () => {
     const list = await ask(bot, ['ben', lab], '/start');
     const data = list.buttons.flat().find(({ text }) => text === 'Send a test')?.data ?? '';
     expect(await bot.press('ben', list, 'Send a test')).toEqual({
-      text: '#1 comes within about a minute',
+      text: '#1 comes within a minute',
       alert: false,
     });
-    expect(bot.now(list).text).toContain('The test is #1. It comes at 09:01 into a topic of its own');
+    expect(bot.now(list).text).toContain('The test is #1. It comes at 09:01 in its own topic');
     await bot.press('ben', await forge(bot, list, data), 'forged');
     await bot.pass(2 * minute);
     const topic = bot.world.topics(lab).find(({ name }) => name === 'Test');
-    expect(bot.texts(lab, topic?.threadId)[1]).toMatch(/^This is a test: results of tasks land like this/);
+    expect(bot.texts(lab, topic?.threadId)[1]).toMatch(/^This is a test. Results of tasks arrive like this/);
     expect(select(bot, 'select title, state, owner_id from tasks')).toEqual([
       { title: 'Test', state: 'completed', owner_id: 'telegram:user:1002' },
     ]);

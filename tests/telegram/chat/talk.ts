@@ -374,7 +374,7 @@ function foreign(about: Partial<Replied> | null): Replied | null {
 
 /** Words of answers to what was not understood, or could not be done. */
 export const refused =
-  /cannot (?:be )?read|I do not know|can be read|no such|Write how many|nothing to (?!change)|You have changed nothing|^Which task|no help/i;
+  /cannot (?:be )?read|did not understand|should I skip|I do not know|can be read|no such|Write how many|nothing to (?!change)|You made no change|^Which task|no help/i;
 
 /** Labels of the buttons, row by row. */
 export function labels({ shown }: Message): readonly (readonly string[])[] {

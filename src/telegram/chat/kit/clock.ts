@@ -139,7 +139,7 @@ export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): str
 export function scheduleText(schedule: Schedule, now: number, dates?: DateStyle): string {
   const { timezone } = schedule;
   const setting = { timezone, now, dates };
-  if (schedule.kind !== 'once') return describe(schedule, (day) => dayText(day, setting));
+  if (schedule.kind !== 'once') return describe(schedule, { day: (day) => dayText(day, setting), now });
   const [day = '', clock = ''] = moment(schedule.onceAt, setting).split(/ (?=\d+:)/);
   return texts.clock.once(day, clock);
 }

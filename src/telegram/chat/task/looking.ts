@@ -4,13 +4,14 @@ import { isActor } from '../../../domain/access.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
 import { cardOf, lastRunOf, settingFor, settingHere, taskName } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
-import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
+import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
 import { calledOf, nameOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
@@ -102,10 +103,15 @@ const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task
   const { history } = texts;
   const setting = settingFor(task, ctx);
   const slots = await ctx.truth.upcoming(task.id, comingShown);
-  const snoozed = await snoozedTo(task, ctx);
+  const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
   const next = [
     ...slots.map((at) => ({ at, words: moment(at, setting) })),
-    ...snoozed.map((at) => ({ at, words: history.snoozedTo(aboutMoment(at, setting)) })),
+    ...snoozes
+      .filter(({ at }) => at > setting.now)
+      .map(({ at, isHeld }) => ({
+        at,
+        words: (isHeld ? history.snoozedHeld : history.snoozedTo)(aboutMoment(at, setting)),
+      })),
   ].toSorted((a, b) => a.at - b.at);
   return answer(
     blocks(
@@ -120,12 +126,6 @@ function spanNamed(args: string): AgendaSpan | null {
   const word = args.trim().toLowerCase();
   if (/^(?:today|24 ?h|24 hours|day)$/.test(word)) return 'day';
   return /^(?:week|7 ?d|7 days|this week)$/.test(word) ? 'week' : null;
-}
-
-/** A snooze comes beside the slots of the schedule. */
-async function snoozedTo(task: Task, { store, clock }: ChatContext): Promise<readonly number[]> {
-  const until = (await store.snoozesOf([task.id])).get(task.id);
-  return until === undefined || until <= clock.now() ? [] : [until];
 }
 
 const whyShown = 12;

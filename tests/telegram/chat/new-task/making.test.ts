@@ -97,7 +97,7 @@ describe('/new with a time and a text', () => {
     const { talk, message } = await afterAsking('/new every day at 9 Stand up');
     for (const label of ['Create', 'Change time', 'Cancel']) {
       expect(await talk.press(message, label, { person: bob })).toMatchObject({
-        toast: 'Only the person who began this task may press here.',
+        toast: 'Only the person who began this task may answer here.',
         isAlert: true,
       });
     }

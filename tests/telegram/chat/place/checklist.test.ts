@@ -25,8 +25,8 @@ describe('the set-up check', () => {
       '✓ Topics: on.',
       '✓ Manage topics: allowed.',
       '✓ Pin messages: allowed.',
-      '✓ Privacy mode: on. I see commands and replies to me, and that is all I need.',
-      '✓ Approved: members of this chat may use me.',
+      '✓ Privacy mode: on. I see only commands and replies to me, which is enough.',
+      '✓ Approved: members of this chat can use me.',
       '✓ Time zone: Europe/Madrid, where it is 10:00 now.',
       'All set.',
     ]);
@@ -43,7 +43,7 @@ describe('the set-up check', () => {
     });
     expect(text.split('\n').map((line) => line.slice(0, 20))).toEqual([
       'Set-up of this chat',
-      '✗ Topics: off. Open ',
+      '✗ Topics: off, so re',
       '✗ Manage topics: not',
       '○ Pin messages: not ',
       '✓ Privacy mode: off.',
@@ -54,14 +54,14 @@ describe('the set-up check', () => {
     expect(isReady({ ...group, canPin: false })).toBe(true);
     expect(checklist({ ...here, setUp: { ...group, canPin: false } }).text).not.toContain('All set');
     expect(checklist({ ...here, setUp: { ...group, canManageTopics: null, canPin: null } }).text).toContain(
-      'I could not ask Telegram',
+      'Telegram did not tell me',
     );
   });
 
   test('in a private chat topics are up to the owner of the bot', () => {
     const dm = { ...group, isPrivate: true, isForum: false };
     expect(privateText({ ...dm, topicsEnabled: true }, '@bot').text).toBe(
-      'Topics: on. Every task gets a topic of its own here.',
+      'Topics: on. Each task gets its own topic here.',
     );
     expect(privateText({ ...dm, topicsEnabled: false }, '@bot').text).toContain('My bots, @bot, Bot Settings');
     expect(isReady({ ...dm, topicsEnabled: null })).toBe(false);

@@ -54,6 +54,8 @@ export interface NewMessage {
   readonly readyAt?: number;
   /** Without a sound. */
   readonly silent?: true;
+  /** It keeps nobody waiting, and yields to all else. */
+  readonly isTidying?: true;
 }
 
 /** A new message to a thread that belongs to no task and is never too late. */

@@ -107,7 +107,7 @@ describe('commands that do something', () => {
     expect(await repeated()).toEqual([edited.shown]);
     await talk.press(edited, 'Undo');
     expect(await repeated()).toEqual([edited.shown]);
-    expect(edited.text).toMatch(/^Undone: 09:00, Ada changed the title of #1/);
+    expect(edited.text).toMatch(/^Undone: 09:00 \(UTC\), Ada changed the title of #1/);
   });
 });
 

@@ -253,10 +253,7 @@ export const reminderTexts = {
     );
   },
   renewedBy: (name: string, tasks: number): string =>
-    plural(tasks, {
-      one: `Renewed by ${name}, who owns it now`,
-      other: `Renewed by ${name}, who owns these {n} tasks now`,
-    }),
+    `Renewed by ${name}, who owns ${plural(tasks, { one: 'it', other: 'these {n} tasks' })} now`,
   renewedBefore: 'Already renewed: it can run',
 
   history: {

@@ -195,8 +195,8 @@ describe('several previews', () => {
     const data = [dataBehind(first, 'Create'), dataBehind(second, 'Create')];
     await talk.press(first, 'Create');
     await talk.press(second, 'Create');
-    expect(await talk.send(first, data[0] ?? '')).toMatchObject({ toast: 'It is there already: #1', isAlert: false });
-    expect(await talk.send(second, data[1] ?? '')).toMatchObject({ toast: 'It is there already: #2', isAlert: false });
+    expect(await talk.send(first, data[0] ?? '')).toMatchObject({ toast: 'Already created: #1', isAlert: false });
+    expect(await talk.send(second, data[1] ?? '')).toMatchObject({ toast: 'Already created: #2', isAlert: false });
     expect(await tasksIn(talk)).toHaveLength(2);
   });
 

@@ -35,7 +35,7 @@ describe('/digest', () => {
         '12:00 #3 {{ context.nothing }}',
         '',
         'Failed since Wed 18 Nov 08:00',
-        '#3 {{ context.nothing }}: so I read it as a template and cannot be read as one: unknown variable: con…',
+        '#3 {{ context.nothing }}: The text looks like a template and cannot be read as one: unknown variable: con…',
         '',
         'Put off',
         '09:30 #1 Stand up',

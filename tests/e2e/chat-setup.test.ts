@@ -9,7 +9,7 @@ const allowed = { TELEGRAM_CHATS: `${lab},${noRights},${plain}` };
 const signs = (text: string) =>
   text
     .split('\n')
-    .filter((line) => /^[✓✗–]/.test(line))
+    .filter((line) => /^[✓✗○]/.test(line))
     .map((line) => line.slice(0, line.indexOf(':')));
 const calls = (bot: Bot, after: number) =>
   bot.world
@@ -24,7 +24,7 @@ describe('the checklist of a group', () => {
     expect(signs(list.text)).toEqual([
       '✓ Topics',
       '✗ Manage topics',
-      '– Pin messages',
+      '○ Pin messages',
       '✓ Privacy mode',
       '✓ Approved',
       '✗ Time zone',
@@ -51,6 +51,21 @@ describe('the checklist of a group', () => {
     await bot.say('ben', noRights, 'hello again');
     expect(signs(bot.now(list).text)[0]).toBe('✓ Topics');
     expect(bot.texts(noRights).filter((text) => text.includes('Set-up of this chat'))).toHaveLength(1);
+  });
+
+  it('takes the zone of the person who let the group in, asks once whether it is right, and never falls back to UTC', async () => {
+    const bot = await aTalkingBot();
+    await bot.say('ada', ada, '/start');
+    await bot.say('ada', ada, '/tz Madrid');
+    await bot.say('ada', noRights, '/allow');
+    const list = bot.last(noRights);
+    expect(list.text).toContain('Europe/Madrid');
+    expect(signs(list.text)).toContain('○ Time zone');
+    expect(labels(list)[0]).toEqual(['Yes', 'No, change']);
+    expect(await askText(bot, ['ada', noRights], '/new every day at 12 Lunch')).toContain('Europe/Madrid');
+    await bot.press('ada', bot.now(list), 'Yes');
+    expect(signs(bot.now(list).text)).toContain('✓ Time zone');
+    expect(labels(await ask(bot, ['ada', noRights], '/tz'))[0]).not.toContain('Yes');
   });
 
   it('is found again after a restart, and an older one is left as it was', async () => {

@@ -147,7 +147,8 @@ export type Titled = Pick<Task, 'id' | 'number' | 'title' | 'state'>;
 export interface ChatTasksQuery {
   readonly chatId: string;
   /** `all` leaves out what was deleted. */
-  readonly filter: 'all' | 'active' | 'paused' | 'failing' | 'completed';
+  /** `open`: active or paused. */
+  readonly filter: 'all' | 'open' | 'active' | 'paused' | 'failing' | 'completed';
   readonly ownerId: Actor | null;
   readonly text: string | null;
   readonly offset: number;

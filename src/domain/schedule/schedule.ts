@@ -4,7 +4,7 @@ import { type Schedule, type ScheduleInput, type Fault, quoted, unreadable } fro
 import { iso, MINUTE_MS } from './time/calendar.ts';
 import { normalDuration, parseDuration } from './time/duration.ts';
 import { zoneName } from './time/zone-name.ts';
-import { parseInstant } from './time/zone.ts';
+import { parseInstant, toWall } from './time/zone.ts';
 
 export { assumptions, type Refusal, refusals, type Warning, warnings } from './advice.ts';
 export { anchorOf, isDelay, isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';
@@ -87,4 +87,12 @@ export function inputOf(schedule: Schedule): ScheduleInput {
     default:
       return schedule;
   }
+}
+
+/** The same times on the wall of another zone. */
+export function inZone(schedule: Schedule, timezone: string): ScheduleInput {
+  const wallOf = (instant: number) => iso(toWall(schedule.timezone, instant)).replace(/Z$/, '');
+  const input = { ...inputOf(schedule), timezone };
+  if (schedule.kind === 'once') return { ...input, once_at: wallOf(schedule.onceAt) };
+  return schedule.kind === 'interval' ? { ...input, start_at: wallOf(schedule.startAt) } : input;
 }

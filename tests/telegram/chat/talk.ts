@@ -3,6 +3,7 @@ import type { Update, UserFromGetMe } from 'grammy/types';
 import { createStatus } from '../../../src/app/operations/status.ts';
 import type { Chat } from '../../../src/app/ports/chats.ts';
 import { previewOf } from '../../../src/app/tasks/preview.ts';
+import { isZoneConfirmed } from '../../../src/domain/chat-settings.ts';
 import type { Drawn, Media } from '../../../src/domain/shown.ts';
 import { createChat } from '../../../src/telegram/chat/chat.ts';
 import type {
@@ -207,7 +208,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       topic,
       topicTask: topic === null ? null : await store.taskByTopic(here.id, topic),
       timezone: here.timezone ?? 'UTC',
-      isZoneConfirmed: here.timezone !== null,
+      isZoneConfirmed: isZoneConfirmed(here),
       isForum: given.isForum ?? true,
     };
   };

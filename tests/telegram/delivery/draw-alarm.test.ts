@@ -37,7 +37,7 @@ const lasting: readonly (readonly [AlarmFacts, string])[] = [
     },
     [
       'Two calculations differ about when #3 Stand up runs next. I calculate each schedule with two programs.',
-      'Cronogram: Wed 18 Nov 10:00, Wed 18 Nov 11:00\ncroner: no more runs\nZone: Europe/Madrid',
+      'Cronogram: Wed 18 Nov 10:00, 11:00\ncroner: no more runs\nZone: Europe/Madrid',
       'The task runs as Cronogram says. Please check which is right and report it. cronogram audit --run shows more.',
     ].join('\n\n'),
   ],

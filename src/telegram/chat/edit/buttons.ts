@@ -10,7 +10,7 @@ import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { likelyZones } from '../kit/zones.ts';
 import { texts } from '../texts.ts';
-import { change } from './editing.ts';
+import { change, wayPressed } from './editing.ts';
 import { choicePatch } from './field-words.ts';
 import { isRepeating, onWeekday } from './retiming.ts';
 import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
@@ -83,5 +83,6 @@ export const editButtons = {
   makeonce: onTask('change', (ctx, task) => changed(ctx, task, onceAt(ctx, task))),
   hours: onTask('change', (ctx, task) => changed(ctx, task, atHours(ctx, task))),
   weekly: onTask('change', (ctx, task) => changed(ctx, task, onDay(ctx, task))),
+  editway: wayPressed,
   kept: onTask('read', keptPressed),
 } satisfies Buttons;

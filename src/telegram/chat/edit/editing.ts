@@ -1,15 +1,17 @@
+import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
 import type { Edited } from '../../../app/tasks/tasks.ts';
 import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
 import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../context.ts';
-import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
+import { answer, answerWith, Refused, silence, turnedDown } from '../kit/answers.ts';
 import { comingWords, taskName, factsOf, nextSentence, settingFor, undoRow } from '../kit/card.ts';
 import { scheduleText, type Setting } from '../kit/clock.ts';
-import { putDraft, type DraftAt, cancelRow, readingOf } from '../kit/drafts.ts';
-import { onNamedTask, targetOf } from '../kit/guards.ts';
+import { draftOf, putDraft, type DraftAt, cancelRow, readingOf } from '../kit/drafts.ts';
+import { onNamedTask, permitted, targetOf } from '../kit/guards.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
+import { arg } from '../kit/press.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -170,7 +172,7 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit
   }
   const read = await retimed(ctx, task, words);
   if ('patch' in read) return { ...(await edited(ctx, task, read.patch, read)), draft: drop };
-  if ('asks' in read) return { ...read.asks, draft: drop };
+  if ('asks' in read) return { ...read.asks, draft: inPlaceOf(row.id, read.asks.draft) };
   const isTalk = step.misses >= missesAloud && ctx.place.chat.kind !== 'private' && ctx.repliedTo?.isOurs !== true;
   if (isTalk) return silence;
   const id = ctx.ids.next();
@@ -178,4 +180,26 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit
     ...answer(texts.retime.how(read.sentence, read.tries, null), cancelRow(id)),
     draft: putDraft(ctx, id, { ...step, misses: step.misses + 1 }, row.id),
   };
+}
+
+/** A question that follows takes the place of the one that was answered. */
+function inPlaceOf(draftId: string, change: Answer['draft'] = null): DraftChange {
+  return change?.is === 'put' ? { ...change, drops: draftId } : { is: 'drop', draftId };
+}
+
+/** An answer to what was asked about the new time: it is read like words. */
+export async function wayPressed(ctx: ChatContext): Promise<Answer> {
+  const found = await draftOf(ctx, arg(ctx, 0));
+  if (found.is === 'foreign') throw new Refused(texts.making.onlyTheirs);
+  const step = found.is === 'open' ? found.draft.step : null;
+  const way = step?.step === 'edit' && /^\d$/.test(arg(ctx, 1)) ? step.offers[Number(arg(ctx, 1))] : undefined;
+  if (found.is !== 'open' || step?.step !== 'edit' || way === undefined) throw new Refused(texts.making.over);
+  const task = await permitted(ctx, 'change', step.taskId);
+  const read = await retimed(ctx, task, way.when);
+  if ('sentence' in read) throw new Refused(read.sentence);
+  const told = 'asks' in read ? read.asks : await edited(ctx, task, read.patch, read);
+  const replies = told.replies.map((reply) =>
+    reply.is === 'message' ? ({ is: 'edit', messageId: ctx.messageId, shown: reply.shown } as const) : reply,
+  );
+  return { ...told, replies, draft: inPlaceOf(found.draft.row.id, told.draft) };
 }

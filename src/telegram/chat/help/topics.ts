@@ -176,7 +176,6 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
     examples: [
       ['/settings quiet 22:00-07:00 hold', 'in this chat they wait until 7'],
       ['/settings quiet 22:00-07:00 silent', 'they come at once, without a sound'],
-      ['/settings quiet 23-8', 'other hours; hold or silent stays as it was, and is hold at first'],
       ['/settings quiet off', 'no quiet hours'],
       ['/edit #3 quiet 22:00-07:00', 'for one task alone'],
       ['/edit #3 urgent on', 'this task comes at night too'],

@@ -13,6 +13,12 @@ export const clockTexts = {
     hours: (count: number): string => `in ${count} h`,
     days: (count: number): string => plural(count, { one: 'in {n} day', other: 'in {n} days' }),
   },
+  ago: {
+    now: 'just now',
+    minutes: (count: number): string => `${count} min ago`,
+    hours: (count: number): string => `${count} h ago`,
+    days: (count: number): string => plural(count, { one: '{n} day ago', other: '{n} days ago' }),
+  },
   long: {
     seconds: (count: number): string => `${number(count)} s`,
     minutes: (count: number): string => `${count} min`,
@@ -68,7 +74,18 @@ export const chatTexts = {
     ),
   zoneSet: (zone: string, clock: string): Rich =>
     say`Times in this chat are in ${bold(zone)} now. It is ${clock} there.`,
-  zoneKept: 'Tasks that exist keep their own zone; /edit #3 zone changes it.',
+  zoneKept: 'Tasks that exist keep their zone.',
+  zoneMove: (count: number): string => plural(count, { one: 'Move {n} task', other: 'Move {n} tasks' }),
+  zoneKeep: 'Keep theirs',
+  zoneNothing: 'Nothing is left to move.',
+  zoneMoved: (count: number, zone: string): string =>
+    `${plural(count, { one: 'Moved {n} task', other: 'Moved {n} tasks' })} to ${zone}, at the same time of day.`,
+  zoneNextHead: 'Next:',
+  zoneNext: (name: Rich, at: string): Rich => say`${at} ${name}`,
+  zoneStayed: 'Not moved, because its time would have passed, or no run would be left:',
+  zoneMoveOver: 'The zone was changed again since. /undo takes single changes back.',
+  zoneMovedBack: (count: number, zone: string): string =>
+    `${plural(count, { one: 'Moved {n} task', other: 'Moved {n} tasks' })} back to ${zone}.`,
   zoneYes: (zone: string): string => `Good: ${zone}`,
   zoneOffset: (): Rich =>
     say`An offset such as +2 is not a time zone, because clocks change in summer. Write a city, such as ${code('/tz Madrid')}, or press one:`,

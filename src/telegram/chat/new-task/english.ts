@@ -48,7 +48,7 @@ export const makingTexts = {
   editDropped: 'Cancelled. Nothing was changed.',
   over: 'This was answered or cancelled. To start again, send me the words again.',
   expired: 'This expired after 30 minutes. To start again, send me the words again.',
-  onlyTheirs: 'Only the person who started this task can press here.',
+  onlyTheirs: 'Only the person who started this task can answer here.',
   created: (number: number): string => `Created as #${number}`,
   createdBefore: (number: number): string => `Already created: #${number}`,
   assumed: (what: string): string => `Assumed: ${what}`,
@@ -84,14 +84,7 @@ export const makingTexts = {
 
 /** Questions for the piece that is missing. */
 export const askedTexts = {
-  questions: {
-    when: 'When should I send it?',
-    time: 'At what time?',
-    day: 'On which day?',
-    date: 'On which date?',
-    reading: 'Which one do you mean?',
-    more: 'When exactly?',
-  },
+  when: 'When should I send it?',
   file: (kind: MediaKind): Rich => say`I can send this ${mediaWords[kind]} again. ${bold('When should I send it?')}`,
   answer: (where: Where): string =>
     where === 'private' ? 'Press one, or write it.' : 'Press one, or reply to this message.',
@@ -180,6 +173,8 @@ export const wizardTexts = {
   useText: 'Use the new text',
   changeIt: 'Change it',
   chosen: (day: string): string => `✓ ${day}`,
+  daysChosen: (days: readonly string[]): string =>
+    days.length === 0 ? 'No day yet' : days.map((day) => day.charAt(0).toUpperCase() + day.slice(1, 3)).join(', '),
   rhythms: {
     day: 'Every day',
     weekday: 'Weekdays',

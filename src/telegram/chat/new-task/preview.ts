@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
 import type { AppError } from '../../../domain/errors.ts';
@@ -10,7 +11,7 @@ import type { ChatContext, Place } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
 import { clockIn, moments, wordsOf, type Setting } from '../kit/clock.ts';
-import { type Kept, titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
+import { type Kept, Offer, titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
@@ -128,6 +129,21 @@ function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offe
       quiet === undefined ? null : button(wizard.notUrgent, dataOf('wizard', id, 'calm')),
     ],
   ];
+}
+
+const Details = z.object({
+  readings: z.array(Offer).catch([]),
+  offers: z.array(Offer).catch([]),
+});
+
+/** Buttons of one question: more are not looked through. */
+const offersMax = 6;
+
+/** The answers to the question that a fault of the words asks; null for a fault that asks none. */
+export function offersIn({ code, details }: AppError): Offer[] | null {
+  if (code !== 'ambiguous_schedule' && code !== 'incomplete_schedule') return null;
+  const { readings, offers } = Details.parse(details ?? {});
+  return (code === 'ambiguous_schedule' ? readings : offers).slice(0, offersMax);
 }
 
 /** No time stands there, rather than one that is wrong. */

@@ -249,7 +249,7 @@ export const setupTexts = {
   rightOk: yes('Manage topics: allowed.'),
   rightMissing: no(`Manage topics: not allowed, so results wait. ${groupRight}`),
   pinOk: yes('Pin messages: allowed.'),
-  pinMissing: '– Pin messages: not allowed. This is optional; without it cards are not pinned.',
+  pinMissing: '○ Pin messages: not allowed. This is optional; without it cards are not pinned.',
   privacyOn: yes('Privacy mode: on. I see only commands and replies to me, which is enough.'),
   privacyOff: yes('Privacy mode: off. I see every message here and answer only those meant for me.'),
   approved: yes('Approved: members of this chat can use me.'),
@@ -257,6 +257,8 @@ export const setupTexts = {
   zoneOk: (zone: string, clock: string): string => yes(`Time zone: ${zone}, where it is ${clock} now.`),
   zoneOpen: (zone: string, clock: string): Rich =>
     say`✗ Time zone: ${zone}, not confirmed yet. ${bold(`Is it ${clock} for you now?`)} An admin can change it with /tz.`,
+  zoneTaken: (zone: string, clock: string): Rich =>
+    say`○ Time zone: ${zone}, as for the person who added me. ${bold(`Is it ${clock} for you too?`)}`,
   unknown: 'Telegram did not tell me how this chat is set up. Press Check again in a moment.',
   allSet: 'All set.',
   sendTest: 'Send a test',

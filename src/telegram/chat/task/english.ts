@@ -38,6 +38,8 @@ export const taskTexts = {
   scheduled: (words: string, zone: string, media: MediaKind | null): Rich =>
     media === null ? say`${words} (${zone})` : say`${words} (${zone}), with ${withArticle(mediaWords[media])}`,
   standing: (state: string, schedule: Rich): Rich => say`${state} · ${schedule}`,
+  oneLine: (parts: readonly (Rich | string)[]): Rich =>
+    parts.map((part) => say`${part}`).reduce((line, part) => say`${line} · ${part}`),
   next: (times: string): string => `Next: ${times}`,
   noNext: 'Next: nothing planned',
   leftOut: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
@@ -119,7 +121,14 @@ export const buttonTexts = {
   newest: '‹ Newest',
   older: 'Older ›',
   why: (at: string): string => `Why ${at}`,
-  filters: { all: 'All', active: 'Active', paused: 'Paused', failing: 'Failing', completed: 'Completed', mine: 'Mine' },
+  filters: {
+    all: 'Current',
+    active: 'Active',
+    paused: 'Paused',
+    failing: 'Failing',
+    completed: 'Completed',
+    mine: 'Mine',
+  },
 } as const;
 
 export const listTexts = {
@@ -137,14 +146,28 @@ export const listTexts = {
   noneOf: 'None. /tasks shows all of them.',
   zone: (zone: string): string => `Times in ${zone} unless a zone is named.`,
   more: (shown: number, total: number): string => `${shown} of ${total} shown. Add another word to narrow it down.`,
-  row: (name: Rich, state: string): Rich => say`${name}: ${state}`,
-  nextAt: (distance: string, at: string): string => `next ${distance}, ${at}`,
+  row: (name: Rich, cells: readonly string[]): Rich => say`${name}: ${cells.join(' · ')}`,
+  sign: { active: '🟢', failing: '🔴', paused: '⏸', ended: '🏁' },
+  next: (distance: string): string => `next ${distance}`,
+  comes: (distance: string): string => distance,
   snoozed: (at: string): string => `snoozed to ${at}`,
-  active: 'active',
   stale: (since: string): string => `stale since ${since}`,
-  failing: (count: number): string => `failing (${count} in a row)`,
-  paused: 'paused',
-  completed: 'completed',
+  failing: (count: number, ago: string | null): string =>
+    `${plural(count, { one: 'failed', other: 'failed {n} times in a row' })}${ago === null ? '' : `, last ${ago}`}`,
+  paused: (by: string | null, until: string | null): string =>
+    `paused${by === null ? '' : ` by ${by}`}${until === null ? '' : ` until ${until}`}`,
+  pausedForFailures: 'paused after failures',
+  never: 'never ran',
+  last: {
+    succeeded: (ago: string): string => `last ok ${ago}`,
+    failed: (ago: string): string => `last failed ${ago}`,
+    cancelled: (ago: string): string => `last cancelled ${ago}`,
+    open: (ago: string): string => `not done yet, ${ago}`,
+    notDone: (ago: string): string => `not done, ${ago}`,
+  },
+  ended: (count: number): string => plural(count, { one: '{n} ended.', other: '{n} ended.' }),
+  showEnded: (count: number): string => `Show ${count} ended`,
+  noneOpen: 'Nothing is planned here. /new makes a task.',
   /** `named` is the command with a task that there is, and what was typed after the command is kept. */
   whichOne: (named: string, words: string): Rich =>
     words === ''

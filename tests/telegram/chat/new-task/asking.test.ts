@@ -85,7 +85,8 @@ describe('a text without a time', () => {
   test('in a group belongs to the one who asked, and replies to the question answer it', async () => {
     const { talk, message } = await afterAsking('/new call mum');
     expect(await talk.press(message, 'Tomorrow 09:00', { person: bob })).toMatchObject({ isAlert: true });
-    expect((await talk.ask('tomorrow at 9', { person: bob, repliesTo: message.id })).isForAsker).toBe(true);
+    const told = await talk.tells('tomorrow at 9', { person: bob, repliesTo: message.id });
+    expect(told).toMatch(/^Only the person who started/);
     await talk.ask('/new every day at 7 Run');
     expect(await talk.tells('tomorrow at 9', { repliesTo: message.id })).toMatch(/^New task: call mum/);
     expect(await talk.say('buy milk')).toBeNull();

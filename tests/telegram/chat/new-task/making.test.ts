@@ -82,7 +82,7 @@ describe('/new with a time and a text', () => {
     expect(once.text).toContain('is over. Choose a time in the future.');
     expect(once.buttons).toEqual([['Change time', 'Cancel'], ['Change text']]);
     const often = await late('/new every 15 minutes Stretch');
-    expect(often.text).toContain('Next: Wed 18 Nov 11:15, Wed 18 Nov 11:30, Wed 18 Nov 11:45');
+    expect(often.text).toContain('Next: Wed 18 Nov 11:15, 11:30, 11:45');
   });
 
   test('a wait counts from when it was written, not from when it is read', async () => {
@@ -97,7 +97,7 @@ describe('/new with a time and a text', () => {
     const { talk, message } = await afterAsking('/new every day at 9 Stand up');
     for (const label of ['Create', 'Change time', 'Cancel']) {
       expect(await talk.press(message, label, { person: bob })).toMatchObject({
-        toast: 'Only the person who started this task can press here.',
+        toast: 'Only the person who started this task can answer here.',
         isAlert: true,
       });
     }
@@ -125,7 +125,7 @@ describe('/new with a time and a text', () => {
     const { talk, message } = await afterAsking('/new every day at 9 Stand up', {}, { isForum: false });
     expect(message.text).toContain('Topics are off in this group');
     await talk.press(message, 'Create');
-    expect(message.text).toMatch(/^#1 Stand up\n[\s\S]*topics are off in this group/);
+    expect(message.text).toMatch(/^#1 Stand up\n[\s\S]*Topics are off in this group/);
   });
 
   test('where the bot may not manage topics, the first card says so', async () => {

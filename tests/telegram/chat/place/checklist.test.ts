@@ -12,7 +12,12 @@ describe('the set-up check', () => {
     canPin: true,
     readsEverything: false,
   };
-  const here = { chat: { state: 'approved' }, timezone: 'Europe/Madrid', isZoneConfirmed: true, now: start } as const;
+  const here = {
+    chat: { state: 'approved', timezone: 'Europe/Madrid' },
+    timezone: 'Europe/Madrid',
+    isZoneConfirmed: true,
+    now: start,
+  } as const;
 
   test('ticks what is as it should be', () => {
     expect(checklist({ ...here, setUp: group }).text.split('\n')).toEqual([
@@ -30,12 +35,17 @@ describe('the set-up check', () => {
 
   test('names everything that is missing, and what works without', () => {
     const bare = { ...group, isForum: false, canManageTopics: false, canPin: false, readsEverything: true };
-    const { text } = checklist({ ...here, setUp: bare, chat: { state: 'new' }, isZoneConfirmed: false });
+    const { text } = checklist({
+      ...here,
+      setUp: bare,
+      chat: { state: 'new', timezone: null },
+      isZoneConfirmed: false,
+    });
     expect(text.split('\n').map((line) => line.slice(0, 20))).toEqual([
       'Set-up of this chat',
       '✗ Topics: off, so re',
       '✗ Manage topics: not',
-      '– Pin messages: not ',
+      '○ Pin messages: not ',
       '✓ Privacy mode: off.',
       '✗ Approved: not yet.',
       '✗ Time zone: Europe/',

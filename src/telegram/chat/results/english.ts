@@ -163,7 +163,7 @@ export const alarmTexts = {
     count === 1 ? sentence : plural(count, { other: `${sentence} ({n} times)` }),
   auditTodo: (mended: boolean): string =>
     mended
-      ? 'cronogram audit --run shows where, and cronogram reconcile --fix repairs it. Please report it.'
+      ? 'cronogram audit --run shows where. cronogram reconcile --fix repairs it. Please report it.'
       : 'cronogram audit --run shows where. Please report it.',
   autoPause: (count: number, since: string): Rich =>
     say`${bold(plural(count, { one: 'I paused a task', other: 'I paused {n} tasks' }))} after too many failures in a row, ${since}:`,

@@ -54,6 +54,8 @@ export interface NewMessage {
   readonly readyAt?: number;
   /** Without a sound. */
   readonly silent?: true;
+  /** It says that this task was started, and is drawn anew with the way to its topic when that is made. */
+  readonly awaitsTopicOf?: string;
 }
 
 /** A new message to a thread that belongs to no task and is never too late. */

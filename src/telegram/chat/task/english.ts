@@ -52,7 +52,10 @@ export const taskTexts = {
   doneBy: (name: string): string => `, done by ${name}`,
   done: { notAsked: '', open: ', not done yet', notDone: ', not done' },
   asOf: (at: string): Rich => italic(`As of ${at}`),
-  started: (at: string): string => `Started ${at}; the result comes in its topic`,
+  started: (at: string, url: string | null): Rich =>
+    url === null
+      ? say`Started ${at}; the result comes in its topic`
+      : say`Started ${at}; the result comes in ${link('its topic', url)}`,
   lastError: (error: string): Rich => say`Error: ${italic(oneLine(error, errorShownMax))}`,
   inTopic: (url: string | null): Rich =>
     url === null ? say`Results: in its own topic` : say`Results: ${link('in its own topic', url)}`,

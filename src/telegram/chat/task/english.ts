@@ -201,7 +201,7 @@ export const historyTexts = {
   whyMore: (number: number, date: string): Rich =>
     say`There is more. Name a shorter time: ${code(`/why #${number} ${date}`)}`,
   whyUnread: (): Rich =>
-    say`I cannot read that moment. Write ${code('today')}, ${code('yesterday')}, ${code('monday')} or ${code('2027-01-31')} for a day, or ${code('monday 9:00')} or ${code('2027-01-31 09:00')} for one slot.`,
+    say`I cannot read that time. Write a day, as in ${code('yesterday')}, ${code('last friday')} or ${code('27 nov')}, a part of one, as in ${code('this morning')}, or one slot, as in ${code('monday 9:00')} or ${code('Fri 27 Nov 16:00')}.`,
 } as const;
 
 /** Answers to words that were not understood, or that are no commands. */

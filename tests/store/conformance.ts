@@ -38,6 +38,7 @@ import { longRunListTests, runListTests } from './conformance/run-lists.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
 import { seldomTests } from './conformance/seldom.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
+import { standingTests } from './conformance/standing.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
 import { threadRunTests } from './conformance/thread-runs.ts';
 import { leftOverTests, setBackTests, toldTests } from './conformance/told.ts';
@@ -54,6 +55,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('admission', () => {
     admissionTests(open);
+  });
+  describe('messages that stand', () => {
+    standingTests(open);
   });
   describe('stale results', () => {
     refreshTests(open);

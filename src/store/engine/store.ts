@@ -12,6 +12,7 @@ import { chatTaskStore } from '../chats/tasks.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { messageStore } from '../outbox/new-parts.ts';
 import { outboxStore } from '../outbox/outbox.ts';
+import { redrawStore } from '../outbox/redraws.ts';
 import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
 import { approvalStore } from '../questions/approvals.ts';
@@ -40,6 +41,7 @@ export function createStore(engine: Engine): Store {
       ...slotStore,
       ...runStore,
       ...outboxStore,
+      ...redrawStore,
       ...taskStore,
       ...upkeepStore,
       ...alarmStore,

@@ -21,6 +21,15 @@ export function nameLane(taskId: string): string {
   return `name:${taskId}`;
 }
 
+/** The message in which a task was made is drawn anew by itself, and so is a word that is over. */
+export function madeLane(taskId: string): string {
+  return `made:${taskId}`;
+}
+
+export function standingLane(deliveryId: string): string {
+  return `standing:${deliveryId}`;
+}
+
 /** Parts that wait for an approval stand aside, so that they hold up nothing after them. */
 export function approvalLane(taskId: string): string {
   return `approval:${taskId}`;

@@ -5,9 +5,10 @@ import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
-import { raw } from '../engine/sql.ts';
+import { allOf, raw, sql } from '../engine/sql.ts';
 import { insert, one, select } from '../engine/statements.ts';
 import { taskLane, wordLane } from './lanes.ts';
+import { forgetAnswered, standAsWord, standWhereMade } from './standing.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {
@@ -63,6 +64,7 @@ export function* insertPart(part: NewPart, at: number): Script<void> {
     },
     raw('on conflict do nothing'),
   );
+  yield* standAsWord(part, at);
 }
 
 function placed(part: NewPart) {
@@ -93,7 +95,7 @@ export function placeOf(row: Answer<typeof shownFields>): Pick<NewPart, 'chatId'
 }
 
 /** Messages that belong to no run, and which words were said already. */
-export const messageStore = { addMessages, tellOnce, messageAt };
+export const messageStore = { addMessages, tellOnce, isTold, messageAt };
 
 export function* addMessages(messages: readonly NewMessage[], at: number): Script<void> {
   for (const message of messages) {
@@ -105,8 +107,10 @@ export function* addMessages(messages: readonly NewMessage[], at: number): Scrip
 }
 
 function* insertMessage(message: NewMessage, chatId: string, at: number): Script<void> {
-  const { shown: content, silent: isSilent = false, ...part } = message;
+  const { shown: content, silent: isSilent = false, cardOf, ...part } = message;
   yield* insertPart({ ...part, chatId, content, isSilent }, at);
+  if (message.edits !== null) yield* forgetAnswered(message.thread.address, message.edits);
+  if (cardOf !== undefined) yield* standWhereMade({ taskId: cardOf, chatId, deliveryId: message.id }, at);
 }
 
 const d = columnsOf('deliveries', 'd');
@@ -132,6 +136,14 @@ export function* tellOnce(word: Word, message: NewMessage, at: number): Script<b
   if (!(yield* isNews(chatId, word, at))) return false;
   yield* insertMessage(message, chatId, at);
   return true;
+}
+
+const told = columns.told;
+
+function* isTold(chatId: string, word: Word['word'], reason: string, taskId?: string): Script<boolean> {
+  const ofTask = taskId === undefined ? undefined : sql`task_id = ${taskId}`;
+  const said = allOf(sql`chat_id = ${chatId} and word = ${word} and reason = ${reason}`, ofTask);
+  return (yield* one(select(pick(told, 'chatId'))`from told where ${said} limit 1`)) !== undefined;
 }
 
 /** True when it was not said there before; from now on it was. */

@@ -6,7 +6,7 @@ import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
-import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
+import { redrawn, Refused, sentenceOf, templateFault, toastOf, triedTo } from '../kit/answers.ts';
 import { cardOf, newCard, nextSentence, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
 import {
@@ -78,8 +78,10 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
   if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
   const { task, replayed } = tried.made;
   const shown = replayed ? await cardOf(task, ctx) : newCard(task, ctx);
+  const { messageId } = ctx;
   return {
-    ...redrawn(ctx, await withNote(shown, ctx), texts.making.created(task.number)),
+    replies: [{ is: 'edit', messageId, shown: await withNote(shown, ctx), cardOf: task.id }],
+    ...toastOf(texts.making.created(task.number)),
     draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
   };
 }

@@ -72,19 +72,38 @@ export const inWords = {
     example: 'every weekday at 9:00 stand up',
   }),
   timezone: timezone.optional().meta({ description: 'With when: the IANA time zone in which it is read.' }),
+  language: z.string().max(limits.languageLengthMax).optional().meta({
+    description: 'With when: the language in which it is written; English is read in every case.',
+    example: 'en',
+  }),
 };
+
+/** What was not said in the words, and was assumed. */
+export const assumed = z
+  .array(
+    strict({
+      what: z.enum(['hour', 'day', 'part', 'passed', 'date', 'kind', 'spelling']),
+      text: z.string().meta({ example: '15:00' }),
+      other: strict({ text: z.string(), when: z.string() })
+        .nullable()
+        .meta({ description: 'The other reading: its words, and the when written so that it is read that way.' }),
+    }),
+  )
+  .meta({ description: 'With when: what was not said, and was assumed.' });
 
 interface Worded {
   readonly schedule?: unknown;
   readonly when?: string | undefined;
   readonly timezone?: string | undefined;
+  readonly language?: string | undefined;
 }
 
 /** Either a schedule or words; both in one object, because a union of two would tell about both where one has a slip. */
-export function wordsFault({ schedule, when, timezone: zone }: Worded): [string[], string] | null {
+export function wordsFault({ schedule, when, timezone: zone, language }: Worded): [string[], string] | null {
   if (schedule === undefined && when === undefined) return [[], 'send either schedule, or when and timezone'];
   if (schedule !== undefined && when !== undefined) return [['when'], 'send either schedule or when, not both'];
   if (when === undefined) {
+    if (language !== undefined) return [['language'], 'it goes with when'];
     return zone === undefined ? null : [['timezone'], 'it goes with when; a schedule names its zone inside'];
   }
   if (zone === undefined) return [['timezone'], 'it is missing'];
@@ -138,6 +157,12 @@ const previewAnswer = strict({
     .optional()
     .meta({ description: 'With when: the policies that it asks for, as in "every day at 8 until done".' }),
   timezone: z.string().optional().meta({ description: 'With when: the zone it was read in, or the one it names.' }),
+  assumed: assumed.optional(),
+  for_whom: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'With when: the @name at its beginning; null without one.' }),
 });
 
 export const scheduleOperations = {

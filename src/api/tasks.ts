@@ -14,7 +14,7 @@ import {
   instantSent,
 } from './operation.ts';
 import { policies, policyChanges } from './policies.ts';
-import { inWords, refuses, scheduleAnswer, scheduleInput, warned, wordsFault } from './schedules.ts';
+import { assumed, inWords, refuses, scheduleAnswer, scheduleInput, warned, wordsFault } from './schedules.ts';
 
 const actor = z.string().meta({ description: 'A person, a token or the system.', example: 'telegram:user:7' });
 
@@ -229,7 +229,7 @@ export const taskOperations = {
     params: threadParams,
     body: createBody,
     idempotent: true,
-    answer: writtenTask,
+    answer: writtenTask.extend({ assumed: assumed.optional() }),
     statuses: [201, 200],
     refuses: ['task_exists', 'schedule_exhausted', 'quota_exceeded'],
   }),

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { Operation } from '../api/operation.ts';
 import type { OperationId, PartsOf } from '../api/operations.ts';
+import type { Clock } from '../app/ports/outside.ts';
 import { CliFault, exitCodeOf, exitCodes, usage } from './faults.ts';
-import type { Wire, WireAnswer, WireRequest, WireStream } from './network.ts';
+import type { Wire, WireAnswer, WireHead, WireRequest, WireStream } from './network.ts';
 
 type Needed<Name extends string, T> = undefined extends T
   ? { readonly [K in Name]?: T }
@@ -24,6 +25,10 @@ export interface Client {
   listen<K extends OperationId>(id: K, asked: Asked<K>): Promise<AsyncIterable<string>>;
   /** A request beside the operations: the sandbox has an API of its own. */
   ask(request: WireRequest): Promise<unknown>;
+  /** By the clock of the server, as far as it has answered yet. */
+  readonly clock: Clock;
+  /** By the clock of the server, which is asked where it has not answered yet. */
+  now(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -32,6 +37,8 @@ export interface ClientDeps {
   readonly token: () => Promise<string>;
   readonly version: string;
   readonly signal: AbortSignal;
+  /** The clock of this computer. */
+  readonly clock: Clock;
 }
 
 interface Parts {
@@ -41,7 +48,8 @@ interface Parts {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function createClient({ wire, token, version, signal }: ClientDeps): Client {
+export function createClient({ wire: bareWire, token, version, signal, clock: ownClock }: ClientDeps): Client {
+  const { wire, clock } = timed(bareWire, ownClock);
   const requestFor = async (operation: Operation, parts: Parts): Promise<WireRequest> => {
     const auth = operation.open === true ? {} : { authorization: `Bearer ${await token()}` };
     const body = parts.body === undefined ? undefined : JSON.stringify(parts.body);
@@ -91,8 +99,32 @@ export function createClient({ wire, token, version, signal }: ClientDeps): Clie
       if (answer.status >= 300) throw refusalOf(wire.place, answer, value);
       return value;
     },
+    clock,
+    now: async () => {
+      if (!clock.isHeard()) await versionOf(wire, signal);
+      return clock.now();
+    },
     close: () => wire.close(),
   };
+}
+
+/** Clocks tell their time to the second, so less than this is no difference. */
+const clockToleranceMs = 2000;
+
+/** Reads the clock of the server off its answers: that of a sandbox may be days ahead of this computer. */
+function timed(wire: Wire, own: Clock) {
+  let aheadMs: number | null = null;
+  const heard = <Head extends WireHead>(head: Head): Head => {
+    const difference = Date.parse(head.date) - own.now();
+    if (!Number.isNaN(difference)) aheadMs = Math.abs(difference) < clockToleranceMs ? 0 : difference;
+    return head;
+  };
+  const timedWire: Wire = {
+    ...wire,
+    ask: async (request, until) => heard(await wire.ask(request, until)),
+    listen: async (request, until) => heard(await wire.listen(request, until)),
+  };
+  return { wire: timedWire, clock: { now: () => own.now() + (aheadMs ?? 0), isHeard: () => aheadMs !== null } };
 }
 
 function typeOf(body: string | undefined): Readonly<Record<string, string>> {

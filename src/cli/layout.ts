@@ -25,35 +25,64 @@ export interface Column<Row> {
   readonly least?: number;
   /** Never cut, however narrow the terminal: what stands there is to be copied. */
   readonly isWhole?: boolean;
+  /** Goes on in the next line where there is no room, and is not cut. */
+  readonly wraps?: boolean;
+  /** Shown only where nothing else has to give way for it. */
+  readonly isExtra?: boolean;
 }
 
 const gap = '  ';
 const ellipsis = '…';
 const leastWidth = 4;
 
-/** A table that fits the terminal. Cells are one line each. */
+/** A table that fits the terminal. */
 export async function table<Row>(
   terminal: Pick<Terminal, 'columns' | 'hasColours'>,
   columns: readonly Column<Row>[],
   rows: readonly Row[],
 ): Promise<string> {
-  const cells = rows.map((row) => columns.map((column) => oneLine(column.of(row) ?? '')));
-  const titles = columns.map(({ title }) => ({ text: title, tone: 'dim' as const }));
-  const measure = await measureFor([...titles, ...cells.flat()].map(({ text }) => text));
-  const natural = columns.map((_column, at) =>
-    Math.max(...[titles, ...cells].map((row) => measure(row[at]?.text ?? ''))),
-  );
-  const widths = fit(columns, natural, terminal.columns);
-  const line = (row: readonly Cell[]) => {
-    const parts = row.map(({ text, tone }, at) => {
+  const all = columns.map((column) => {
+    const cells = rows.map((row) => oneLine(column.of(row) ?? ''));
+    return { ...column, cells: [{ text: column.title, tone: 'dim' as const }, ...cells] };
+  });
+  const measure = await measureFor(all.flatMap(({ cells }) => cells.map(({ text }) => text)));
+  const measured = all.map((column) => ({
+    ...column,
+    natural: Math.max(...column.cells.map(({ text }) => measure(text))),
+  }));
+  const shownColumns = withoutExtras(measured, terminal.columns);
+  const widths = fit(shownColumns, terminal.columns);
+  const line = (row: number) => {
+    const lines = shownColumns.map(({ cells, wraps }, at) => {
       const width = widths[at] ?? 0;
-      const cut = cutTo(text, width, measure);
-      const padding = at === row.length - 1 ? '' : ' '.repeat(Math.max(0, width - measure(cut)));
-      return `${toned(cut, tone, terminal.hasColours)}${padding}`;
+      const text = cells[row]?.text ?? '';
+      const parts = wraps === true ? wrapped(text, width, measure) : [text];
+      return parts.map((part) => cutTo(part, width, measure));
     });
-    return `${parts.join(gap).trimEnd()}\n`;
+    const height = Math.max(...lines.map(({ length }) => length));
+    return Array.from({ length: height }, (_line, down) => {
+      const parts = shownColumns.map(({ cells }, at) => {
+        const text = lines[at]?.[down] ?? '';
+        const padding = ' '.repeat(Math.max(0, (widths[at] ?? 0) - measure(text)));
+        return `${toned(text, cells[row]?.tone, terminal.hasColours)}${padding}`;
+      });
+      return `${parts.join(gap).trimEnd()}\n`;
+    }).join('');
   };
-  return [titles, ...cells].map(line).join('');
+  return Array.from({ length: rows.length + 1 }, (_row, at) => line(at)).join('');
+}
+
+type Measured = Omit<Column<never>, 'of'> & { readonly natural: number };
+
+/** Extras go, the last first, until the rest fits as it is or none is left. */
+function withoutExtras<Each extends Measured>(columns: readonly Each[], room: number): readonly Each[] {
+  const wide = columns.reduce((sum, { natural }) => sum + natural, gap.length * (columns.length - 1));
+  const last = columns.findLast(({ isExtra }) => isExtra === true);
+  if (wide <= room || last === undefined) return columns;
+  return withoutExtras(
+    columns.filter((column) => column !== last),
+    room,
+  );
 }
 
 function oneLine(cell: Cell | string): Cell {
@@ -63,11 +92,8 @@ function oneLine(cell: Cell | string): Cell {
 }
 
 /** Columns that may give way share what is missing; when that is not enough, the widest ones are cut in turn. */
-function fit(
-  columns: readonly Omit<Column<never>, 'of'>[],
-  natural: readonly number[],
-  room: number,
-): readonly number[] {
+function fit(columns: readonly Measured[], room: number): readonly number[] {
+  const natural = columns.map((column) => column.natural);
   const widths = [...natural];
   const free = room - gap.length * (columns.length - 1);
   const total = () => widths.reduce((sum, width) => sum + width, 0);

@@ -1,3 +1,4 @@
+import { tasksNamed } from '../app/tasks/named.ts';
 import type { AnswerOf, Asked } from './client.ts';
 import { CliFault, usage } from './faults.ts';
 import { flat } from './layout.ts';
@@ -14,6 +15,8 @@ export function sendable(schedule: Task['schedule']): ScheduleSent {
 }
 
 const wholeId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** A title is not asked for as an id. */
+const idShape = /^[\w.-]+$/;
 /** An id begins with its time, which has begun with a zero since 1970 and does so for thousands of years. */
 const asNumber = /^(?:#\s*(\d{1,9})|([1-9]\d{0,6}))$/;
 
@@ -81,10 +84,11 @@ export async function chosenTask(session: Session, name: string | undefined): Pr
 }
 
 export async function taskNamed(session: Session, name: string, wanted: Wanted = 'there'): Promise<Task> {
-  if (name === '') throw usage("Name a task: its id, the beginning of its id, or its number as 3 or '#3'.");
+  if (name.trim() === '')
+    throw usage("Name a task: its title, its number as 3 or '#3', its id, or the beginning of its id.");
   const number = asNumber.exec(name);
   if (number !== null) return byNumber(session, Number(number[1] ?? number[2]), wanted);
-  return (await byId(session, name)) ?? (await byBeginning(session, name, wanted));
+  return (idShape.test(name) ? await byId(session, name) : null) ?? byBeginningOrTitle(session, name, wanted);
 }
 
 async function byId({ client }: Session, id: string): Promise<Task | null> {
@@ -98,43 +102,90 @@ async function byId({ client }: Session, id: string): Promise<Task | null> {
 }
 
 async function byNumber(session: Session, number: number, wanted: Wanted): Promise<Task> {
-  const [task] = await look(session, { thread: session.threadKey, wanted }, (one) => one.number === number);
-  if (task !== undefined) return task;
+  const among = { thread: session.threadKey, wanted };
+  const task = await look(session, among, (tasks) => tasks.find((one) => one.number === number) ?? null);
+  if (task !== null) return task;
   const hint = session.namedThread === undefined ? await elsewhere(session, number) : '';
   throw new CliFault('task_not_found', `There is no task #${number} in ${session.threadKey}.${hint}`);
 }
 
 const elsewhereMax = 3;
 
-/** The tasks of that number in other threads, by the ids that name them: a number alone may mean another one there. */
+/** The tasks of that number in other threads. */
 async function elsewhere({ client }: Session, number: number): Promise<string> {
   const page = await client.call('listTasks', { query: { limit: String(pageMax) } });
   const others = page.tasks.filter((task) => task.number === number);
   if (others.length === 0) return ' "cronogram task list" lists the tasks of all threads.';
-  const short = shortIds(page.tasks.map((task) => task.task_id));
-  const lines = others
-    .slice(0, elsewhereMax)
-    .map((task) => `  ${short(task.task_id)}  ${task.creator_thread_key}  ${flat(task.title)}`);
-  const more = others.length > elsewhereMax ? `\n  and ${others.length - elsewhereMax} more` : '';
-  return ` Name its thread with --thread-key, or the task by its id:\n${lines.join('\n')}${more}`;
+  const lines = linesOf(others, shortIds(page.tasks.map((task) => task.task_id)));
+  return ` Name its thread with --thread-key, or the task by its id:\n${lines}`;
 }
 
-async function byBeginning(session: Session, beginning: string, wanted: Wanted): Promise<Task> {
-  const lower = beginning.toLowerCase();
-  const among = { thread: session.namedThread, wanted };
-  const found = await look(session, among, (one) => one.task_id.toLowerCase().startsWith(lower));
-  const [task, ...others] = found;
-  if (task === undefined) throw nobodyNamed('task', beginning);
-  if (others.length === 0) return task;
+async function byBeginningOrTitle(session: Session, name: string, wanted: Wanted): Promise<Task> {
+  const found = await look(session, { thread: session.namedThread, wanted }, (tasks) => fitting(name, tasks));
+  const [task, ...others] = found?.tasks ?? [];
+  if (found === null || task === undefined) throw nobodyNamed('task', name);
+  if (others.length === 0 && found.by !== 'guess') return task;
+  if (found.by !== 'id') throw severalTitled(name, found.tasks, found.by === 'guess');
   throw ambiguous(
     'task',
-    beginning,
-    found.map((one) => one.task_id),
+    name,
+    found.tasks.map((one) => one.task_id),
   );
 }
 
+interface Fitting {
+  readonly tasks: readonly Task[];
+  /** A guess is a misspelt title: it is told and not taken, because a verb may delete. */
+  readonly by: 'id' | 'title' | 'guess';
+}
+
+function fitting(name: string, tasks: readonly Task[]): Fitting | null {
+  const begun = tasks.filter((one) => one.task_id.startsWith(name.toLowerCase()));
+  if (begun.length > 0) return { tasks: begun, by: 'id' };
+  const named = tasksNamed(name, tasks);
+  if (named === null || named.rest !== '') return null;
+  return { tasks: livingOf(named.tasks), by: named.isGuess ? 'guess' : 'title' };
+}
+
+/** A name means what may still run; what has ended is meant where nothing else bears it. */
+function livingOf(tasks: readonly Task[]): readonly Task[] {
+  const living = tasks.filter(({ state }) => state !== 'completed');
+  return living.length > 0 ? living : tasks;
+}
+
+function severalTitled(name: string, tasks: readonly Task[], isGuess: boolean): CliFault {
+  const lines = linesOf(tasks, shortIds(tasks.map((task) => task.task_id)));
+  const quoted = `"${flat(name).slice(0, 60)}"`;
+  const what = isGuess ? `No task is called ${quoted}. Did you mean:` : `Several tasks are called ${quoted}:`;
+  const ids = tasks.map((task) => task.task_id);
+  return new CliFault(isGuess ? 'task_not_found' : 'ambiguous', `${what}\n${lines}\nName one by its id.`, {
+    details: { ids },
+  });
+}
+
+/** Tasks beneath each other, with the ids that name them: a number alone may mean another one in another thread. */
+function linesOf(tasks: readonly Task[], short: (id: string) => string): string {
+  const lines = tasks
+    .slice(0, elsewhereMax)
+    .map((task) => `  ${short(task.task_id)}  ${task.creator_thread_key}  #${task.number} ${flat(task.title)}`);
+  const more = tasks.length > elsewhereMax ? [`  and ${tasks.length - elsewhereMax} more`] : [];
+  return [...lines, ...more].join('\n');
+}
+
+/** Tasks as rows about something else name them: `#3 Stand up`, or the beginning of the id where it is not among the newest. */
+export async function taskNames(
+  { client, isJson }: Session,
+  ids: readonly (string | null)[],
+): Promise<(id: string) => string> {
+  const isNone = isJson || ids.every((id) => id === null);
+  const { tasks } = isNone ? { tasks: [] } : await client.call('listTasks', { query: { limit: String(pageMax) } });
+  const names = new Map(tasks.map(({ task_id: id, number, title }) => [id, `#${number} ${flat(title)}`]));
+  return (id) => names.get(id) ?? id.slice(0, 13);
+}
+
 function nobodyNamed(what: 'task' | 'run', name: string): CliFault {
-  const message = `No ${what} has the id "${name.slice(0, 60)}", or one that begins with it. "cronogram ${what} list" lists them.`;
+  const called = what === 'task' ? 'is called so or has the id' : 'has the id';
+  const message = `No ${what} ${called} "${flat(name).slice(0, 60)}", or one that begins with it. "cronogram ${what} list" lists them.`;
   return new CliFault(`${what}_not_found`, message);
 }
 
@@ -166,20 +217,20 @@ export async function runIdOf({ client }: Session, name: string): Promise<string
 }
 
 /** What was deleted is looked for where nothing else fits: a number is never given twice, so it means that task still. */
-async function look(
+async function look<Found>(
   session: Session,
   { thread, wanted }: Pick<Among, 'thread'> & { readonly wanted: Wanted },
-  fits: (task: Task) => boolean,
-): Promise<readonly Task[]> {
-  const found = await lookAmong(session, { thread }, fits);
-  return found.length > 0 || wanted === 'there' ? found : lookAmong(session, { thread, state: 'deleted' }, fits);
+  find: (tasks: readonly Task[]) => Found | null,
+): Promise<Found | null> {
+  const found = find(await lookAmong(session, { thread }));
+  return found !== null || wanted === 'there' ? found : find(await lookAmong(session, { thread, state: 'deleted' }));
 }
 
-async function lookAmong(session: Session, among: Among, fits: (task: Task) => boolean): Promise<readonly Task[]> {
+async function lookAmong(session: Session, among: Among): Promise<readonly Task[]> {
   const found: Task[] = [];
   let looked = 0;
   for await (const page of taskPages(session, among)) {
-    found.push(...page.tasks.filter(fits));
+    found.push(...page.tasks);
     looked += 1;
     if (page.next_cursor !== null && looked === pagesMax)
       throw usage(

@@ -26,7 +26,7 @@ export function networkWire(address: string): Wire {
         throw timeout.aborted ? late(place) : error;
       });
       try {
-        return { status: answer.statusCode ?? 0, type: typeOf(answer), text: await textOf(answer) };
+        return { ...headOf(answer), text: await textOf(answer) };
       } catch (error) {
         if (error instanceof CliFault || signal.aborted) throw error;
         throw timeout.aborted ? late(place) : away(place, error);
@@ -35,7 +35,7 @@ export function networkWire(address: string): Wire {
     listen: async (asked, signal) => {
       const answer = await open(asked, signal);
       answer.setEncoding('utf8');
-      return { status: answer.statusCode ?? 0, type: typeOf(answer), chunks: answer as AsyncIterable<string> };
+      return { ...headOf(answer), chunks: answer as AsyncIterable<string> };
     },
     close: async () => {},
   };
@@ -63,8 +63,8 @@ function answerTo(url: URL, { method, headers, body }: WireRequest, signal: Abor
   });
 }
 
-function typeOf(answer: IncomingMessage): string {
-  return answer.headers['content-type'] ?? '';
+function headOf({ statusCode = 0, headers }: IncomingMessage): WireHead {
+  return { status: statusCode, type: headers['content-type'] ?? '', date: headers.date ?? '' };
 }
 
 async function textOf(answer: IncomingMessage): Promise<string> {
@@ -123,14 +123,17 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-export interface WireAnswer {
+export interface WireHead {
   readonly status: number;
   readonly type: string;
+  /** The clock of the server, to the second; empty where it does not tell. */
+  readonly date: string;
+}
+
+export interface WireAnswer extends WireHead {
   readonly text: string;
 }
 
-export interface WireStream {
-  readonly status: number;
-  readonly type: string;
+export interface WireStream extends WireHead {
   readonly chunks: AsyncIterable<string>;
 }

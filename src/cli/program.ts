@@ -28,8 +28,9 @@ export interface Program {
 
 const about = `Scheduled work from the command line. Everything but the verbs of this host asks a running server.
 
-A task is named by its id, by the beginning of its id, or by its number in the
-thread that --thread-key names: 3, or '#3' in quotes.`;
+A task is named by its title, by its id, or by its number in the thread that
+--thread-key names: 3, or '#3' in quotes. A thread is named by its key or by
+the title of its chat: --thread-key "The Lab".`;
 
 const endings = `
 Exit codes: 0 done, 1 failed, 2 cannot be done as typed, 3 not found,

@@ -1,9 +1,13 @@
-import { coarse, momentsIn } from '../app/why/moments.ts';
+import { coarse, daysIn, momentsIn } from '../app/why/moments.ts';
 import { zoneName } from '../domain/schedule/time/zone-name.ts';
 
 /** Instants of the API as people read them, on the clock of one zone. */
 export interface Times {
   readonly zone: string;
+  /** The title of a column of such times: with the zone, where that is not the one of this computer. */
+  titled(name: string): string;
+  /** `Wed 18 Nov`. */
+  day(day: number): string;
   /** `Wed 18 Nov 09:00`, with seconds where it has some: for what was planned. */
   at(instant: string): string;
   /** To the minute: for what happened. */
@@ -18,10 +22,17 @@ export function timesIn(timezone: string, now: number): Times {
   const at = (instant: string) => moments.full(Date.parse(instant));
   return {
     zone,
+    titled: (name) => (zone === hostZone() ? name : `${name} (${zone})`),
+    day: daysIn(zone, now),
     at,
     about: (instant) => coarse(moments).full(Date.parse(instant)),
     full: (instant) => `${at(instant)} (${zone}), ${distance(Date.parse(instant), now)}`,
   };
+}
+
+/** The zone of this computer, for what a person types without a zone. */
+export function hostZone(): string {
+  return new Intl.DateTimeFormat('en-US').resolvedOptions().timeZone;
 }
 
 /** `in 3 h`, `2 days ago`. */

@@ -54,7 +54,7 @@ import type { Config } from '../config/config.ts';
 import { ratesOf, type Rates } from '../domain/pace.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createIds, sha256 } from '../system/ids.ts';
-import { createLog } from '../system/log.ts';
+import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
@@ -66,8 +66,8 @@ export interface World {
   readonly log: Log;
 }
 
-export function systemWorld(logLevel: string, secrets: Pick<Secrets, 'hide'> = createSecrets()): World {
-  const log = createLog(logLevel, secrets);
+export function systemWorld(wish: LogWish, secrets: Pick<Secrets, 'hide'> = createSecrets()): World {
+  const log = createLog(wish, secrets);
   const ids = createIds(() => systemClock.now());
   return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log };
 }

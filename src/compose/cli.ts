@@ -8,6 +8,7 @@ import { remoteVerbs } from '../cli/verbs/all.ts';
 import type { CliConfig } from '../config/config.ts';
 import { hostVerbs } from '../host/verbs.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
+import { keptAddress } from '../system/own-address.ts';
 
 /** The parts of the process; a test gives others. */
 export interface Started
@@ -46,7 +47,9 @@ async function configOf({ environment }: Started) {
 }
 
 function surroundingsOf(config: CliConfig): Surroundings {
-  const { apiUrl, threadKey, noColour, ownTokenFile } = config;
+  const { threadKey, noColour, ownTokenFile } = config;
+  const own = config.isApiUrlNamed ? null : (keptAddress(config.ownFolder) ?? config.apiUrl);
+  const apiUrl = own ?? config.apiUrl;
   return {
     apiUrl,
     threadKey,
@@ -56,14 +59,10 @@ function surroundingsOf(config: CliConfig): Surroundings {
       if (config.token !== null) return config.token;
       if (config.tokenFile !== null) return namedToken(config.tokenFile);
       // The token of this folder opens the server of this folder; no other server is to see it.
-      if (!isThisComputer(url) && url !== ownAddressOf(config)) return null;
+      if (!isThisComputer(url) && url !== own) return null;
       return config.ownToken ?? keptToken(ownTokenFile);
     },
   };
-}
-
-function ownAddressOf({ apiUrl, isApiUrlNamed }: CliConfig): string | null {
-  return isApiUrlNamed ? null : apiUrl;
 }
 
 function isThisComputer(url: string): boolean {

@@ -12,7 +12,7 @@ import { skippedBefore, timeOf, travelling } from './travel.ts';
 /** The API over the database of this folder, which no other process may hold meanwhile. Nothing runs and nothing is sent by it. */
 export async function openOffline(config: Config, version: string): Promise<Wire & { readonly token: string }> {
   // The results of the command line stand on the stream to which the log would go.
-  const real = systemWorld('silent');
+  const real = systemWorld({ level: 'silent', isTerminal: false });
   const file = databaseFile(config.DATABASE_URL);
   if (file !== null && !existsSync(file)) {
     const message = `There is no database at ${file}. Work in the folder of the server, or set DATABASE_URL.`;
@@ -63,7 +63,8 @@ function wireOf(fetch: (request: Request) => Response | Promise<Response>): Omit
     const answer = await fetch(
       new Request(`${origin}${path}`, { method, headers, signal, ...(body === undefined ? {} : { body }) }),
     );
-    return { status: answer.status, type: answer.headers.get('content-type') ?? '', answer };
+    const { status, headers: told } = answer;
+    return { status, type: told.get('content-type') ?? '', date: told.get('date') ?? '', answer };
   };
   return {
     place: 'the database of this folder (--offline)',

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import {
   faultLines,
-  isLoopback,
   loadEnvFile,
   readConfig,
   secretsIn,
@@ -13,7 +12,9 @@ import {
 import { AppError, errorText } from '../domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from '../domain/limits.ts';
 import { typedPath } from '../host/words.ts';
+import type { LogWish } from '../system/log.ts';
 import { systemWorld, type World } from './assembly.ts';
+import { chatPage, greetingText } from './greeting.ts';
 import { startServer, type Server } from './server.ts';
 
 /** Hides nothing until the configuration is read. */
@@ -62,7 +63,7 @@ function refuse(faults: readonly ConfigFault[]): number {
 async function run(config: Config): Promise<void> {
   const secrets = createSecrets(secretsIn(config));
   hidden = secrets;
-  const world = systemWorld(config.LOG_LEVEL, secrets);
+  const world = systemWorld(logOf(config), secrets);
   const { log } = world;
   for (const { isUnbuilt, ...stray } of strayVariables())
     log.warn(isUnbuilt ? 'variable_without_effect' : 'unknown_variable', { ...stray });
@@ -81,11 +82,17 @@ async function run(config: Config): Promise<void> {
     version,
     zoneRules,
     onLost: fail('scheduler_lock_lost'),
-    printClaim,
+    printClaim: claims.tell,
   });
   stopOnSignal(world, starting, fail('stop_failed'));
   // Last of all, so that a stop right after the announcement is a clean stop.
-  announce(await starting, world);
+  await announce(await starting, world);
+}
+
+/** A person at a terminal is told of trouble alone, unless LOG_LEVEL says more. */
+function logOf({ LOG_LEVEL: wished }: Config): LogWish {
+  const isTerminal = process.stdout.isTTY;
+  return { level: wished ?? (isTerminal ? 'warn' : 'info'), isTerminal };
 }
 
 /**
@@ -127,12 +134,24 @@ function stopOnSignal(
   process.on('SIGINT', stop);
 }
 
-/** Printed on the terminal alone, because the log may go anywhere. */
-function printClaim(code: string): void {
-  process.stdout.write(
-    `\nNobody owns this bot yet. Whoever sends it this in a private chat first does: /start ${code}\n\n`,
-  );
-}
+/** The code that makes an owner is never in the log, which may go anywhere. On a terminal it is a part of the greeting. */
+const claims = (() => {
+  let claim: string | null = null;
+  let isGreeted = !process.stdout.isTTY;
+  return {
+    tell: (code: string) => {
+      claim = code;
+      if (!isGreeted) return;
+      const words = 'Nobody owns this bot yet. Whoever sends it this in a private chat first does:';
+      process.stdout.write(`\n${words} /start ${code}\n\n`);
+    },
+    /** The code as far as it is known; one that comes later is printed by itself. */
+    greet: () => {
+      isGreeted = true;
+      return claim;
+    },
+  };
+})();
 
 /** In the log for machines, and in words as well: whoever lost a file must not take the empty one for theirs. */
 function tellLost(log: World['log'], copy: string): void {
@@ -142,14 +161,11 @@ function tellLost(log: World['log'], copy: string): void {
   process.stderr.write(`\n${words}\nTo go on from the newest of them, stop the server and run:\n\n  ${line}\n\n`);
 }
 
-/** The page is for this computer alone, and a server that listens elsewhere cannot be asked from here. */
-function chatPage(url: string): string {
-  const isHere = isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
-  return isHere ? `${url}/sandbox` : 'none, HTTP_HOST is not this computer alone; set it to 127.0.0.1';
-}
+/** Telegram answers within this time as a rule; a greeting that waited for longer would look like a start that hangs. */
+const greetingMaxMs = 2000;
 
 /** For people on a terminal, in words; for machines, one line of JSON. */
-function announce(server: Server, { log }: World): void {
+async function announce(server: Server, { log, timer }: World): Promise<void> {
   const places = {
     data: server.dataFile ?? 'postgres',
     ...(server.sandbox === null ? {} : { chat: chatPage(server.url) }),
@@ -160,6 +176,8 @@ function announce(server: Server, { log }: World): void {
   log.info('started', { version, ...places });
   if (server.lostCopy !== null) tellLost(log, server.lostCopy);
   if (!process.stdout.isTTY) return;
-  const lines = Object.entries(places).map(([name, place]) => `  ${name.padEnd(12)}${place}`);
-  process.stdout.write(`\n  Cronogram ${version}\n${lines.join('\n')}\n\n`);
+  const late = new Promise<null>((resolve) => timer.after(greetingMaxMs, () => resolve(null)));
+  const bot = await Promise.race([server.bot, late]);
+  const isSandboxed = server.sandbox !== null;
+  process.stdout.write(greetingText({ version, ...server, isSandboxed, bot, claim: claims.greet() }, process.cwd()));
 }

@@ -22,6 +22,7 @@ import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
+import { keepAddress } from '../system/own-address.ts';
 import { createPool, type Pool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
@@ -30,6 +31,7 @@ import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase, dataFolder } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
+import { firstWords } from './greeting.ts';
 import { openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
@@ -42,6 +44,8 @@ export interface Server {
   readonly lostCopy: string | null;
   /** The chats of the sandbox and its clock; null where the chats are Telegram's. */
   readonly sandbox: { readonly world: SandboxWorld; readonly travel: Travel } | null;
+  /** The name of the bot, once Telegram has told it; null when the server stops before that. */
+  readonly bot: Promise<string | null>;
   /** Names what a stop under way waits for. */
   readonly waitsFor: () => string;
   stop(): Promise<void>;
@@ -180,19 +184,17 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
   telegramIn.start();
   heartbeat?.start();
   phase.run();
+  const url = ownAddress(config.HTTP_HOST, String(listening.port));
+  const forgetAddress = keepAddress(dataFolder(config), url, app.world.log);
   return {
-    url: ownAddress(config.HTTP_HOST, String(listening.port)),
+    url,
     dataFile: databaseFile(config.DATABASE_URL),
     tokenFile: api.tokenFile,
     sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },
+    bot: telegramIn.bot,
     waitsFor: () => phase.waitsFor(),
-    stop: () => stop(app, listening),
+    stop: () => stop(app, listening).finally(forgetAddress),
   };
-}
-
-/** A newcomer needs no terminal at hand: the page, which is for this computer alone, shows the code as well. */
-function firstWords(claim: string | null): string[] {
-  return [claim === null ? '/start' : `/start ${claim}`, '/new in 1 minute say hello'];
 }
 
 /**

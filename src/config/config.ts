@@ -67,7 +67,7 @@ const schema = z.object({
       ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'],
       'is silent, fatal, error, warn, info, debug or trace',
     )
-    .default('info')
+    .optional()
     .meta({ example: 'info' }),
   QUOTA_PER_CHAT: whole(1, 1_000_000, 500),
   QUOTA_PER_USER: whole(1, 1_000_000, 50),
@@ -257,6 +257,8 @@ function readSecret({ key, file, given, faults }: SecretRead): void {
 export interface CliConfig {
   readonly apiUrl: string;
   readonly isApiUrlNamed: boolean;
+  /** The files of the server of this folder lie there, beside its database. */
+  readonly ownFolder: string;
   /** The token that is meant for whichever server is asked. */
   readonly token: string | null;
   readonly tokenFile: string | null;
@@ -272,14 +274,16 @@ export function readCliConfig(environment: Environment = process.env): CliConfig
   const given = (name: string) => environment[name] || null;
   const file = given('DATABASE_URL')?.replace(/^file:/, '');
   const isFile = file !== undefined && !/^postgres(ql)?:/.test(file);
+  const ownFolder = isFile ? dirname(file) : 'data';
   const named = given('CRONOGRAM_API_URL');
   return {
     apiUrl: named ?? ownAddress(given('HTTP_HOST'), given('HTTP_PORT')),
     isApiUrlNamed: named !== null,
+    ownFolder,
     token: given('CRONOGRAM_API_TOKEN'),
     tokenFile: given('CRONOGRAM_API_TOKEN_FILE'),
     ownToken: given('API_TOKEN'),
-    ownTokenFile: given('API_TOKEN_FILE') ?? join(isFile ? dirname(file) : 'data', 'api-token'),
+    ownTokenFile: given('API_TOKEN_FILE') ?? join(ownFolder, 'api-token'),
     threadKey: given('CRONOGRAM_THREAD_KEY') ?? 'cli:default',
     noColour: given('NO_COLOR') !== null || environment['TERM'] === 'dumb',
   };

@@ -61,30 +61,6 @@ function mayChange(person: Rights, task: AccessScene['task']): Verdict {
   return task.ownerId === person.actor ? yes : no({ is: 'not_theirs', ownerId: task.ownerId });
 }
 
-/** Names for a refusal: of the owner of the task, and of the admins of the chat, where they are known. */
-interface RefusalNames {
-  readonly ownerName: string | null;
-  readonly admins: readonly string[];
-}
-
-export function refusalText(refusal: AccessRefusal, { ownerName, admins }: RefusalNames): string {
-  switch (refusal.is) {
-    case 'unseen':
-      return 'There is no such task here.';
-    case 'not_theirs':
-      return `Only ${ownerName ?? 'its owner'} or an admin may do that.`;
-    case 'admins_only':
-      return `Only an admin of this chat may do that${namedIn(admins)}.`;
-    case 'owners_only':
-      return 'Only an owner of this bot may do that.';
-  }
-}
-
-/** Behind the word that they explain: ` (Ada, Ben)`. */
-export function namedIn(names: readonly string[]): string {
-  return names.length === 0 ? '' : ` (${names.join(', ')})`;
-}
-
 function no(refusal: AccessRefusal): Verdict {
   return { ok: false, refusal };
 }

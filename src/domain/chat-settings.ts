@@ -1,23 +1,8 @@
 import { keepLeast } from './limits.ts';
 import { isClock, type Quiet, quietFor, quietUntil, type QuietInput } from './quiet.ts';
 
-/** Styles of dates: English words, digits alone, the American way, or the words of another language. */
-export const dateStyles = [
-  'en',
-  'iso',
-  'us',
-  'de',
-  'es',
-  'fr',
-  'it',
-  'nl',
-  'pl',
-  'pt',
-  'ru',
-  'sv',
-  'tr',
-  'uk',
-] as const;
+/** Styles of dates: in words, in digits alone, or in the American way. Their words are those of the texts around them. */
+export const dateStyles = ['en', 'iso', 'us'] as const;
 export type DateStyle = (typeof dateStyles)[number];
 
 /** Settings that the admins of a chat have chosen for it; kept as JSON beside the chat. */
@@ -27,21 +12,38 @@ export interface ChatSettings {
   /** A sign at the message of a person instead of a word, where a sign says it all. */
   readonly reactions: boolean;
   readonly dates: DateStyle;
+  /** Where the results of one-offs come: each in a topic of its own, or together in one that they share. */
+  readonly oneOffs: 'apart' | 'together';
   /** The history that tasks of the chat keep which say nothing of it themselves; null keeps all that the server does. */
   readonly keep: Keep | null;
+  /** The BCP 47 tag of the language that the chat has chosen; null where it has chosen none. */
+  readonly language: string | null;
 }
 
 /** A value that nobody knows closes rather than opens where it is about rights, and is the default otherwise. */
 export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSettings {
-  const { create = 'members', quiet, reactions, dates, keep } = settings;
+  const { create = 'members', quiet, reactions, dates, keep, oneOffs, language } = settings;
   return {
     create: create === 'members' ? 'members' : 'admins',
     quiet: quietOf(quiet),
     reactions: reactions !== false,
     dates: dateStyles.find((style) => style === dates) ?? 'en',
+    oneOffs: oneOffs === 'together' ? 'together' : 'apart',
     keep: keepIn(keep),
+    language: typeof language === 'string' ? language : null,
   };
 }
+
+/** The zone of a chat is asked about where nobody has named it, or it was taken from the person who let the chat in. */
+export function isZoneConfirmed(chat: {
+  readonly timezone: string | null;
+  readonly settings: Readonly<Record<string, unknown>>;
+}): boolean {
+  return chat.timezone !== null && chat.settings['zoneOf'] === undefined;
+}
+
+/** The name of the topic that the one-offs of a chat share. */
+export const sharedTopicName = 'Reminders';
 
 function quietOf(value: unknown): Quiet | null {
   if (typeof value !== 'object' || value === null) return null;

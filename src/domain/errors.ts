@@ -6,6 +6,8 @@ export type ErrorCode =
   | 'invalid_request'
   | 'invalid_thread_key'
   | 'invalid_schedule'
+  | 'ambiguous_schedule'
+  | 'incomplete_schedule'
   | 'invalid_policy'
   | 'invalid_template'
   | 'invalid_action'

@@ -66,6 +66,10 @@ export type View =
   /** The topic was made again: a person deleted it, or Telegram did not show in it what was sent there. */
   | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
   | { readonly view: 'notPinned' }
+  /** What became of the topics that were to be closed or removed together. */
+  | { readonly view: 'cleaned'; readonly cleaning: string; readonly deed: 'close' | 'removeTopic' }
+  /** So many topics of one-offs are over: they could share one from now on. */
+  | { readonly view: 'oneOffs'; readonly topics: number }
   /** The topic bears its old name yet, and is named again and again. */
   | { readonly view: 'notRenamed'; readonly cause: BlockedCause; readonly error: string }
   /** A topic that was to be removed is still there. */
@@ -209,10 +213,10 @@ export type Word =
   | { readonly word: 'fallback'; readonly reason: BlockedCause; readonly taskId: string }
   | { readonly word: 'failed'; readonly about: string }
   | { readonly word: 'not_pinned' }
+  | { readonly word: 'one_offs' }
   | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
-  | { readonly word: 'owner_gone'; readonly about: Actor }
-  | { readonly word: 'reply_hint'; readonly taskId: string; readonly about: Actor };
+  | { readonly word: 'owner_gone'; readonly about: Actor };
 
 /** A message that tells how something stands, drawn anew: only where that looks otherwise than what has this print. */
 export function printIn(shown: Shown): string | null {

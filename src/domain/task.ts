@@ -68,6 +68,8 @@ export interface Task extends Definition {
   readonly home: Thread;
   readonly topicState: TopicState;
   readonly topicId: number | null;
+  /** Its topic is the one that the one-offs of its chat share. */
+  readonly isTopicShared: boolean;
   readonly context: Readonly<Record<string, unknown>>;
   readonly counters: Counters;
   /** The last run that has ended: which one, when it began, and how it ended. */

@@ -20,6 +20,7 @@ import { databaseFile } from '../store/engine/open.ts';
 import { keptAside, listCopies } from '../store/files/backup.ts';
 import { inspectFile, inspectPostgres, type Inspection } from '../store/files/inspection.ts';
 import { systemClock, systemTimer } from '../system/clock.ts';
+import { addressFileName, isRunning } from '../system/own-address.ts';
 import { childFault } from '../system/pool/pool.ts';
 import { terminalAsking, type Asking } from './init/asking.ts';
 
@@ -147,16 +148,6 @@ function systemIn(folder: string, userConfig: string): System {
   };
 }
 
-/** Signal 0 is never delivered; it only asks. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as { code?: string }).code === 'EPERM';
-  }
-}
-
 const commandMaxMs = 30_000;
 
 function run(command: string, args: readonly string[]): Promise<Ran> {
@@ -201,7 +192,7 @@ export function filesOf({ database, dataFolder }: Settings): readonly string[] {
     database === null
       ? []
       : [database, lockNameOf(database), ...[...keptAside(database), ...listCopies(database)].map(({ file }) => file)];
-  const besides = ['sandbox.db', 'api-token', 'alarm.json'].map((name) => join(dataFolder, name));
+  const besides = ['sandbox.db', 'api-token', 'alarm.json', addressFileName].map((name) => join(dataFolder, name));
   const logs = ['', '-journal', '-wal', '-shm'];
   return [...own, ...besides]
     .flatMap((name) => logs.map((rest) => `${name}${rest}`))

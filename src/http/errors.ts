@@ -6,6 +6,8 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid_request: 400,
   invalid_thread_key: 400,
   invalid_schedule: 400,
+  ambiguous_schedule: 400,
+  incomplete_schedule: 400,
   invalid_policy: 400,
   invalid_template: 400,
   invalid_action: 400,

@@ -24,7 +24,7 @@ async function serveProduct(file: string): Promise<number> {
   const read = readConfig({ API_TOKEN: token, HTTP_PORT: '0', DATABASE_URL: `file:${file}`, API_RATE: '0' });
   if ('faults' in read) throw new Error(JSON.stringify(read.faults));
   const store = createStore(sqliteEngine(openSqlite(file), () => systemTimer.yield()));
-  const world = systemWorld('info');
+  const world = systemWorld({ level: 'info', isTerminal: false });
   const templates = createTemplates(createPool(world).run);
   const rooms = composeRooms(settings, world, { store, transport: () => nullTransport(), templates });
   const loops = createLoops(settings, { world, rooms });

@@ -4,6 +4,7 @@ import type { Target, Tasks } from '../../src/app/tasks/tasks.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ScheduleInput } from '../../src/domain/schedule/schedule.ts';
 import { scheduleOf, type Row } from '../invariants/rows.ts';
+import { iso } from '../invariants/rows.ts';
 import { hour, minute, second } from '../support/fakes.ts';
 import { allLastingFaults } from './chat.ts';
 import { someAction, somePolicies, someSchedule, someText } from './definitions.ts';
@@ -68,10 +69,21 @@ function someInput(world: World, title: string): TaskInput {
   };
 }
 
-async function create(world: World): Promise<string> {
+/** One-offs, some of which come together. */
+async function errands(world: World): Promise<string> {
+  const { chance, time } = world;
+  const told = [await beQuiet(world)];
+  for (let left = chance.between(1, 3); left > 0; left -= 1) {
+    const once_at = iso(time.now() + chance.between(1, 40) * minute);
+    told.push(await create(world, { schedule: { kind: 'once', once_at, timezone: 'UTC' }, policies: {} }));
+  }
+  return told.join('; ');
+}
+
+async function create(world: World, asked: Partial<TaskInput> = {}): Promise<string> {
   const { chance, journal } = world;
   const title = `T${tasksOf(world).length + 1}-${journal.promised.created.size}-${journal.lines.length}`;
-  const input = someInput(world, title);
+  const input = { ...someInput(world, title), ...asked };
   const idempotencyKey = chance.is(0.5) ? `create ${title}` : null;
   const request = { threadKey: chance.pick(threads), actor, input, idempotencyKey };
   const first = await world.ask((tasks) => tasks.create(request));
@@ -400,7 +412,8 @@ export const moves: readonly Move[] = [
   { name: 'set the clock', weight: 2, play: setClock },
   { name: 'set the clock ahead and back', weight: 2, play: trustWrongClock },
   { name: 'relive', weight: 2, play: relive },
-  { name: 'create', weight: 4, play: create },
+  { name: 'create', weight: 4, play: (world) => create(world) },
+  { name: 'errands', weight: 2, play: errands },
   { name: 'upsert', weight: 2, play: upsert },
   { name: 'edit', weight: 5, play: edit },
   { name: 'pause', weight: 2, play: pause },

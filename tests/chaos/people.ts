@@ -32,13 +32,16 @@ export async function settleByHand(world: World): Promise<string> {
   return `${id} ${arrived ? 'arrived' : 'did not arrive'} -> ${done.is}`;
 }
 
-/** A chat gets quiet hours, others, or none. */
+/** A chat gets quiet hours, others, or none, and one topic for its one-offs or one for each. */
 export async function beQuiet(world: World): Promise<string> {
   const { chance, database, time } = world;
   const chats = database.prepare(`select id from chats order by id`).pluck().all() as string[];
   if (chats.length === 0) return 'there is no chat yet';
   const chatId = chance.pick(chats);
-  const settings = chance.is(0.35) ? {} : { quiet: someQuietHours(chance) };
+  const settings = {
+    ...(chance.is(0.35) ? {} : { quiet: someQuietHours(chance) }),
+    ...(chance.is(0.3) ? {} : { oneOffs: 'together' }),
+  };
   const done = await world.ask((_tasks, { store, rooms }) => {
     rooms.bell.ring('deliverer');
     return store.changeChat(chatId, { settings }, time.now());

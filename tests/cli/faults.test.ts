@@ -24,7 +24,8 @@ describe('what is typed wrongly', () => {
     ['task list --limit 0', /--limit: "0" is not a whole number from 1 to 200/],
     ['task get', /3, or '#3' in quotes/],
     ['task get 1 2', /Too many arguments/],
-    ['task create Hello', /--when, --once-at, --cron, --rrule or --every/],
+    ['task create', /"every weekday at 9 stand up", or one of --when, --once-at, --cron, --rrule or --every/],
+    ['task create Hello', /./],
     ['task create --cron "0 9 * * *" Hello', /--timezone/],
     ['task create --cron "0 9 * * *" --every 1h --timezone UTC Hello', /exactly one of/],
     ['task create --cron "0 9 * * *" --timezone UTC', /Say what it says/],
@@ -161,6 +162,51 @@ describe('a server that is not there, or another', () => {
       answer.destroy();
     });
     expect(await asked(url)).toMatchObject({ code: 5, out: '' });
+  });
+});
+
+describe('words that can be read in several ways', () => {
+  const schedule = { kind: 'once', once_at: '2026-11-24T15:00:00.000Z', cron: null, rrule: null, interval: null };
+  const preview = {
+    next: ['2026-11-24T15:00:00.000Z'],
+    description: 'once',
+    min_gap_seconds: null,
+    warnings: [],
+    warning_details: [],
+    schedule: { ...schedule, start_at: null, from: null, timezone: 'UTC' },
+    text: 'dentist',
+  };
+  const error = { code: 'ambiguous_schedule', message: 'Which friday?' };
+  const readings = [
+    { text: 'Fri 20 Nov', next: '2026-11-20T09:00:00.000Z', when: 'friday 20 november at 9 x' },
+    { text: 'Fri 27 Nov', next: '2026-11-27T09:00:00.000Z', when: 'friday 27 november at 9 x' },
+  ];
+  const answering = (status: number, body: unknown) =>
+    aStub((_request, answer) => {
+      answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+
+  it('are answered with the lines that say which is meant', async () => {
+    const url = await answering(400, { error: { ...error, details: { readings } } });
+    const said = await asked(url, 'task create "next friday at 9 x"');
+    expect(said.code).toBe(2);
+    expect(said.err).toBe(
+      'Which friday?\n  cronogram task create "friday 20 november at 9 x"\n  cronogram task create "friday 27 november at 9 x"\n',
+    );
+    const json = await asked(url, 'schedule preview "next friday at 9 x" --json');
+    expect(json.json).toMatchObject({ error: { code: error.code, details: { readings } } });
+    const offers = [{ text: '09:00', when: "every day at 9 $5 for Ada's" }];
+    const missing = await answering(400, { error: { ...error, code: 'incomplete_schedule', details: { offers } } });
+    expect((await asked(missing, 'schedule preview coffee')).err).toContain(
+      String.raw`  cronogram schedule preview 'every day at 9 $5 for Ada'\''s'`,
+    );
+  });
+
+  it('are read in one of them, which is told with the other', async () => {
+    const other = { text: '03:00', when: 'dentist tuesday at 03:00' };
+    const url = await answering(200, { ...preview, assumed: [{ what: 'hour', text: '15:00', other }] });
+    const said = await asked(url, 'task create "dentist tuesday at 3" --dry-run');
+    expect(said.err).toBe('Assumed 15:00. For 03:00:\n  cronogram task create "dentist tuesday at 03:00"\n');
   });
 });
 

@@ -49,6 +49,23 @@ describe('a table', () => {
     expect(told).toContain(`${id}  A t…  act…`);
   });
 
+  it('goes on in the next line where a column may, and leaves out first what is not needed', async () => {
+    const more = [
+      { title: 'ID', of: cell(0) },
+      { title: 'TITLE', least: 8, wraps: true, of: cell(1) },
+      { title: 'STATE', of: cell(2) },
+      { title: 'OWNER', isExtra: true, of: cell(3) },
+    ];
+    const rows = [
+      ['1', 'Water all the plants', 'active', 'Ada'],
+      ['2', 'Tea', 'paused', 'Ben'],
+    ];
+    expect(await table({ columns: 80, hasColours: false }, more, rows)).toMatch(/^ID {2}TITLE .*OWNER\n1 /);
+    expect(await table({ columns: 24, hasColours: false }, more, rows)).toBe(
+      'ID  TITLE         STATE\n1   Water all     active\n    the plants\n2   Tea           paused\n',
+    );
+  });
+
   it('puts a text of several lines on one', async () => {
     expect(await table(plain, columns, [['1', 'one\n\ttwo', 'x']])).toContain('one two');
   });

@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -75,6 +75,22 @@ describe('the program as a process', () => {
     writeFileSync(join(folder, 'data', 'api-token'), `${token}\n`);
     expect(await started('task create --cron "0 9 * * *" --timezone UTC Hello')).toMatchObject({ code: 0 });
     expect((await started('task list')).out).toContain('Hello');
+  });
+
+  it('finds the server of its folder by what that left there, until another is named', async () => {
+    const database = join(folder, 'data', 'cronogram.db');
+    const { bot } = await aPlace({ DATABASE_URL: `file:${database}` });
+    const environment = { API_TOKEN: token };
+    expect((await started('version', { environment })).out).toContain(bot.server.url);
+    const other = { ...environment, CRONOGRAM_API_URL: 'http://127.0.0.1:1' };
+    expect((await started('version', { environment: other })).err).toContain('http://127.0.0.1:1:');
+    const file = join(folder, 'data', 'server.json');
+    const kept = readFileSync(file, 'utf8');
+    await stopBots();
+    expect(existsSync(file)).toBe(false);
+    // A server that was killed takes nothing away; its address is no longer one.
+    writeFileSync(file, kept.replace(`"pid":${process.pid}`, '"pid":4194304'));
+    expect((await started('version', { environment })).err).toContain('127.0.0.1:8787');
   });
 
   it('stops waiting when it is interrupted, and says that the run goes on', async () => {

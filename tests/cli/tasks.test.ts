@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { stopBots } from '../e2e/bot.ts';
+import { day, minute, start, stopBots } from '../e2e/bot.ts';
 import { aPlace, aPlaceAfter } from './place.ts';
 import { widest } from './terminal.ts';
 
@@ -28,16 +28,6 @@ describe('a task on the command line', () => {
     expect((await well('task history 1')).out).toBe('#1 Stand up has not run yet.\n');
     await well('task run 1 --wait');
     expect((await well('task history 1 --status failed')).out).toBe('No run of #1 Stand up has the status failed.\n');
-  });
-
-  it('of another thread is offered by its id to whoever names it by its number alone', async () => {
-    const { well, type } = await aPlace();
-    const made = await well('task create --cron "0 9 * * *" --timezone UTC --thread-key cli:other Hello --json');
-    const said = await type('task why 1');
-    expect(said.code).toBe(3);
-    const [, id = ''] = /^ {2}(\S+) {2}cli:other {2}Hello$/m.exec(said.err) ?? [];
-    expect((await well(`task get ${id}`)).out).toContain(taskIn(made).task_id);
-    expect((await type('task why 2')).err).toContain('"cronogram task list"');
   });
 
   it('is made in plain words, listed, shown, changed, paused, run and deleted', async () => {
@@ -92,6 +82,22 @@ describe('a task on the command line', () => {
     expect(taskIn(await well(`task create ${flags} Hello --json`)).schedule).toMatchObject(schedule);
   });
 
+  it('is made of one sentence, which may come from the input or have its text beside it', async () => {
+    const { well } = await aPlaceAfter('task create "every day at 9 hello"');
+    expect((await well('task get hello')).out).toMatch(/schedule +every day at 09:00/);
+    await well('task create -', { input: 'every day at 10 good evening\n' });
+    await well('task create "every day at 11" --text "good night"');
+    await well('task create "every weekday at 12 until done: @ben keys"');
+    const { tasks } = (await well('task list --json')).json as { tasks: WireTask[] };
+    const told = tasks.map(({ instructions, policies }) => [instructions, Object.keys(policies)]);
+    expect(told).toEqual([
+      ['@ben keys', ['ack']],
+      ['good night', []],
+      ['good evening', []],
+      ['hello', []],
+    ]);
+  });
+
   it('takes every field that the API takes', async () => {
     const { well } = await aPlace();
     const flags =
@@ -142,30 +148,16 @@ describe('a task on the command line', () => {
     expect(other.json).toMatchObject({ error: { code: 'idempotency_mismatch' } });
   });
 
-  it('is found by the beginning of its id, and not by one that several begin with', async () => {
-    const { well, type } = await aPlace();
-    const first = taskIn(await well('task create --cron "0 9 * * *" --timezone UTC One --json'));
-    const second = taskIn(await well('task create --cron "0 9 * * *" --timezone UTC Two --json'));
-    let same = 0;
-    while (first.task_id[same] === second.task_id[same]) same += 1;
-    expect(taskIn(await well(`task get ${second.task_id.slice(0, same + 1)} --json`)).title).toBe('Two');
-    const both = await type(`task get ${first.task_id.slice(0, same)}`);
-    expect(both.code).toBe(2);
-    expect(both.err).toContain(first.task_id);
-    expect(both.err).toContain(second.task_id);
-    expect((await type('task get nothing-begins-so')).code).toBe(3);
-  });
-
-  it('is named by its number in the thread that is named, and in no other', async () => {
-    const { well, type } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone UTC Here');
-    await well('task create --cron "0 9 * * *" --timezone UTC There --thread-key cli:other');
-    expect((await well('task get 1')).out).toContain('#1 Here');
-    expect((await well('task get 1 --thread-key cli:other')).out).toContain('#1 There');
-    expect((await well('task get 1', { environment: { CRONOGRAM_THREAD_KEY: 'cli:other' } })).out).toContain(
-      '#1 There',
+  it('is told of by the clock of the server, which may be days ahead of this computer', async () => {
+    const { bot, well } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone UTC Hello');
+    const clock = { now: () => start };
+    await bot.pass(6 * day);
+    expect((await well('task next 1 --count 1', { clock })).out).toBe('Wed 25 Nov 09:00 (UTC), in 24 h\n');
+    expect((await well('task pause 1 --until 2h', { clock })).out).toContain('until Tue 24 Nov 11:00 (UTC), in 2 h');
+    expect((await well('schedule preview "in 3 hours" --timezone UTC', { clock })).out).toContain(
+      'Tue 24 Nov 12:00 (UTC), in 3 h',
     );
-    const none = await type('task get 7 --thread-key cli:other');
-    expect(none).toMatchObject({ code: 3, err: 'There is no task #7 in cli:other.\n' });
+    expect((await well('status', { clock })).out).toContain('6 days ahead of this computer');
   });
 
   it('is changed only in what is named, and says what that was', async () => {
@@ -184,11 +176,13 @@ describe('a task on the command line', () => {
     const { well, type } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone UTC Hello');
     expect((await well('task skip 1 --count 2')).out).toMatch(/next +Sat 21 Nov 09:00/);
     expect((await well('task unskip 1')).out).toMatch(/next +Thu 19 Nov 09:00/);
-    expect((await well('task snooze 1 10m')).out).toBe('Snoozed #1 Hello for 10m.\n');
+    expect((await well('task snooze 1 10m')).out).toMatch(/^Snoozed #1 Hello until Wed 18 Nov 09:1\d/);
     expect((await well('task snooze 1 "tomorrow 8:00"')).out).toContain('until Thu 19 Nov 08:00');
     await well('task update 1 --title Other');
     expect((await well('task undo 1')).out).toContain('Took back "edit" of #1 Hello.');
-    expect((await well('task why 1')).out).toContain('nothing was due');
+    const why = await well('task why 1');
+    expect(why.out).toContain('nothing was due');
+    expect(why.out).toMatch(/^Thu 19 Nov 09:00: planned\./m);
     expect((await well('task versions 1')).out).toMatch(/version +\d/);
     expect((await well('task next 1 --count 3')).out.split('\n')).toHaveLength(4);
     const nothing = await type('task answer 1 --run all');
@@ -223,6 +217,34 @@ describe('a list of tasks', () => {
       expect(widest((await well('task list', { columns })).out)).toBeLessThanOrEqual(columns);
       expect(widest((await well('task history 1', { columns })).out)).toBeLessThanOrEqual(columns);
     }
+  });
+
+  it('counts what has ended, and shows it to whoever asks and to programs', async () => {
+    const { bot, well } = await aPlaceAfter('task create --every 1h --timezone UTC Lasting');
+    await well('task create --when "in 5 minutes" --timezone UTC Passing');
+    await bot.pass(10 * minute);
+    const said = await well('task list');
+    expect(said.out).toContain('Lasting');
+    expect(said.out).not.toContain('Passing');
+    expect(said.err).toContain('And 1 task that has ended: cronogram task list --state completed');
+    expect((await well('task list --state completed')).out).toContain('Passing');
+    expect((await well('task list --limit 5')).out).toContain('Passing');
+    expect((await well('task list --json')).json['tasks']).toHaveLength(2);
+  });
+
+  it('names tasks by their numbers below their thread, and tells ids, zones and days where there is room for them', async () => {
+    const { well } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone Asia/Tokyo One');
+    const ids = /01a\w{5}-\w{4}/;
+    const [title, row] = (await well('task list')).out.split('\n');
+    expect(title).toMatch(/^# {2}TITLE {2}WHEN .* NEXT \(Asia\/Tokyo\) +STATE {3}ID$/);
+    expect(row).toMatch(/^1 {2}One .* Thu 19 Nov 09:00 /);
+    await well('task create --every P2D --start-at 2026-11-25T09:00 --timezone Europe/Madrid --thread-key cli:b Two');
+    const narrow = (await well('task list', { columns: 70 })).out;
+    expect(narrow.split('\n').filter((line) => line.startsWith('cli:'))).toEqual(['cli:b', 'cli:default']);
+    expect(narrow).toMatch(/starting Wed\n? +.*25 Nov|starting Wed 25 Nov/);
+    expect(narrow).not.toMatch(ids);
+    expect((await well('task list', { columns: 140 })).out).toMatch(ids);
+    expect((await well('task list --thread-key cli:b')).out).not.toContain('cli:b');
   });
 
   it('has colours for somebody who looks, and none with NO_COLOR or in a pipe', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { may, refusalText, type AccessRefusal, type Deed, type Rights, type Actor } from '../../src/domain/access.ts';
+import { may, type AccessRefusal, type Deed, type Rights, type Actor } from '../../src/domain/access.ts';
 import { settingsOf } from '../../src/domain/chat-settings.ts';
 
 const me: Actor = 'telegram:user:1001';
@@ -68,20 +68,4 @@ it('closes rather than opens on a setting that nobody knows', () => {
 it('names the owner of the task in the refusal', () => {
   const verdict = may(roles.member, 'change', { chat: { id: 'here', settings: {} }, task: scenes.theirs });
   expect(verdict).toEqual({ ok: false, refusal: { is: 'not_theirs', ownerId: other } });
-  expect(refusalText({ is: 'not_theirs', ownerId: other }, { ownerName: 'Ben', admins: [] })).toBe(
-    'Only Ben or an admin may do that.',
-  );
-  expect(refusalText({ is: 'not_theirs', ownerId: other }, { ownerName: null, admins: [] })).toBe(
-    'Only its owner or an admin may do that.',
-  );
-});
-
-it('names the admins whom one could ask, as far as they are known', () => {
-  const text = (admins: readonly string[]) => refusalText({ is: 'admins_only' }, { ownerName: null, admins });
-  expect(text([])).toBe('Only an admin of this chat may do that.');
-  expect(text(['Ada', 'Ben'])).toBe('Only an admin of this chat may do that (Ada, Ben).');
-});
-
-it('tells of a task in another chat as of one that does not exist', () => {
-  expect(refusalText({ is: 'unseen' }, { ownerName: 'Ben', admins: ['Ada'] })).not.toMatch(/Ben|Ada/);
 });

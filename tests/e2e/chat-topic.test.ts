@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { lab, minute, stopBots, type Bot } from './bot.ts';
+import { ada, lab, minute, stopBots, type Bot } from './bot.ts';
 import { callsSince, driftUntil, mark, methodsSince, select } from './deliveries.ts';
-import { ask, askText, aTalkingBot, labels, madeWithTopic } from './dialogue.ts';
+import { ask, askText, aTalkingBot, labels, made, madeWithTopic } from './dialogue.ts';
 
 afterEach(stopBots);
 
@@ -15,14 +15,14 @@ describe('/topic delete', () => {
     const topic = await madeWithTopic(bot, ['ada', lab], 'every day at 10 Stand up');
     const question = await ask(bot, ['ada', lab], '/topic delete', { thread: topic });
     expect(question.text).toBe(
-      'Delete the topic of #1 Stand up?\n\nThis deletes the topic with all its messages. The task goes on; its next run makes a new one.',
+      'Delete the topic of #1 Stand up?\n\nThis deletes the topic with all its messages. The task stays active, and its next run will make a new topic.',
     );
     expect(labels(question)).toEqual([['Delete the topic', 'Keep']]);
     const before = mark(bot);
     expect(await bot.press('ada', question, 'Delete the topic')).toEqual({ text: 'Topic deleted', alert: false });
     expect(methodsSince(bot, before).toSorted()).toEqual(['answerCallbackQuery', 'deleteForumTopic', 'sendMessage']);
     expect(topicsOf(bot, lab)).toEqual([]);
-    expect(bot.last(lab, null).text).toContain('The task goes on; its next run makes a new one.');
+    expect(bot.last(lab, null).text).toContain('The task stays active, and its next run will make a new topic.');
     expect(await askText(bot, ['ada', lab], '/task 1')).toContain('Active');
     await bot.pass(61 * minute);
     const [remade] = liveTopics(bot, lab);
@@ -44,6 +44,70 @@ describe('/topic', () => {
     expect(question.text).toContain('The task is deleted already.');
     await bot.press('ada', question, 'Delete the topic');
     expect(topicsOf(bot, lab)).toEqual([]);
+  });
+});
+
+describe('/topic clean', () => {
+  async function finished(count: number, chat = lab) {
+    const bot = await aTalkingBot(inLab);
+    if (chat > 0) await bot.say('ada', chat, '/start');
+    for (let number = 1; number <= count; number += 1) {
+      await made(bot, ['ada', chat], `in 1 minute errand ${number}`);
+      await bot.pass(2 * minute);
+    }
+    await madeWithTopic(bot, ['ada', chat], 'every day at 10 Stand up');
+    return bot;
+  }
+
+  it('closes the topics of finished tasks, once it has counted them, and counts them no more', async () => {
+    const bot = await finished(3);
+    const question = await ask(bot, ['ada', lab], '/topic clean');
+    expect(labels(question)).toEqual([['Close 3', 'Delete 3', 'Cancel']]);
+    await bot.press('ada', question, 'Close 3');
+    await bot.pass(minute);
+    expect(liveTopics(bot, lab).map(({ name, isClosed }) => [name, isClosed])).toEqual([
+      ['errand 1', true],
+      ['errand 2', true],
+      ['errand 3', true],
+      ['Stand up', false],
+    ]);
+    expect(bot.last(lab, null).text).toBe('Closed 3 topics.');
+    expect(labels(await ask(bot, ['ada', lab], '/topic clean'))).toEqual([['Delete 3', 'Cancel']]);
+  });
+
+  it('deletes them after a restart as well, and their tasks stay', async () => {
+    const bot = await finished(3);
+    await bot.say('ada', lab, '/delete 1');
+    const question = await ask(bot, ['ada', lab], '/topic clean');
+    bot.world.fault({ kind: '429', method: 'deleteForumTopic', count: 1, retryAfter: 20 });
+    await bot.press('ada', question, 'Delete 3');
+    const next = await bot.restart();
+    await next.pass(2 * minute);
+    expect(topicsOf(next, lab)).toEqual(['Stand up']);
+    expect(next.last(lab, null).text).toBe('Deleted 3 topics.');
+    expect(select(next, `select state, topic_state from tasks order by number`)).toMatchObject([
+      { state: 'deleted', topic_state: 'none' },
+      { state: 'completed', topic_state: 'none' },
+      { state: 'completed', topic_state: 'none' },
+      { state: 'active', topic_state: 'ready' },
+    ]);
+    expect(await askText(next, ['ada', lab], '/topic clean')).toContain('No topics');
+  });
+
+  it('counts anew when there are others by now, does nothing on Cancel, and is for admins', async () => {
+    const bot = await finished(1);
+    const question = await ask(bot, ['ada', lab], '/topic clean');
+    await bot.say('ada', lab, '/delete 2');
+    await bot.press('ada', question, 'Delete 1');
+    expect(labels(bot.now(question))).toEqual([['Close 1', 'Delete 2', 'Cancel']]);
+    await bot.press('ada', bot.now(question), 'Cancel');
+    expect(topicsOf(bot, lab)).toHaveLength(2);
+    expect(labels(await ask(bot, ['ben', lab], '/topic clean')).flat()).toEqual([]);
+  });
+
+  it('offers no closing in a private chat, where Telegram has none', async () => {
+    const bot = await finished(1, ada);
+    expect(labels(await ask(bot, ['ada', ada], '/topic clean'))).toEqual([['Delete 1', 'Cancel']]);
   });
 });
 

@@ -18,7 +18,7 @@ const reply = (...all: readonly string[]): Step[] => all.map((text) => ['reply',
 const steps: readonly Step[] = [
   ...say('/start', '/help', '/help snooze', '/status', '/usage', '/tz', '/tz Madrid'),
   ...say('/settings'),
-  ...press('22–7', 'Without sound', 'Quiet: off', 'Dates', 'Deutsch'),
+  ...press('22–7', 'Without sound', 'Quiet: off', 'Dates', 'Digits'),
   ...say('/settings create admins', '/settings create members', '/settings nonsense'),
   ...say('/new'),
   ...press('Every week', 'Mon', 'Next', '18:00', '18:30', 'Cancel'),

@@ -192,9 +192,9 @@ describe('an answer', () => {
     const made = await aDoor().ask('POST', createPath, creation);
     expect([made.status, made.json.warnings]).toEqual([201, ['Short months.']]);
     expect(made.json.warning_details).toEqual([{ code: 'days_29_31', message: 'Short months.' }]);
-    const door = aDoor({ create: async () => ({ task, created: false, replayed: false, warnings: [] }) });
+    const door = aDoor({ create: async () => ({ task, created: false, replayed: false, warnings: [], assumed: [] }) });
     expect((await door.ask('POST', createPath, creation)).status).toBe(200);
-    const again = aDoor({ create: async () => ({ task, created: true, replayed: true, warnings: [] }) });
+    const again = aDoor({ create: async () => ({ task, created: true, replayed: true, warnings: [], assumed: [] }) });
     expect((await again.ask('POST', createPath, creation)).status).toBe(201);
   });
 });

@@ -24,7 +24,7 @@ async function aServer(folder: string, awayMs = 0): Promise<Server> {
   if ('faults' in read) throw new Error(JSON.stringify(read.faults));
   return startServer({
     config: read.config,
-    world: { ...systemWorld('fatal'), clock: { now: () => Date.now() + awayMs } },
+    world: { ...systemWorld({ level: 'fatal', isTerminal: false }), clock: { now: () => Date.now() + awayMs } },
     version: 'test',
     zoneRules: 'test',
     onLost: (error) => {

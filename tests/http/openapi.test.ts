@@ -95,6 +95,8 @@ describe('the description', () => {
       'invalid_action',
       'invalid_schedule',
       'invalid_policy',
+      'ambiguous_schedule',
+      'incomplete_schedule',
     ]);
   });
 

@@ -37,6 +37,8 @@ describe('a preview of plain words', () => {
       text: 'stand up',
       policies: {},
       timezone: 'Europe/Madrid',
+      assumed: [],
+      for_whom: null,
     });
   });
 

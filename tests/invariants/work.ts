@@ -111,7 +111,9 @@ function nothingTwice({ rows }: Account): Breach[] {
     ),
     ...tell(
       'two tasks share a topic',
-      repeated(rows.tasks, ({ chat_id, topic_id }) => (topic_id === null ? null : `${chat_id} ${topic_id}`)),
+      repeated(rows.tasks, ({ chat_id, topic_id, topic_shared }) =>
+        topic_id === null || topic_shared === 1 ? null : `${chat_id} ${topic_id}`,
+      ),
     ),
   ];
 }

@@ -37,6 +37,7 @@ import { remainsTests, recordRetentionTests, retentionTests } from './conformanc
 import { longRunListTests, runListTests } from './conformance/run-lists.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
 import { seldomTests } from './conformance/seldom.ts';
+import { sharedTopicTests } from './conformance/shared-topic.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
 import { standingTests } from './conformance/standing.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
@@ -218,6 +219,9 @@ function chatConformance(open: OpenWorld): void {
   });
   describe('cards', () => {
     cardTests(open);
+  });
+  describe('the topic that one-offs share', () => {
+    sharedTopicTests(open);
   });
   describe('presses', () => {
     pressedTests(open);

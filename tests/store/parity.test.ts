@@ -171,7 +171,7 @@ const commands: Readonly<Record<string, Command>> = {
       side.now,
     );
     const begun = await store.beginUpdate(choice);
-    const place = { chatId: 'c', userId: someone, topic: null } as const;
+    const place = { chatId: 'c', userId: someone, topic: null, messageId: choice } as const;
     const draft = { id: make.id(), ...place, step: 's', body: { choice }, expiresAt: side.now + hour };
     const messages = [aMessage(side.world)];
     const end = { id: choice, error: null, messages, draft: { is: 'put', draft } as const, at: side.now };

@@ -223,7 +223,16 @@ async function useConversation(world: World, task: Task): Promise<void> {
   await world.store.receiveUpdates([{ id: 1, payload: '{}', address: '-100', messageId: 9 }], nine);
   await world.store.openUpdates(0, 9);
   await world.store.beginUpdate(1);
-  const draft = { id: 'd', chatId, userId: user, topic: null, step: 's', body: {}, expiresAt: nine + hour } as const;
+  const draft = {
+    id: 'd',
+    chatId,
+    userId: user,
+    topic: null,
+    messageId: 9,
+    step: 's',
+    body: {},
+    expiresAt: nine + hour,
+  } as const;
   const message = aMessage(world);
   await world.store.endUpdate({
     id: 1,
@@ -243,6 +252,7 @@ async function useConversation(world: World, task: Task): Promise<void> {
   await world.store.staleMembers(nine, nine, 9);
   await world.store.readDraft('d');
   await world.store.openDraft(chatId, user, null, nine);
+  await world.store.draftOfWords(chatId, user, 9);
   await world.store.taskByNumber(chatId, 1);
   await world.store.taskByTopic(chatId, 77);
   await world.store.chatTasks({ chatId, filter: 'all', ownerId: user, text: 'x', offset: 0, limit: 8 });

@@ -76,7 +76,8 @@ export function notRenamed(deps: EndDeps, part: OutboxPart, { cause, error }: Wh
 export function topicNotRemoved(deps: EndDeps, part: OutboxPart, { cause, error }: Why): PartEnd {
   const thread = { ...part.route, topic: null };
   const shown: View = { view: 'topicNotRemoved', cause, error };
-  return { ...failed(part, error), guidance: speechless.has(cause) ? null : wordOf(deps, part, { shown, thread }) };
+  const isTold = !part.isOneOfMany && !speechless.has(cause);
+  return { ...failed(part, error), guidance: !isTold ? null : wordOf(deps, part, { shown, thread }) };
 }
 
 /** A word for a thread that is not there any more is said in the chat itself; an answer belongs where it was asked for. */

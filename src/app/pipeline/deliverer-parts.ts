@@ -27,7 +27,8 @@ import type { Pacer, Turn } from './pacer.ts';
 import { giveUpTopic, prepareTopic } from './topics.ts';
 
 export interface PartDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
-  readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic' | 'isOwnerThere'> & Pick<ChatStore, 'moveChat'>;
+  readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic' | 'joinTopic' | 'isOwnerThere'> &
+    Pick<ChatStore, 'moveChat'>;
   readonly transport: Transport;
   readonly pacer: Pick<Pacer, 'holdChat' | 'isFreeSoon' | 'take'>;
   readonly bootId: string;
@@ -91,13 +92,14 @@ async function toTopic(serving: Serving): Promise<PartEnd> {
     return putOff(part, { error: ready.error, afterMs: lookAgainMs });
   if (ready.is !== 'ready') return afterFault(serving, ready);
   if (!ready.mayLeave) return putOff(part, { error: null, afterMs: 0 });
+  const { id, lostAt } = ready;
   const sending = {
     ...part,
     status: 'sending',
     sends: part.sends + 1,
     sentAt: clock.now(),
-    route: { ...part.route, topic: ready.topicId },
-    topic: { ...part.topic, state: 'ready', id: ready.topicId },
+    route: { ...part.route, topic: id },
+    topic: { ...part.topic, state: 'ready', id, lostAt },
   } as const;
   const next = { ...serving, part: sending };
   if (await pacer.take(part.route.address)) return safely(next, call);
@@ -188,7 +190,7 @@ async function topicGone(serving: Serving, error: string): Promise<PartEnd> {
   if (part.fallback === 'taken' && part.kind === 'result') return fallBack(part, { cause: 'topic_gone', error }, null);
   if (part.topic === null) return threadGone(serving, part, error);
   // In a topic that nothing of ours was ever seen in, there was nothing to delete: Telegram told a wrong number.
-  const loss = part.topic.cardId === null ? 'astray' : 'gone';
+  const loss = part.topic.cardId === null && !part.topic.isShared ? 'astray' : 'gone';
   if (await giveUpTopic(serving, part.topic, topicLosses[loss])) return tryAgain(part, { error, afterMs: 0 });
   return withoutTopic(serving, { cause: `topic_${loss}`, error });
 }

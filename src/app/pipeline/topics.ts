@@ -6,10 +6,12 @@ import type { OutboxPart, OutboxStore, PartEnd, TopicLoss, TopicView } from '../
 import type { CallFault, Transport, World } from '../ports/outside.ts';
 
 /** The topic is there. `mayLeave` says whether the part that waited for it is claimed to be sent there. */
-export type TopicReady = { readonly is: 'ready'; readonly topicId: number; readonly mayLeave: boolean } | CallFault;
+export type TopicReady =
+  | { readonly is: 'ready'; readonly id: number; readonly lostAt: number | null; readonly mayLeave: boolean }
+  | CallFault;
 
 interface TopicDeps extends Pick<World, 'clock' | 'ids'> {
-  readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic'>;
+  readonly store: Pick<OutboxStore, 'beginTopic' | 'endTopic' | 'joinTopic'>;
   readonly transport: Pick<Transport, 'createTopic' | 'findTopic'>;
   readonly bootId: string;
   /** The first part that needs it. */
@@ -28,10 +30,21 @@ const inDoubt: CallFault = {
 };
 
 /**
- * Makes a task's topic when its first result needs one. A topic is never created blindly: while an earlier creation is in
- * doubt it is looked for, and after a minute without a trace a person is asked.
+ * Makes a task's topic when its first result needs one. Of tasks that share one the first that needs it makes it, and while
+ * nobody knows whether it is there the others see to that one.
  */
 export async function prepareTopic(deps: TopicDeps, topic: TopicView): Promise<TopicReady> {
+  if (!topic.isShared) return makeTopic(deps, topic);
+  const shared = await deps.store.joinTopic(topic.taskId);
+  if (shared.is === 'ready') return isThere(deps, { ...topic, lostAt: shared.lostAt }, shared.id);
+  return makeTopic(deps, shared.maker);
+}
+
+/**
+ * A topic is never created blindly: while an earlier creation is in doubt it is looked for, and after a minute without a
+ * trace a person is asked.
+ */
+async function makeTopic(deps: TopicDeps, topic: TopicView): Promise<TopicReady> {
   const { store, transport, clock, bootId, part } = deps;
   // The updates may have been late, and then even who says to make another one does not know that it is there.
   const found = await look(deps, topic);
@@ -64,12 +77,12 @@ async function waitForTrace({ store, clock }: TopicDeps, { taskId, askedAt }: To
 }
 
 /** The part that waited is on its way from the moment on at which its topic is known to be there. */
-async function isThere(deps: TopicDeps, { taskId }: TopicView, topicId: number): Promise<TopicReady> {
+async function isThere(deps: TopicDeps, { taskId, lostAt }: TopicView, id: number): Promise<TopicReady> {
   const { store, ids, clock, part, mayFollow } = deps;
   const at = clock.now();
-  const ready = { taskId, state: 'ready', id: topicId, cardId: ids.next(), remadeId: ids.next(), at } as const;
+  const ready = { taskId, state: 'ready', id, cardId: ids.next(), remadeId: ids.next(), at } as const;
   const mayLeave = await store.endTopic(mayFollow() ? { ...ready, first: { id: part.id, fence: part.fence } } : ready);
-  return { is: 'ready', topicId, mayLeave };
+  return { is: 'ready', id, lostAt, mayLeave };
 }
 
 const topicNameMax = 128;
@@ -87,7 +100,7 @@ export function topicName(title: string): string {
  * goes on, and would be given new ones without end.
  */
 export async function giveUpTopic(
-  { store, clock }: Pick<TopicDeps, 'store' | 'clock'>,
+  { store, clock }: Pick<World, 'clock'> & { readonly store: Pick<OutboxStore, 'endTopic'> },
   { lostAt, taskId }: TopicView,
   lost: TopicLoss,
 ): Promise<boolean> {

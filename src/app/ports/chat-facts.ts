@@ -37,6 +37,31 @@ export interface ChatNews {
   readonly waiting: readonly (Named & { readonly for: 'done' | 'approval'; readonly count: number })[];
 }
 
+/** Topics of tasks that are completed or deleted; `open` counts those that nobody has closed. */
+export interface FinishedTopics {
+  readonly all: number;
+  readonly open: number;
+}
+
+/** Closes, or removes, as many topics of finished tasks as somebody was told of; the oldest first. */
+export interface Cleaning {
+  /** Names it: the same again changes nothing more. */
+  readonly id: string;
+  readonly chatId: string;
+  readonly deed: 'close' | 'removeTopic';
+  readonly expected: number;
+  readonly limit: number;
+  readonly actor: Actor;
+  readonly at: number;
+  /** Where it is told what became of it. */
+  readonly thread: { readonly topic: number | null };
+}
+
+export interface CleanedTopics {
+  readonly done: number;
+  readonly failed: readonly { readonly name: string; readonly error: string | null }[];
+}
+
 export interface TaskCounts {
   readonly tasks: number;
   readonly active: number;
@@ -80,6 +105,10 @@ export interface ChatFacts {
   adminNames(chatId: string, limit: number): Promise<readonly string[]>;
   /** Where a message of ours arrived; null when it has not, or nobody remembers. */
   sentMessage(deliveryId: string): Promise<SentMessage | null>;
+  finishedTopics(chatId: string): Promise<FinishedTopics>;
+  /** False where there are not as many as were expected: then nothing is done. */
+  cleanTopics(cleaning: Cleaning): Promise<boolean>;
+  cleanedTopics(id: string): Promise<CleanedTopics>;
   /** All but the sums over all tasks, which are counted a page at a time. */
   serverFacts(now: number): Promise<Omit<ServerFacts, keyof TaskCounts>>;
 }

@@ -74,15 +74,18 @@ export interface UpdateEnd {
 }
 
 export type DraftChange =
-  | { readonly is: 'put'; readonly draft: Draft }
+  /** `drops` is the draft whose place it takes: that one's buttons are over. */
+  | { readonly is: 'put'; readonly draft: Draft; readonly drops?: string | undefined }
   | { readonly is: 'drop'; readonly draftId: string };
 
-/** A task being made. One person has at most one draft per thread; a new one takes the place of the old. */
+/** A task being made. A person may have several; the newest of a thread is given their next words. */
 export interface Draft {
   readonly id: string;
   readonly chatId: string;
   readonly userId: Actor;
   readonly topic: number | null;
+  /** The message of the person that began it; null where a button did. */
+  readonly messageId: number | null;
   readonly step: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly expiresAt: number;
@@ -141,10 +144,19 @@ export interface ChatTasks {
   readonly total: number;
 }
 
+export interface OpenSnooze {
+  readonly at: number;
+  /** A pause that came after it has to end before it, or it does not come. */
+  readonly isHeld: boolean;
+}
+
+export type Titled = Pick<Task, 'id' | 'number' | 'title' | 'state'>;
+
 export interface ChatTasksQuery {
   readonly chatId: string;
   /** `all` leaves out what was deleted. */
-  readonly filter: 'all' | 'active' | 'paused' | 'failing' | 'completed';
+  /** `open`: active or paused. */
+  readonly filter: 'all' | 'open' | 'active' | 'paused' | 'failing' | 'completed';
   readonly ownerId: Actor | null;
   readonly text: string | null;
   readonly offset: number;
@@ -216,8 +228,8 @@ export interface FoundByPress {
   /** The task of the button, of which the person may see the results. */
   readonly taskId: string;
   readonly occurrenceId: string;
-  /** The text of the message. */
-  readonly text: string;
+  /** The text of the message, as its part may have it. */
+  readonly texts: readonly string[];
   readonly at: number;
 }
 
@@ -279,20 +291,24 @@ export interface ChatStore {
 
   /* ---- drafts and tasks, as a chat sees them ---- */
   readDraft(id: string): Promise<Draft | null>;
-  /** The draft that the person has open in the thread, unless it has expired. */
+  /** The newest draft of the person in the thread, unless it has expired. */
   openDraft(chatId: string, userId: Actor, topic: number | null, now: number): Promise<Draft | null>;
+  /** The draft that the message of the person began, expired or not. */
+  draftOfWords(chatId: string, userId: Actor, messageId: number): Promise<Draft | null>;
   taskByNumber(chatId: string, number: number): Promise<Task | null>;
   /** The task whose own topic it is; also a deleted one. */
   taskByTopic(chatId: string, topic: number): Promise<Task | null>;
   /** A task of the chat that is not deleted and is called so, whatever its case and its spaces; the oldest of several. */
   taskByTitle(chatId: string, title: string): Promise<Task | null>;
+  /** What the tasks of the chat are called, also of those that were deleted since then, by number. */
+  titlesIn(chatId: string, deletedSince: number): Promise<readonly Titled[]>;
   /** Failing first, then by the next slot. */
   chatTasks(query: ChatTasksQuery): Promise<ChatTasks>;
-  /** The instants to which tasks are snoozed, by the id of the task; those that are not are left out. */
-  snoozesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Open snoozes of tasks, soonest first, by the id of the task; tasks without one are left out. */
+  snoozesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, readonly OpenSnooze[]>>;
   /** Tasks of the chat that may run before the instant, soonest first, with what decides when. */
   plannedBefore(chatId: string, until: number, limit: number): Promise<readonly Planned[]>;
-  /** Tasks of the chat that are snoozed to an instant before that one, soonest first. */
+  /** Tasks of the chat that are snoozed to an instant before that one, soonest first, without those that a pause holds. */
   snoozedBefore(
     chatId: string,
     until: number,

@@ -30,6 +30,8 @@ export interface OutboxPart extends Part {
   /** When the oldest of those sends left; null when there is none. */
   readonly doubtSince: number | null;
   readonly topic: TopicView | null;
+  /** One of many deeds, of which one word tells in the end. */
+  readonly isOneOfMany: boolean;
   /** Where the task was asked for, for words about its topic; null when it has no task. */
   readonly home: Thread | null;
   /** Whether it may go there in the place of a topic that cannot be had, or does so; null when its task does not want that. */
@@ -51,7 +53,14 @@ export interface TopicView {
   readonly askedName: string | null;
   /** Why it is blocked. */
   readonly cause: BlockedCause | null;
+  /** It is the one that the one-offs of the chat share: whichever of them needs it first makes it. */
+  readonly isShared: boolean;
 }
+
+/** How the topic stands that the one-offs of a chat share: there, or the one of them that makes it is to be seen to. */
+export type SharedTopic =
+  | { readonly is: 'ready'; readonly id: number; readonly lostAt: number | null }
+  | { readonly is: 'wanted'; readonly maker: TopicView };
 
 /** A topic was deleted by a person, or Telegram does not show in it what is sent there. */
 export const topicLosses = { gone: 1, astray: 2 } as const;
@@ -149,6 +158,11 @@ export interface OutboxStore {
   endParts(ends: readonly PartEnd[], now: number): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
   beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
+  /**
+   * From now on the task shares the topic of the one-offs of its chat. Where that is there the task has it; where nobody
+   * knows whether it is, the task that has asked for it is told, and else the task itself is to make it.
+   */
+  joinTopic(taskId: string): Promise<SharedTopic>;
   /** The naming of a task's topic that is still to be done, and what went wrong with it so far; null when none is. */
   topicNaming(taskId: string): Promise<{ readonly error: string | null } | null>;
   /** Answers whether the part that waited for the topic is claimed to be sent there. */

@@ -94,7 +94,7 @@ export interface SentIds {
 }
 
 /** The task of a result, as far as the buttons below it need that, as it stood when the part was claimed. */
-export interface ResultTask extends Pick<Task, 'id' | 'state'> {
+export interface ResultTask extends Pick<Task, 'id' | 'state' | 'number' | 'title' | 'isTopicShared'> {
   readonly action: { readonly kind: string };
   readonly policies: { readonly ack?: unknown };
 }

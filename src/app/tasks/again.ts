@@ -20,7 +20,9 @@ export interface Repeat {
 /** Only a run of a task that is over can be done again, and only one that did not succeed can be retried. */
 export function refuseUnrepeatable(kind: Again['kind'], run: EndedRun): asserts run is Repeat['of'] {
   if (run.taskId === null || run.occurrenceId === null) {
-    throw new AppError('not_repeatable', 'This run belongs to no task. Send its text again instead.');
+    throw new AppError('not_repeatable', 'This run belongs to no task. Send its text again instead.', {
+      details: { reason: 'no_task' },
+    });
   }
   if (!['succeeded', 'failed', 'cancelled'].includes(run.status)) {
     throw new AppError('run_in_progress', 'This run has not ended yet. Wait for its end, or cancel it.', {
@@ -31,6 +33,7 @@ export function refuseUnrepeatable(kind: Again['kind'], run: EndedRun): asserts 
     throw new AppError(
       'not_repeatable',
       'This run succeeded, so there is nothing to retry. Replay it to do it once more.',
+      { details: { reason: 'run_succeeded' } },
     );
   }
 }

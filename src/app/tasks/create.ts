@@ -2,6 +2,7 @@ import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
+import type { Assumed } from '../../domain/when/asked.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
 import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
 import type { Templates, World } from '../ports/outside.ts';
@@ -41,8 +42,13 @@ export interface CreateDeps extends SlotPlanDeps, Pick<World, 'log' | 'clock' | 
   readonly retimed?: ((taskId: string) => void) | undefined;
 }
 
+export interface CreatedTask extends Created {
+  /** Assumptions of the words that it was made from. */
+  readonly assumed: readonly Assumed[];
+}
+
 /** Validates, plans the first slot, and writes task and grant: all or nothing. */
-export async function createTask(deps: CreateDeps, request: CreateRequest): Promise<Created> {
+export async function createTask(deps: CreateDeps, request: CreateRequest): Promise<CreatedTask> {
   const { clock, ids, store } = deps;
   const now = clock.now();
   const home = parseThreadKey(request.threadKey);
@@ -54,9 +60,9 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   });
   // Asked before anything is checked: what was right when the task was made may be past by the time of the repeat.
   const made = once === null ? null : await store.madeUnder(once, now);
-  if (made !== null) return made;
+  if (made !== null) return { ...made, assumed: [] };
   // Read after that, because words such as "in 20 minutes" mean another time by the repeat.
-  const fields = inFields(input, now);
+  const { fields, assumed } = inFields(input, now);
   const checked = await withTemplates(deps, request.actor, async (rules) => defineTask(rules, fields, now));
   const { definition, policy } = checked;
   const result = await store.createTask(
@@ -86,7 +92,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   if (result.created) deps.bell.ring('scheduler');
   else ringAll(deps);
   if (!result.replayed) deps.retimed?.(result.task.id);
-  return result;
+  return { ...result, assumed };
 }
 
 interface Deed {

@@ -22,7 +22,7 @@ import {
   type Warning,
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
-import { readAsked } from '../../domain/when/asked.ts';
+import { type Assumed, readAnywhere } from '../../domain/when/asked.ts';
 import type { Templates, TemplateText } from '../ports/outside.ts';
 
 /** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
@@ -41,24 +41,35 @@ export interface TaskInput {
 export interface TaskInWords extends Omit<TaskInput, 'instructions' | 'schedule'> {
   readonly when: string;
   readonly timezone: string;
+  readonly language?: string | undefined;
   /** The text of the task; without it the words behind the time are taken. */
   readonly instructions?: string | undefined;
 }
 
 /** The meaning of the words at this moment; a policy that is named goes before one that they ask for. */
-export function inFields(input: TaskInput | TaskInWords, now: number): TaskInput {
-  if (!('when' in input)) return input;
-  const { when, timezone, instructions, policies, ...fields } = input;
-  const read = readAsked(when, { timezone, now });
+export function inFields(input: TaskInput | TaskInWords, now: number): InFields {
+  if (!('when' in input)) return { fields: input, assumed: [] };
+  const { when, timezone, language, instructions, policies, ...fields } = input;
+  const read = readAnywhere(when, { timezone, now, language });
   if (instructions !== undefined && read.text !== '') {
     throw invalid('when', 'when: a text stands behind the time, and in instructions too. Keep one.');
   }
+  const said = instructions ?? read.text;
   return {
-    ...fields,
-    instructions: instructions ?? read.text,
-    schedule: inputOf(read.schedule),
-    policies: { ...read.policies, ...policies },
+    assumed: read.assumed,
+    fields: {
+      ...fields,
+      // A name at the beginning is in the message, so that it reaches whom it is for.
+      instructions: read.forWhom === null ? said : `${read.forWhom} ${said}`.trim(),
+      schedule: inputOf(read.schedule),
+      policies: { ...read.policies, ...policies },
+    },
   };
+}
+
+interface InFields {
+  readonly fields: TaskInput;
+  readonly assumed: readonly Assumed[];
 }
 
 export interface Checked {

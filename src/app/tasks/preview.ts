@@ -10,7 +10,7 @@ import {
   type ScheduleInput,
   warnings,
 } from '../../domain/schedule/schedule.ts';
-import { type Asked, readAsked } from '../../domain/when/asked.ts';
+import { type Asked, readAnywhere } from '../../domain/when/asked.ts';
 
 /** Either a schedule in its fields, or a text that begins with a when in plain words. */
 export type PreviewRequest =
@@ -18,6 +18,7 @@ export type PreviewRequest =
   | {
       readonly when: string;
       readonly timezone: string;
+      readonly language?: string | undefined;
       readonly now?: number | undefined;
       readonly count?: number | undefined;
     };
@@ -32,7 +33,7 @@ export interface Preview {
 
 /** A preview, and what else the words said; null where no words were sent. */
 export interface AskedPreview extends Preview {
-  readonly asked: Pick<Asked, 'text' | 'policies'> | null;
+  readonly asked: Pick<Asked, 'text' | 'policies' | 'assumed' | 'forWhom'> | null;
 }
 
 interface Looking {
@@ -67,7 +68,7 @@ export function previewSchedule(
   const { count } = request;
   if ('when' in request) {
     const after = request.now ?? now;
-    const asked = readAsked(request.when, { timezone: request.timezone, now: after });
+    const asked = readAnywhere(request.when, { timezone: request.timezone, now: after, language: request.language });
     return { ...previewOf(asked.schedule, { after, minIntervalMs, count }), asked };
   }
   const after = request.after ?? now;

@@ -28,7 +28,9 @@ export interface Within {
 export function planSkip(ids: Ids, { scene, claims, nextAt }: VerbScene, { count, from, within }: Skip): TaskChange {
   refuseDeleted(scene);
   if (nextAt === null) {
-    throw new AppError('nothing_to_skip', `There is no coming run to skip: the task is ${scene.task.state}.`);
+    throw new AppError('nothing_to_skip', `There is no coming run to skip: the task is ${scene.task.state}.`, {
+      details: { reason: 'no_run' },
+    });
   }
   if (from !== null && from !== nextAt) return { ...noChange, claims };
   refuseUnknownNext(scene);
@@ -61,6 +63,7 @@ function refuseUnknownNext({ task: { schedule }, live }: TaskScene): void {
   throw new AppError(
     'nothing_to_skip',
     'This task is running, and its next run is known only when this one has ended. Skip it then.',
+    { details: { reason: 'next_unknown' } },
   );
 }
 
@@ -99,7 +102,9 @@ function slotsWithin(
   }
   const [first] = slots;
   if (first === undefined) {
-    throw new AppError('nothing_to_skip', 'This task has no run in that time that could be skipped.');
+    throw new AppError('nothing_to_skip', 'This task has no run in that time that could be skipped.', {
+      details: { reason: 'no_run_then' },
+    });
   }
   return { slots, next: first === nextAt ? nextOpenSlot(task, slots.at(-1) ?? nextAt, taken) : nextAt };
 }

@@ -117,7 +117,9 @@ export function planRestore({ scene, now }: VerbScene): TaskChange {
   const { task } = scene;
   if (task.state !== 'deleted' || task.deleted === null) return noChange;
   if (now - task.deleted.at > limits.undoMs) {
-    throw new AppError('too_late', 'This task was deleted more than 24 hours ago. Create it again.');
+    throw new AppError('too_late', 'This task was deleted more than 24 hours ago. Create it again.', {
+      details: { reason: 'deleted_long_ago' },
+    });
   }
   const set = restoredState(scene, now);
   return {
@@ -266,5 +268,6 @@ export function unreadableRow({ pausedReason }: Pick<Task, 'pausedReason'>): App
   return new AppError(
     'invalid_request',
     `This task cannot go on: its row is ${pausedReason ?? 'unreadable'}. Give it a new schedule, or delete it.`,
+    { details: { reason: 'unreadable' } },
   );
 }

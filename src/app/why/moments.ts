@@ -37,12 +37,13 @@ export function minuteOf(instant: number): number {
   return Math.floor(instant / MINUTE_MS) * MINUTE_MS;
 }
 
-export function momentsIn(timezone: string, now: number, dates: DateStyle = 'en'): Moments {
+/** `tag` names the language of the words around them. */
+export function momentsIn(timezone: string, now: number, dates: DateStyle = 'en', tag = 'en'): Moments {
   const thisYear = civilFromDays(dayOfWall(toWall(timezone, now))).year;
   const clock = (instant: number) => clockIn({ timezone, dates }, instant);
   const on = (instant: number, time: string) => {
     const days = dayOfWall(toWall(timezone, instant));
-    return `${dateIn(days, { dates, hasYear: civilFromDays(days).year !== thisYear })}${dates === 'us' ? ',' : ''} ${time}`;
+    return `${dateIn(days, { dates, tag, hasYear: civilFromDays(days).year !== thisYear })}${dates === 'us' ? ',' : ''} ${time}`;
   };
   const full = (instant: number) => on(instant, clock(instant));
   return {
@@ -53,16 +54,25 @@ export function momentsIn(timezone: string, now: number, dates: DateStyle = 'en'
   };
 }
 
+/** Days as people read them: `Wed 18 Nov`; with the year when it is not this one. */
+export function daysIn(timezone: string, now: number): (day: number) => string {
+  const yearOf = (day: number) => civilFromDays(day).year;
+  const thisYear = yearOf(dayOfWall(toWall(timezone, now)));
+  return (day) => dateIn(day, { dates: 'en', tag: 'en', hasYear: yearOf(day) !== thisYear });
+}
+
 interface DateWriting {
   readonly dates: DateStyle;
+  readonly tag: string;
   readonly hasYear: boolean;
 }
 
-/** `Wed 18 Nov`, in the words of the language that the chat has chosen. */
-function dateIn(days: number, { dates, hasYear }: DateWriting): string {
+/** `Wed 18 Nov`, in the words of that language. */
+function dateIn(days: number, { dates, tag, hasYear }: DateWriting): string {
   const { year, month, day } = civilFromDays(days);
   if (dates === 'iso') return dateText(days);
-  if (dates !== 'en') return localDate(days, { dates, hasYear });
+  if (tag !== 'en') return localDate(days, tag, hasYear);
+  if (dates === 'us') return localDate(days, 'en-US', hasYear);
   const date = `${WEEKDAY_NAMES[weekdayOf(days)]?.slice(0, 3) ?? ''} ${day} ${MONTH_NAMES[month - 1]?.slice(0, 3) ?? ''}`;
   return hasYear ? `${date} ${year}` : date;
 }
@@ -70,11 +80,11 @@ function dateIn(days: number, { dates, hasYear }: DateWriting): string {
 const writers = new Map<string, Intl.DateTimeFormat>();
 
 /** The day as a date without a zone, so that no zone of the host can move it. */
-function localDate(days: number, { dates, hasYear }: DateWriting): string {
-  const key = `${dates} ${hasYear}`;
+function localDate(days: number, tag: string, hasYear: boolean): string {
+  const key = `${tag} ${hasYear}`;
   const writer =
     writers.get(key) ??
-    new Intl.DateTimeFormat(dates === 'us' ? 'en-US' : dates, {
+    new Intl.DateTimeFormat(tag, {
       weekday: 'short',
       day: 'numeric',
       month: 'short',

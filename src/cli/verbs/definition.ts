@@ -1,11 +1,12 @@
 import { formAt, policyTable } from '../../domain/policy.ts';
 import { durationText } from '../../domain/schedule/time/duration.ts';
-import type { Asked } from '../client.ts';
-import { usage } from '../faults.ts';
+import type { AnswerOf, Asked } from '../client.ts';
+import { CliFault, usage } from '../faults.ts';
 import { sendable, type ScheduleSent } from '../naming.ts';
 import { given, lengthOf, objectOf } from '../options.ts';
 import type { Flag, Options, Session } from '../session.ts';
-import { hostZone, instantOf } from './moments.ts';
+import { hostZone } from '../times.ts';
+import { instantOf } from './moments.ts';
 
 /** When a task runs, in flags. */
 export const scheduleFlags = [
@@ -56,16 +57,25 @@ export interface ReadSchedule {
   readonly text: string | null;
   /** The policies that such words ask for. */
   readonly policies: Policies;
+  /** The parts that such words left out, as they were read. */
+  readonly assumed: readonly AssumedPart[];
 }
 
-const ways = ['onceAt', 'cron', 'rrule', 'every', 'when'] as const;
-const wayFlags = '--when, --once-at, --cron, --rrule or --every';
+export type AssumedPart = NonNullable<AnswerOf<'previewSchedule'>['assumed']>[number];
 
-/** Null where no schedule was typed. `zone` is the one that holds where none is named; null where it must be. */
+const ways = ['onceAt', 'cron', 'rrule', 'every', 'when'] as const;
+export const wayFlags = '--when, --once-at, --cron, --rrule or --every';
+
+/** Whether a flag says when it runs. */
+export function isScheduled(options: ScheduleOptions): boolean {
+  return ways.some((way) => options[way] !== undefined);
+}
+
+/** Null where no schedule was typed. `line` is the command that takes a when behind itself; `zone` is the one that holds where none is named; null where it must be. */
 export async function readSchedule(
   session: Session,
   options: ScheduleOptions,
-  zone: string | null,
+  { zone, line }: { readonly zone: string | null; readonly line: string },
 ): Promise<ReadSchedule | null> {
   const typed = ways.filter((way) => options[way] !== undefined);
   if (typed.length > 1) throw usage(`Say once when it runs: give exactly one of ${wayFlags}.`);
@@ -73,10 +83,13 @@ export async function readSchedule(
     throw usage('--start-at and --from go with --every.');
   }
   if (typed.length === 0) return null;
-  if (options.when !== undefined) return inWords(session, options.when, options.timezone ?? zone ?? hostZone());
+  if (options.when !== undefined) {
+    const timezone = options.timezone ?? zone ?? hostZone();
+    return inWords(session, { when: options.when, timezone }, line);
+  }
   const timezone = options.timezone ?? zone;
   if (timezone === null) throw usage(`Name the zone in which the clock is read: --timezone ${hostZone()}, or another.`);
-  return { schedule: inFields(options, timezone), text: null, policies: {} };
+  return { schedule: inFields(options, timezone), text: null, policies: {}, assumed: [] };
 }
 
 function inFields({ onceAt, cron, rrule, every = '', startAt, from }: ScheduleOptions, timezone: string): ScheduleSent {
@@ -93,10 +106,48 @@ function calendarLength(text: string): string {
   return /[dw]/i.test(unit) ? `P${amount}${unit.toUpperCase()}` : `PT${amount}${unit.toUpperCase()}`;
 }
 
-async function inWords({ client }: Session, when: string, timezone: string): Promise<ReadSchedule> {
-  const answer = await client.call('previewSchedule', { body: { when, timezone, count: 1 } });
-  const { schedule, text, policies = {} } = answer;
-  return { schedule: sendable(schedule), text: text?.trim() || null, policies };
+interface Words {
+  readonly when: string;
+  readonly timezone: string;
+}
+
+async function inWords({ client }: Session, words: Words, line: string): Promise<ReadSchedule> {
+  const answer = await client.call('previewSchedule', { body: { ...words, count: 1 } }).catch(askBack(line));
+  const { schedule, text = '', policies = {}, assumed = [], for_whom: forWhom } = answer;
+  // A name at the beginning is in the message, so that it reaches whom it is for.
+  const said = `${forWhom ?? ''} ${text}`.trim();
+  return { schedule: sendable(schedule), text: said || null, policies, assumed };
+}
+
+interface Offered {
+  readonly when?: string;
+  readonly next?: string;
+  readonly text?: string;
+}
+
+/** Words with two readings, or without a part that cannot be guessed, are answered with the lines that say what is meant. */
+export function askBack(line: string) {
+  return (error: unknown): never => {
+    const details = error instanceof CliFault ? error.details : undefined;
+    const offered = (details?.['readings'] ?? details?.['offers'] ?? []) as readonly Offered[];
+    const lines = offered.flatMap(({ when }) => (when === undefined ? [] : [`  ${line} ${quoted(when)}`]));
+    if (!(error instanceof CliFault) || lines.length === 0) throw error;
+    const { code, exitCode } = error;
+    throw new CliFault(code, [error.message, ...lines].join('\n'), { exitCode, details, cause: error });
+  };
+}
+
+/** What was assumed, and the line that says the other reading; null where nothing was. */
+export function assumedWords(assumed: readonly AssumedPart[], line: string): string | null {
+  const parts = assumed.map(({ text, other }) =>
+    other === null ? `Assumed ${text}.` : `Assumed ${text}. For ${other.text}:\n  ${line} ${quoted(other.when)}`,
+  );
+  return parts.length === 0 ? null : parts.join('\n');
+}
+
+/** As a shell takes it for one word. */
+function quoted(text: string): string {
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", String.raw`'\''`)}'` : `"${text}"`;
 }
 
 /** Policies of which one value says most, with the field that it stands for. */
@@ -183,5 +234,10 @@ export async function readText(
 ): Promise<string | null> {
   const [typed = null, ...more] = [argument, text, instructions].filter((one) => one !== undefined);
   if (more.length > 0) throw usage('Write the text once: as the last word or with --text.');
+  return typed === null ? null : fromInput({ terminal }, typed);
+}
+
+/** What was typed, or what comes in where that is `-`. */
+export async function fromInput({ terminal }: Pick<Session, 'terminal'>, typed: string): Promise<string> {
   return typed === '-' ? (await terminal.read()).replace(/\n$/, '') : typed;
 }

@@ -3,8 +3,7 @@ import { CliFault, usage } from '../faults.ts';
 import { sentence, table, shown, toned, type Column } from '../layout.ts';
 import { chosenTask } from '../naming.ts';
 import { pause, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { timesIn, type Times } from '../times.ts';
-import { hostZone } from './moments.ts';
+import { hostZone, timesIn, type Times } from '../times.ts';
 
 type Event = AnswerOf<'listEvents'>['events'][number];
 
@@ -43,7 +42,7 @@ async function events(
   if (answer.events.length === 0) return { json: answer, text: 'No events.\n' };
   const times = timesIn(hostZone(), session.clock.now());
   const columns: readonly Column<Event>[] = [
-    { title: `AT (${times.zone})`, least: 16, of: (event) => times.at(event.at) },
+    { title: times.titled('AT'), of: (event) => times.about(event.at) },
     { title: 'KIND', of: (event) => event.kind },
     { title: 'TASK', least: 13, of: (event) => event.task_id },
     { title: 'DATA', least: 8, of: dataText },

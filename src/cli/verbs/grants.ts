@@ -2,9 +2,9 @@ import type { AnswerOf } from '../client.ts';
 import { facts, sentence, type Column } from '../layout.ts';
 import { chosenTask, paramsOf } from '../naming.ts';
 import { verb, type Session } from '../session.ts';
-import { counted, timesIn } from '../times.ts';
+import { counted, hostZone, timesIn } from '../times.ts';
 import { listTold, pageFlags, pageOf } from './looking.ts';
-import { hostZone, instantOf } from './moments.ts';
+import { instantOf } from './moments.ts';
 
 type Grant = AnswerOf<'listGrants'>['grants'][number];
 type State = 'active' | 'revoked' | 'expired';
@@ -29,8 +29,8 @@ export const grantVerbs = [
         { title: 'GRANT', isWhole: true, of: (one) => one.grant_id },
         { title: 'STATE', of: (one) => stateOf(one, session.clock.now()) },
         { title: 'OWNER', least: 8, of: (one) => one.owner_user_key },
-        { title: 'SCOPES', least: 8, of: (one) => one.scopes.join(' ') },
-        { title: `ENDS (${times.zone})`, least: 8, of: ({ expires_at: at }) => (at === null ? 'never' : times.at(at)) },
+        { title: times.titled('ENDS'), least: 8, of: ({ expires_at: at }) => (at === null ? 'never' : times.at(at)) },
+        { title: 'SCOPES', isExtra: true, of: (one) => one.scopes.join(' ') },
       ];
       return listTold(session, { json: answer, none: 'No grants.', rows: answer.grants, columns });
     },
@@ -99,7 +99,7 @@ export const accessVerbs = [
         { title: 'WHO', least: 8, of: (one) => one.who },
         { title: 'ROLE', of: (one) => one.role },
         { title: 'BY', least: 8, of: (one) => one.by },
-        { title: `SINCE (${times.zone})`, least: 8, of: ({ since }) => (since === null ? null : times.about(since)) },
+        { title: times.titled('SINCE'), least: 8, of: ({ since }) => (since === null ? null : times.about(since)) },
       ];
       return listTold(session, { json: answer, none: 'Nobody is let in.', rows: answer.access, columns });
     },

@@ -1,8 +1,9 @@
 import type { AnswerOf, Asked } from '../client.ts';
+import { CliFault } from '../faults.ts';
 import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
-import { deletedToo, paramsOf, shortIds, taskNamed } from '../naming.ts';
+import { deletedToo, paramsOf, shortIds, taskNamed, type Task } from '../naming.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { timesIn, type Times } from '../times.ts';
+import { counted, timesIn, type Times } from '../times.ts';
 import { attemptsTable, deliveriesTable, runCell, tookWords } from '../views/run.ts';
 import { named, policyWords, scheduleWords, taskCard, taskTable } from '../views/task.ts';
 import { withTime } from './moments.ts';
@@ -41,8 +42,9 @@ export const lookingVerbs = [
   verb({
     usage: 'list',
     summary: 'list tasks, newest first',
-    about: 'All tasks; those of one thread with --thread-key.',
-    examples: ['cronogram task list --state enabled', 'cronogram task list --tag team --json'],
+    about:
+      'The tasks of all threads; those of one with --thread-key. Those that have ended are only counted, unless --state asks for them.',
+    examples: ['cronogram task list --state paused', 'cronogram task list --tag team --json'],
     flags: [
       { flags: '--state <state>', about: 'which tasks', choices: taskStates },
       { flags: '-q, --query <text>', about: 'text in the title or the instructions' },
@@ -53,16 +55,22 @@ export const lookingVerbs = [
     ],
     does: async (session, _args, { all = false, state, query: q, tag, subject, ...page }) => {
       const query = { state, q, tag, subject, thread_key: session.namedThread, ...pageOf(page) };
-      const json = await listed(session, query, all);
-      const { tasks, next_cursor: next } = json;
-      if (tasks.length === 0)
-        return {
-          json,
-          text: 'No tasks.\n',
-          note: 'Make one:\n  cronogram task create --when "every weekday at 9" --text "Stand up"',
-        };
-      const note = next === null ? {} : { note: `There is more: add --all, or --cursor ${next}` };
-      return { json, text: await taskTable(session, tasks, session.namedThread !== undefined), ...note };
+      // A program is told the page that it asked for, a person what is left to run.
+      const folds = state === undefined && Object.keys(page).length === 0 && !session.isJson;
+      const json = await listed(
+        session,
+        folds ? { ...query, limit: '200' } : query,
+        all ? pagesMax : folds ? foldedPagesMax : 1,
+      );
+      const [tasks, ended] = folds ? apart(json.tasks) : [json.tasks, []];
+      const count = `${counted(ended.length, 'task')} that ${ended.length === 1 ? 'has' : 'have'} ended`;
+      const notes = [
+        ...(json.tasks.length === 0 ? ['Make one:\n  cronogram task create "every weekday at 9 stand up"'] : []),
+        ...(ended.length === 0 ? [] : [`And ${count}: cronogram task list --state completed`]),
+        ...(json.next_cursor === null ? [] : [`There is more: add --all, or --cursor ${json.next_cursor}`]),
+      ];
+      const text = tasks.length === 0 ? 'No tasks.\n' : await taskTable(session, tasks);
+      return { json, text, ...(notes.length === 0 ? {} : { note: notes.join('\n') }) };
     },
   }),
   verb({
@@ -111,7 +119,7 @@ export const lookingVerbs = [
     usage: 'why <task> [at]',
     summary: 'tell why a task ran, or did not, at an instant or of late',
     about:
-      'An instant without an offset is read on the clock of the task, to the minute. Without one: the last 24 hours. With --from and --to a day alone is its first minute.',
+      'An instant without an offset is read on the clock of the task, to the minute. Without one: the last 24 hours, and what comes next. With --from and --to a day alone is its first minute.',
     examples: ['cronogram task why 3 2027-01-31T09:00', 'cronogram task why 3 --from 2027-01-01 --to 2027-02-01'],
     flags: [
       { flags: '--from <instant>', about: 'the beginning of a stretch of time' },
@@ -119,12 +127,13 @@ export const lookingVerbs = [
       ...pageFlags,
     ],
     does: async (session, [name = '', at], { from, to, ...page }) => {
-      const answer = await session.client.call('whyTask', {
-        params: await paramsOf(session, name, deletedToo),
-        query: { at, from: withTime(from), to: withTime(to), ...pageOf(page) },
-      });
+      const params = await paramsOf(session, name, deletedToo);
+      const query = { at, from: withTime(from), to: withTime(to), ...pageOf(page) };
+      const answer = await session.client.call('whyTask', { params, query });
+      const isOfLate = Object.values(query).every((one) => one === undefined) && !session.isJson;
+      const coming = isOfLate ? await comingAnswers(session, params) : [];
       const lines = await Promise.all(
-        answer.answers.map(({ line, evidence: { run_number: number } }) =>
+        [...answer.answers, ...coming].map(({ line, evidence: { run_number: number } }) =>
           sentence(session.terminal, number === undefined ? line : `${line} Run ${number}.`),
         ),
       );
@@ -164,21 +173,41 @@ interface Listed<Row> {
   readonly columns: readonly Column<Row>[];
 }
 
+/** The truth about the next slot of a task; none where it has none, or was deleted. */
+async function comingAnswers({ client }: Session, params: { readonly task_id: string }) {
+  try {
+    const { task } = await client.call('getTask', { params });
+    if (task.next_run_at === null) return [];
+    return (await client.call('whyTask', { params, query: { at: task.next_run_at } })).answers;
+  } catch (error) {
+    if (error instanceof CliFault && error.code === 'task_not_found') return [];
+    throw error;
+  }
+}
+
 /** Rows as a table, and how to see the rest. */
 export async function listTold<Row>({ terminal }: Session, { json, none, rows, columns }: Listed<Row>): Promise<Told> {
   const text = rows.length === 0 ? await sentence(terminal, none) : await table(terminal, columns, rows);
   return { json, text, ...more(json.next_cursor ?? null) };
 }
 
+/** Tasks that may still run, and those that never will. */
+function apart(tasks: readonly Task[]): readonly [readonly Task[], readonly Task[]] {
+  const has = (isEnded: boolean) => tasks.filter(({ state }) => (state === 'completed') === isEnded);
+  return [has(false), has(true)];
+}
+
 /** More than this is for a program, which can read pages by itself. */
 const pagesMax = 500;
+/** A person who looks for what is left to run is not to wait for a thousand tasks that have ended. */
+const foldedPagesMax = 10;
 
-/** The page that was asked for, and with `all` those behind it. */
-async function listed(session: Session, query: NonNullable<Asked<'listTasks'>['query']>, all: boolean) {
+/** The page that was asked for, and those behind it, `most` pages in all. */
+async function listed(session: Session, query: NonNullable<Asked<'listTasks'>['query']>, most: number) {
   const first = await session.client.call('listTasks', { query });
   const tasks = [...first.tasks];
   let cursor = first.next_cursor;
-  for (let pages = 1; all && cursor !== null && pages < pagesMax; pages += 1) {
+  for (let pages = 1; cursor !== null && pages < most; pages += 1) {
     const next: AnswerOf<'listTasks'> = await session.client.call('listTasks', { query: { ...query, cursor } });
     tasks.push(...next.tasks);
     cursor = next.next_cursor;
@@ -196,13 +225,18 @@ function historyColumns(times: Times, runs: TaskRuns): readonly Column<TaskRuns[
   const short = shortIds(runs.flatMap((run) => run.run_id ?? []));
   const took = (run: TaskRuns[number]) => run.attempts.at(-1)?.duration_ms ?? null;
   return [
-    { title: `SLOT (${times.zone})`, least: 16, of: (run) => times.at(run.scheduled_for) },
+    { title: times.titled('SLOT'), least: 16, of: (run) => times.at(run.scheduled_for) },
     { title: 'NO', of: (run) => run.run_number?.toString() ?? null },
     { title: 'STATUS', of: (run) => runCell(run.status) },
     { title: 'SENT', of: (run) => sentWords(run.deliveries) },
     { title: 'TOOK', of: (run) => tookWords(took(run)) },
-    { title: 'RUN', of: (run) => run.run_id && short(run.run_id) },
-    { title: 'WHY', least: 8, of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null },
+    {
+      title: 'WHY',
+      least: 12,
+      wraps: true,
+      of: (run) => run.error_message ?? run.reason?.replaceAll('_', ' ') ?? null,
+    },
+    { title: 'RUN', isExtra: true, of: (run) => run.run_id && short(run.run_id) },
   ];
 }
 

@@ -4,10 +4,15 @@ import { facts, sentence } from '../layout.ts';
 import { taskNamed } from '../naming.ts';
 import { given } from '../options.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { timesIn } from '../times.ts';
+import { hostZone, timesIn } from '../times.ts';
 import { named, namedLast, scheduleWords, standing, warningText } from '../views/task.ts';
 import {
+  askBack,
+  assumedWords,
   definitionFlags,
+  fromInput,
+  isScheduled,
+  wayFlags,
   readFields,
   readPolicies,
   readSchedule,
@@ -17,10 +22,10 @@ import {
 } from './definition.ts';
 import { keyFlag, keyHeader } from './doing.ts';
 import { countFlag } from './looking.ts';
-import { edgeOf, hostZone } from './moments.ts';
+import { edgeOf } from './moments.ts';
 
 const createAbout =
-  'Give exactly one of --when, --once-at, --cron, --rrule and --every. All but --when need --timezone; --when is read in the zone of this computer without one, or in the zone that its words name.';
+  'One sentence says when and what. Or give exactly one of --when, --once-at, --cron, --rrule and --every, and the text. All but words need --timezone; words are read in the zone of this computer without one, or in the zone that they name. - reads from the input.';
 
 const createFlags = [
   ...definitionFlags,
@@ -45,15 +50,16 @@ const previewFlags = [
 
 export const makingVerbs = [
   verb({
-    usage: 'create [text]',
+    usage: 'create [sentence_or_text]',
     summary: 'make a task',
     about: createAbout,
     examples: [
+      'cronogram task create "every weekday at 9:00 stand up"',
       'cronogram task create --when "every weekday at 9:00" "Stand up"',
       'cronogram task create --cron "0 9 * * 1-5" --timezone Asia/Tokyo "Stand up"',
     ],
     flags: createFlags,
-    does: (session, [text], options) => create(session, text, options),
+    does: (session, [argument], options) => create(session, argument, options),
   }),
   verb({
     usage: 'update <task>',
@@ -88,12 +94,15 @@ async function create(
   argument: string | undefined,
   options: Options<typeof createFlags>,
 ): Promise<Told> {
-  const read = await readSchedule(session, options, null);
-  if (read === null) throw usage('Say when it runs: --when, --once-at, --cron, --rrule or --every.');
-  const typed = await readText(session, argument, options);
+  const line = 'cronogram task create';
+  const isSentence = argument !== undefined && !isScheduled(options);
+  const when = isSentence ? await fromInput(session, argument) : options.when;
+  const read = await readSchedule(session, { ...options, ...given({ when }) }, { zone: null, line });
+  if (read === null) throw usage(`Say when and what: ${line} "every weekday at 9 stand up", or one of ${wayFlags}.`);
+  const typed = await readText(session, isSentence ? undefined : argument, options);
   const instructions = typed ?? read.text ?? (options.actionJson === undefined ? null : '');
   if (instructions === null)
-    throw usage('Say what it says: write the text as the last word, or - to read it from the input.');
+    throw usage('Say what it says: behind the time, as the last word or with --text; - reads it from the input.');
   const { timezone } = read.schedule;
   const policies = {
     ...(await readPolicies(session, options, { timezone, asked: read.policies })),
@@ -106,21 +115,29 @@ async function create(
     // A new task has the defaults already.
     ...(Object.keys(policies).length === 0 ? {} : { policies: given(policies) }),
   };
-  if (options.dryRun === true) return preview(session, body, read.schedule);
+  if (options.dryRun === true) return preview(session, body, read);
   const answer = await session.client.call('createTask', {
     params: { thread_key: session.threadKey },
     body,
     ...keyHeader(options),
   });
-  return { json: answer, text: await createdText(session, answer), ...notesOf(answer) };
+  const assumed = assumedWords(read.assumed, `cronogram task update ${answer.task.number} --when`);
+  const notes = [assumed, warningText(answer.warnings)].filter((note) => note !== null);
+  return {
+    json: when === undefined ? answer : { ...answer, assumed: read.assumed },
+    text: await createdText(session, answer),
+    ...noteOf(notes),
+  };
 }
 
 type CreateBody = NonNullable<Asked<'createTask'>['body']>;
 
-async function preview(session: Session, body: CreateBody, schedule: ReadSchedule['schedule']): Promise<Told> {
+async function preview(session: Session, body: CreateBody, { schedule, assumed }: ReadSchedule): Promise<Told> {
   const answer = await session.client.call('previewSchedule', { body: { schedule } });
+  const note = assumedWords(assumed, 'cronogram task create');
   const text = `Nothing is made. It would run in ${session.threadKey}:\n${await previewText(session, answer)}`;
-  return { json: { dry_run: true, thread_key: session.threadKey, task: body, preview: answer }, text };
+  const json = { dry_run: true, thread_key: session.threadKey, task: body, preview: answer };
+  return { json, text, ...noteOf(note === null ? [] : [note]) };
 }
 
 async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previewSchedule'>): Promise<string> {
@@ -129,7 +146,7 @@ async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previ
   const rows = others.map((text) => ['', text] as const);
   const warnings = answer.warnings.map((text) => ['note', { text, tone: 'warn' as const }] as const);
   return facts(terminal, [
-    ['schedule', `${answer.description} (${times.zone})`],
+    ['schedule', `${scheduleWords(answer.schedule, clock.now())} (${times.zone})`],
     ['text', answer.text ?? null],
     ...Object.entries(answer.policies ?? {}).map(([name, value]) => [name, JSON.stringify(value)] as const),
     ['next', first ?? 'never'],
@@ -138,9 +155,8 @@ async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previ
   ]);
 }
 
-function notesOf({ warnings }: { readonly warnings: readonly string[] }): { readonly note?: string } {
-  const note = warningText(warnings);
-  return note === null ? {} : { note };
+function noteOf(notes: readonly string[]): { readonly note?: string } {
+  return notes.length === 0 ? {} : { note: notes.join('\n') };
 }
 
 async function createdText({ terminal, clock }: Session, { task }: AnswerOf<'createTask'>): Promise<string> {
@@ -180,9 +196,11 @@ async function update(session: Session, name: string, options: UpdateOptions): P
   checkUpdate(options);
   const before = await taskNamed(session, name);
   const { timezone } = before.schedule;
-  const read = await readSchedule(session, options, timezone);
+  const line = `cronogram task update ${before.number} --when`;
+  const read = await readSchedule(session, options, { zone: timezone, line });
   const rest = read?.text ?? null;
-  if (rest !== null)
+  // A whole sentence that still says the same is the answer to a question about its time.
+  if (rest !== null && rest !== before.instructions)
     throw usage(`"${rest.slice(0, 60)}" behind the when was not understood. Write a text with --text.`);
   const text = await readText(session, undefined, options);
   const zone = read?.schedule.timezone ?? timezone;
@@ -195,7 +213,8 @@ async function update(session: Session, name: string, options: UpdateOptions): P
     ...switchesOf(options),
   };
   const answer = await session.client.call('updateTask', { params: { task_id: before.task_id }, body });
-  return { json: answer, text: await editedText(session, answer), ...notesOf(answer) };
+  const notes = [assumedWords(read?.assumed ?? [], line), warningText(answer.warnings)].filter((note) => note !== null);
+  return { json: answer, text: await editedText(session, answer), ...noteOf(notes) };
 }
 
 function switchesOf({ clearSubject, clearTags, enable, disable }: UpdateOptions) {
@@ -239,13 +258,15 @@ async function previewVerb(
   const when = words ?? options.when;
   const zone = options.timezone ?? hostZone();
   const from = after === undefined ? undefined : await edgeOf(session, after, zone);
-  const read = when === undefined ? await readSchedule(session, definition, zone) : null;
+  const line = 'cronogram schedule preview';
+  const read = when === undefined ? await readSchedule(session, definition, { zone, line }) : null;
   if (when === undefined && read === null)
     throw usage('Name a schedule: "every weekday at 9", or one of the flags such as --cron.');
   const body =
     read === null
       ? { when: when ?? '', timezone: zone, now: from, count }
       : { schedule: read.schedule, after: from, count };
-  const answer = await session.client.call('previewSchedule', { body });
-  return { json: answer, text: await previewText(session, answer) };
+  const answer = await session.client.call('previewSchedule', { body }).catch(askBack(line));
+  const assumed = assumedWords(answer.assumed ?? [], line);
+  return { json: answer, text: await previewText(session, answer), ...noteOf(assumed === null ? [] : [assumed]) };
 }

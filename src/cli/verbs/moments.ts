@@ -3,6 +3,7 @@ import { parseInstant } from '../../domain/schedule/time/zone.ts';
 import { CliFault, exitCodes, usage } from '../faults.ts';
 import { lengthOf } from '../options.ts';
 import type { Session } from '../session.ts';
+import { hostZone } from '../times.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
@@ -10,10 +11,10 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d
  * An instant as people write it: with an offset as it stands, a length of time from now, else whatever the server reads as
  * a moment, on the clock of the zone.
  */
-export async function instantOf({ client, clock }: Session, text: string, timezone: string): Promise<string> {
+export async function instantOf({ client }: Session, text: string, timezone: string): Promise<string> {
   if (instant.test(text)) return iso(Date.parse(text));
   const ms = lengthOf(text);
-  if (ms !== null && /[a-z]/i.test(text)) return iso(clock.now() + ms);
+  if (ms !== null && /[a-z]/i.test(text)) return iso((await client.now()) + ms);
   const { schedule, text: rest = '' } = await client.call('previewSchedule', {
     body: { when: text, timezone, count: 1 },
   });
@@ -53,7 +54,7 @@ export async function edgeOf(session: Session, text: string, timezone: string): 
   const written = withTime(text.trim());
   if (dayAndTime.test(written)) return iso(parseInstant(written, timezone, 'start_at'));
   const ms = lengthOf(written);
-  if (ms !== null && /[a-z]/i.test(written)) return iso(session.clock.now() - ms);
+  if (ms !== null && /[a-z]/i.test(written)) return iso((await session.client.now()) - ms);
   try {
     return await instantOf(session, written, timezone);
   } catch (error) {
@@ -73,9 +74,4 @@ export async function stretchOf(
 ) {
   const edge = (text: string | undefined) => (text === undefined ? undefined : edgeOf(session, text, hostZone()));
   return { from: await edge(typed.from), to: await edge(typed.to) };
-}
-
-/** The zone of this computer, for what a person types without a zone. */
-export function hostZone(): string {
-  return new Intl.DateTimeFormat('en-US').resolvedOptions().timeZone;
 }

@@ -1,11 +1,11 @@
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
 import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
-import { chosenTask } from '../naming.ts';
-import { verb, type Session, type Told } from '../session.ts';
-import { distance, timesIn, counted, durationWords } from '../times.ts';
+import { chosenTask, taskNames } from '../naming.ts';
+import { showing, verb, type Session, type Told } from '../session.ts';
+import { counted, distance, durationWords, hostZone, timesIn } from '../times.ts';
 import { limitFlag, listTold, pageFlags, pageOf } from './looking.ts';
-import { hostZone, stretchOf } from './moments.ts';
+import { stretchOf } from './moments.ts';
 
 /** The state of the server, and the verbs that keep it in order. */
 export const operationVerbs = [
@@ -56,7 +56,13 @@ export const operationVerbs = [
         json: answer,
         none: 'Nobody has done anything yet.',
         rows,
-        columns: auditColumns(session),
+        columns: auditColumns(
+          session,
+          await taskNames(
+            session,
+            rows.map((one) => one.task_id),
+          ),
+        ),
       });
     },
   }),
@@ -67,7 +73,8 @@ export const operationVerbs = [
     examples: ['cronogram reconcile', 'cronogram reconcile --fix'],
     flags: [{ flags: '--fix', about: 'mend what can be mended safely' }],
     does: async (session, _args, { fix }) => {
-      const answer = await session.client.call('reconcile', { body: { fix: fix === true } });
+      const asked = { body: { fix: fix === true } };
+      const answer = await showing(session, lookingAtAll, () => session.client.call('reconcile', asked));
       const fixed = answer.fixed.map(({ check, id, did }) => `${check} ${id}: ${did}\n`).join('');
       const isClean = answer.findings.length === 0;
       const left = fix === true ? answer.findings.some(({ fixable }) => !fixable) : !isClean;
@@ -89,7 +96,7 @@ export const operationVerbs = [
       const times = timesIn(hostZone(), session.clock.now());
       const count = (of: keyof Counts) => (one: Downtime) => (one.counts === null ? '?' : String(one.counts[of]));
       const columns: readonly Column<Downtime>[] = [
-        { title: `FROM (${times.zone})`, least: 16, of: ({ from }) => times.at(from) },
+        { title: times.titled('FROM'), least: 16, of: ({ from }) => times.at(from) },
         { title: 'CAUSE', of: ({ cause }) => cause },
         { title: 'LASTED', of: ({ from, to }) => durationWords(Date.parse(to) - Date.parse(from)) },
         { title: 'MISSED', of: count('missed') },
@@ -160,7 +167,7 @@ function cell(ok: boolean, text: string): Cell {
   return { text, tone: ok ? 'good' : 'bad' };
 }
 
-async function statusText({ terminal, clock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
+async function statusText({ terminal, ownClock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
   const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
   const { last_stale_look_at: look } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
@@ -200,7 +207,7 @@ async function statusText({ terminal, clock, client }: Session, answer: AnswerOf
       { text: `${cause}${about === null ? '' : ` (${about})`}, since ${times.about(since)}`, tone: 'bad' },
     ]),
     ['unheard', alarms.unheard.length === 0 ? null : `${alarms.unheard.join(', ')}: no private chat with the bot`],
-    ['clock', clockFact(Date.parse(answer.now) - clock.now())],
+    ['clock', clockFact(Date.parse(answer.now) - ownClock.now())],
   ]);
 }
 
@@ -244,22 +251,24 @@ async function findingsText({ terminal }: Session, findings: Findings): Promise<
   return (await Promise.all(words)).join('');
 }
 
+const lookingAtAll = () => 'Looking at every row';
+
 async function auditNow(session: Session): Promise<Told> {
-  const answer = await session.client.call('runAudit', {});
+  const answer = await showing(session, lookingAtAll, () => session.client.call('runAudit', {}));
   const rows = Object.values(answer.checked).reduce((sum, count) => sum + count, 0);
   const text = `${await findingsText(session, answer.findings)}${counted(rows, 'row')} looked at.\n`;
   return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };
 }
 
-function auditColumns({ clock }: Session): readonly Column<AuditEntry>[] {
+function auditColumns({ clock }: Session, taskName: (id: string) => string): readonly Column<AuditEntry>[] {
   const times = timesIn(hostZone(), clock.now());
   return [
     { title: 'ENTRY', of: (one) => one.entry_id },
-    { title: `AT (${times.zone})`, least: 16, of: (one) => times.about(one.at) },
+    { title: times.titled('AT'), of: (one) => times.about(one.at) },
     { title: 'WHO', least: 8, of: (one) => one.actor },
     { title: 'DID', of: (one) => one.verb },
-    { title: 'ABOUT', least: 13, of: (one) => one.task_id ?? letIn(one) },
-    { title: 'STATE', least: 8, of: stateWords },
+    { title: 'ABOUT', least: 13, of: (one) => (one.task_id === null ? letIn(one) : taskName(one.task_id)) },
+    { title: 'STATE', isExtra: true, of: stateWords },
   ];
 }
 

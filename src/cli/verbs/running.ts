@@ -1,15 +1,16 @@
+import { parseThreadKey, urlOf } from '../../domain/thread.ts';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage, exitCodes, interrupted, type ExitCode } from '../faults.ts';
 import { sentence, shown, toned, type Column } from '../layout.ts';
-import { chosenTask, paramsOf, runIdOf, shortIds } from '../naming.ts';
+import { chosenTask, paramsOf, runIdOf, shortIds, taskNames } from '../naming.ts';
 import { millisecondsOf } from '../options.ts';
 import { verb, pause, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { timesIn, durationWords } from '../times.ts';
+import { durationWords, hostZone, timesIn } from '../times.ts';
 import { deliverySentence, runCell, isOnItsWay, type Run } from '../views/run.ts';
 import { named } from '../views/task.ts';
 import { keyFlag, keyHeader } from './doing.ts';
 import { listTold, pageFlags, pageOf, runText, sentWords } from './looking.ts';
-import { hostZone, stretchOf } from './moments.ts';
+import { stretchOf } from './moments.ts';
 
 const waitFlags = [
   { flags: '--timeout <length>', about: 'how long to wait: seconds, or 500ms, 5m, PT1M (default: 60)' },
@@ -117,6 +118,11 @@ function paceOfWait({ isOffline }: Session, options: Options<typeof runFlags>) {
 async function askedTold(session: Session, answer: RanNow): Promise<Told> {
   const { task, task_run: asked } = answer;
   const runId = asked.run_id === null ? '' : ` run ${asked.run_id}`;
+  const { execution_thread_key: key } = task;
+  const topic = key === null ? null : parseThreadKey(key);
+  const url = urlOf(topic?.address, topic?.topic);
+  // The first run makes the topic.
+  const place = url === null ? '' : `Its topic: ${url}\n`;
   const note = session.isOffline
     ? 'It runs when the server is started.'
     : asked.run_id === null
@@ -124,7 +130,7 @@ async function askedTold(session: Session, answer: RanNow): Promise<Told> {
       : `Wait for it with:\n  cronogram run wait ${asked.run_id}`;
   return {
     json: answer,
-    text: await sentence(session.terminal, `Running ${named(task)}:${runId} (${asked.status}).`),
+    text: (await sentence(session.terminal, `Running ${named(task)}:${runId} (${asked.status}).`)) + place,
     note,
   };
 }
@@ -226,14 +232,16 @@ export const runVerbs = [
       const answer = await session.client.call('listRuns', { query });
       const times = timesIn(hostZone(), session.clock.now());
       const short = shortIds(answer.runs.map((one) => one.run_id));
+      const ids = answer.runs.map((one) => one.task_id);
+      const nameOf = await taskNames(session, ids);
       const columns: readonly Column<AnswerOf<'getRun'>>[] = [
         { title: 'RUN', isWhole: true, of: (one) => short(one.run_id) },
-        { title: `MADE (${times.zone})`, least: 16, of: (one) => times.at(one.created_at) },
+        { title: times.titled('MADE'), of: (one) => times.about(one.created_at) },
         { title: 'STATUS', of: (one) => runCell(one.state) },
         { title: 'SENT', of: (one) => sentWords(one.deliveries) },
-        { title: 'SOURCE', least: 8, of: (one) => one.source },
-        { title: 'THREAD', least: 8, of: (one) => one.thread_key },
-        { title: 'ERROR', least: 8, of: (one) => one.error_message },
+        { title: 'OF', least: 12, of: (one) => (one.task_id === null ? one.source : nameOf(one.task_id)) },
+        { title: 'ERROR', least: 12, wraps: true, of: (one) => one.error_message },
+        { title: 'THREAD', isExtra: true, of: (one) => one.thread_key },
       ];
       return listTold(session, { json: answer, none: 'No runs.', rows: answer.runs, columns });
     },

@@ -3,9 +3,10 @@ import { usage } from '../faults.ts';
 import { sentence } from '../layout.ts';
 import { paramsOf, taskNamed } from '../naming.ts';
 import { verb, confirmed, yesFlag, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { counted } from '../times.ts';
+import { threadNamed } from '../threads.ts';
+import { counted, hostZone } from '../times.ts';
 import { changedTold } from './doing.ts';
-import { hostZone, dayOrInstantOf } from './moments.ts';
+import { dayOrInstantOf } from './moments.ts';
 
 /* ---- verbs on one task, or on all of a tag or a subject ---- */
 
@@ -30,7 +31,9 @@ function chosenBy(session: Session, name: string | undefined, { tag, subject, dr
   const isBulk = tag !== undefined || subject !== undefined;
   if (isBulk && name !== undefined) throw usage('Name either one task, or all of a --tag or a --subject, not both.');
   if (!isBulk && name === undefined) {
-    throw usage("Name a task by its id or its number (3, or '#3' in quotes), or all of a --tag or a --subject.");
+    throw usage(
+      "Name a task by its title, its id or its number (3, or '#3' in quotes), or all of a --tag or a --subject.",
+    );
   }
   if (!isBulk && dryRun === true) throw usage('--dry-run goes with --tag or --subject.');
   if (!isBulk) return null;
@@ -106,8 +109,8 @@ export const bulkVerbs = [
 /* ---- verbs on all tasks of a thread, and of a person ---- */
 
 /** The thread of the flag or the variable where none is written. */
-function threadOf({ threadKey }: Session, key: string | undefined) {
-  return { thread_key: key ?? threadKey };
+async function threadOf({ client, threadKey }: Session, key: string | undefined) {
+  return { thread_key: key === undefined ? threadKey : await threadNamed(client, key) };
 }
 
 interface Purging {
@@ -167,7 +170,7 @@ export const threadVerbs = [
     flags: [untilFlag],
     does: async (session, [key], options) => {
       const body = await untilOf(session, options, hostZone());
-      const answer = await session.client.call('pauseThread', { params: threadOf(session, key), body });
+      const answer = await session.client.call('pauseThread', { params: await threadOf(session, key), body });
       return bulkTold(session, answer, 'paused');
     },
   }),
@@ -176,7 +179,7 @@ export const threadVerbs = [
     summary: 'let all tasks of a thread go on that somebody paused',
     examples: ['cronogram thread resume telegram:chat:-1001234'],
     does: async (session, [key]) => {
-      const answer = await session.client.call('resumeThread', { params: threadOf(session, key) });
+      const answer = await session.client.call('resumeThread', { params: await threadOf(session, key) });
       return bulkTold(session, answer, 'resumed');
     },
   }),
@@ -185,7 +188,7 @@ export const threadVerbs = [
     summary: 'call off everything that a thread has under way',
     examples: ['cronogram thread cancel telegram:chat:-1001234'],
     does: async (session, [key]) => {
-      const answer = await session.client.call('cancelThread', { params: threadOf(session, key) });
+      const answer = await session.client.call('cancelThread', { params: await threadOf(session, key) });
       const left = answer.left === 0 ? '' : ` ${counted(answer.left, 'run')} had ended already.`;
       return {
         json: answer,
@@ -198,13 +201,12 @@ export const threadVerbs = [
     summary: 'delete all tasks of a thread, after counting them',
     examples: ['cronogram thread purge cli:default --dry-run', 'cronogram thread purge cli:default --yes'],
     flags: purgeFlags,
-    does: (session, [key], options) => {
-      const whose = key ?? session.namedThread;
-      if (whose === undefined)
+    does: async (session, [key], options) => {
+      if (key === undefined && session.namedThread === undefined)
         throw usage('Name the thread that is to lose its tasks:\n  cronogram thread purge cli:default');
-      const params = { thread_key: whose };
+      const params = await threadOf(session, key);
       return purge(session, {
-        whose,
+        whose: params.thread_key,
         ask: (query) => session.client.call('purgeThread', { params, query }),
         ...options,
       });

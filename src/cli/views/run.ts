@@ -1,3 +1,4 @@
+import { urlOf } from '../../domain/thread.ts';
 import type { AnswerOf } from '../client.ts';
 import { table, type Cell, type Column, type Tone } from '../layout.ts';
 import type { Session } from '../session.ts';
@@ -36,7 +37,7 @@ export function attemptsTable(
   const columns: readonly Column<Run['attempts'][number]>[] = [
     { title: 'ATTEMPT', of: (one) => String(one.attempt) },
     { title: 'STATUS', of: (one) => runCell(one.status) },
-    { title: `STARTED (${times.zone})`, least: 16, of: (one) => times.at(one.started_at) },
+    { title: times.titled('STARTED'), least: 16, of: (one) => times.at(one.started_at) },
     { title: 'TOOK', of: (one) => tookWords(one.duration_ms) },
     { title: 'ERROR', least: 8, of: (one) => one.error_message },
   ];
@@ -64,9 +65,12 @@ export function deliverySentence(deliveries: Run['deliveries']): string {
   if (deliveries.length === 0) return 'Nothing is to be delivered: the result is kept in the history.';
   const places = [...new Set(deliveries.map(placeText))].map((place) => {
     const parts = deliveries.filter((one) => placeText(one) === place);
-    return `${place}: ${[...counts(parts)].map(([status, count]) => statusWords(status, count, parts)).join(', ')}`;
+    const words = [...counts(parts)].map(([status, count]) => statusWords(status, count, parts)).join(', ');
+    const last = parts.findLast(({ message_id: id }) => id !== null);
+    const url = urlOf(last?.chat_id, last?.message_thread_id, last?.message_id);
+    return `${place}: ${words}${url === null ? '' : `\n${url}`}`;
   });
-  return `${places.join('\n')}`;
+  return places.join('\n');
 }
 
 function placeText({ thread_key: thread, fallback }: Delivery): string {

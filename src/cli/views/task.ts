@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors.ts';
 import { describe, parseSchedule } from '../../domain/schedule/schedule.ts';
-import { facts, table, type Cell, type Column, type Fact, flat, toned } from '../layout.ts';
+import { facts, table, type Cell, type Column, type Fact, flat, shown, toned } from '../layout.ts';
 import { shortIds, type Task } from '../naming.ts';
 import { given } from '../options.ts';
 import type { Session } from '../session.ts';
-import { timesIn } from '../times.ts';
+import { hostZone, timesIn } from '../times.ts';
 
 type Schedule = Task['schedule'];
 type Looking = Pick<Session, 'terminal' | 'clock'>;
@@ -23,9 +23,10 @@ export function namedLast(task: Pick<Task, 'number' | 'title'>): string {
 /** When it runs, in words; as it was written where it cannot be read. */
 export function scheduleWords(schedule: Schedule, now: number): string {
   const { kind, timezone, ...fields } = schedule;
-  if (kind === 'once' && fields.once_at !== null) return `once on ${timesIn(timezone, now).at(fields.once_at)}`;
+  const times = timesIn(timezone, now);
+  if (kind === 'once' && fields.once_at !== null) return `once on ${times.at(fields.once_at)}`;
   try {
-    return describe(parseSchedule({ kind, timezone, ...given(fields) }, now));
+    return describe(parseSchedule({ kind, timezone, ...given(fields) }, now), { day: (day) => times.day(day), now });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return writtenSchedule(schedule);
@@ -45,25 +46,44 @@ function stateOf(task: Pick<Task, 'state' | 'counters' | 'stale_since'>): Cell {
   return { text: task.state, tone: task.state === 'paused' ? 'warn' : 'dim' };
 }
 
-/** Where all tasks are in one thread and that was named, their numbers name them; else their ids do. */
-export function taskTable({ terminal, clock }: Looking, tasks: readonly Task[], isOneThread: boolean): Promise<string> {
+/**
+ * Numbers name tasks within their thread, so each thread has a table of its own, below its name where that is not the thread
+ * of bare numbers. Where there is room the ids are told too.
+ */
+export async function taskTable(
+  { terminal, clock, threadKey }: Looking & Pick<Session, 'threadKey'>,
+  tasks: readonly Task[],
+): Promise<string> {
   const now = clock.now();
   const short = shortIds(tasks.map((task) => task.task_id));
-  const zones = new Set(tasks.map(({ schedule }) => schedule.timezone));
-  const [zone] = zones;
-  const next = ({ next_run_at: at, schedule }: Task): Cell =>
-    at === null ? { text: '-', tone: 'dim' } : { text: timesIn(schedule.timezone, now).at(at) };
+  const zone = usualZone(tasks);
+  const next = ({ next_run_at: at, schedule: { timezone } }: Task): Cell => {
+    if (at === null) return { text: '-', tone: 'dim' };
+    return { text: `${timesIn(timezone, now).at(at)}${timezone === zone ? '' : ` ${timezone}`}` };
+  };
   const columns: readonly Column<Task>[] = [
-    isOneThread
-      ? { title: '#', of: (task) => String(task.number) }
-      : { title: 'ID', of: (task) => short(task.task_id) },
-    { title: 'TITLE', least: 12, of: (task) => task.title },
-    { title: 'WHEN', least: 10, of: (task) => scheduleWords(task.schedule, now) },
-    { title: zones.size === 1 ? `NEXT (${zone ?? ''})` : 'NEXT', least: 16, of: next },
-    ...(zones.size > 1 ? [{ title: 'ZONE', least: 8, of: (task: Task) => task.schedule.timezone }] : []),
+    { title: '#', of: (task) => String(task.number) },
+    { title: 'TITLE', least: 14, of: (task) => task.title },
+    { title: 'WHEN', least: 16, wraps: true, of: (task) => scheduleWords(task.schedule, now) },
+    { title: timesIn(zone, now).titled('NEXT'), least: 16, wraps: true, of: next },
     { title: 'STATE', of: stateOf },
+    { title: 'ID', isExtra: true, of: (task) => short(task.task_id) },
   ];
-  return table(terminal, columns, tasks);
+  const threads = [...new Set(tasks.map((task) => task.creator_thread_key))];
+  const isPlain = threads.length === 1 && threads[0] === threadKey;
+  const parts = threads.map(async (thread) => {
+    const head = isPlain ? '' : `${toned(shown(thread), 'strong', terminal.hasColours)}\n`;
+    const among = tasks.filter((task) => task.creator_thread_key === thread);
+    return head + (await table(terminal, columns, among));
+  });
+  return (await Promise.all(parts)).join('\n');
+}
+
+/** The zone of most tasks; the others tell theirs. */
+function usualZone(tasks: readonly Task[]): string {
+  const zones = tasks.map(({ schedule }) => schedule.timezone);
+  const count = (zone: string) => zones.filter((one) => one === zone).length;
+  return [...new Set(zones)].toSorted((a, b) => count(b) - count(a))[0] ?? hostZone();
 }
 
 /** All facts of one task. */

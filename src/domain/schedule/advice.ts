@@ -2,7 +2,7 @@ import { nextCronWall } from './cron-engine.ts';
 import type { CronFields } from './cron-fields.ts';
 import { scheduleLimits } from './limits.ts';
 import { nextPeriodWall } from './rrule/periods.ts';
-import type { Recurrence } from './rrule/recurrence.ts';
+import type { Rule } from './rrule/recurrence.ts';
 import type { Bounds, IntervalSchedule, Schedule, ScheduleInput } from './shapes.ts';
 import { cronOf, lastSlot, minGapMs, nextSlot, recurrenceOf, estimate, intervalWall } from './slots.ts';
 import { civilFromDays, clockText, DAY_MS, dateText, dayOfWall, monthLength, secondOfDayOf } from './time/calendar.ts';
@@ -120,11 +120,12 @@ function bothDayFields(schedule: Schedule): Warning | null {
 }
 
 function stepsOfDay(schedule: Schedule): Warning | null {
-  if (schedule.kind !== 'rrule' || recurrenceOf(schedule).steps === null) return null;
-  const { frequency } = recurrenceOf(schedule).parts;
+  if (schedule.kind !== 'rrule') return null;
+  const rule = recurrenceOf(schedule).rules.find(({ steps }) => steps !== null);
+  if (rule === undefined) return null;
   return {
     code: 'subdaily_rrule',
-    message: `FREQ=${frequency} goes on through a clock change: a skipped hour has no runs, a doubled one has them twice.`,
+    message: `FREQ=${rule.parts.frequency} goes on through a clock change: a skipped hour has no runs, a doubled one has them twice.`,
   };
 }
 
@@ -145,7 +146,7 @@ function lateCronDay(cron: CronFields): { day: number; months: number } | null {
   return { day: 32 - Math.clz32(days & -days), months: cron.months };
 }
 
-function lateRuleDay({ parts, periods, startWall }: Recurrence): { day: number; months: number } | null {
+function lateRuleDay({ parts, periods, startWall }: Rule): { day: number; months: number } | null {
   if (periods === null || (parts.frequency !== 'MONTHLY' && parts.frequency !== 'YEARLY')) return null;
   const { monthDays, months } = periods.days;
   if (monthDays.length === 0 || monthDays.some((day) => day < 29)) return null;
@@ -158,8 +159,10 @@ function lateRuleDay({ parts, periods, startWall }: Recurrence): { day: number; 
 function shortMonths(schedule: Schedule): Warning | null {
   if (schedule.kind === 'once') return null;
   if (schedule.kind === 'interval') return clampedMonths(schedule);
-  const late = schedule.kind === 'cron' ? lateCronDay(cronOf(schedule)) : lateRuleDay(recurrenceOf(schedule));
-  if (late === null || !hasShortMonth(late.months, late.day)) return null;
+  const days =
+    schedule.kind === 'cron' ? [lateCronDay(cronOf(schedule))] : recurrenceOf(schedule).rules.map(lateRuleDay);
+  const late = days.find((day) => day !== null && hasShortMonth(day.months, day.day)) ?? null;
+  if (late === null) return null;
   const advice = schedule.kind === 'cron' ? 'L as the day' : 'BYMONTHDAY=-1';
   return {
     code: 'days_29_31',
@@ -199,8 +202,8 @@ function skippedRun(schedule: Schedule, change: Transition): GapRun | null {
 /** The first wall time from `begin` of a schedule whose skipped times are moved on. */
 function shiftedWall(schedule: Schedule, begin: number): number | null {
   if (schedule.kind === 'rrule') {
-    const { periods } = recurrenceOf(schedule);
-    return periods === null ? null : nextPeriodWall(periods, begin);
+    const walls = recurrenceOf(schedule).rules.map(({ periods }) => periods && nextPeriodWall(periods, begin));
+    return walls.reduce((least, wall) => (least === null || (wall !== null && wall < least) ? wall : least), null);
   }
   if (schedule.kind !== 'interval' || schedule.from === 'completion') return null;
   const duration = parseDuration(schedule.interval);

@@ -1,5 +1,5 @@
 import { fieldsOf, parseCron } from './cron-fields.ts';
-import { readRruleLines, wallOfDate, writeRruleLines, type IcalDate, type RruleLines } from './rrule/lines.ts';
+import { readRruleLines, type RruleLines, type RuleLine, wallOfDate, writeRruleLines } from './rrule/lines.ts';
 import { inputOf } from './schedule.ts';
 import type { IntervalSchedule, RruleSchedule, Schedule, ScheduleInput } from './shapes.ts';
 import { DAY_MS, dateText, dayOfWall, MINUTE_MS } from './time/calendar.ts';
@@ -38,7 +38,7 @@ export function withHours(schedule: Schedule, times: readonly number[]): Schedul
       if (sorted.length > 1) return null;
       return inputOf({ ...schedule, startAt: movedTo(schedule.startAt, timezone, first) });
     case 'rrule':
-      return ruleWithHours(schedule, sorted);
+      return ruleWithHours(schedule, times);
     case 'cron': {
       const grid = gridOf(sorted);
       const days = fieldsOf(schedule.cron).slice(2).join(' ');
@@ -80,9 +80,21 @@ function isCalendar({ interval, from }: IntervalSchedule): boolean {
 
 const stepped: readonly string[] = ['SECONDLY', 'MINUTELY', 'HOURLY'];
 
-function hoursOfRule({ parts, start }: RruleLines, { timezone }: RruleSchedule): readonly number[] | null {
-  if (start === null || stepped.includes(parts.frequency) || parts.seconds.length > 1) return null;
-  const own = minuteOf(wallOfDate(start, timezone));
+/** Of all rhythms; null where one of them has none. */
+function hoursOfRule({ rules, start }: RruleLines, { timezone }: RruleSchedule): readonly number[] | null {
+  if (start === null) return null;
+  const all: number[] = [];
+  for (const rule of rules) {
+    const own = hoursOfLine(rule, wallOfDate(start, timezone));
+    if (own === null) return null;
+    all.push(...own);
+  }
+  return [...new Set(all)].sort((a, b) => a - b);
+}
+
+function hoursOfLine({ parts }: RuleLine, start: number): readonly number[] | null {
+  if (stepped.includes(parts.frequency) || parts.seconds.length > 1) return null;
+  const own = minuteOf(start);
   const hours = parts.hours.length === 0 ? [Math.floor(own / 60)] : parts.hours;
   const minutes = parts.minutes.length === 0 ? [own % 60] : parts.minutes;
   const times = gridTimes({ hours, minutes });
@@ -92,22 +104,46 @@ function hoursOfRule({ parts, start }: RruleLines, { timezone }: RruleSchedule):
 
 const clockParts = /^BY(?:HOUR|MINUTE|SECOND)=/;
 
+/** One time is that of all rhythms; as many as there were take the place of the old ones, each of its own. */
 function ruleWithHours(schedule: RruleSchedule, times: readonly number[]): ScheduleInput | null {
   const { timezone } = schedule;
   const lines = readRruleLines(schedule.rrule, timezone);
   const old = hoursOfRule(lines, schedule);
-  const grid = gridOf(times);
-  const until = lines.until === null ? null : untilDay(lines.until, old ?? [], timezone);
-  if (old === null || grid === null || lines.start === null || until === 'unclear') return null;
-  if (times.length > 1 && lines.parts.positions.length > 0) return null;
+  if (old === null || lines.start === null) return null;
   // Single dates that were added or taken out are told with their own times.
   if (lines.added.length > 0 || lines.excluded.some(({ form }) => form !== 'day')) return null;
-  const kept = lines.body.split(';').filter((part) => !clockParts.test(part) && !part.startsWith('UNTIL='));
+  if (times.length > 1 && times.length !== old.length && lines.rules.length > 1) return null;
+  const wall = wallOfDate(lines.start, timezone);
+  const rules: string[] = [];
+  for (const line of lines.rules) {
+    const own = hoursOfLine(line, wall) ?? [];
+    const moved = times.length === old.length ? own.map((time) => times[old.indexOf(time)] ?? time) : times;
+    const body = lineWithHours(line, { own, times: moved }, timezone);
+    if (body === null) return null;
+    rules.push(body);
+  }
+  const start = startWall(
+    wall,
+    old,
+    [...times].sort((a, b) => a - b),
+  );
+  const exceptions = lines.exceptions.map(({ body }) => body);
+  return { kind: 'rrule', rrule: writeRruleLines(lines, timezone, { start, rules, exceptions }), timezone };
+}
+
+function lineWithHours(
+  line: RuleLine,
+  { own, times }: { own: readonly number[]; times: readonly number[] },
+  timezone: string,
+): string | null {
+  const grid = gridOf([...new Set(times)]);
+  const until = untilDay(line, own, timezone);
+  if (grid === null || until === 'unclear') return null;
+  if (times.length > 1 && line.parts.positions.length > 0) return null;
+  const kept = line.body.split(';').filter((part) => !clockParts.test(part) && !part.startsWith('UNTIL='));
   const clock = [`BYHOUR=${grid.hours.join()}`, `BYMINUTE=${grid.minutes.join()}`, 'BYSECOND=0'];
   const end = until === null ? [] : [`UNTIL=${dateText(until).replaceAll('-', '')}`];
-  const start = startWall(wallOfDate(lines.start, timezone), old, times);
-  const body = [...kept, ...clock, ...end].join(';');
-  return { kind: 'rrule', rrule: writeRruleLines({ ...lines, body }, timezone, { start, until: null }), timezone };
+  return [...kept, ...clock, ...end].join(';');
 }
 
 /** A rule that begins with a run begins with it at the new time; where it begins between two runs, it goes on so. */
@@ -118,7 +154,8 @@ function startWall(wall: number, old: readonly number[], times: readonly number[
 }
 
 /** The last day that has a run; with several times on it nobody can say which of the new ones was to be the last. */
-function untilDay(until: IcalDate, old: readonly number[], timezone: string): number | 'unclear' {
+function untilDay({ until }: RuleLine, old: readonly number[], timezone: string): number | 'unclear' | null {
+  if (until === null) return null;
   const wall = wallOfDate(until, timezone);
   if (until.form === 'day') return dayOfWall(wall);
   const [time, more] = old;

@@ -4,8 +4,12 @@ import { DAY_MS, YEAR_MS } from './time/calendar.ts';
 export const scheduleLimits = {
   /** A cron text of this length already names every minute of a day; a longer one is an attack on the parser. */
   cronLengthMax: 256,
-  /** Room for a long pasted rule with its exceptions, and small enough that every list in it stays short. */
-  rruleLengthMax: 2_000,
+  /** Room for a year of single days that are left out, nine characters each, beside the rules. */
+  rruleLengthMax: 5_000,
+  /** Every slot asks each rhythm, so more of them would be a list of dates written the hard way. */
+  rulesMax: 24,
+  /** A range of exceptions is written day by day: a year of holidays, and what is longer is an end. */
+  exceptionDaysMax: 400,
   /** The longest duration anybody writes (`P1Y2M3W4DT5H6M7S`) is half as long. */
   durationLengthMax: 32,
   /** An instant with nanoseconds and an offset has 35 characters. */

@@ -6,9 +6,19 @@ import type { Setting } from './draft.ts';
 import { textAfter } from './remainder.ts';
 import { readWhen } from './when.ts';
 
+/** A part that was not said, and was assumed. */
+export interface Assumed {
+  readonly what: 'hour' | 'day' | 'part' | 'passed' | 'date' | 'kind' | 'spelling';
+  /** As short as on a button: `15:00`, `Wed 26 Nov`. */
+  readonly text: string;
+  /** The other reading: the words of its button, and the whole text, written so that it is read that way. */
+  readonly other: { readonly text: string; readonly when: string } | null;
+}
+
 /** All that one text asks for: when, what is said then, and how. */
 export interface Asked {
   readonly schedule: Schedule;
+  readonly timezone: string;
   /** The words that were read as the time; with another zone they are read again. */
   readonly words: string;
   /** The rest of the text; empty where nothing in it can be seen. */
@@ -18,9 +28,12 @@ export interface Asked {
    * at the very end behind a comma or in brackets; everywhere else it is text, as in "bake until done".
    */
   readonly policies: AskedPolicies;
+  readonly assumed: readonly Assumed[];
+  /** `@ben`, where the text begins with whom it is for. */
+  readonly forWhom: string | null;
 }
 
-type Read = (words: string, setting: Setting) => Omit<Asked, 'policies'>;
+type Read = (words: string, setting: Setting) => Pick<Asked, 'schedule' | 'words' | 'text'>;
 
 function readFirst(words: string, setting: Setting): ReturnType<Read> {
   const { schedule, words: time, rest } = readWhen(words, setting);
@@ -40,7 +53,7 @@ export function readLone(words: string, setting: Setting): ReturnType<Read> {
 
 /** The reason why words are no time; null for every other fault. */
 function reasonOf(error: unknown): string | null {
-  const isUnread = error instanceof AppError && error.code === 'invalid_schedule';
+  const isUnread = error instanceof AppError && error.code.endsWith('_schedule');
   return isUnread ? String(error.details?.['reason']) : null;
 }
 
@@ -54,6 +67,10 @@ export function timeOr<T>(read: () => T): T | null {
   }
 }
 
+function asked(read: ReturnType<Read>, policies: AskedPolicies): Asked {
+  return { ...read, timezone: read.schedule.timezone, policies, assumed: [], forWhom: null };
+}
+
 /** Policies right behind the time: before them stands a time, and nothing else. */
 function besideTime(words: string, setting: Setting): Asked | null {
   const line = /^[^\n]*\n?/.exec(words.slice(0, LOOKED_AT))?.[0] ?? '';
@@ -64,7 +81,7 @@ function besideTime(words: string, setting: Setting): Asked | null {
     // More of the time may follow, such as its zone or its last day.
     const whole = /^\s*\S/.test(behind) ? timeOr(() => readFirst(`${time}${behind}`, setting)) : null;
     const text = textAfter(behind, false);
-    return { ...(whole ?? { ...lone, text: isBlank(text) ? '' : text }), policies };
+    return asked({ ...(whole ?? { ...lone, text: isBlank(text) ? '' : text }) }, policies);
   }
   return null;
 }
@@ -73,8 +90,8 @@ function besideTime(words: string, setting: Setting): Asked | null {
 export function readAsked(words: string, setting: Setting, read: Read = readFirst): Asked {
   const last = besideLast(words);
   const before = last === null ? words : words.slice(0, last.begin);
-  const asked = besideTime(before, setting) ?? { ...read(before, setting), policies: {} };
-  return { ...asked, policies: { ...asked.policies, ...last?.policies } };
+  const found = besideTime(before, setting) ?? asked(read(before, setting), {});
+  return { ...found, policies: { ...found.policies, ...last?.policies } };
 }
 
 /** Reads a time that stands alone, or nearly so: "tomorrow 9" is one. */
@@ -148,4 +165,10 @@ function endAt(end: string, setting: Setting): Asked | null {
     if (isText || isNoBeginning(error)) return null;
     throw error;
   }
+}
+
+/** `answer` is the piece that was missing in the phrase `before`: "at 9" after "every morning coffee". */
+export function readAnswer(before: string, answer: string, setting: Setting): Asked {
+  const whole = timeOr(() => readAnywhere(`${before.trim()} ${answer.trim()}`, setting));
+  return whole ?? readAnywhere(`${answer.trim()} ${before.trim()}`, setting);
 }

@@ -56,7 +56,16 @@ export function emptyDraft(): Draft {
 export interface Setting {
   readonly timezone: string;
   readonly now: number;
+  /** The language of whoever writes, such as `en`; English is read in every case. */
+  readonly language?: string | undefined;
+  /** The order of 3/4/2026 where it is known. */
+  readonly slashes?: 'dmy' | 'mdy' | undefined;
+  /** Hours that this chat gives to parts of the day, in minutes since midnight. */
+  readonly parts?: Partial<Readonly<Record<PartOfDay, number>>> | undefined;
 }
+
+/** Parts of the day that name an hour by themselves. */
+export type PartOfDay = 'morning' | 'noon' | 'afternoon' | 'evening' | 'tonight' | 'midnight';
 
 export function today({ timezone, now }: Setting): number {
   return dayOfWall(toWall(timezone, now));

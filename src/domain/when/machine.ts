@@ -10,8 +10,8 @@ export interface MachineWhen {
   readonly end: number;
 }
 
-const ICAL_LINE = /^(?:(?:dtstart|rrule|exdate|rdate)[:;]|freq=)\S*?(?=[:;,.]?(?:\s|$))/i;
-const ICAL_MORE = /\r?\n[ \t]*(?:dtstart|rrule|exdate|rdate)[:;]\S*?(?=[:;,.]?(?:\s|$))/iy;
+const ICAL_LINE = /^(?:(?:dtstart|rrule|exrule|exdate|rdate)[:;]|freq=)\S*?(?=[:;,.]?(?:\s|$))/i;
+const ICAL_MORE = /\r?\n[ \t]*(?:dtstart|rrule|exrule|exdate|rdate)[:;]\S*?(?=[:;,.]?(?:\s|$))/iy;
 const TZID = /;TZID="?([^:;"\s]+)"?/i;
 const NICKNAME = /^@[a-z]+/i;
 const DURATION = /^pt?\d[\dymwdths.,]*(?![^\s:;,-])/i;

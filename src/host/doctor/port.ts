@@ -1,4 +1,6 @@
 import { createServer } from 'node:net';
+import { ownAddress } from '../../config/config.ts';
+import { keptAddress } from '../../system/own-address.ts';
 import { fail, ok, warn, type Check, type Patient, type Verdict } from './finding.ts';
 
 /** The port of the API: free, or taken by a server of ours that is well. */
@@ -10,13 +12,16 @@ const httpPort: Check = {
   title: 'HTTP port',
   look: async (patient) => {
     const { HTTP_HOST: host, HTTP_PORT: port } = patient.settings.config;
-    if (port === 0) return [ok('HTTP_PORT=0: each start takes a free one')];
+    const address = keptAddress(patient.settings.dataFolder);
+    if (port === 0 && address === null) return [ok('HTTP_PORT=0: each start takes a free one')];
     const isHeld = patient.examined.lock.is === 'held';
-    const version = await ask(patient, '/version');
+    // The server that works here may have been given another port than the one that is read here.
+    const place = address ?? ownAddress(host, String(port));
+    const version = await ask(place, '/version');
     if (version === null) return [await silence(host, port, isHeld)];
     if (nameOf(version.body) !== 'cronogram')
       return [fail(`${host}:${port} is used by another program.`, 'Choose another HTTP_PORT, or stop that program.')];
-    return [await wellness(patient, versionOf(version.body))];
+    return [await wellness(patient, place, versionOf(version.body))];
   },
 };
 
@@ -26,12 +31,9 @@ interface Answer {
 }
 
 /** Null when there is no answer. */
-async function ask({ settings }: Patient, path: string): Promise<Answer | null> {
-  const { HTTP_HOST: host, HTTP_PORT: port } = settings.config;
-  // A server that listens everywhere is asked here.
-  const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
+async function ask(place: string, path: string): Promise<Answer | null> {
   try {
-    const answer = await fetch(`http://${name}:${port}${path}`, { signal: AbortSignal.timeout(answerMaxMs) });
+    const answer = await fetch(`${place}${path}`, { signal: AbortSignal.timeout(answerMaxMs) });
     return { status: answer.status, body: await answer.json().catch(() => null) };
   } catch {
     return null;
@@ -72,11 +74,10 @@ function tryPort(host: string, port: number): Promise<string | null> {
   });
 }
 
-async function wellness(patient: Patient, running: string): Promise<Verdict> {
-  const { HTTP_HOST: host, HTTP_PORT: port } = patient.settings.config;
+async function wellness(patient: Patient, place: string, running: string): Promise<Verdict> {
   const installed = patient.here.version;
-  const [live, ready] = await Promise.all([ask(patient, '/livez'), ask(patient, '/readyz')]);
-  const where = `Cronogram ${running} answers at ${host}:${port}`;
+  const [live, ready] = await Promise.all([ask(place, '/livez'), ask(place, '/readyz')]);
+  const where = `Cronogram ${running} answers at ${new URL(place).host}`;
   if (live?.status !== 200) return fail(`${where}, but does not turn any more.`, 'Start the server again.');
   if (ready?.status !== 200)
     return fail(`${where}, but is not ready: ${troubles(ready?.body)}.`, 'Mend what it names; its log tells more.');

@@ -112,6 +112,7 @@ function codesOf(operation: Operation): ErrorCode[] {
     ...(params === undefined ? [] : namesIn(params).map(codeOfMissing)),
     ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),
     ...(idempotent === undefined ? [] : (['idempotency_mismatch', 'request_in_progress'] as const)),
+    ...(fields.includes('when') ? (['ambiguous_schedule', 'incomplete_schedule'] as const) : []),
     ...refuses,
   ];
 }

@@ -6,6 +6,7 @@ import type { PreviewRequest } from '../../app/tasks/preview.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
+import type { Assumed } from '../../domain/when/asked.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
 import {
   byOf,
@@ -27,7 +28,11 @@ export const taskHandlers = {
     const input = inputOf({ ...body, policies });
     const by = { actor, idempotencyKey, traceId };
     const made = await tasks.create({ threadKey: params.thread_key, input, onExisting, ...by });
-    const told = { task: wireTask(made.task, { clock }), ...wireWarnings(made.warnings) };
+    const told = {
+      task: wireTask(made.task, { clock }),
+      ...wireWarnings(made.warnings),
+      ...(body.when === undefined ? {} : { assumed: wireAssumed(made.assumed) }),
+    };
     return new Answer(made.created ? 201 : 200, told);
   },
   listTasks: async ({ query }, rooms) =>
@@ -59,7 +64,7 @@ export const taskHandlers = {
       min_gap_seconds: minGapMs === null ? null : minGapMs / 1000,
       ...wireWarnings(warnings),
       schedule: wireSchedule(schedule),
-      ...(asked === null ? {} : { text: asked.text, policies: { ...asked.policies }, timezone: schedule.timezone }),
+      ...(asked === null ? {} : wireAsked(asked, schedule)),
     };
   },
   listGrants: async ({ query }, { tasks }) => {
@@ -86,8 +91,8 @@ function listed(thread: Thread | null, query: PartsOf<'listThreadTasks'>['read']
 
 /** The input of a new task: its schema says that it is given in fields or in words. */
 function inputOf(body: PartsOf<'createTask'>['read']['body']): TaskInput | TaskInWords {
-  const { schedule, when = '', timezone = '', instructions, ...fields } = body;
-  if (schedule === undefined) return { ...fields, when, timezone, instructions };
+  const { schedule, when = '', timezone = '', language, instructions, ...fields } = body;
+  if (schedule === undefined) return { ...fields, when, timezone, language, instructions };
   return { ...fields, schedule: present(schedule), instructions: instructions ?? '' };
 }
 
@@ -98,9 +103,20 @@ function present<T extends object>(schedule: T): { [K in keyof T]: Exclude<T[K],
 }
 
 function previewRequest(body: PartsOf<'previewSchedule'>['read']['body']): PreviewRequest {
-  const { schedule, after, when = '', timezone = '', now, count } = body;
+  const { schedule, after, when = '', timezone = '', language, now, count } = body;
   if (schedule !== undefined) return { schedule: present(schedule), after: instantOf(after) ?? undefined, count };
-  return { when, timezone, now: instantOf(now) ?? undefined, count };
+  return { when, timezone, language, now: instantOf(now) ?? undefined, count };
+}
+
+type Preview = ReturnType<HttpRooms['preview']>;
+
+function wireAsked({ text, policies, assumed, forWhom }: NonNullable<Preview['asked']>, schedule: Preview['schedule']) {
+  const { timezone } = schedule;
+  return { text, policies: { ...policies }, timezone, assumed: wireAssumed(assumed), for_whom: forWhom };
+}
+
+function wireAssumed(assumed: readonly Assumed[]) {
+  return assumed.map(({ what, text, other }) => ({ what, text, other }));
 }
 
 function grantChanged({ grant, entryId }: GrantChanged) {

@@ -1,4 +1,4 @@
-import type { Draft, DraftChange, NewUpdate, StoredUpdate, UpdateEnd } from '../../app/ports/chats.ts';
+import type { DraftChange, NewUpdate, StoredUpdate, UpdateEnd } from '../../app/ports/chats.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
@@ -70,17 +70,18 @@ function* endUpdate({ id, status, error, messages, draft, at }: UpdateEnd): Scri
 
 function* changeDraft(change: DraftChange, at: number): Script<void> {
   if (change.is === 'drop') yield* run(sql`delete from drafts where id = ${change.draftId}`);
-  else yield* putDraft(change.draft, at);
+  else yield* putDraft(change, at);
 }
 
-function* putDraft({ body, ...draft }: Draft, at: number): Script<void> {
-  const { id, chatId, userId, topic } = draft;
-  yield* run(sql`delete from drafts
-    where chat_id = ${chatId} and user_id = ${userId} and coalesce(topic, 0) = ${topic ?? 0} and id <> ${id}`);
+function* putDraft(
+  { draft: { body, ...draft }, drops = draft.id }: Extract<DraftChange, { is: 'put' }>,
+  at: number,
+): Script<void> {
+  if (drops !== draft.id) yield* run(sql`delete from drafts where id = ${drops}`);
   yield* insert(
     'drafts',
     { ...draft, body: JSON.stringify(body), createdAt: at, updatedAt: at },
     raw(`on conflict (id) do update set topic = excluded.topic, step = excluded.step, body = excluded.body,
-      expires_at = excluded.expires_at, updated_at = excluded.updated_at`),
+      message_id = coalesce(excluded.message_id, drafts.message_id), expires_at = excluded.expires_at, updated_at = excluded.updated_at`),
   );
 }

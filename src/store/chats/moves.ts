@@ -141,6 +141,7 @@ function* writeMerged(old: ChatRow, young: ChatRow, at: number): Script<void> {
       approvedBy: old.approvedBy ?? young.approvedBy,
       approvedAt: old.approvedBy === null ? young.approvedAt : old.approvedAt,
       lastNumber: old.lastNumber + young.lastNumber,
+      sharedTopic: old.sharedTopic ?? young.sharedTopic,
       updatedAt: at,
     },
     sql`id = ${old.id}`,

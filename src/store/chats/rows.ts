@@ -28,14 +28,15 @@ export const chatFields = chatFieldsOf();
 
 const lockedFields = {
   ...chatFieldsOf('c'),
-  ...pick(columnsOf('chats', 'c'), 'stateBefore', 'lastNumber', 'approvedAt'),
+  ...pick(columnsOf('chats', 'c'), 'stateBefore', 'lastNumber', 'approvedAt', 'sharedTopic'),
 };
 
 export type ChatRow = Answer<typeof lockedFields>;
 
 export type Place = Pick<Thread, 'provider' | 'address'>;
 
-export function readChat({ stateBefore: _before, lastNumber: _last, approvedAt: _since, ...chat }: ChatRow): Chat {
+export function readChat(row: ChatRow): Chat {
+  const { stateBefore: _before, lastNumber: _last, approvedAt: _since, sharedTopic: _shared, ...chat } = row;
   return chat;
 }
 

@@ -9,6 +9,7 @@ import { chatFactStore } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
 import { peopleStore } from '../chats/people.ts';
 import { chatTaskStore } from '../chats/tasks.ts';
+import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { messageStore } from '../outbox/new-parts.ts';
 import { outboxStore } from '../outbox/outbox.ts';
@@ -59,6 +60,7 @@ export function createStore(engine: Engine): Store {
       ...chatTaskStore,
       ...chatFactStore,
       ...traceStore,
+      ...cleaningStore,
       ...holdStore,
       ...ackStore,
       ...approvalStore,

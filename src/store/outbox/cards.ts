@@ -42,7 +42,7 @@ const placeFields = {
 };
 
 /**
- * Has the pinned cards drawn anew of tasks that have a topic, and, when there is time for it, whatever else tells how they
+ * Has the pinned cards drawn anew of tasks that have a topic of their own, and, when there is time for it, whatever else tells how they
  * stand. In a chat that cannot be reached that waits until it can be.
  */
 export function* refreshCards(changes: readonly CardChange[]): Script<void> {
@@ -51,7 +51,7 @@ export function* refreshCards(changes: readonly CardChange[]): Script<void> {
   const placed = yield* all(
     select(
       placeFields,
-    )`from tasks t where t.id in ${list(changes.map(({ taskId }) => taskId))} and t.topic_state = 'ready'
+    )`from tasks t where t.id in ${list(changes.map(({ taskId }) => taskId))} and t.topic_state = 'ready' and t.topic_shared = 0
       and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
   );
   const places = new Map(placed.map((place) => [place.id, place]));

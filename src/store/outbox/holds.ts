@@ -4,7 +4,7 @@ import { backlogCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, mapped, pick } from '../engine/fields.ts';
 import { isOfTelegram } from '../engine/queries.ts';
-import { allOf, limit, raw, sql, type Sql } from '../engine/sql.ts';
+import { allOf, limit, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, insert, one, run, select, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
 import { heldParts } from './quiet-parts.ts';
@@ -47,7 +47,12 @@ type Filter = Parameters<ChatStore['retryBlocked']>[0];
 export function* retryBlocked(filter: Filter, at: number): Script<number> {
   if (filter.inDoubt) {
     const inDoubt = sql`topic_state = 'blocked' and topic_cause = 'topic_in_doubt'`;
-    yield* run(sql`update tasks set topic_cause = null where ${allOf(inDoubt, ...named(filter, 'id'))}`);
+    const { taskId } = filter;
+    // Of a topic that tasks share it is known of one of them alone, and whichever waits for it may be answered for.
+    const shared = sql`topic_shared = 1 and chat_id in (select t.chat_id from tasks t where t.id = ${text(taskId)} and t.topic_shared = 1)`;
+    yield* run(
+      sql`update tasks set topic_cause = null where ${inDoubt} and (${allOf(...named(filter, 'id'))} or (${shared}))`,
+    );
   }
   // Parts that wait for approval have no trouble that could end.
   const others = filter.inDoubt ? undefined : sql`coalesce(cause, '') <> 'topic_in_doubt'`;

@@ -30,6 +30,15 @@ export function standingLane(deliveryId: string): string {
   return `standing:${deliveryId}`;
 }
 
+/** Topics that are closed or removed together, and the word about that. */
+export function cleaningLane(id: string): string {
+  return `clean:${id}`;
+}
+
+export function isCleaning(lane: string | null): boolean {
+  return lane?.startsWith('clean:') === true;
+}
+
 /** Parts that wait for an approval stand aside, so that they hold up nothing after them. */
 export function approvalLane(taskId: string): string {
   return `approval:${taskId}`;

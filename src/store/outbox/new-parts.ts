@@ -6,7 +6,7 @@ import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, raw, sql } from '../engine/sql.ts';
-import { insert, one, select } from '../engine/statements.ts';
+import { insert, one, run, select, update } from '../engine/statements.ts';
 import { taskLane, wordLane } from './lanes.ts';
 import { forgetAnswered, standAsWord, standWhereMade } from './standing.ts';
 
@@ -108,9 +108,22 @@ export function* addMessages(messages: readonly NewMessage[], at: number): Scrip
 
 function* insertMessage(message: NewMessage, chatId: string, at: number): Script<void> {
   const { shown: content, silent: isSilent = false, cardOf, ...part } = message;
-  yield* insertPart({ ...part, chatId, content, isSilent }, at);
+  const made: NewPart = { ...part, chatId, content, isSilent };
+  if (message.kind === 'answer' && message.edits !== null) yield* dropWaitingEdits(made, message.edits);
+  yield* insertPart(made, at);
   if (message.edits !== null) yield* forgetAnswered(message.thread.address, message.edits);
   if (cardOf !== undefined) yield* standWhereMade({ taskId: cardOf, chatId, deliveryId: message.id }, at);
+}
+
+/** Quick taps bring a message through states that nobody has seen yet: of those that wait, only the last one goes out. */
+function* dropWaitingEdits(part: NewPart, messageId: number): Script<void> {
+  const waiting = sql`lane = ${laneOf(part)} and status = 'pending' and edits = ${messageId} and kind = 'answer' and sends = 0`;
+  yield* update(
+    'standing',
+    { deliveryId: part.id },
+    sql`delivery_id in (select d.id from deliveries d where ${waiting})`,
+  );
+  yield* run(sql`delete from deliveries where ${waiting}`);
 }
 
 const d = columnsOf('deliveries', 'd');

@@ -13,10 +13,19 @@ import { taskLaneOf } from './lanes.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
 import { held, quieted, tellQuietOver } from './quiet-parts.ts';
-import { beginTopic, endTopic, isOwnerThere } from './topics.ts';
+import { beginTopic, endTopic, isOwnerThere, joinTopic } from './topics.ts';
 
 /** The outbox and the topics. A claim is one transaction; what a send brought is written under the claim's fence. */
-export const outboxStore = { claimParts, endParts, beginTopic, endTopic, isOwnerThere, topicNaming, nextPartAt };
+export const outboxStore = {
+  claimParts,
+  endParts,
+  beginTopic,
+  endTopic,
+  joinTopic,
+  isOwnerThere,
+  topicNaming,
+  nextPartAt,
+};
 
 type Claiming = Parameters<OutboxStore['claimParts']>[0];
 

@@ -1,11 +1,12 @@
 import type { OnlyFor } from '../../app/ports/chats.ts';
 import type { OutboxPart, TopicView } from '../../app/ports/outbox.ts';
 import type { ResultTask } from '../../app/ports/outside.ts';
+import { settingsOf, sharedTopicName } from '../../domain/chat-settings.ts';
 import type { Shown } from '../../domain/shown.ts';
 import { columns, columnsOf, like, maybe, pick, type Answer } from '../engine/fields.ts';
 import { raw } from '../engine/sql.ts';
 import { readFacts } from '../tasks/codec.ts';
-import { taskLane } from './lanes.ts';
+import { isCleaning, taskLane } from './lanes.ts';
 
 const d = columnsOf('deliveries', 'd');
 const c = columnsOf('chats', 'c');
@@ -17,6 +18,9 @@ export const partFields = {
   ...pick(d, 'urgent', 'silent', 'runId', 'taskId', 'chatId', 'unknownPolicy', 'expiresAt', 'putOffs', 'sentAt'),
   ...pick(d, 'createdAt', 'goesTo', 'toTopic', 'doubtedAt', 'heldUntil', 'onlyFor'),
   ...pick(c, 'provider', 'address'),
+  number: maybe(t.number),
+  scheduleKind: maybe(t.scheduleKind),
+  topicShared: maybe(t.topicShared),
   ...pick(t, 'homeTopic', 'topicId', 'topicCause', 'topicName', 'topicAskedAt', 'topicLostAt', 'cardMessageId'),
   topicState: maybe(t.topicState),
   title: maybe(t.title),
@@ -102,6 +106,7 @@ export function claimedPart(row: PartRow, now: number): OutboxPart {
     doubtSince: row.doubtedAt,
     route: { provider: row.provider, address: row.address, topic: topicIdOf(row) },
     topic: topicOf(row),
+    isOneOfMany: isCleaning(row.lane),
     home: homeOf(row),
     fallback: fallbackOf(row),
   };
@@ -115,12 +120,15 @@ function fallbackOf({ taskId, lane, goesTo, taskPolicies }: PartRow): OutboxPart
 }
 
 function resultOf(part: PartRow): ResultTask | null {
-  const { kind, taskId: id, taskState: state, taskAction: action, taskPolicies: policies } = part;
-  if (kind !== 'result' || id === null || state === null) return null;
+  const { kind, taskId: id, taskState: state, taskAction: action, taskPolicies: policies, number, title } = part;
+  if (kind !== 'result' || id === null || state === null || number === null || title === null) return null;
   const { ack } = readFacts(policies) ?? {};
   return {
     id,
     state,
+    number,
+    title,
+    isTopicShared: goesToTopic(part) && sharesTopic(part),
     action: { kind: String(readFacts(action)?.['kind']) },
     policies: ack === undefined ? {} : { ack },
   };
@@ -137,6 +145,13 @@ function topicIdOf(part: Pick<PartRow, 'goesTo' | 'toTopic' | 'taskId' | 'topicI
   return part.taskId === null ? null : part.topicId;
 }
 
+/** A one-off that has no topic yet goes where those of its chat go; one that has keeps it. */
+function sharesTopic({ topicShared, topicState, scheduleKind, chatSettings }: PartRow): boolean {
+  if (topicShared === 1) return true;
+  if (topicState !== 'none' || scheduleKind !== 'once') return false;
+  return settingsOf(readFacts(chatSettings) ?? {}).oneOffs === 'together';
+}
+
 function topicOf(part: PartRow): TopicView | null {
   const {
     taskId,
@@ -149,7 +164,9 @@ function topicOf(part: PartRow): TopicView | null {
     cardMessageId: cardId,
   } = part;
   if (taskId === null || state === null || !goesToTopic(part)) return null;
-  return { taskId, name: part.title ?? '', state, id, askedAt, lostAt, cardId, askedName, cause };
+  const isShared = sharesTopic(part);
+  const name = isShared ? sharedTopicName : (part.title ?? '');
+  return { taskId, name, state, id, askedAt, lostAt, cardId, askedName, cause, isShared };
 }
 
 function homeOf({ taskId, title, provider, address, homeTopic: topic }: PartRow): OutboxPart['home'] {

@@ -1,11 +1,22 @@
-import { topicLosses, type TopicEnd, type TopicView } from '../../app/ports/outbox.ts';
+import {
+  type SharedTopic,
+  topicLosses,
+  type TopicEnd,
+  type TopicLoss,
+  type TopicView,
+} from '../../app/ports/outbox.ts';
+import { settingsOf, sharedTopicName } from '../../domain/chat-settings.ts';
+import { outboxRanks } from '../../domain/delivery.ts';
+import { missing } from '../../domain/errors.ts';
+import { oneOffTopicsOffered } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
-import { columnsOf, pick, type Answer } from '../engine/fields.ts';
+import { columns, columnsOf, count, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { forUpdateOf, raw, sql } from '../engine/sql.ts';
+import { forUpdateOf, raw, sql, type Sql } from '../engine/sql.ts';
 import { one, select, update } from '../engine/statements.ts';
+import { readFacts } from '../tasks/codec.ts';
 import { addCard, nameTopic } from './cards.ts';
-import { insertPart } from './new-parts.ts';
+import { insertPart, isNews } from './new-parts.ts';
 
 /** The creation is committed before the call leaves, so that two deliveries, or two processes, never make two topics. */
 export function* beginTopic(
@@ -25,6 +36,58 @@ export function* beginTopic(
     },
     sql`id = ${taskId} and topic_state in ('none', 'blocked')`,
   );
+}
+
+const t = columnsOf('tasks', 't');
+
+const makerFields = {
+  taskId: t.id,
+  ...pick(t, 'topicState', 'topicId', 'topicAskedAt', 'topicLostAt', 'topicName', 'topicCause'),
+};
+
+const sharers = (chatId: string): Sql => sql`chat_id = ${chatId} and topic_shared = 1`;
+
+/** However often it is lost, and whichever of them notices, the shared topic is made again once an hour at most. */
+export function* joinTopic(taskId: string): Script<SharedTopic> {
+  const chat = yield* one(
+    select(pick(columnsOf('chats', 'c'), 'id', 'sharedTopic'))`from chats c
+      where c.id = (select t.chat_id from tasks t where t.id = ${taskId}) ${forUpdateOf('c')}`,
+  );
+  const ofChat = sharers(chat?.id ?? '');
+  yield* update(
+    'tasks',
+    // What became of a topic of its own is no news in one that it shares.
+    { topicShared: 1, topicLost: null, topicLostAt: sql`(select max(s.topic_lost_at) from tasks s where s.${ofChat})` },
+    sql`id = ${taskId} and topic_shared = 0`,
+  );
+  const own = yield* one(select(makerFields)`from tasks t where t.id = ${taskId}`);
+  if (own === undefined) throw missing('task');
+  const id = chat?.sharedTopic ?? null;
+  if (id !== null) {
+    yield* update('tasks', readyAs(id), sql`id = ${taskId} and topic_state <> 'ready'`);
+    return { is: 'ready', id, lostAt: own.topicLostAt };
+  }
+  const made = sql`t.${ofChat} and t.topic_asked_at is not null and t.topic_state <> 'ready'`;
+  const maker = (yield* one(select(makerFields)`from tasks t where ${made} order by t.id limit 1`)) ?? own;
+  const { topicState: state, topicAskedAt: askedAt, topicLostAt: lostAt, topicName: askedName } = maker;
+  const view = { taskId: maker.taskId, name: sharedTopicName, state, id: maker.topicId, askedAt, lostAt, askedName };
+  return { is: 'wanted', maker: { ...view, cardId: null, cause: maker.topicCause, isShared: true } };
+}
+
+function readyAs(id: number) {
+  return { topicState: 'ready', topicId: id, topicCause: null, topicBoot: null, topicAskedAt: null } as const;
+}
+
+/** Tasks that share a topic have it together, and lose it together. */
+function* shareEnd({ chatId, topicId }: Answer<typeof ownerFields>, end: TopicEnd): Script<void> {
+  if (end.state === 'ready') {
+    yield* update('chats', { sharedTopic: end.id }, sql`id = ${chatId}`);
+    yield* update('tasks', readyAs(end.id), sql`${sharers(chatId)} and topic_state <> 'ready'`);
+  }
+  if (end.state !== 'none' || end.lost === null || topicId === null) return;
+  yield* update('chats', { sharedTopic: null }, sql`id = ${chatId} and shared_topic = ${topicId}`);
+  const lost = { topicState: 'none', topicId: null, topicLostAt: end.at } as const;
+  yield* update('tasks', lost, sql`${sharers(chatId)} and topic_id = ${topicId}`);
 }
 
 /** Answers whether the part that waited for the topic is `sending` now: only then may it leave. */
@@ -51,7 +114,8 @@ export function* isOwnerThere(taskId: string): Script<boolean> {
 
 const ownerFields = {
   ...pick(columnsOf('tasks', 't'), 'chatId', 'state', 'topicState', 'topicId', 'topicLost', 'title', 'topicName'),
-  ...pick(columnsOf('chats', 'c'), 'provider'),
+  ...pick(columnsOf('tasks', 't'), 'topicShared', 'scheduleKind', 'homeTopic'),
+  ...pick(columnsOf('chats', 'c'), 'provider', 'settings'),
 };
 
 function* writeEnd(end: TopicEnd): Script<void> {
@@ -76,7 +140,10 @@ function* writeEnd(end: TopicEnd): Script<void> {
     },
     sql`id = ${end.taskId}`,
   );
-  if (end.state === 'ready' && task.state !== 'deleted') yield* furnish(task, end);
+  if (task.topicShared === 1) yield* shareEnd(task, end);
+  if (end.state !== 'ready') return;
+  if (task.topicShared === 1) yield* tellRemade(task, end, yield* lossOf(task.chatId));
+  else if (task.state !== 'deleted') yield* furnish(task, end);
 }
 
 /** While nobody knows whether it was made, it is kept since when to look for it. */
@@ -84,18 +151,56 @@ function mayTurnUp(end: TopicEnd): boolean {
   return end.state === 'blocked' && end.cause === 'topic_in_doubt';
 }
 
-/** A new topic gets its card, and when it takes the place of another one, it says why. */
-function* furnish(
-  { chatId, provider, topicLost, title, topicName }: Answer<typeof ownerFields>,
-  { taskId, cardId, remadeId, at }: Extract<TopicEnd, { state: 'ready' }>,
+type Ready = Extract<TopicEnd, { state: 'ready' }>;
+
+/** A new topic of a task gets its card. */
+function* furnish(task: Answer<typeof ownerFields>, end: Ready): Script<void> {
+  const { chatId, provider, title, topicName } = task;
+  const { taskId, cardId, at } = end;
+  if (provider === 'telegram') yield* addCard({ id: cardId, taskId, chatId, at, expiresAt: null });
+  // The title may have changed while the topic was made.
+  if (provider === 'telegram' && topicName !== null && topicName !== title)
+    yield* nameTopic({ id: idAt(at, `named:${cardId}`), taskId, chatId, at, title });
+  yield* tellRemade(task, end, task.topicLost);
+  if (task.scheduleKind === 'once') yield* offerShared(task, end);
+}
+
+/** A topic that takes the place of another one says why. */
+function* tellRemade(
+  { chatId, provider }: Answer<typeof ownerFields>,
+  { taskId, remadeId, at }: Ready,
+  lost: TopicLoss | null,
 ): Script<void> {
+  if (lost === null) return;
   yield* update('tasks', { topicLost: null }, sql`id = ${taskId}`);
   if (provider !== 'telegram') return;
-  yield* addCard({ id: cardId, taskId, chatId, at, expiresAt: null });
-  // The title may have changed while the topic was made.
-  if (topicName !== null && topicName !== title)
-    yield* nameTopic({ id: idAt(at, `named:${cardId}`), taskId, chatId, at, title });
-  if (topicLost === null) return;
-  const content = { view: 'topicRemade', isAstray: topicLost === topicLosses.astray } as const;
+  const content = { view: 'topicRemade', isAstray: lost === topicLosses.astray } as const;
   yield* insertPart({ id: remadeId, taskId, chatId, kind: 'notice', content }, at);
+}
+
+/** Whichever of the tasks noticed that the topic they share was lost, the one that makes it again tells it. */
+function* lossOf(chatId: string): Script<TopicLoss | null> {
+  const wasLost = sql`${sharers(chatId)} and topic_lost is not null`;
+  const found = yield* one(select(pick(columns.tasks, 'topicLost'))`from tasks where ${wasLost} limit 1`);
+  if (found !== undefined) yield* update('tasks', { topicLost: null }, wasLost);
+  return found?.topicLost ?? null;
+}
+
+const finishedFields = { topics: count };
+
+/** Once in a chat, when topics of one-offs that are over have piled up. */
+function* offerShared(
+  { chatId, provider, settings, homeTopic }: Answer<typeof ownerFields>,
+  { remadeId, at }: Ready,
+): Script<void> {
+  if (provider !== 'telegram' || settingsOf(readFacts(settings) ?? {}).oneOffs === 'together') return;
+  const found = yield* one(
+    select(finishedFields)`from tasks where chat_id = ${chatId} and schedule_kind = 'once' and state = 'completed'
+      and topic_state = 'ready' and topic_shared = 0`,
+  );
+  const topics = found?.topics ?? 0;
+  if (topics < oneOffTopicsOffered || !(yield* isNews(chatId, { word: 'one_offs' }, at))) return;
+  const part = { id: idAt(at, `shared:${remadeId}`), taskId: null, chatId, thread: { topic: homeTopic } };
+  const content = { view: 'oneOffs', topics } as const;
+  yield* insertPart({ ...part, kind: 'notice', content, rank: outboxRanks.card }, at);
 }

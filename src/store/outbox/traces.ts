@@ -118,7 +118,8 @@ function* isTopicTaken(address: string, topicId: number): Script<boolean> {
     select(pick(columnsOf('tasks', 't'), 'id'))`from chat_aliases a join tasks t on t.chat_id = a.chat_id
       where a.provider = ${telegram} and a.address = ${address} and t.topic_id = ${topicId} limit 1`,
   );
-  return task !== undefined;
+  // The shared topic is there also when nothing is left of the tasks whose results stand in it.
+  return task !== undefined || (yield* findChat({ provider: telegram, address }))?.sharedTopic === topicId;
 }
 
 /** A send that is on its way may have arrived before its answer; of two sends nobody can tell which one was pressed. */
@@ -130,7 +131,7 @@ const doubtful = raw(`(status = 'unknown' or (status = 'sending' and sends = 1))
  * for evidence, loses the fence.
  */
 function* foundByPress(found: FoundByPress): Script<boolean> {
-  const { address, topic, messageId, taskId, occurrenceId, text, at } = found;
+  const { address, topic, messageId, taskId, occurrenceId, texts, at } = found;
   const part = yield* one(
     select(pick(deliveries, 'id', 'taskId', 'content'))`from deliveries
       where run_id = (select r.id from runs r join occurrences o on o.run_id = r.id
@@ -140,7 +141,7 @@ function* foundByPress(found: FoundByPress): Script<boolean> {
             and coalesce(case goes_to when 'thread' then to_topic else t.topic_id end, 0) = ${topic ?? 0})
       order by part desc limit 1`,
   );
-  if (part === undefined || textOf(part.content) !== text) return false;
+  if (part === undefined || !texts.some((text) => textOf(part.content) === text)) return false;
   const explained = yield* one(
     select(pick(deliveries, 'id'))`from deliveries
       where platform_chat_id = ${address} and message_id = ${messageId} and message_id is not null and edits is null`,

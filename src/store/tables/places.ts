@@ -25,6 +25,8 @@ export function chatsTable(d: Dialect) {
       stateBefore: text('state_before').$type<ChatState>(),
       /** Since when it is approved; null where that was noted by no version yet. */
       approvedAt: int('approved_at'),
+      /** The topic that its one-offs share, once it is there. */
+      sharedTopic: int('shared_topic'),
     },
     (t) => [
       d.uniqueIndex('chats_address').on(t.provider, t.address),

@@ -82,6 +82,8 @@ function lifeColumns({ text, int }: Dialect) {
     topicLost: int('topic_lost').$type<TopicLoss>(),
     /** When it was last given up to be made again: that happens once an hour at most. */
     topicLostAt: int('topic_lost_at'),
+    /** 1 where its topic is the one that the one-offs of its chat share. */
+    topicShared: int('topic_shared').notNull().default(0),
     /** The pinned card in the topic. */
     cardMessageId: int('card_message_id'),
     /** Since when it fails, which people were told, and how often it had failed before. */

@@ -77,6 +77,7 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
 export const noTopic = {
   topicState: 'none',
   topicId: null,
+  topicShared: 0,
   topicBoot: null,
   topicAskedAt: null,
   topicCause: null,

@@ -13,7 +13,7 @@ import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
 import { endPauseOf } from '../runs/slots.ts';
 import { cancelLive } from '../runs/thread-runs.ts';
-import { moveTask } from './attach.ts';
+import { moveTask, noTopic } from './attach.ts';
 import { endWaiting } from './auto-pauses.ts';
 import { fieldColumns } from './codec.ts';
 import { changeGrant, followState, checkQuota, lockOwner } from './grants.ts';
@@ -127,7 +127,7 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<End
   const waiting = change.endWaiting === null ? [] : yield* endWaiting([taskId], change.endWaiting, at);
   if (change.set.state === 'deleted') yield* dropParts([taskId], at);
   const runs = change.cancelLive ? yield* cancelLive([taskId], change.endWaiting ?? 'cancelled', at) : [];
-  const snoozes = change.endSnooze === null ? [] : yield* endSnooze(taskId, change.endSnooze, at);
+  const snoozes = change.endSnooze === null ? [] : yield* endSnooze({ taskId, ...change.endSnooze, at });
   for (const slotAt of change.unskip) {
     yield* run(sql`delete from occurrences
       where task_id = ${taskId} and slot_at = ${slotAt} and run_id is null and status <> 'pending'
@@ -144,11 +144,18 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<End
   return { ended: [...ofWaiting, ...ofRuns, ...snoozes, ...again, ...declined], calledOff: runs.length };
 }
 
-function* endSnooze(taskId: string, reason: string, now: number): Script<string[]> {
+interface SnoozeEnd {
+  readonly taskId: string;
+  readonly slotAt: number;
+  readonly reason: string;
+  readonly at: number;
+}
+
+function* endSnooze({ taskId, slotAt, reason, at: now }: SnoozeEnd): Script<string[]> {
   const ended = yield* updateReturning(
     'occurrences',
     { status: 'skipped', reason: text(reason), updatedAt: now },
-    sql`task_id = ${taskId} and status = 'pending' and source = 'snooze'`,
+    sql`task_id = ${taskId} and slot_at = ${slotAt} and status = 'pending' and source = 'snooze'`,
     pick(columns.occurrences, 'id'),
   );
   if (ended.length > 0 && reason === 'undone') yield* reopenAck(taskId, now);
@@ -177,7 +184,8 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
 function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<boolean> {
   if (manual === null) return false;
   // A person who puts a reminder off has answered it; it asks again when it comes again.
-  const isAnswered = manual.occurrence.source === 'snooze' && (yield* closeAcks([taskId], 'superseded', at));
+  const { source, replayOf } = manual.occurrence;
+  const isAnswered = source === 'snooze' && (yield* closeAcks([taskId], 'superseded', at, replayOf));
   yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
   if (manual.run !== null) yield* dispatchRuns([manual.run], at);
   return isAnswered;
@@ -191,6 +199,10 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): S
   const set = { ...fieldColumns(change.set), ...anew, ...stamp };
   if (Object.values(set).every((value) => value === undefined)) return;
   yield* update('tasks', { ...set, version: raw('version + 1') }, sql`id = ${taskId}`);
+  const { schedule } = change.set;
+  // The topic that one-offs share is for one-offs; its next run gives a series a topic of its own.
+  if (schedule !== undefined && schedule.kind !== 'once')
+    yield* update('tasks', noTopic, sql`id = ${taskId} and topic_shared = 1 and topic_state = 'ready'`);
   if (change.set.tags !== undefined) {
     yield* run(sql`delete from task_tags where task_id = ${taskId}`);
     yield* insertTags(taskId, change.set.tags);

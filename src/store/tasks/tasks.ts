@@ -179,9 +179,11 @@ function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolea
  */
 function* unbindTopic({ taskId, topicId, actor, at }: Unbinding): Script<Unbound> {
   const task = yield* one(
-    select(pick(columns.tasks, 'state', 'topicState', 'topicId'))`from tasks where id = ${taskId} ${forUpdate}`,
+    select(
+      pick(columns.tasks, 'state', 'topicState', 'topicId', 'topicShared'),
+    )`from tasks where id = ${taskId} ${forUpdate}`,
   );
-  if (task === undefined) return 'none';
+  if (task === undefined || task.topicShared === 1) return 'none';
   if (task.topicId !== topicId) return (yield* wasUnbound(taskId, topicId)) ? 'before' : 'none';
   if (task.topicState === 'creating') return 'creating';
   yield* update('tasks', noTopic, sql`id = ${taskId} and topic_id = ${topicId}`);

@@ -55,8 +55,8 @@ function ofRule(name: string, isMet: (options: RuleOptions, startWall: number) =
     name,
     appliesTo: ({ schedule }) => {
       if (schedule.kind !== 'rrule') return false;
-      const { options, startWall } = readRule(schedule);
-      return isMet(options, startWall);
+      const { rules, exceptions } = readRule(schedule);
+      return [...rules, ...exceptions].some(({ options, startWall }) => isMet(options, startWall));
     },
   };
 }

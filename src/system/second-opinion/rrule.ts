@@ -20,11 +20,17 @@ export type RuleOptions = { readonly [Part in NumberPart]?: number[] } & {
   readonly byweekday?: Weekday[];
 };
 
-/** The lines of a stored rule. Wall times are written as the instant at which the clocks of UTC show them. */
-interface RuleLines {
+/** One line of a rule. Wall times are written as the instant at which the clocks of UTC show them. */
+interface RuleLine {
   readonly options: RuleOptions;
   readonly startWall: number;
   readonly until: number;
+}
+
+interface RuleLines {
+  readonly rules: readonly RuleLine[];
+  /** Rules of whole days on which nothing runs. */
+  readonly exceptions: readonly RuleLine[];
   readonly added: readonly number[];
   readonly excluded: ReadonlySet<number>;
   /** Midnights of the days on which nothing runs. */
@@ -70,12 +76,18 @@ export function readRule({ rrule, timezone }: RruleSchedule): RuleLines {
   const valuesOf = (wanted: string) =>
     lines.filter(({ name }) => name === wanted).flatMap(({ value }) => value.split(','));
   const [start = ''] = valuesOf('DTSTART');
-  const body = lines.find(({ name }) => name === 'RRULE')?.value ?? '';
+  const linesOf = (wanted: string, startWall: number) =>
+    lines
+      .filter(({ name }) => name === wanted)
+      .map(({ value: body }) => ({
+        options: optionsOf(body.replace(/;UNTIL=[^;]+/, '')),
+        startWall,
+        until: untilOf(body, timezone),
+      }));
   const excluded = valuesOf('EXDATE');
   return {
-    options: optionsOf(body.replace(/;UNTIL=[^;]+/, '')),
-    startWall: wallOf(start),
-    until: untilOf(body, timezone),
+    rules: linesOf('RRULE', wallOf(start)),
+    exceptions: linesOf('EXRULE', dayOf(wallOf(start))),
     added: valuesOf('RDATE').map((text) => instantOf(text, timezone)),
     excluded: new Set(excluded.filter((text) => text.includes('T')).map((text) => instantOf(text, timezone))),
     excludedDays: new Set(excluded.filter((text) => !text.includes('T')).map(wallOf)),
@@ -106,9 +118,11 @@ function startNear({ freq, interval }: RuleOptions, startWall: number, wall: num
 type Taker = (instant: number) => boolean;
 
 interface Walk {
-  readonly rule: RuleLines;
+  readonly rule: RuleLine;
   readonly timezone: string;
   readonly from: number;
+  /** Midnights of days on which nothing runs, which a walk of many steps passes over. */
+  readonly out: ReadonlySet<number>;
   readonly take: Taker;
 }
 
@@ -129,8 +143,8 @@ function isElapsed({ freq, byhour, byminute, bysecond }: RuleOptions): boolean {
   return freq >= Frequency.HOURLY && [byhour, byminute, bysecond].every((list) => list === undefined);
 }
 
-/** Asks rrule for the steps in instants, each day that the rule allows by itself. */
-function walkSteps({ rule, timezone, from, take }: Walk): void {
+/** Asks rrule for the steps in instants, each day that the rule and its exceptions allow by itself. */
+function walkSteps({ rule, timezone, from, out, take }: Walk): void {
   const { freq, interval, ...days } = rule.options;
   const base = toInstant(timezone, rule.startWall);
   const stepsWithin = (after: number, before: Date): boolean => {
@@ -143,34 +157,56 @@ function walkSteps({ rule, timezone, from, take }: Walk): void {
     });
     return wantsMore;
   };
-  if (Object.keys(days).length === 0) {
+  if (Object.keys(days).length + out.size === 0) {
     stepsWithin(from, never);
     return;
   }
   const dtstart = new Date(Math.floor(toWall(timezone, Math.max(from, base)) / dayMs) * dayMs);
   new RRule({ ...days, freq: Frequency.DAILY, dtstart }, true).between(dtstart, never, true, (day) => {
+    if (out.has(day.getTime())) return true;
     const begin = toInstant(timezone, day.getTime());
     const end = toInstant(timezone, day.getTime() + dayMs);
     return stepsWithin(Math.max(begin - 1, from), new Date(end));
   });
 }
 
+function dayOf(wall: number): number {
+  return Math.floor(wall / dayMs) * dayMs;
+}
+
+/** Midnights of the days that EXRULE takes away between two instants. */
+function daysOut({ exceptions }: RuleLines, { after, upTo, schedule }: SlotQuestion): ReadonlySet<number> {
+  const [from, to] = [after - dayMs, upTo + dayMs].map((at) => new Date(toWall(schedule.timezone, at)));
+  const days = exceptions.flatMap(({ options, startWall }) => {
+    const dtstart = startNear(options, startWall, from?.getTime() ?? startWall);
+    return new RRule({ ...options, dtstart }, true).between(from ?? dtstart, to ?? dtstart, true);
+  });
+  return new Set(days.map((day) => day.getTime()));
+}
+
 /** The next slots by rrule `between`, with the dates that are added and taken out. */
-export function ruleSlots(schedule: RruleSchedule, { after, upTo, count }: SlotQuestion): readonly number[] {
+export function ruleSlots(schedule: RruleSchedule, question: SlotQuestion): readonly number[] {
+  const { after, upTo, count } = question;
   const { timezone } = schedule;
-  const rule = readRule(schedule);
-  const isLeftOut = (instant: number) =>
-    rule.excluded.has(instant) || rule.excludedDays.has(Math.floor(toWall(timezone, instant) / dayMs) * dayMs);
-  const end = Math.min(upTo, rule.until);
-  // Two positions may name one run, of which rrule tells twice.
-  const found = new Set<number>();
-  const take = (instant: number): boolean => {
-    if (instant > end) return false;
-    if (instant > after && !isLeftOut(instant)) found.add(instant);
-    return found.size < count;
+  const lines = readRule(schedule);
+  const out = daysOut(lines, question);
+  const isLeftOut = (instant: number) => {
+    const day = dayOf(toWall(timezone, instant));
+    return lines.excluded.has(instant) || lines.excludedDays.has(day) || out.has(day);
   };
-  const walk = isElapsed(rule.options) ? walkSteps : walkWalls;
-  walk({ rule, timezone, from: after, take });
-  for (const instant of rule.added) if (instant > after && instant <= upTo && !isLeftOut(instant)) found.add(instant);
-  return [...found].sort((a, b) => a - b).slice(0, count);
+  const all = lines.rules.flatMap((rule) => {
+    const end = Math.min(upTo, rule.until);
+    // Two positions may name one run, of which rrule tells twice.
+    const found = new Set<number>();
+    const take = (instant: number): boolean => {
+      if (instant > end) return false;
+      if (instant > after && !isLeftOut(instant)) found.add(instant);
+      return found.size < count;
+    };
+    const walk = isElapsed(rule.options) ? walkSteps : walkWalls;
+    walk({ rule, timezone, from: after, out, take });
+    return [...found];
+  });
+  const added = lines.added.filter((instant) => instant > after && instant <= upTo && !isLeftOut(instant));
+  return [...new Set([...all, ...added])].sort((a, b) => a - b).slice(0, count);
 }

@@ -5,6 +5,7 @@ import { editButtons } from './edit/buttons.ts';
 import { answered } from './kit/answers.ts';
 import { buttonPattern } from './kit/press.ts';
 import { newTaskButtons } from './new-task/buttons.ts';
+import { mended } from './new-task/words.ts';
 import { placeButtons } from './place/buttons.ts';
 import { resultsButtons } from './results/buttons.ts';
 import { settingsButtons } from './settings/settings.ts';
@@ -23,7 +24,8 @@ export function createChat(): Composer<BotContext> {
   // grammY's own commands are case-sensitive and not read from captions, so the command is looked up by its word.
   chat.on(['message', 'edited_message'], async (ctx) => {
     const named = commands.find(({ name }) => name === ctx.command)?.handle ?? unknownCommand;
-    ctx.answer = await answered(ctx.command === null ? plainText : named, ctx);
+    const handle = ctx.command === null ? plainText : named;
+    ctx.answer = await answered(ctx.mends === undefined ? handle : (told) => mended(told, handle), ctx);
   });
   chat.callbackQuery(buttonPattern, async (ctx) => {
     ctx.answer = await answered(buttons.get(ctx.press?.verb ?? '') ?? unknownButton, ctx);

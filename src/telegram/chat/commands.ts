@@ -1,11 +1,13 @@
-import type { Command, ChatContext, Handler } from './context.ts';
+import type { Answer, Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
-import { forAsker, turnedDown } from './kit/answers.ts';
-import { draftHere } from './kit/drafts.ts';
-import { numberIn } from './kit/naming.ts';
+import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
+import { draftAnswered, draftHere } from './kit/drafts.ts';
+import { impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
-import { goOn, newTask, quickly } from './new-task/beginning.ts';
+import { goOn } from './new-task/answering.ts';
+import { newTask, quickly } from './new-task/beginning.ts';
+import { pressedInWords } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
@@ -25,17 +27,15 @@ import {
   undoCommand,
 } from './task/doing.ts';
 import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './task/looking.ts';
-import { texts } from './texts.ts';
-
-const { menu } = texts.help;
+import { texts, type Texts } from './texts.ts';
 
 /** The menu that everybody sees has room for a dozen; who manages a chat is shown more, and `/help` tells of all. */
-function command(name: keyof typeof menu, handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
-  return { name, description: menu[name], menu: shownTo, handle };
+function command(name: keyof Texts['help']['menu'], handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
+  return { name, description: () => texts.help.menu[name], menu: shownTo, handle };
 }
 
 /** Answers that nobody else in a group needs to read. */
-function reading(name: keyof typeof menu, handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
+function reading(name: keyof Texts['help']['menu'], handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
   return { ...command(name, async (ctx) => forAsker(await handle(ctx)), shownTo), isReading: true };
 }
 
@@ -71,15 +71,26 @@ export const commands: readonly Command[] = [
 /** Text without a command: what a draft waits for, a reply to a message about a task, or in a private chat a new one. */
 export const plainText: Handler = async (ctx) => {
   const draft = await draftHere(ctx);
+  const pressed = draft === null ? null : await pressedInWords(ctx, draft);
+  if (pressed !== null) return pressed;
   if (draft === null || draft.step.step === 'preview') {
-    return (await replied(ctx)) ?? (await doneHere(ctx)) ?? quickly(ctx);
+    return orNoTask(ctx, (await replied(ctx)) ?? (await doneHere(ctx)) ?? (await quickly(ctx)));
   }
   const { row, step } = draft;
   if (step.step === 'edit') return goOnEditing(ctx, { row, step });
   // A reply to the message of a task means that task, whatever else is open.
-  const about = ctx.repliedTo?.isOurs === true ? await replied(ctx) : null;
+  const about = (await impliedBy(ctx))?.by === 'reply' ? await replied(ctx) : null;
   return about ?? goOn(ctx, draft);
 };
+
+/** Nobody who answers a message of ours is left without a word. */
+async function orNoTask(ctx: ChatContext, told: Answer): Promise<Answer> {
+  if (told !== silence || ctx.repliedTo?.isOurs !== true) return told;
+  const answered = await draftAnswered(ctx);
+  if (answered === null) return forAsker(answer(texts.reply.noTask));
+  const { making } = texts;
+  return forAsker(answer(answered.userId === ctx.person.actor ? making.over : making.onlyTheirs));
+}
 
 /** Owners' commands are not suggested to anybody else. */
 function namesFor(isOwner: boolean): readonly string[] {

@@ -2,7 +2,7 @@ import type { Context } from 'grammy';
 import type { Alarms } from '../../app/housekeeping/alarms.ts';
 import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
-import type { Chat, ChatStore, DraftChange } from '../../app/ports/chats.ts';
+import type { Chat, ChatStore, Draft, DraftChange } from '../../app/ports/chats.ts';
 import type { World } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
@@ -69,8 +69,14 @@ export interface ChatContext extends ChatDeps {
   readonly media: Media | null;
   /** Of several files that were sent at once: what they have in common. */
   readonly album?: string;
+  /** The draft that the words go on with: its place is taken by what comes of them. */
+  readonly answers?: Draft;
+  /** The draft that the same message began, before the person edited it: its message shows what comes of the new words. */
+  readonly mends?: Draft;
   /** The words call the bot by its name, so that it is meant for us wherever it is said. */
   readonly isAddressed?: boolean;
+  /** Somebody else wrote the words, and this person handed them on: they can be scheduled, but order nothing. */
+  readonly isOfAnother?: boolean;
   /** The data of the button, already checked; null when it is of no form that is known. */
   readonly press: Press | null;
   /** The message with the button, without its buttons; null when Telegram does not tell. */
@@ -147,8 +153,8 @@ export const setupArg = 'setup';
 /** A command: how it is called, what the menus and the help say about it, who may, and what it does. */
 export interface Command {
   readonly name: string;
-  /** For the menu of Telegram: at most 256 characters. */
-  readonly description: string;
+  /** For the menu of Telegram, in the language that is spoken: at most 256 characters. */
+  readonly description: () => string;
   /** For whom the menu shows it. */
   readonly menu: 'everybody' | 'admins' | 'owners' | 'nobody';
   /** The command only reads, so that in a group nobody but the asker need see the word and its answer. */

@@ -1,3 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ChatSettings } from '../../domain/chat-settings.ts';
+import type { Translated } from '../../domain/schedule/words/forms.ts';
 import * as edit from './edit/english.ts';
 import * as help from './help/english.ts';
 import * as kit from './kit/english.ts';
@@ -7,14 +10,15 @@ import * as results from './results/english.ts';
 import * as settings from './settings/english.ts';
 import * as task from './task/english.ts';
 
-/** Every word that the bot says, by subject. Another language is another object of this shape. */
-const english = {
+/** Texts by subject. */
+const englishTexts = {
   task: task.taskTexts,
   status: task.statusWords,
   button: task.buttonTexts,
   list: task.listTexts,
   history: task.historyTexts,
   making: newTask.makingTexts,
+  asked: newTask.askedTexts,
   wizard: newTask.wizardTexts,
   edit: edit.editTexts,
   notice: results.noticeTexts,
@@ -25,9 +29,14 @@ const english = {
   usage: place.usageTexts,
   purge: place.purgeTexts,
   topic: place.topicTexts,
+  clean: place.cleanTexts,
   digest: settings.digestTexts,
   allow: place.allowTexts,
+  access: kit.accessTexts,
+  refusal: kit.refusalTexts,
   chat: kit.chatTexts,
+  clock: kit.clockTexts,
+  intake: kit.intakeTexts,
   deed: kit.deedTexts,
   help: help.helpTexts,
   reply: task.replyTexts,
@@ -40,6 +49,40 @@ const english = {
   reminder: results.reminderTexts,
 } as const;
 
-export type Texts = typeof english;
+/** Every word that the bot says in chats; a text that is missing in a language does not compile. */
+export type Texts = Translated<typeof englishTexts>;
 
-export const texts: Texts = english;
+/** A language in which people are spoken to. */
+export interface Locale {
+  /** BCP 47: the chat's setting, and for dates, numbers and plural forms. */
+  readonly tag: string;
+  readonly texts: Texts;
+}
+
+export const english: Locale = { tag: 'en', texts: englishTexts };
+
+/** Chooses the language of a chat by its settings; English where it has chosen none that is there. */
+export type LocaleOf = (settings: Pick<ChatSettings, 'language'>) => Locale;
+
+export function localeAmong(locales: readonly Locale[]): LocaleOf {
+  return ({ language }) => locales.find(({ tag }) => tag === language) ?? english;
+}
+
+/** The languages that are offered. */
+export const localeOf: LocaleOf = localeAmong([english]);
+
+const speaking = new AsyncLocalStorage<Locale>();
+
+/** Speaks that language in all that the work does, also after it has waited for something. */
+export function inLocale<T>(locale: Locale, work: () => T): T {
+  return speaking.run(locale, work);
+}
+
+export function currentLocale(): Locale {
+  return speaking.getStore() ?? english;
+}
+
+/** The texts in the language of the update that is handled, or of the message that is drawn. */
+export const texts: Texts = new Proxy<Texts>(englishTexts, {
+  get: (_english, subject): unknown => Reflect.get(currentLocale().texts, subject),
+});

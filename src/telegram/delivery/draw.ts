@@ -15,6 +15,7 @@ import {
   type AskingView,
   type Of,
   ownerGoneDrawn,
+  namedResult,
   resultRows,
   noticeRows,
 } from '../chat/results/view.ts';
@@ -31,7 +32,7 @@ export interface About extends Omit<CardFacts, 'mark' | 'startedAt'> {
 }
 
 /** A result is drawn from its row, and the word about what was held from the parts that were. */
-export type DrawnView = Exclude<View, Of<'result' | 'bundle'>>;
+export type DrawnView = Exclude<View, Of<'result' | 'bundle' | 'cleaned'>>;
 
 /** Draws a view from what is true now. Null when there is nothing left to show. */
 export function draw(view: DrawnView, about: About): Drawn | null {
@@ -45,7 +46,13 @@ export function draw(view: DrawnView, about: About): Drawn | null {
     case 'fallback':
       return fallbackDrawn(view, about);
     case 'topicRemade':
-      return drawn(notice.topicRemade(nameIn(about), view.isAstray === true));
+      return drawn(
+        task?.isTopicShared === true
+          ? notice.sharedRemade(view.isAstray === true)
+          : notice.topicRemade(nameIn(about), view.isAstray === true),
+      );
+    case 'oneOffs':
+      return oneOffsDrawn(view);
     case 'notRenamed':
       return drawn(blocks(notice.notRenamed(nameIn(about), view.cause), errorOf(view)));
     case 'notPinned':
@@ -81,6 +88,17 @@ function comingDrawn(view: Coming): Drawn {
     case 'ownerGone':
       return ownerGoneDrawn(view);
   }
+}
+
+/** Whoever may change the settings of the chat may choose. */
+function oneOffsDrawn({ topics }: Of<'oneOffs'>): Drawn {
+  const { settings } = texts;
+  return drawn(settings.oneOffsOffer(topics), [
+    [
+      button(settings.oneOffsTogether, dataOf('set', 'oneoffs', 'together', 'offer')),
+      button(settings.oneOffsKeep, dataOf('set', 'oneoffs', 'apart', 'offer')),
+    ],
+  ]);
 }
 
 function nameIn({ task }: Pick<About, 'task'>): Rich | null {
@@ -128,8 +146,10 @@ function markOf({ version, counters }: Pick<Task, 'version' | 'counters'>): stri
 }
 
 /** A result is the text alone, to the letter, below its file; it was cut into parts that fit long before. */
-export function resultDrawn({ text, occurrenceId, media }: Of<'result'>, task: ResultTask | null): Drawn {
-  const words = drawn(shortened(text, messagePartLengthMax), resultRows(task, occurrenceId, 'r'));
+export function resultDrawn(view: Of<'result'>, task: ResultTask | null): Drawn {
+  const { text, occurrenceId, media } = view;
+  const named = task === null ? text : namedResult(view, task);
+  const words = drawn(shortened(named, messagePartLengthMax), resultRows(task, occurrenceId, 'r'));
   return media === undefined ? words : { ...words, media };
 }
 

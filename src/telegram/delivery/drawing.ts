@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
+import type { ChatFacts, CleanedTopics } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, HeldTask } from '../../app/ports/chats.ts';
 import type { Clock, Outgoing } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { TaskStore } from '../../app/ports/tasks.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../domain/shown.ts';
+import { urlOf } from '../../domain/thread.ts';
 import { type FactsDeps, readFacts, taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
-import { lines, link, say, type Rich, drawn, urlOf } from '../chat/kit/rich.ts';
+import { blocks, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
 import { calledOf, shortName } from '../chat/kit/rights.ts';
 import { isAsking, type AskedFacts, doneShown } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
@@ -16,6 +18,7 @@ import { type OverDeps, overLine, withOver } from './over.ts';
 
 export interface DrawingDeps {
   readonly store: Pick<ChatStore, 'findChat' | 'heldParts'> &
+    Pick<ChatFacts, 'cleanedTopics'> &
     Pick<TaskStore, 'readTask'> &
     AskedStore &
     OverDeps['store'] &
@@ -31,6 +34,7 @@ export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn 
   if (!isView(shown)) return shown;
   if (shown.view === 'result') return withDone(deps, part, shown);
   const chat = await store.findChat(route.address);
+  if (shown.view === 'cleaned') return cleanedDrawn(shown.deed, await store.cleanedTopics(shown.cleaning));
   if (shown.view !== 'bundle') return drawnNow(deps, part, shown, chat);
   if (chat === null) return null;
   const { until } = shown;
@@ -109,6 +113,20 @@ async function askedFacts(
     ack: isAboutAck && taskId !== null ? await store.readAck({ taskId, occurrenceId: view.occurrenceId }) : null,
     question: view.view === 'missed' && taskId !== null ? await store.readQuestion(taskId) : null,
   };
+}
+
+/** Topics that a missing right keeps are told with what to do. */
+function cleanedDrawn(deed: 'close' | 'removeTopic', { done, failed }: CleanedTopics): Drawn {
+  const { clean } = texts;
+  const [first] = failed;
+  const isRight = /rights|administrator|CHAT_ADMIN_REQUIRED/i.test(first?.error ?? '');
+  const names = failed.map(({ name }) => name);
+  return drawn(
+    blocks(
+      done > 0 || first === undefined ? clean.done(deed, done) : null,
+      first === undefined ? null : clean.failed(names, first.error, isRight),
+    ),
+  );
 }
 
 /** More of them would make a list that nobody reads. */

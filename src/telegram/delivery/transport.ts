@@ -1,9 +1,10 @@
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, Stopwatch, TopicMade, Transport } from '../../app/ports/outside.ts';
+import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, printIn } from '../../domain/shown.ts';
 import { asideApi, type AsideApi, type TelegramApi } from '../api.ts';
-import { texts } from '../chat/texts.ts';
+import { inLocale, type Locale, type LocaleOf, localeOf as offered, texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
 import { createAlone } from './alone.ts';
 import { editCall, sendCall, type Edited, idsOf, whereOf } from './calls.ts';
@@ -19,6 +20,7 @@ interface TransportDeps extends DrawingDeps {
   readonly budget: Budget;
   readonly stopwatch: Stopwatch;
   readonly log: Log;
+  readonly localeOf?: LocaleOf;
 }
 
 /** Parts whose fate is not known are few; the oldest are forgotten first, and then drawn again. */
@@ -27,6 +29,8 @@ const leftMax = 1000;
 interface Line extends TransportDeps {
   /** Parts that left without an answer, as they were drawn then: a view may be drawn otherwise by now. */
   readonly left: Recent<Drawn>;
+  /** Draws a part in the language of its chat. */
+  readonly drawn: (part: Outgoing) => Promise<Drawn | null>;
   readonly heed: Heed;
   readonly forums: ReturnType<typeof createForums>;
   readonly alone: ReturnType<typeof createAlone>;
@@ -42,11 +46,12 @@ export function telegramTransport(deps: TransportDeps): Transport {
   const line: Line = {
     ...deps,
     left,
+    drawn: drawing(deps),
     heed: tokenWatch(log),
     forums: createForums(asideApi(api, deps.budget)),
     alone: createAlone(deps),
   };
-  const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await drawnOf(deps, part));
+  const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await line.drawn(part));
   const evidence = createEvidence({ ...deps, drawn });
   return {
     send: (part) => (part.edits === null ? sendNew(line, part) : edit(line, part, part.edits)),
@@ -62,10 +67,27 @@ export function telegramTransport(deps: TransportDeps): Transport {
   };
 }
 
+/** Chats whose language is remembered, so that a result is not drawn with a look at its chat. */
+const localesMax = 1000;
+const localeKeptMs = 60_000;
+
+function drawing(deps: TransportDeps): Line['drawn'] {
+  const { store, stopwatch, localeOf = offered } = deps;
+  const known = createRecent<Locale>(localesMax, { ms: localeKeptMs, stopwatch });
+  const localeAt = async (address: string): Promise<Locale> => {
+    const kept = known.get(address);
+    if (kept !== undefined) return kept;
+    const locale = localeOf(settingsOf((await store.findChat(address))?.settings ?? {}));
+    known.put(address, locale);
+    return locale;
+  };
+  return async (part) => inLocale(await localeAt(part.route.address), () => drawnOf(deps, part));
+}
+
 const nothingToShow: Sent = { is: 'moot', error: 'there is nothing to show any more' };
 
 async function sendNew(line: Line, part: Outgoing): Promise<Sent> {
-  const drawn = await drawnOf(line, part);
+  const drawn = await line.drawn(part);
   if (drawn === null) return nothingToShow;
   if (!line.alone.mayTry(part)) return printed(await sendToAll(line, part, drawn), drawn);
   const sent = await line.alone.send(part, drawn);
@@ -139,7 +161,7 @@ function replyOf({ replyTo }: Drawn) {
 }
 
 async function edit(line: Line, part: Outgoing, messageId: number): Promise<Sent> {
-  const drawn = await drawnOf(line, part);
+  const drawn = await line.drawn(part);
   if (drawn === null) return nothingToShow;
   const asked = askedIds(part, messageId);
   if (drawn.print !== undefined && drawn.print === printIn(part.shown))

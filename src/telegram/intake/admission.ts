@@ -3,13 +3,13 @@ import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
 import { claimedArg, setupArg } from '../chat/context.ts';
+import { texts } from '../chat/texts.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { actorOf, makeOwner, type Claim } from './owners.ts';
 import { isUpdate, nameOf, originOf, memberStatusOf, updateIdOf, type Origin } from './payload.ts';
-import * as texts from './texts.ts';
-import { isOfAnother, wordingOf, type Wording } from './texts.ts';
 import { takenOf, type Taken } from './update.ts';
+import { isOfAnother, wordingOf, type Wording } from './wording.ts';
 
 /** The row that an update becomes, and what is handed on with it. */
 interface Admitted {
@@ -124,7 +124,7 @@ async function isLost({ store }: AdmissionDeps, { my_chat_member: change }: Upda
 function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming): void {
   const { callback_query: press, message, my_chat_member: change } = update;
   if (press !== undefined) {
-    deps.errands.refuseCallback(press.id, texts.pressRefused);
+    deps.errands.refuseCallback(press.id, texts.intake.pressRefused);
     deps.refusals.noteCallback(press.from.id);
     return;
   }
@@ -143,8 +143,8 @@ function refuseInPrivate({ claim, refusals, errands }: AdmissionDeps, { from, ch
 }
 
 function refusalWords(claim: Claim, userId: number): string {
-  if (claim.isOpen()) return texts.unclaimed;
-  return claim.isLocked() ? texts.claimLocked : texts.strangerRefused(userId);
+  if (claim.isOpen()) return texts.intake.unclaimed;
+  return claim.isLocked() ? texts.intake.claimLocked : texts.intake.strangerRefused(userId);
 }
 
 /** The word behind `/start`, wherever it was said by the sender: that may be a code. Null where there is none. */
@@ -161,7 +161,7 @@ async function tryCode(deps: AdmissionDeps, update: Update, word: string): Promi
   // An owner may have been named from elsewhere since the start.
   if (from.is_bot || (await deps.store.listOwners()).length > 0) return 'none';
   if (await claims(deps, from, word, update.update_id)) return 'right';
-  const words = deps.claim.isLocked() ? texts.claimLocked : texts.claimWrong;
+  const words = deps.claim.isLocked() ? texts.intake.claimLocked : texts.intake.claimWrong;
   deps.errands.say({ chatId: chat.id, topic: message.message_thread_id ?? null }, words);
   return 'wrong';
 }
@@ -203,7 +203,7 @@ function isOwnCommand({ conversation }: AdmissionDeps, wording: Wording | null):
 function refuseChat({ refusals, errands }: AdmissionDeps, { chat, from, topic }: Origin): void {
   if (chat === null || chat.type === 'private') return;
   const at = { chatId: chat.id, topic };
-  refusals.once({ userId: from?.id ?? null, chatId: chat.id }, () => errands.refuse(at, texts.groupRefused));
+  refusals.once({ userId: from?.id ?? null, chatId: chat.id }, () => errands.refuse(at, texts.intake.groupRefused));
 }
 
 const dayMs = 86_400_000;

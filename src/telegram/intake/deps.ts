@@ -5,8 +5,10 @@ import type { Platform, World } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
+import { isZoneConfirmed } from '../../domain/chat-settings.ts';
 import type { AsideApi, TelegramApi } from '../api.ts';
 import type { BotContext, ChatDeps, Command, Place } from '../chat/context.ts';
+import type { LocaleOf } from '../chat/texts.ts';
 
 /** The chat as intake sees it: its commands, and what answers words and buttons. */
 export interface Conversation {
@@ -43,6 +45,7 @@ export interface TelegramInDeps extends World {
   readonly chatDeps: Omit<ChatDeps, 'bot' | 'setUp'>;
   readonly conversation: Conversation;
   readonly settings: InSettings;
+  readonly localeOf?: LocaleOf;
 }
 
 /** The place of a word or a press, with the zone in which the chat speaks of time. */
@@ -55,6 +58,6 @@ export function placeOf(
     chat,
     ...where,
     timezone: chat.timezone ?? chatDeps.defaultTimezone,
-    isZoneConfirmed: chat.timezone !== null,
+    isZoneConfirmed: isZoneConfirmed(chat),
   };
 }

@@ -4,10 +4,10 @@ import { createSecondLook } from '../../app/pipeline/topics.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { telegramThread } from '../../domain/thread.ts';
 import { silence } from '../chat/kit/answers.ts';
+import { english, inLocale, texts } from '../chat/texts.ts';
 import { originOf, memberStatusOf } from './payload.ts';
 import { botChanged, cameAndWent, memberChanged, moved } from './places.ts';
 import { hear, hearAgain, press, type SpeechDeps } from './speech.ts';
-import { faultOf, givenUp } from './texts.ts';
 import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './update.ts';
 
 /** One update, from what it is to what it came to. */
@@ -39,7 +39,7 @@ export function createHandling(deps: SpeechDeps): Handling {
         await handle(ctx, async () => {});
         return ctx.handled;
       } catch (error) {
-        return faulted(deps, ctx.taken, error);
+        return inLocale(ctx.locale ?? english, () => faulted(deps, ctx.taken, error));
       }
     },
     after: async ({ stored, update }) => {
@@ -58,7 +58,7 @@ export function createHandling(deps: SpeechDeps): Handling {
     giveUp: (taken) => {
       const { errorId, tell } = telling(deps, taken);
       log.error('update_given_up', { update_id: taken.stored.id, error_id: errorId, attempts: taken.stored.attempts });
-      return { ...tell(givenUp(errorId)), status: 'failed', error: `Given up (${errorId}).` };
+      return { ...tell(texts.intake.givenUp(errorId)), status: 'failed', error: `Given up (${errorId}).` };
     },
     unwritten: (taken, error) => failed(deps, taken, error),
   };
@@ -102,7 +102,7 @@ function failed(deps: SpeechDeps, taken: Taken, error: unknown): Handled {
   const { errorId, tell } = telling(deps, taken);
   const text = errorText(error);
   deps.log.error('update_failed', { update_id: taken.stored.id, error_id: errorId, error: text });
-  return { ...tell(faultOf(errorId)), status: 'failed', error: `${text} (${errorId})` };
+  return { ...tell(texts.intake.fault(errorId)), status: 'failed', error: `${text} (${errorId})` };
 }
 
 interface Telling {

@@ -29,6 +29,8 @@ export interface TelegramIn {
   /** Resolves when every stored update is done, and every callback answered. */
   idle(): Promise<void>;
   readonly health: () => InHealth;
+  /** The name of the bot, once Telegram has told it; null when all stops before that. */
+  readonly bot: Promise<string | null>;
   /** True while the bot has no owner, and the code that was shown makes one. */
   readonly isClaimable: () => boolean;
   readonly webhook: Webhook;
@@ -51,6 +53,10 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
   const shared = { ...deps, pauses, backoff, errands, claim, menu };
   let connected: Connected | null = null;
   let running: Promise<void> | null = null;
+  let introduce: (username: string | null) => void = () => undefined;
+  const bot = new Promise<string | null>((resolve) => {
+    introduce = resolve;
+  });
   const webhook = createWebhook({
     ...deps,
     webhook: settings.webhook,
@@ -65,6 +71,7 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
     if (answered === null) return;
     const me = answered.value;
     connected = connect(shared, me);
+    introduce(me.username);
     log.info('telegram_connected', { bot: me.username, bot_id: me.id, private_topics: me.has_topics_enabled === true });
     connected.worker.begin();
     menu.refresh();
@@ -78,6 +85,7 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
     },
     stop: async (graceMs) => {
       pauses.end();
+      introduce(null);
       const rest = async () => {
         await connected?.poll.stop();
         await Promise.all([running, connected?.worker.stop(), menu.done(), errands.done()]);
@@ -86,6 +94,7 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
     },
     idle: async () => connected?.worker.idle(),
     health: () => healthOf(backoff, connected),
+    bot,
     isClaimable: () => claim.isOpen(),
     webhook,
   };

@@ -85,7 +85,7 @@ async function setMenu(deps: MenuDeps, scope: Scope, circle: Circle): Promise<st
     .filter(({ menu }) => circle.includes(menu))
     .map(({ name: command, description, isReading }) => ({
       command,
-      description,
+      description: description(),
       // Telegram then keeps the word of the person from the others as well.
       ...(isReading === true ? { is_ephemeral: true } : {}),
     }));

@@ -6,7 +6,6 @@ import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { actorOf } from './owners.ts';
 import { nameOf, memberStatusOf, titleOf } from './payload.ts';
-import { botBlocked, botRemoved } from './texts.ts';
 import { nothingToSay, type Handled } from './update.ts';
 
 /** Chats and the people in them: they come and go, move, and get what the bot was waiting for. */
@@ -33,7 +32,7 @@ export async function botChanged(deps: PlacesDeps, change: ChatMemberUpdated, up
   const chat = await noteChat(deps, change.chat);
   deps.setUps.heard(chat.address, change.new_chat_member);
   if (memberStatusOf(change.new_chat_member) === 'out') {
-    await deps.people.gone(chat.id, chat.kind === 'private' ? botBlocked : botRemoved);
+    await deps.people.gone(chat.id, chat.kind === 'private' ? 'the bot was blocked' : 'the bot was removed');
     return nothingToSay;
   }
   if (chat.state === 'gone') await deps.people.back(chat.id);
@@ -48,9 +47,9 @@ async function letInBy(deps: PlacesDeps, change: ChatMemberUpdated, updateId: nu
   const chat = await store.findChat(String(from.id));
   if (chat === null || chat.state === 'approved' || from.type === 'private') return nothingToSay;
   if ((await store.readUser(actor))?.role !== 'owner') return nothingToSay;
-  await deps.access.allow({ address: chat.address, by: actor });
+  const { chat: approved } = await deps.access.allow({ address: chat.address, by: actor });
   const heard = { updateId, isForum: from.is_forum === true, isHint: true };
-  return deps.lists.hello({ ...chat, state: 'approved' }, heard);
+  return deps.lists.hello(approved, heard);
 }
 
 /** A group became a supergroup: both sides tell of it, and whichever comes first does it. */

@@ -1,17 +1,24 @@
 import type { NextFunction } from 'grammy';
-import type { Chat as FromChat, Message, User as FromUser, UserFromGetMe } from 'grammy/types';
+import type {
+  CallbackQuery,
+  Chat as FromChat,
+  MaybeInaccessibleMessage,
+  Message,
+  User as FromUser,
+  UserFromGetMe,
+} from 'grammy/types';
 import { createRecent } from '../../app/operations/recent.ts';
 import type { Chat, OnlyFor } from '../../app/ports/chats.ts';
+import { settingsOf } from '../../domain/chat-settings.ts';
 import { telegramThread } from '../../domain/thread.ts';
-import type { Answer, ChatContext, ChatDeps, Person, Place, Replied } from '../chat/context.ts';
+import type { ChatContext, ChatDeps, Person, Place, Replied } from '../chat/context.ts';
 import { parsePress } from '../chat/kit/press.ts';
 import { isDoneWord } from '../chat/results/done.ts';
+import { inLocale, type Locale, localeOf as offered, texts } from '../chat/texts.ts';
 import { placeOf } from './deps.ts';
 import { actorOf } from './owners.ts';
 import { mediaOf, nameOf, shownOf, topicOf } from './payload.ts';
 import { noteChat, personIn, type PlacesDeps } from './places.ts';
-import * as texts from './texts.ts';
-import type { Wording } from './texts.ts';
 import {
   handledBy,
   nothingToSay,
@@ -21,6 +28,7 @@ import {
   type Taken,
   type Writing,
 } from './update.ts';
+import { isOfAnother, type Wording } from './wording.ts';
 
 /** Middleware around the handlers of the chat: who says or presses what, where, and whether that is answered at all. */
 
@@ -46,7 +54,22 @@ export async function hear(deps: SpeechDeps, ctx: IntakeContext, next: NextFunct
   const speaker = message === undefined ? null : speakerOf(message);
   if (message === undefined || speaker === null) return;
   const scene = await sceneOf(deps, message.chat, topicOf(message));
-  const heard = await wordsFor(deps, ctx.taken, scene, { message, speaker });
+  ctx.locale = scene.locale;
+  await inLocale(scene.locale, () => hearIn(scene, { deps, ctx, next }, { message, speaker }));
+}
+
+interface Hearing {
+  readonly deps: SpeechDeps;
+  readonly ctx: IntakeContext;
+  readonly next: NextFunction;
+}
+
+async function hearIn(
+  scene: Scene,
+  { deps, ctx, next }: Hearing,
+  spoken: Spoken<FromUser | 'anonymous'>,
+): Promise<void> {
+  const heard = await wordsFor(deps, ctx.taken, scene, spoken);
   if (!('person' in heard)) {
     ctx.handled = heard;
     return;
@@ -54,7 +77,7 @@ export async function hear(deps: SpeechDeps, ctx: IntakeContext, next: NextFunct
   Object.assign(ctx, heard);
   await next();
   const asker = { userId: heard.person.id, until: heard.date + ephemeralMs };
-  ctx.handled = handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, begunBy(heard, ctx.answer));
+  ctx.handled = handledBy({ ...scene.writing, ...askerIn(scene.place, asker) }, ctx.answer);
 }
 
 /** Facts of an update for its handler, beside what that may use. */
@@ -71,19 +94,19 @@ async function wordsFor(
   { place, writing }: Scene,
   { message, speaker }: Spoken<FromUser | 'anonymous'>,
 ): Promise<UpdateFacts | Handled> {
-  if (wording === null) return isUnreadable(message) ? saying(writing, texts.textOnly) : nothingToSay;
+  if (wording === null) return isUnreadable(message) ? saying(writing, texts.intake.textOnly) : nothingToSay;
   if (speaker === 'anonymous') {
     const isAsked = wording.command !== null && isOurCommand(deps, wording, place);
-    return isAsked ? saying(writing, texts.postAsYourself) : nothingToSay;
+    return isAsked ? saying(writing, texts.intake.postAsYourself) : nothingToSay;
   }
   if (!(await concernsUs(deps, place, wording, { message, speaker }))) return nothingToSay;
   const person = await listenerFor(deps, place.chat, speaker);
   if (person === 'out') return nothingToSay;
-  if (person === 'unknown') return saying(writing, texts.cannotTellWho);
-  if (isOrder(wording) && texts.isOfAnother(message)) return saying(writing, texts.notYours);
+  if (person === 'unknown') return saying(writing, texts.intake.cannotTellWho);
+  if (isOrder(wording) && isOfAnother(message)) return saying(writing, texts.intake.notYours);
   const { id: updateId } = stored;
   const pace = paceOf(deps, place.chat, person, { updateId, at: writtenAt(message) });
-  if (pace !== 'fine') return pace === 'first' ? saying(writing, texts.tooFast) : nothingToSay;
+  if (pace !== 'fine') return pace === 'first' ? saying(writing, texts.intake.tooFast) : nothingToSay;
   return {
     ...unsaid(updateId, message),
     place,
@@ -93,6 +116,7 @@ async function wordsFor(
     ...wording,
     repliedTo: repliedTo(deps, message),
     media: mediaOf(message),
+    isOfAnother: isOfAnother(message),
     ...(message.media_group_id === undefined ? {} : { album: message.media_group_id }),
   };
 }
@@ -116,23 +140,37 @@ function unsaid(updateId: number, { message_id: messageId }: Pick<Message, 'mess
   };
 }
 
+interface Pressed {
+  readonly callback: CallbackQuery;
+  readonly message: MaybeInaccessibleMessage;
+}
+
 /** For callbacks. */
 export async function press(deps: SpeechDeps, ctx: IntakeContext, next: NextFunction): Promise<void> {
   const callback = ctx.callbackQuery;
   const message = callback?.message;
   if (callback === undefined || message === undefined) {
-    ctx.handled = { ...nothingToSay, toast: { text: texts.oldButton, isAlert: false } };
+    ctx.handled = { ...nothingToSay, toast: { text: texts.intake.oldButton, isAlert: false } };
     return;
   }
-  const { place, writing } = await sceneOf(deps, message.chat, topicOf(message));
+  const scene = await sceneOf(deps, message.chat, topicOf(message));
+  ctx.locale = scene.locale;
+  await inLocale(scene.locale, () => pressIn(scene, { deps, ctx, next }, { callback, message }));
+}
+
+async function pressIn(
+  { place, writing }: Scene,
+  { deps, ctx, next }: Hearing,
+  { callback, message }: Pressed,
+): Promise<void> {
   const refuse = (text: string) => {
     ctx.handled = saying(writing, text, true);
   };
   const person = await listenerFor(deps, place.chat, callback.from);
-  if (person === 'out') return refuse(texts.mayNot);
-  if (person === 'unknown') return refuse(texts.cannotTellWho);
+  if (person === 'out') return refuse(texts.intake.mayNot);
+  if (person === 'unknown') return refuse(texts.intake.cannotTellWho);
   const { id: updateId, receivedAt: date } = ctx.taken.stored;
-  if (paceOf(deps, place.chat, person, { updateId, at: date }) !== 'fine') return refuse(texts.tooFast);
+  if (paceOf(deps, place.chat, person, { updateId, at: date }) !== 'fine') return refuse(texts.intake.tooFast);
   const ephemeralId = message.ephemeral_message_id ?? null;
   const told: UpdateFacts = {
     ...unsaid(updateId, message),
@@ -162,17 +200,19 @@ function askerIn({ chat }: Place, asker: OnlyFor): Pick<Writing, 'asker'> {
 
 interface Scene {
   readonly place: Place;
+  readonly locale: Locale;
   readonly writing: Writing;
 }
 
 async function sceneOf(deps: SpeechDeps, from: FromChat, topic: number | null): Promise<Scene> {
-  const { store, ids, clock } = deps;
+  const { store, ids, clock, localeOf = offered } = deps;
   const chat = await reachable(deps, await noteChat(deps, from));
   const topicTask = topic === null ? null : await store.taskByTopic(chat.id, topic);
   const hasTopics = deps.me.has_topics_enabled === true;
   const isForum = from.type === 'private' ? topic !== null || hasTopics : from.is_forum === true;
   return {
     place: placeOf(deps, chat, { topic, topicTask, isForum }),
+    locale: localeOf(settingsOf(chat.settings)),
     writing: { ids, now: clock.now(), thread: telegramThread(chat.address, topic) },
   };
 }
@@ -252,28 +292,17 @@ function writtenAt({ date, edit_date: anew }: Pick<Message, 'date' | 'edit_date'
   return (anew ?? date) * 1000;
 }
 
-/** A draft remembers the command that began it, so that it can be mended by editing that. */
-function begunBy({ command, messageId }: UpdateFacts, given: Answer): Answer {
-  const { draft } = given;
-  // A message that one person alone sees has no number by which its edits could be told.
-  if (command === null || draft?.is !== 'put' || messageId === 0) return given;
-  const body = { ...draft.draft.body, messageId, command };
-  return { ...given, draft: { is: 'put', draft: { ...draft.draft, body } } };
-}
-
-/**
- * For an edited message: hands on the words with which this person began a draft. A command that was carried out long ago
- * is not done again, and one that became another command would do what was never sent.
- */
+/** For an edited message: hands on the words with which this person began a draft, and nothing that was done long ago. */
 export async function hearAgain(deps: SpeechDeps, ctx: IntakeContext, next: NextFunction): Promise<void> {
   const message = ctx.editedMessage;
   if (message?.from === undefined || speakerOf(message) === 'anonymous') return;
-  const { store, clock } = deps;
+  const { store } = deps;
   const known = await store.findChat(String(message.chat.id));
-  if (known === null) return;
-  const draft = await store.openDraft(known.id, actorOf(message.from.id), topicOf(message), clock.now());
-  if (draft?.body['messageId'] !== message.message_id) return;
-  if ((ctx.taken.wording?.command ?? null) === draft.body['command']) await next();
+  const draft =
+    known === null ? null : await store.draftOfWords(known.id, actorOf(message.from.id), message.message_id);
+  if (draft === null) return;
+  Object.assign(ctx, { mends: draft });
+  await next();
 }
 
 const minuteMs = 60_000;

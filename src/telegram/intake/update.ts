@@ -4,8 +4,9 @@ import type { Ids } from '../../app/ports/outside.ts';
 import type { Drawn } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Answer, BotContext, Reaction, Reply } from '../chat/context.ts';
+import type { Locale } from '../chat/texts.ts';
 import type { Toast } from './errands.ts';
-import { wordingOf, type Wording } from './texts.ts';
+import { wordingOf, type Wording } from './wording.ts';
 
 /** A stored update on its way to its handler: it is parsed once, and its words are taken apart once. */
 export interface Taken {
@@ -20,7 +21,7 @@ export function takenOf(stored: StoredUpdate, update: Update | null, bot: string
 }
 
 /** The context of a stored update, inside of which the chat's own handlers run. */
-export type IntakeContext = BotContext & { readonly taken: Taken; handled: Handled };
+export type IntakeContext = BotContext & { readonly taken: Taken; handled: Handled; locale?: Locale };
 
 /** The outcome of an update. It is written down together with the update being done. */
 export interface Handled extends Omit<UpdateEnd, 'id' | 'at'> {

@@ -3,12 +3,12 @@ import type { Update, UserFromGetMe } from 'grammy/types';
 import type { StoredUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
 import { backoffMs } from '../../domain/limits.ts';
+import { texts } from '../chat/texts.ts';
 import { retrying, type Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import type { Handling } from './handling.ts';
 import { originOf, readUpdate } from './payload.ts';
-import { storeAway } from './texts.ts';
 import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './update.ts';
 
 /**
@@ -194,7 +194,7 @@ async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handl
   };
   await retrying(pauses, attempt, (error, failures) => {
     // A button is not looked at that long.
-    answerCallback({ text: storeAway, isAlert: false });
+    answerCallback({ text: texts.intake.storeAway, isAlert: false });
     if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: errorText(error) });
     return backoffMs(failures);
   });

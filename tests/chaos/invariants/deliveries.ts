@@ -1,3 +1,4 @@
+import { sharedTopicName } from '../../../src/domain/chat-settings.ts';
 import { topicHealEveryMs } from '../../../src/domain/limits.ts';
 import type { Shown } from '../../../src/domain/shown.ts';
 import { isWord, toThread, type Part } from '../../invariants/deliveries.ts';
@@ -104,6 +105,14 @@ function placesAreRight({ world, tasks, parts, rows }: Scene): Breach[] {
   };
   const { messages, topics, calls } = world.chat;
   const topicOf = new Map(topics.map((topic) => [topic.id, topic]));
+  // A one-off that became a series, or left the chat, shares its topic no more.
+  const changed = new Set(rows.audit.map((one) => (one.verb === 'create' ? null : one.task_id)));
+  const hasShared = (id: string) => tasks.get(id)?.topic_shared === 1 || changed.has(id);
+  // One-offs share one topic in each chat, and chats that became one bring their own.
+  const ownersOf = (name: string) =>
+    name === sharedTopicName
+      ? rows.chats.slice(calls.some(({ answer }) => answer === 'moved') ? 0 : -1)
+      : [...tasks.values()].filter(({ title }) => nameOf(title) === name);
   const astray = messages.filter((message) => {
     const part = parts.get(message.deliveryId);
     if (isTakenBack(message) || isLostCard(message) || isUnheard(message)) return false;
@@ -111,7 +120,8 @@ function placesAreRight({ world, tasks, parts, rows }: Scene): Breach[] {
     const task = tasks.get(part?.task_id ?? '');
     const topic = topicOf.get(message.topic ?? -1);
     if (task === undefined || topic === undefined) return true;
-    return topic.chatId !== world.chat.whereIs(message.chatId) || nameOf(topic.name) !== nameOf(task.title);
+    const isOwn = nameOf(topic.name) === nameOf(task.title) || (topic.name === sharedTopicName && hasShared(task.id));
+    return topic.chatId !== world.chat.whereIs(message.chatId) || !isOwn;
   });
   const doubled = [...groupBy([...topics], ({ name, chatId }) => `${chatId} ${nameOf(name)}`).values()].flatMap(
     (own) => {
@@ -122,10 +132,11 @@ function placesAreRight({ world, tasks, parts, rows }: Scene): Breach[] {
         const part = parts.get(deliveryId);
         // What was led astray twice may have gone where its task was asked for since.
         const isForTopic = part?.goes_to === 'task' || part?.lane?.startsWith('task:') === true;
-        return topic === null && isForTopic && nameOf(tasks.get(part.task_id ?? '')?.title ?? '') === name;
+        const task = tasks.get(part?.task_id ?? '');
+        const isOfName = name === sharedTopicName ? task?.topic_shared === 1 : nameOf(task?.title ?? '') === name;
+        return topic === null && isForTopic && isOfName;
       });
-      const owners = [...tasks.values()].filter(({ title }) => nameOf(title) === name);
-      return alive.length > owners.length + strayed.length
+      return alive.length > ownersOf(name).length + strayed.length
         ? [{ name, alive: alive.map(({ id }) => id), strayed: strayed.length }]
         : [];
     },
@@ -250,7 +261,8 @@ function endsAreExplained({ rows, callsFor, world, tasks }: Scene): Breach[] {
     if (part.status === 'delivered' || part.status === 'failed') return false;
     if (part.status === 'unknown') return part.unknown_policy !== 'ask' || part.ready_at !== null;
     if (part.status === 'pending') return !isHeld(part, rows.deliveries);
-    const name = nameOf(tasks.get(part.task_id ?? '')?.title ?? '');
+    const task = tasks.get(part.task_id ?? '');
+    const name = task?.topic_shared === 1 ? sharedTopicName : nameOf(task?.title ?? '');
     return part.status !== 'blocked' || part.cause !== 'topic_in_doubt' || !lostTopics.has(name);
   });
   return [...tell('a part failed without a reason', unexplained), ...tell('a part never ends', stuck)];

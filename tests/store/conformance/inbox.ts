@@ -17,6 +17,7 @@ const draft = (chatId: string, facts: Partial<Draft> = {}): Draft => ({
   chatId,
   userId: owner,
   topic: null,
+  messageId: null,
   step: 'when',
   body: { text: 'water' },
   expiresAt: nine + hour,
@@ -94,6 +95,19 @@ export function inboxTests(open: OpenWorld): void {
     expect(await outbox(world, 'id')).toHaveLength(1);
   });
 
+  test('of the changes of a message that wait, the last one goes out, and none that is on its way is lost', async () => {
+    const world = await open();
+    await aChat(world);
+    const edit = (edits: number | null, topic = 5) => aMessage(world, { thread: threadOf('-100', topic), edits });
+    const [sent, waiting] = [edit(31), edit(31)];
+    await world.store.addMessages([sent], nine);
+    expect(await claimParts(world, { now: nine })).toMatchObject([{ id: sent.id }]);
+    const others = [edit(32), edit(31, 6), edit(null)];
+    const last = edit(31);
+    await world.store.addMessages([waiting, ...others, last], nine);
+    expect(await outbox(world, 'id')).toEqual([sent, ...others, last].map(({ id }) => ({ id })));
+  });
+
   test('an update that failed keeps its reason', async () => {
     const world = await open();
     await world.store.receiveUpdates(updates(1), nine);
@@ -107,24 +121,41 @@ export function inboxTests(open: OpenWorld): void {
 
 /** Drafts: a task being made. */
 export function draftTests(open: OpenWorld): void {
-  const put = async ({ store }: World, id: number, one: Draft) => {
+  const put = async ({ store }: World, id: number, one: Draft, drops?: string) => {
     await store.receiveUpdates(updates(id), nine);
-    await store.endUpdate(endOf(id, { draft: { is: 'put', draft: one } }));
+    await store.endUpdate(endOf(id, { draft: { is: 'put', draft: one, drops } }));
   };
 
-  test('a person has one draft in a thread: a new one takes the place of the old', async () => {
+  test('the newest draft of a person in a thread is open, and the others stay but for the one whose place it takes', async () => {
     const world = await open();
     const { id: chatId } = await aChat(world);
     await put(world, 1, draft(chatId));
     await put(world, 2, draft(chatId, { id: 'elsewhere', topic: 5 }));
     await put(world, 3, draft(chatId, { id: 'another', userId: someone }));
-    await put(world, 4, draft(chatId, { id: 'draft-2', step: 'zone' }));
+    await put(world, 4, draft(chatId, { id: 'draft-2' }));
+    await put(world, 5, draft(chatId, { id: 'draft-3', step: 'zone' }), 'draft-2');
 
-    expect(await world.store.readDraft('draft-1')).toBeNull();
-    expect(await world.store.openDraft(chatId, owner, null, nine)).toMatchObject({ id: 'draft-2', step: 'zone' });
+    expect(await world.store.readDraft('draft-1')).not.toBeNull();
+    expect(await world.store.readDraft('draft-2')).toBeNull();
+    expect(await world.store.openDraft(chatId, owner, null, nine)).toMatchObject({ id: 'draft-3', step: 'zone' });
     expect(await world.store.openDraft(chatId, owner, 5, nine)).toMatchObject({ id: 'elsewhere' });
     expect(await world.store.openDraft(chatId, someone, null, nine)).toMatchObject({ id: 'another' });
     expect(await world.store.openDraft(chatId, someone, 5, nine)).toBeNull();
+  });
+
+  test('a draft is found by the message that began it, also after a step that was pressed', async () => {
+    const world = await open();
+    const { id: chatId } = await aChat(world);
+    await put(world, 1, draft(chatId, { messageId: 8 }));
+    await put(world, 2, draft(chatId, { messageId: null, step: 'time' }));
+
+    expect(await world.store.draftOfWords(chatId, owner, 8)).toMatchObject({
+      id: 'draft-1',
+      messageId: 8,
+      step: 'time',
+    });
+    expect(await world.store.draftOfWords(chatId, someone, 8)).toBeNull();
+    expect(await world.store.draftOfWords(chatId, owner, 9)).toBeNull();
   });
 
   test('a draft goes on step by step, expires, and is dropped', async () => {

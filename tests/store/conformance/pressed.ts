@@ -17,7 +17,7 @@ async function pressedScene(world: World) {
     messageId: 501,
     taskId: task.id,
     occurrenceId,
-    text,
+    texts: [text],
     at: nine + minute,
   };
   return { claimed, found };
@@ -45,7 +45,7 @@ export function pressedTests(open: OpenWorld): void {
     const { found } = await pressedScene(world);
     const elsewhere = await aTask(world, { home: { provider: 'telegram', address: '-200', topic: null } });
     await withTopic(world, elsewhere.id);
-    const wrongs = [{ text: 'made up' }, { address: '-200' }, { topic: 43 }, { occurrenceId: 'nobody-knows' }];
+    const wrongs = [{ texts: ['made up'] }, { address: '-200' }, { topic: 43 }, { occurrenceId: 'nobody-knows' }];
     for (const wrong of [...wrongs, { taskId: elsewhere.id }, { taskId: elsewhere.id, address: '-200' }]) {
       expect(await world.store.foundByPress({ ...found, ...wrong })).toBe(false);
     }

@@ -128,13 +128,25 @@ const rule = fc
 /** Days before `now`: most schedules are new, some are old. */
 const ages = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 6000 }));
 
+const exception = fc.oneof(
+  some(names, 3).map((days) => `FREQ=WEEKLY;BYDAY=${days}`),
+  fc.constantFrom('FREQ=MONTHLY;BYMONTHDAY=1,-1', 'FREQ=DAILY;BYMONTH=8', 'FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25'),
+);
+
 const rrule = fc
-  .record({ body: rule, age: ages, taken: fc.nat({ max: 20 }), outs: fc.nat({ max: 3 }) })
-  .map(({ body, age, taken, outs }) => (timezone: string, at: number) => {
+  .record({
+    bodies: fc.oneof({ arbitrary: fc.tuple(rule), weight: 3 }, { arbitrary: fc.tuple(rule, rule), weight: 1 }),
+    age: ages,
+    taken: fc.nat({ max: 20 }),
+    outs: fc.nat({ max: 3 }),
+    never: fc.option(exception, { freq: 2 }),
+  })
+  .map(({ bodies, age, taken, outs, never }) => (timezone: string, at: number) => {
     const day = Math.floor(at / dayMs) * dayMs + taken * dayMs;
     return [
       `DTSTART;TZID=${timezone}:${stamp(at - age * dayMs)}`,
-      `RRULE:${body}`,
+      ...bodies.map((body) => `RRULE:${body}`),
+      ...(never === null ? [] : [`EXRULE:${never}`]),
       ...(outs === 1 ? [`EXDATE;VALUE=DATE:${stamp(day).slice(0, 8)}`] : []),
       ...(outs === 2 ? [`EXDATE;TZID=${timezone}:${stamp(at + taken * dayMs)}`] : []),
     ].join('\n');

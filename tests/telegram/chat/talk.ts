@@ -3,6 +3,7 @@ import type { Update, UserFromGetMe } from 'grammy/types';
 import { createStatus } from '../../../src/app/operations/status.ts';
 import type { Chat } from '../../../src/app/ports/chats.ts';
 import { previewOf } from '../../../src/app/tasks/preview.ts';
+import { isZoneConfirmed } from '../../../src/domain/chat-settings.ts';
 import type { Drawn, Media } from '../../../src/domain/shown.ts';
 import { createChat } from '../../../src/telegram/chat/chat.ts';
 import type {
@@ -25,6 +26,8 @@ export interface Talk {
   readonly chat: () => Promise<Chat>;
   /** Says something, and answers with the message that the bot writes back; null when it is silent. */
   say(text: string, by?: Partial<By>): Promise<Message | null>;
+  /** Edits the last words of somebody, and answers with what the bot writes below or makes of its own message. */
+  edit(text: string, by?: Partial<By>): Promise<Message | null>;
   /** The same, where an answer is expected. */
   ask(text: string, by?: Partial<By>): Promise<Message>;
   /** The words of that answer. */
@@ -35,6 +38,10 @@ export interface Talk {
   press(message: Message, label: string, by?: Partial<By>): Promise<Pressing>;
   /** Sends callback data, as a client of one's own can. */
   send(message: Message, data: string, by?: Partial<By>): Promise<Pressing>;
+  /** The reaction to what was said last; null when there was none. */
+  reaction(): string | null;
+  /** The message that it changed; null when it changed none. */
+  changed(): Message | null;
   /** Does the same update once more, as after a crash before it was done. */
   again(): Promise<Answer>;
   /** Another process on the same database. */
@@ -52,6 +59,8 @@ export interface By {
   readonly album: string;
   /** The bot is called by its name. */
   readonly isAddressed: boolean;
+  /** Somebody else wrote the words. */
+  readonly isOfAnother: boolean;
   /** The platform tells what a pressed message shows, unless it is too old. */
   readonly isOld: boolean;
 }
@@ -141,6 +150,11 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   const { store, time, rooms } = pipeline;
   const counters = given.ids;
   const messages = new Map<number, Message>();
+  /** Our messages by the ids of their rows, and what was said last. */
+  const rows = new Map<string, number>();
+  let lastSaid = 0;
+  let reaction: string | null = null;
+  let changed: Message | null = null;
   let last: () => Promise<Answer> = () => Promise.reject(new Error('nothing was said yet'));
 
   const chat = async (): Promise<Chat> => {
@@ -156,7 +170,18 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     approvals: rooms.approvals,
     access: rooms.access,
     alarms: rooms.alarms,
-    store,
+    store: {
+      ...store,
+      sentMessage: async (id) => {
+        const messageId = rows.get(id);
+        return messageId === undefined ? store.sentMessage(id) : { messageId, address: given.address, topic: null };
+      },
+      messageAt: async (address, messageId) => {
+        const [deliveryId] = [...rows].find(([, each]) => each === messageId) ?? [];
+        if (deliveryId === undefined) return store.messageAt(address, messageId);
+        return { deliveryId, taskId: null, runId: null, occurrenceId: null };
+      },
+    },
     setUp: async () => ({ ...allOn, isPrivate: given.kind === 'private', ...given.setUp }),
     preview: (schedule) => previewOf(schedule, { after: time.now(), minIntervalMs: minute }),
     clock: time,
@@ -183,7 +208,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       topic,
       topicTask: topic === null ? null : await store.taskByTopic(here.id, topic),
       timezone: here.timezone ?? 'UTC',
-      isZoneConfirmed: here.timezone !== null,
+      isZoneConfirmed: isZoneConfirmed(here),
       isForum: given.isForum ?? true,
     };
   };
@@ -192,20 +217,31 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     messages.set(message.id, message);
     return message;
   };
+  /** Results and notices come from the pipeline. */
+  const delivered = (messageId: number): Message | undefined => {
+    const found = pipeline.chat.shown.find((one) => one.messageId === messageId);
+    const message = found === undefined ? undefined : aMessage(messageId, found.topic, { text: found.text });
+    if (message !== undefined) messages.set(messageId, message);
+    return message;
+  };
   const commit = async (updateId: number, answer: Answer, topic: number | null): Promise<readonly Message[]> => {
     const at = time.now();
     await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
     return answer.replies.flatMap((reply) => {
-      if (reply.is === 'message')
-        return [show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true)];
+      if (reply.is === 'message') {
+        const made = show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true);
+        if (reply.id !== undefined) rows.set(reply.id, made.id);
+        return [made];
+      }
       if (reply.is === 'removeTopic') return [];
-      const message = messages.get(reply.messageId);
+      const message = messages.get(reply.messageId) ?? delivered(reply.messageId);
       if (reply.is === 'remove') {
         messages.delete(reply.messageId);
         return [];
       }
       if (message === undefined) throw new Error('a message was changed that is not there');
       message.shown = reply.shown;
+      changed = message;
       return [];
     });
   };
@@ -231,34 +267,50 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     return ctx.answer;
   };
 
+  /** New words, or the last ones as they are edited. */
+  const spoken = async (text: string, by: Partial<By>, isEdit: boolean): Promise<readonly Message[]> => {
+    const { person = ada, topic = null } = by;
+    const updateId = await next();
+    const command = /^\/(\w+)/.exec(text)?.[1] ?? null;
+    const messageId = isEdit ? lastSaid : (counters.message += 1);
+    lastSaid = messageId;
+    const mends = isEdit ? await store.draftOfWords((await chat()).id, person.actor, messageId) : null;
+    if (isEdit && mends === null) return [];
+    const told = {
+      ...(await toldOf(updateId, person, topic)),
+      ...(mends === null ? {} : { mends }),
+      messageId,
+      command,
+      args: command === null ? text : text.slice(command.length + 1).trim(),
+      ...alongWith(by, messages),
+    };
+    const from = { id: person.id, is_bot: false, first_name: person.name };
+    const message = {
+      message_id: messageId,
+      date: 0,
+      chat: { id: 1, type: 'private', first_name: 'Ada' },
+      from,
+      text,
+    } as const;
+    const update = isEdit ? { edited_message: { ...message, edit_date: 1 } } : { message };
+    last = () => answerTo({ update_id: updateId, ...update }, told);
+    const answer = await last();
+    [reaction, changed] = [answer.reaction ?? null, null];
+    const shown = await commit(updateId, answer, topic);
+    const edited = answer.replies.flatMap((reply) =>
+      reply.is === 'edit' ? (messages.get(reply.messageId) ?? []) : [],
+    );
+    return isEdit ? [...shown, ...edited] : shown;
+  };
   const talk: Talk = {
     pipeline,
     chat,
     say: async (text, by = {}) => {
-      const { person = ada, topic = null } = by;
-      const updateId = await next();
-      const command = /^\/(\w+)/.exec(text)?.[1] ?? null;
-      const messageId = (counters.message += 1);
-      const told = {
-        ...(await toldOf(updateId, person, topic)),
-        messageId,
-        command,
-        args: command === null ? text : text.slice(command.length + 1).trim(),
-        ...alongWith(by, messages),
-      };
-      const from = { id: person.id, is_bot: false, first_name: person.name };
-      const message = {
-        message_id: messageId,
-        date: 0,
-        chat: { id: 1, type: 'private', first_name: 'Ada' },
-        from,
-        text,
-      } as const;
-      last = () => answerTo({ update_id: updateId, message }, told);
-      const shown = await commit(updateId, await last(), topic);
+      const shown = await spoken(text, by, false);
       if (shown.length > 1) throw new Error('one word brought several answers');
       return shown[0] ?? null;
     },
+    edit: async (text, by = {}) => (await spoken(text, by, true))[0] ?? null,
     ask: async (text, by) => {
       const message = await talk.say(text, by);
       if (message === null) throw new Error(`the bot was silent: ${text}`);
@@ -294,6 +346,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       const shown = await commit(updateId, answer, message.topic);
       return { toast: answer.toast?.text ?? null, isAlert: answer.toast?.isAlert ?? false, messages: shown };
     },
+    reaction: () => reaction,
+    changed: () => changed,
     again: () => last(),
     restart: () => talkIn(pipeline.restart(), given),
   };
@@ -307,11 +361,11 @@ function replied(message: Message | undefined, messageId: number): Replied {
 
 /** Facts that comes with the words. */
 function alongWith(
-  { repliesTo = null, about = null, media = null, album, isAddressed = false }: Partial<By>,
+  { repliesTo = null, about = null, media = null, album, isAddressed = false, isOfAnother = false }: Partial<By>,
   messages: ReadonlyMap<number, Message>,
 ) {
   const repliedTo = repliesTo === null ? foreign(about) : replied(messages.get(repliesTo), repliesTo);
-  return { repliedTo, media, isAddressed, ...(album === undefined ? {} : { album }) };
+  return { repliedTo, media, isAddressed, isOfAnother, ...(album === undefined ? {} : { album }) };
 }
 
 function foreign(about: Partial<Replied> | null): Replied | null {
@@ -320,7 +374,7 @@ function foreign(about: Partial<Replied> | null): Replied | null {
 
 /** Words of answers to what was not understood, or could not be done. */
 export const refused =
-  /cannot (?:be )?read|I do not know|can be read|no such|Write how many|nothing to (?!change)|You have changed nothing|^Which task|no help/i;
+  /cannot (?:be )?read|did not understand|should I skip|I do not know|can be read|no such|Write how many|nothing to (?!change)|You made no change|^Which task|no help/i;
 
 /** Labels of the buttons, row by row. */
 export function labels({ shown }: Message): readonly (readonly string[])[] {

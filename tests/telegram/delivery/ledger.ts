@@ -53,6 +53,7 @@ export function memoryLedger(): Ledger {
     isTopicTaken: async () => false,
     findChat: async () => null,
     heldParts: async () => [],
+    cleanedTopics: async () => ({ done: 0, failed: [] }),
     snoozesOf: async () => new Map(),
     readUser: async () => null,
     readTask: async () => null,

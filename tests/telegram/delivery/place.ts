@@ -3,6 +3,7 @@ import type { Budget, Evidence, Outgoing, Sent, SentIds, Transport } from '../..
 import type { Drawn, Shown } from '../../../src/domain/shown.ts';
 import type { Fault, World } from '../../../src/sandbox/world/world.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
+import type { LocaleOf } from '../../../src/telegram/chat/texts.ts';
 import { telegramTransport } from '../../../src/telegram/delivery/transport.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
 import {
@@ -71,6 +72,7 @@ export interface Place extends ServedWorld {
 export interface PlaceOptions extends SandboxOptions {
   /** A token that the platform may not know. */
   readonly ownToken?: string;
+  readonly localeOf?: LocaleOf;
 }
 
 /** A place for one test. */
@@ -98,6 +100,7 @@ export async function aPlace(options: PlaceOptions = {}): Promise<Place> {
       stopwatch: time,
       log: lines,
       defaultTimezone: 'UTC',
+      ...(options.localeOf === undefined ? {} : { localeOf: options.localeOf }),
     });
   let transport = make();
   const place: Place = {

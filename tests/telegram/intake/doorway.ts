@@ -158,7 +158,7 @@ function createActors({ said, pressed }: Acting) {
   };
   const command = (name: string, menu: Command['menu'] = 'everybody'): Command => ({
     name,
-    description: `What ${name} does.`,
+    description: () => `What ${name} does.`,
     menu,
     handle: hear,
   });

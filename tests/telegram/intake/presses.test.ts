@@ -52,7 +52,7 @@ it('changes the message that was pressed', async () => {
 });
 
 it('wakes the deliverer when a press lets something go that waits, though nothing is written', async () => {
-  const toast = { text: 'Looking again now', isAlert: false };
+  const toast = { text: 'Checking again now', isAlert: false };
   const { doorway, press } = await pressed({ pressed: () => ({ replies: [], toast }) });
   const before = doorway.rings.length;
   press();
@@ -108,7 +108,7 @@ it('answers a press at once while the store is away, and does what it asks for l
   const { world: chats } = doorway.served;
   const { callbackId } = chats.press({ as: 'ada', chat: lab, messageId: sent.message_id, button: 'Press' });
   await until(() => chats.callbackAnswer(callbackId) !== null);
-  expect(chats.callbackAnswer(callbackId)?.text).toMatch(/database is away/);
+  expect(chats.callbackAnswer(callbackId)?.text).toMatch(/reach my database/);
   await untilLater(doorway.time, async () => (await statuses(doorway)).every((status) => status === 'done'));
   await doorway.settled();
   expect(answersTo(doorway)).toBe(1);

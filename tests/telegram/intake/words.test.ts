@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DraftChange } from '../../../src/app/ports/chats.ts';
 import { topicOf } from '../../../src/telegram/intake/payload.ts';
-import { readWording } from '../../../src/telegram/intake/texts.ts';
+import { readWording } from '../../../src/telegram/intake/wording.ts';
 import { aTask } from '../../support/builders.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 import { ada, aDoorway, ben, lab, type Doorway } from './doorway.ts';
@@ -186,13 +186,14 @@ const draftOf = (doorway: Doorway, expiresAt = doorway.time.now() + 60_000): Dra
     chatId: doorway.saids[0]?.place.chat.id ?? '',
     userId: `telegram:user:${ada}`,
     topic: null,
+    messageId: doorway.saids.at(-1)?.messageId ?? null,
     step: 'preview',
     body: {},
     expiresAt,
   },
 });
 
-it('handles an edited command while the draft that it began is open, and no other edit', async () => {
+it('handles an edited message that began a draft, and no other edit', async () => {
   const doorway: Doorway = await aDoorway({
     said: ({ args }) => ({
       replies: [{ is: 'message', shown: { text: args } }],
@@ -207,26 +208,7 @@ it('handles an edited command while the draft that it began is open, and no othe
   world.edit({ as: 'ada', chat: lab, messageId: begun.messageId, text: '/new every day at 10' });
   await doorway.settled();
   expect(await doorway.words()).toEqual(['plain', 'every day at 9', 'every day at 10']);
-  await doorway.time.advance(120_000);
-  world.edit({ as: 'ada', chat: lab, messageId: begun.messageId, text: '/new every day at 11' });
-  await doorway.settled();
-  expect(await doorway.words()).toHaveLength(3);
-});
-
-it('does nothing when the command that began a draft is made into another one', async () => {
-  const doorway: Doorway = await aDoorway({
-    said: ({ command }) => ({
-      replies: [{ is: 'message', shown: { text: command ?? 'plain' } }],
-      draft: draftOf(doorway),
-    }),
-  });
-  const { world } = doorway.served;
-  const begun = world.say({ as: 'ada', chat: lab, text: '/new every day at 9' });
-  await doorway.settled();
-  world.edit({ as: 'ada', chat: lab, messageId: begun.messageId, text: '/purge' });
-  world.edit({ as: 'ada', chat: lab, messageId: begun.messageId, text: 'every day at 10' });
-  await doorway.settled();
-  expect(await doorway.words()).toEqual(['new']);
+  expect(doorway.saids.map(({ mends }) => mends?.id ?? null)).toEqual([null, null, 'draft-2']);
 });
 
 it('hears plain text in a group from whoever has a draft open there', async () => {

@@ -23,6 +23,8 @@ export interface DayRule {
   readonly weekStart: number;
   /** No part of the rule looks at the day, so that no search has to either. */
   readonly isEveryDay: boolean;
+  /** Days that exceptions take away. */
+  readonly without: readonly DayRule[];
   /** The last month asked for: searches walk through a month day by day. */
   readonly memo: { key: number; bits: number };
 }
@@ -41,7 +43,7 @@ function isEveryDay(parts: RruleParts): boolean {
   return !isLonger && !namesDays(parts) && parts.months.length === 0;
 }
 
-export function dayRuleOf(parts: RruleParts, startWall: number): DayRule {
+export function dayRuleOf(parts: RruleParts, startWall: number, without: readonly DayRule[] = []): DayRule {
   const start = civilFromDays(dayOfWall(startWall));
   const { frequency, weekdays } = parts;
   const isYearly = frequency === 'YEARLY';
@@ -58,7 +60,8 @@ export function dayRuleOf(parts: RruleParts, startWall: number): DayRule {
     ordinals: weekdays.filter(({ ordinal }) => ordinal !== 0),
     ordinalsInMonth: frequency === 'MONTHLY' || parts.months.length > 0,
     weekStart: parts.weekStart,
-    isEveryDay: isEveryDay(parts),
+    isEveryDay: without.length === 0 && isEveryDay(parts),
+    without,
     memo: { key: Number.NaN, bits: 0 },
   };
 }
@@ -157,6 +160,7 @@ function calculate(rule: DayRule, year: number, number: number): number {
   if (rule.yearDays.length > 0) all &= yearDayBits(rule.yearDays, month);
   if (rule.weekdays !== 0 || rule.ordinals.length > 0) all &= weekdaysBits(rule, month);
   if (all !== 0 && rule.weekNumbers.size > 0) all &= weekNumberBits(rule, month);
+  for (const other of rule.without) all &= ~ruleDaysOfMonth(other, year, number);
   return all;
 }
 

@@ -11,11 +11,19 @@ export interface IcalDate {
   readonly value: number;
 }
 
-export interface RruleLines {
-  readonly start: IcalDate | null;
+/** One RRULE or EXRULE line. */
+export interface RuleLine {
   readonly body: string;
   readonly parts: RruleParts;
   readonly until: IcalDate | null;
+}
+
+export interface RruleLines {
+  readonly start: IcalDate | null;
+  /** One rhythm each; a slot that several of them name is one slot. */
+  readonly rules: readonly [RuleLine, ...RuleLine[]];
+  /** Days that come again and again and have no slots. */
+  readonly exceptions: readonly RuleLine[];
   readonly excluded: readonly IcalDate[];
   readonly added: readonly IcalDate[];
 }
@@ -89,7 +97,7 @@ function readDates(lines: readonly Line[], name: string): IcalDate[] {
     .flatMap((line) => line.value.split(',').map((text) => readDate(text, name, line.zone)));
 }
 
-const NAMES = new Set(['DTSTART', 'RRULE', 'EXDATE', 'RDATE']);
+const NAMES = new Set(['DTSTART', 'RRULE', 'EXRULE', 'EXDATE', 'RDATE']);
 
 function only(lines: readonly Line[], name: string): Line | null {
   const found = lines.filter((line) => line.name === name);
@@ -97,32 +105,59 @@ function only(lines: readonly Line[], name: string): Line | null {
   return found[0] ?? null;
 }
 
-/** Takes a bare rule, an `RRULE:` line, or the lines DTSTART, RRULE, EXDATE and RDATE in any order. */
+function ruleLine({ value }: Line): RuleLine {
+  const body = value.toUpperCase().replace(/\s+/g, '').replace(/;$/, '');
+  const parts = parseRruleParts(body);
+  return { body, parts, until: parts.until === null ? null : readDate(parts.until, 'UNTIL', null) };
+}
+
+/** A rule that stands twice is one; so many of them would be a list of dates written the hard way. */
+function ruleLines(lines: readonly Line[], name: string): RuleLine[] {
+  const found = lines.filter((line) => line.name === name).map(ruleLine);
+  const once = found.filter(({ body }, index) => found.findIndex((other) => other.body === body) === index);
+  const most = scheduleLimits.rulesMax;
+  if (once.length > most) throw fault('too_many_rules', `There are ${once.length} ${name} lines; at most ${most} fit.`);
+  return once;
+}
+
+/** An exception is of whole days, which come again for ever: a part that says otherwise would be taken for one of them. */
+function checkException({ body, parts }: RuleLine): RuleLine {
+  const { frequency, interval, count, until, hours, minutes, seconds, positions } = parts;
+  const ofDays = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'].includes(frequency);
+  const plain = interval === 1 && count === null && until === null && positions.length === 0;
+  const named = /;BY(?:MONTH|WEEKNO|YEARDAY|MONTHDAY|DAY)=/.test(body);
+  if (ofDays && plain && named && hours.length + minutes.length + seconds.length === 0)
+    return { body, parts, until: null };
+  throw fault(
+    'exrule',
+    'EXRULE names whole days that are left out for ever, as in EXRULE:FREQ=WEEKLY;BYDAY=SU or EXRULE:FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25; for single days write EXDATE;VALUE=DATE:20261224.',
+  );
+}
+
+/** Takes a bare rule, or the lines DTSTART, RRULE, EXRULE, EXDATE and RDATE in any order. */
 export function readRruleLines(text: string, timezone: string): RruleLines {
   if (text.length > scheduleLimits.rruleLengthMax) {
     throw fault('too_long', `A rule has at most ${scheduleLimits.rruleLengthMax} characters; shorten its lists.`);
   }
   const lines = unfold(text).map((line) => readLine(line, timezone));
   for (const { name } of lines) {
-    if (name === 'EXRULE')
-      throw fault('exrule', 'EXRULE is no longer part of iCalendar; name the exceptions with EXDATE.');
     if (!NAMES.has(name))
-      throw fault('unknown_line', `${quoted(name)} is not understood here; keep DTSTART, RRULE, EXDATE and RDATE.`);
+      throw fault(
+        'unknown_line',
+        `${quoted(name)} is not understood here; keep DTSTART, RRULE, EXRULE, EXDATE and RDATE.`,
+      );
   }
-  const rule = only(lines, 'RRULE');
-  if (rule === null)
+  const [first, ...more] = ruleLines(lines, 'RRULE');
+  if (first === undefined)
     throw fault('no_rule', 'There is no RRULE; write it like FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0.');
   const start = only(lines, 'DTSTART');
-  const body = rule.value.toUpperCase().replace(/\s+/g, '').replace(/;$/, '');
-  const parts = parseRruleParts(body);
   const added = readDates(lines, 'RDATE');
   if (added.some(({ form }) => form === 'day'))
     throw fault('bad_date', 'RDATE needs a time; write it like 20270131T090000.');
   return {
     start: start === null ? null : readDate(start.value, 'DTSTART', start.zone),
-    body,
-    parts,
-    until: parts.until === null ? null : readDate(parts.until, 'UNTIL', null),
+    rules: [first, ...more],
+    exceptions: ruleLines(lines, 'EXRULE').map(checkException),
     excluded: readDates(lines, 'EXDATE'),
     added,
   };
@@ -168,23 +203,21 @@ function datesLine(name: string, dates: readonly IcalDate[], timezone: string): 
   ];
 }
 
-/** The text that is stored: one line each, DTSTART first and always there, and never a COUNT. */
+/** A rule with its end in the place of its COUNT. */
+export function endedBody(body: string, until: number): string {
+  return body.replace(/(?<=^|;)COUNT=\d+/, `UNTIL=${icalText(until)}Z`);
+}
+
+/** The text that is stored: DTSTART first and always there, then a line for each rule, and never a COUNT. */
 export function writeRruleLines(
-  lines: RruleLines,
+  lines: Pick<RruleLines, 'excluded' | 'added'>,
   timezone: string,
-  at: { start: number; until: number | null },
+  { start, rules, exceptions }: { start: number; rules: readonly string[]; exceptions: readonly string[] },
 ): string {
-  const until = at.until === null ? null : `UNTIL=${icalText(at.until)}Z`;
-  const body =
-    until === null
-      ? lines.body
-      : lines.body
-          .split(';')
-          .map((part) => (part.startsWith('COUNT=') ? until : part))
-          .join(';');
   return [
-    `DTSTART;TZID=${timezone}:${icalText(at.start)}`,
-    `RRULE:${body}`,
+    `DTSTART;TZID=${timezone}:${icalText(start)}`,
+    ...rules.map((body) => `RRULE:${body}`),
+    ...exceptions.map((body) => `EXRULE:${body}`),
     ...datesLine('EXDATE', lines.excluded, timezone),
     ...datesLine('RDATE', lines.added, timezone),
   ].join('\n');

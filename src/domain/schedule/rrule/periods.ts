@@ -22,6 +22,8 @@ export interface PeriodRule {
   /** Seconds of the day, ascending. */
   readonly times: readonly number[];
   readonly positions: readonly number[];
+  /** Exceptions of a rule with positions, which pick from the set as it was before. */
+  readonly without: readonly DayRule[];
   readonly startWall: number;
   /** No set can ever be large enough for the positions. */
   readonly neverRuns: boolean;
@@ -57,7 +59,13 @@ export function timesOf(lists: {
 
 const DAYS_MAX = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };
 
-export function periodRuleOf(parts: RruleParts, frequency: CalendarFrequency, startWall: number): PeriodRule {
+export function periodRuleOf(
+  parts: RruleParts,
+  frequency: CalendarFrequency,
+  startWall: number,
+  without: readonly DayRule[],
+): PeriodRule {
+  const { positions } = parts;
   const start = secondOfDayOf(startWall);
   const or = (list: readonly number[], value: number) => (list.length > 0 ? list : [value]);
   const times = timesOf({
@@ -66,13 +74,13 @@ export function periodRuleOf(parts: RruleParts, frequency: CalendarFrequency, st
     seconds: or(parts.seconds, start % 60),
   });
   const days = frequency === 'WEEKLY' ? Math.max(1, parts.weekdays.length) : DAYS_MAX[frequency];
-  const { positions } = parts;
   return {
     frequency,
     interval: parts.interval,
-    days: dayRuleOf(parts, startWall),
+    days: dayRuleOf(parts, startWall, positions.length === 0 ? without : []),
     times,
     positions,
+    without: positions.length === 0 ? [] : without,
     startWall,
     neverRuns: positions.length > 0 && positions.every((position) => Math.abs(position) > days * times.length),
     picksBySize: new Map(),
@@ -97,6 +105,11 @@ function periodIndex(rule: PeriodRule, day: number): number {
 /** The number, in steps of INTERVAL, of the first counting period that ends on or after the day. */
 function periodFrom(rule: PeriodRule, day: number): number {
   return Math.max(0, Math.ceil(periodIndex(rule, day) / rule.interval));
+}
+
+/** Whether the period of a day counts, before DTSTART as well. */
+export function countsOn(rule: PeriodRule, day: number): boolean {
+  return periodIndex(rule, day) % rule.interval === 0;
 }
 
 function bitsToDays(bits: number, firstDay: number, into: number[]): void {
@@ -143,7 +156,11 @@ function picksOf({ positions, picksBySize }: PeriodRule, size: number): readonly
 
 export function periodSet(rule: PeriodRule, n: number): PeriodSet {
   const days = daysOfPeriod(rule, n);
-  return { days, picks: rule.positions.length === 0 ? null : picksOf(rule, days.length * rule.times.length) };
+  if (rule.positions.length === 0) return { days, picks: null };
+  const picks = picksOf(rule, days.length * rule.times.length);
+  if (rule.without.length === 0) return { days, picks };
+  const isOut = days.map((day) => rule.without.some((other) => isRuleDay(other, day)));
+  return { days, picks: picks.filter((pick) => isOut[Math.floor(pick / rule.times.length)] === false) };
 }
 
 export function setSize(rule: PeriodRule, set: PeriodSet): number {

@@ -2,7 +2,17 @@ import { scheduleLimits } from '../limits.ts';
 import { DAY_MS, dayOfWall, MINUTE_MS, SECOND_MS } from '../time/calendar.ts';
 import { nextElapsed, nextShifted } from '../time/wall-search.ts';
 import { passesOf, resolveShifted, steadyInstant, toWall } from '../time/zone.ts';
-import { endOfDate, instantOfDate, readRruleLines, type RruleLines, wallOfDate, writeRruleLines } from './lines.ts';
+import { type DayRule, dayRuleOf, isRuleDay } from './days.ts';
+import {
+  endedBody,
+  endOfDate,
+  instantOfDate,
+  readRruleLines,
+  type RruleLines,
+  type RuleLine,
+  wallOfDate,
+  writeRruleLines,
+} from './lines.ts';
 import type { RruleParts } from './parts.ts';
 import {
   followingPeriod,
@@ -17,33 +27,56 @@ import {
 } from './periods.ts';
 import { nextStepInstant, nextStepWall, type StepRule, stepRuleOf } from './steps.ts';
 
-/** A recurrence rule ready to be asked, in one zone. */
-export interface Recurrence {
+/** One rhythm ready to be asked, in one zone. It has no slots on days that exceptions take away. */
+export interface Rule {
   readonly timezone: string;
   readonly parts: RruleParts;
   readonly startWall: number;
   readonly periods: PeriodRule | null;
   readonly steps: StepRule | null;
   readonly until: number | null;
+}
+
+/** The rhythms of a schedule, with the dates that it adds and leaves out. */
+export interface Recurrence {
+  readonly timezone: string;
+  readonly startWall: number;
+  readonly rules: readonly [Rule, ...Rule[]];
   /** Instants, ascending. */
   readonly added: readonly number[];
   readonly excluded: ReadonlySet<number>;
   readonly excludedDays: ReadonlySet<number>;
+  /** Days that are left out again and again. */
+  readonly without: readonly DayRule[];
   readonly lines: RruleLines;
 }
 
-function recurrenceOf(lines: RruleLines, timezone: string, startWall: number): Recurrence {
-  const { frequency } = lines.parts;
+function ruleOf({ parts, until }: RuleLine, timezone: string, startWall: number, without: readonly DayRule[]): Rule {
+  const { frequency } = parts;
   const isStep = frequency === 'SECONDLY' || frequency === 'MINUTELY' || frequency === 'HOURLY';
-  const instants = (dates: RruleLines['added']) =>
-    dates.filter(({ form }) => form !== 'day').map((date) => instantOfDate(date, timezone));
   return {
     timezone,
-    parts: lines.parts,
+    parts,
     startWall,
-    periods: isStep ? null : periodRuleOf(lines.parts, frequency, startWall),
-    steps: isStep ? stepRuleOf(lines.parts, frequency, startWall) : null,
-    until: lines.until === null ? null : endOfDate(lines.until, timezone),
+    periods: isStep ? null : periodRuleOf(parts, frequency, startWall, without),
+    steps: isStep ? stepRuleOf(parts, frequency, startWall, without) : null,
+    until: until === null ? null : endOfDate(until, timezone),
+  };
+}
+
+function recurrenceOf(lines: RruleLines, timezone: string, startWall: number): Recurrence {
+  const instants = (dates: RruleLines['added']) =>
+    dates.filter(({ form }) => form !== 'day').map((date) => instantOfDate(date, timezone));
+  const without = lines.exceptions.map(({ parts }) => dayRuleOf(parts, startWall));
+  const [first, ...more] = lines.rules;
+  return {
+    timezone,
+    startWall,
+    rules: [
+      ruleOf(first, timezone, startWall, without),
+      ...more.map((rule) => ruleOf(rule, timezone, startWall, without)),
+    ],
+    without,
     added: [...new Set(instants(lines.added))].sort((a, b) => a - b),
     excluded: new Set(instants(lines.excluded)),
     excludedDays: new Set(lines.excluded.filter(({ form }) => form === 'day').map(({ value }) => dayOfWall(value))),
@@ -56,27 +89,31 @@ export function readRecurrence(text: string, timezone: string, now: number): Rec
   const lines = readRruleLines(text, timezone);
   if (lines.start !== null) return recurrenceOf(lines, timezone, wallOfDate(lines.start, timezone));
   const wall = wallOfDate({ form: 'instant', value: now }, timezone);
-  const { frequency, seconds } = lines.parts;
   // Nobody means the second in which the rule happens to be written.
-  const isWhole = seconds.length === 0 && frequency !== 'SECONDLY';
+  const isWhole = lines.rules.every(({ parts }) => parts.seconds.length === 0 && parts.frequency !== 'SECONDLY');
   return recurrenceOf(lines, timezone, isWhole ? Math.floor(wall / MINUTE_MS) * MINUTE_MS : wall);
 }
 
 /** The stored text. COUNT becomes the last instant it leads to, so that nothing has to be counted again. */
 export function normalRrule(recurrence: Recurrence): string {
-  const { parts, timezone, startWall, lines } = recurrence;
-  const until =
-    parts.count === null ? null : Math.min(lastOfCount(recurrence, parts.count), scheduleLimits.lastInstant);
-  return writeRruleLines(lines, timezone, { start: startWall, until });
+  const { timezone, startWall, lines } = recurrence;
+  const rules = lines.rules.map((line) => {
+    const { count } = line.parts;
+    if (count === null) return line.body;
+    const last = lastOfCount(ruleOf(line, timezone, startWall, []), count);
+    return endedBody(line.body, Math.min(last, scheduleLimits.lastInstant));
+  });
+  const exceptions = lines.exceptions.map(({ body }) => body);
+  return writeRruleLines(lines, timezone, { start: startWall, rules, exceptions });
 }
 
-/** COUNT counts what the rule itself names, before EXDATE takes away and RDATE adds. */
-function lastOfCount(recurrence: Recurrence, count: number): number {
-  const { periods, steps, timezone, startWall } = recurrence;
+/** COUNT counts what the rule itself names, before exceptions take away and RDATE adds. */
+function lastOfCount(rule: Rule, count: number): number {
+  const { periods, steps, timezone, startWall } = rule;
   const none = resolveShifted(timezone, startWall) - SECOND_MS;
   if (periods !== null) return lastOfPeriods(periods, timezone, count) ?? none;
   const from = steps?.keepsToClock === true ? steadyBefore(steps, timezone, count) : null;
-  return lastOfInstants(recurrence, from ?? { instant: none - DAY_MS, left: count }) ?? none;
+  return lastOfInstants(rule, from ?? { instant: none - DAY_MS, left: count }) ?? none;
 }
 
 interface Counted {
@@ -103,12 +140,12 @@ function steadyBefore(steps: StepRule, timezone: string, count: number): Counted
   return steady;
 }
 
-function lastOfInstants(recurrence: Recurrence, from: Counted): number | null {
+function lastOfInstants(rule: Rule, from: Counted): number | null {
   const end = from.instant + scheduleLimits.horizonMs;
   let last: number | null = null;
   let after = from.instant;
   for (let counted = 0; counted < from.left; counted += 1) {
-    const next = nextOfRule(recurrence, after);
+    const next = nextOfRule(rule, after);
     if (next === null || next > end) return last ?? after;
     last = next;
     after = next;
@@ -141,7 +178,7 @@ function lastOfPeriods(rule: PeriodRule, timezone: string, count: number): numbe
   );
 }
 
-export function nextOfRule({ periods, steps, timezone, until }: Recurrence, after: number): number | null {
+function nextOfRule({ periods, steps, timezone, until }: Rule, after: number): number | null {
   if (until !== null && after >= until) return null;
   let next: number | null = null;
   if (periods !== null)
@@ -152,12 +189,34 @@ export function nextOfRule({ periods, steps, timezone, until }: Recurrence, afte
   return next !== null && until !== null && next > until ? null : next;
 }
 
-/** The instant to search on from, where EXDATE takes a run or its whole day away. */
+/** The next slot of any rhythm. */
+export function nextOfRules({ rules }: Pick<Recurrence, 'rules'>, after: number): number | null {
+  if (rules.length === 1) return nextOfRule(rules[0], after);
+  let next: number | null = null;
+  for (const rule of rules) {
+    const slot = nextOfRule(rule, after);
+    if (slot !== null && (next === null || slot < next)) next = slot;
+  }
+  return next;
+}
+
+/** The whole local day on which an exception leaves everything out. */
+export function isDayOut(
+  { excludedDays, without }: Pick<Recurrence, 'excludedDays' | 'without'>,
+  day: number,
+): boolean {
+  return excludedDays.has(day) || without.some((rule) => isRuleDay(rule, day));
+}
+
+/**
+ * The instant to search on from, where an exception takes a run or its whole day away. A rhythm has no slots on the days of
+ * EXRULE; such a day is met here where RDATE adds one, or where the clocks skip a whole day and move a slot on into it.
+ */
 function excludedThrough(recurrence: Recurrence, instant: number): number | null {
   if (recurrence.excluded.has(instant)) return instant;
-  if (recurrence.excludedDays.size === 0) return null;
+  if (recurrence.excludedDays.size + recurrence.without.length === 0) return null;
   const day = dayOfWall(toWall(recurrence.timezone, instant));
-  if (!recurrence.excludedDays.has(day)) return null;
+  if (!isDayOut(recurrence, day)) return null;
   return Math.max(instant, resolveShifted(recurrence.timezone, (day + 1) * DAY_MS) - 1);
 }
 
@@ -165,7 +224,7 @@ export function nextRecurrence(recurrence: Recurrence, after: number): number | 
   let from = after;
   // Exceptions must not stretch the search: all of it together stays inside one horizon.
   while (from <= after + scheduleLimits.horizonMs) {
-    const ruled = nextOfRule(recurrence, from);
+    const ruled = nextOfRules(recurrence, from);
     const added = recurrence.added.find((instant) => instant > from) ?? null;
     const next = ruled === null || added === null ? (ruled ?? added) : Math.min(ruled, added);
     const through = next === null ? null : excludedThrough(recurrence, next);
@@ -175,7 +234,12 @@ export function nextRecurrence(recurrence: Recurrence, after: number): number | 
   return null;
 }
 
-/** The last instant the rule can name, when UNTIL bounds it. It need not be a run itself. */
-export function recurrenceEnd({ until, added }: Recurrence): number | null {
-  return until === null ? null : Math.max(until, added.at(-1) ?? Number.NEGATIVE_INFINITY);
+/** The last instant the rules can name, when UNTIL bounds all of them. It need not be a run itself. */
+export function recurrenceEnd({ rules, added }: Recurrence): number | null {
+  let end = added.at(-1) ?? Number.NEGATIVE_INFINITY;
+  for (const { until } of rules) {
+    if (until === null) return null;
+    end = Math.max(end, until);
+  }
+  return end;
 }

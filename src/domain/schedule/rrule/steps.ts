@@ -49,16 +49,21 @@ function pick(offsets: readonly number[], positions: readonly number[]): readonl
   return offsets.filter((_, index) => positions.includes(index + 1) || positions.includes(index - offsets.length));
 }
 
-function divisor(a: number, b: number): number {
+export function divisor(a: number, b: number): number {
   return b === 0 ? a : divisor(b, a % b);
 }
 
-export function stepRuleOf(parts: RruleParts, frequency: StepFrequency, startWall: number): StepRule {
+export function stepRuleOf(
+  parts: RruleParts,
+  frequency: StepFrequency,
+  startWall: number,
+  without: readonly DayRule[],
+): StepRule {
   const unit = UNIT_MS[frequency];
   const rule = {
     frequency,
     stepMs: parts.interval * unit,
-    days: dayRuleOf(parts, startWall),
+    days: dayRuleOf(parts, startWall, without),
     hours: flags(parts.hours, 24),
     minutes: flags(frequency === 'HOURLY' ? [] : parts.minutes, 60),
     seconds: flags(frequency === 'SECONDLY' ? parts.seconds : [], 60),

@@ -84,11 +84,20 @@ export type FieldWords =
   | { readonly is: 'patch'; readonly patch: TaskPatch }
   | { readonly is: 'unread' | 'unknown'; readonly word: string; readonly field: string; readonly example: string };
 
+/** True where the words begin with the name of a field. */
+export function isField(words: string): boolean {
+  return fields.some(({ names }) => names.some((name) => patternOf(name).test(words)));
+}
+
+function patternOf(name: string): RegExp {
+  return new RegExp(`^${name.replace(' ', '[\\s_-]*')}(?:\\s*[:=]\\s*|\\s+|$)`, 'i');
+}
+
 /** The field with which the words begin, and its new value; null when they begin with none, as a time does. */
 export function fieldIn(words: string, reading: FieldReading): FieldWords | null {
   for (const field of fields) {
     for (const name of field.names) {
-      const match = new RegExp(`^${name.replace(' ', '[\\s_-]*')}(?:\\s*[:=]\\s*|\\s+|$)`, 'i').exec(words);
+      const match = patternOf(name).exec(words);
       if (match === null) continue;
       const value = words.slice(match[0].length).trim();
       const patch = value === '' ? null : field.read(value, reading);

@@ -87,6 +87,8 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   invalid_request: 'itself',
   invalid_thread_key: 'ours',
   invalid_schedule: 'itself',
+  ambiguous_schedule: 'itself',
+  incomplete_schedule: 'itself',
   invalid_policy: 'itself',
   invalid_template: (error) => texts.making.badTemplate(templateFault(error)),
   invalid_action: 'itself',
@@ -128,7 +130,13 @@ export function sentenceOf(error: unknown): string | null {
   if (!(error instanceof AppError)) return null;
   const words = table[error.code];
   if (words === 'ours') return null;
-  return words === 'itself' ? error.message : words(error);
+  return words === 'itself' ? ownSentence(error) : words(error);
+}
+
+/** The sentence for its reason, or for its code where there is one reason; a fault that the chat has no words for says its own. */
+function ownSentence({ code, details, message }: AppError): string {
+  const { refusal } = texts;
+  return refusal[String(details?.['reason'])] ?? refusal[code] ?? message;
 }
 
 /** The fault and its place, without the advice to those who write to the API. */

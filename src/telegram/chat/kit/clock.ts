@@ -14,6 +14,7 @@ import {
 } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Task } from '../../../domain/task.ts';
+import { currentLocale, texts } from '../texts.ts';
 
 /** The place and moment of reading: times are told on the clocks of a zone, with the year when it is not this one. */
 export interface Setting {
@@ -24,7 +25,7 @@ export interface Setting {
 }
 
 export function moment(instant: number, { timezone, now, dates }: Setting): string {
-  return momentsIn(timezone, now, dates).full(instant);
+  return momentsIn(timezone, now, dates, currentLocale().tag).full(instant);
 }
 
 /** `Wed 18 Nov`: the day alone. */
@@ -33,33 +34,44 @@ export function dayMoment(instant: number, setting: Setting): string {
 }
 
 /** The day of that number since 1970. */
-function dayText(day: number, setting: Setting): string {
+export function dayText(day: number, setting: Setting): string {
   // Noon is shown once and by every clock, so the time is cut off without its offset.
   return moment(resolveShifted(setting.timezone, day * DAY_MS + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
 }
 
 /** For what was done: `09:01`, with the day when that is not today. */
 export function pastMoment(instant: number, { timezone, now, dates }: Setting): string {
-  return momentsIn(timezone, now, dates).beside(Math.floor(instant / MINUTE_MS) * MINUTE_MS, now);
+  return momentsIn(timezone, now, dates, currentLocale().tag).beside(Math.floor(instant / MINUTE_MS) * MINUTE_MS, now);
 }
 
 /** `in 3 h`: how far away it is, as people say it; they read the time itself for more. */
 export function distance(instant: number, now: number): string {
+  const { ahead } = texts.clock;
   const ms = Math.max(0, instant - now);
-  if (ms < MINUTE_MS) return 'now';
-  if (ms < HOUR_MS) return `in ${Math.floor(ms / MINUTE_MS)} min`;
-  if (ms < DAY_MS) return `in ${Math.floor(ms / HOUR_MS)} h`;
-  const days = Math.floor(ms / DAY_MS);
-  return `in ${days} ${days === 1 ? 'day' : 'days'}`;
+  if (ms < MINUTE_MS) return ahead.now;
+  if (ms < HOUR_MS) return ahead.minutes(Math.floor(ms / MINUTE_MS));
+  if (ms < DAY_MS) return ahead.hours(Math.floor(ms / HOUR_MS));
+  return ahead.days(Math.floor(ms / DAY_MS));
+}
+
+/** `3 h ago`: how long since it was, as people say it. */
+export function age(instant: number, now: number): string {
+  const { ago } = texts.clock;
+  const ms = Math.max(0, now - instant);
+  if (ms < MINUTE_MS) return ago.now;
+  if (ms < HOUR_MS) return ago.minutes(Math.floor(ms / MINUTE_MS));
+  if (ms < DAY_MS) return ago.hours(Math.floor(ms / HOUR_MS));
+  return ago.days(Math.floor(ms / DAY_MS));
 }
 
 /** `1.2 s`, `3 min`, `2 h`: how long something took. */
 export function span(ms: number): string {
-  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
-  if (ms < MINUTE_MS) return `${Math.round(ms / 1000)} s`;
-  if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
-  if (ms < 2 * DAY_MS) return `${Math.round(ms / HOUR_MS)} h`;
-  return `${Math.round(ms / DAY_MS)} days`;
+  const { long } = texts.clock;
+  if (ms < 9_950) return long.seconds(Math.round(ms / 100) / 10);
+  if (ms < MINUTE_MS) return long.seconds(Math.round(ms / 1000));
+  if (ms < HOUR_MS) return long.minutes(Math.round(ms / MINUTE_MS));
+  if (ms < 2 * DAY_MS) return long.hours(Math.round(ms / HOUR_MS));
+  return long.days(Math.round(ms / DAY_MS));
 }
 
 /** For what happened, or was asked for, at some second: nobody needs to know which. */
@@ -67,8 +79,14 @@ export function aboutMoment(instant: number, setting: Setting): string {
   return moment(Math.floor(instant / MINUTE_MS) * MINUTE_MS, setting);
 }
 
-export function moments(instants: readonly number[], setting: Setting): string {
-  return instants.map((instant) => moment(instant, setting)).join(', ');
+/** A day is named once for all times of it. Where dates have commas of their own, others would be misread. */
+export function moments(instants: readonly number[], { timezone, now, dates }: Setting): string {
+  const told = momentsIn(timezone, now, dates, currentLocale().tag);
+  const words = instants.map((instant, index) => {
+    const before = instants[index - 1];
+    return before === undefined ? told.full(instant) : told.beside(instant, before);
+  });
+  return words.join(words.some((word) => word.includes(',')) ? ' · ' : ', ');
 }
 
 /** `14:05`, as the clocks of the zone show it. */
@@ -121,8 +139,9 @@ export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): str
 export function scheduleText(schedule: Schedule, now: number, dates?: DateStyle): string {
   const { timezone } = schedule;
   const setting = { timezone, now, dates };
-  if (schedule.kind !== 'once') return describe(schedule, (day) => dayText(day, setting));
-  return `once on ${moment(schedule.onceAt, setting).replace(/ (?=\d+:)/, ' at ')}`;
+  if (schedule.kind !== 'once') return describe(schedule, { day: (day) => dayText(day, setting), now });
+  const [day = '', clock = ''] = moment(schedule.onceAt, setting).split(/ (?=\d+:)/);
+  return texts.clock.once(day, clock);
 }
 
 export function capital(text: string): string {

@@ -5,7 +5,6 @@ import { isBlank, titleFrom } from '../../../domain/task.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { button, dataOf, longId, shortId, type Rows } from './press.ts';
-import type { Rich } from './rich.ts';
 import type { Asker } from './rights.ts';
 
 /** Long enough to look something up, short enough that nobody is surprised by what becomes of their next message. */
@@ -42,8 +41,21 @@ const OlderSchedule = z.union([
     .transform(({ start_at: startAt, ...rest }) => ({ ...rest, startAt })),
 ]);
 
-/** The words about the time are kept, to be read again when the zone of the chat changes meanwhile. */
-const When = z.object({ words: z.string(), at: z.number(), schedule: z.union([Schedule, OlderSchedule]) });
+/** A button that reads something else: its label, and all the words as it reads them. */
+export const Offer = z.object({ text: z.string(), when: z.string() });
+export type Offer = z.output<typeof Offer>;
+
+/**
+ * The words about the time are kept, to be read again when the zone of the chat changes meanwhile. `assumed` says what was
+ * not said; `ways` lead to what could have been meant instead, and `back` from there to what is `from` these words.
+ */
+const When = z.object({
+  words: z.string(),
+  at: z.number(),
+  schedule: z.union([Schedule, OlderSchedule]),
+  assumed: z.array(z.string()).default([]),
+  ways: z.array(Offer.extend({ back: z.string(), from: z.string() })).default([]),
+});
 
 /** The policies that a few words beside the time can bring. */
 const Policies = z.object({
@@ -51,9 +63,22 @@ const Policies = z.object({
   quiet: z.object({ mode: z.literal('off') }).optional(),
 });
 
+/** The message of the person that began the draft; it may be edited later. */
+const Said = z.object({
+  message: z.number(),
+  command: z.string().nullable(),
+  /** It was a text alone: its time was asked for, and stays when the text is edited. */
+  isTimeless: z.boolean().optional(),
+});
+
 /** Parts of the task that are there already, whatever is still asked for. */
 const Kept = z.object({
+  said: Said.optional(),
   text: z.string().optional(),
+  /** `@ben`, for whom it is. */
+  forWhom: z.string().optional(),
+  /** The task that was made of the message before it was edited: it is changed, and none is made. */
+  taskId: z.string().optional(),
   media: z.object({ kind: z.enum(mediaKinds), fileId: z.string() }).optional(),
   /** Telegram sends several pictures as so many messages, which have this in common. */
   album: z.string().optional(),
@@ -91,6 +116,7 @@ const formerSteps: ReadonlySet<string> = new Set([
   'yearday',
   'cron',
   'templates',
+  'offer',
 ]);
 
 const kept = Kept.default({});
@@ -100,30 +126,38 @@ const plan = Plan.optional().catch(undefined);
 /**
  * The step at which the making of a task stands says what the next plain message of the person is.
  *
- *   ask (when and what) -> text (what) -> preview -> made
+ *   ask (when and what) | question (the piece that is missing) -> text (what) -> preview -> made
  *   ask -> preview      preview -> time (when) -> preview      edit (the new value of an existing task)
  *
  * By buttons, each step in the same message, with a way back from each:
  *
  *   ask | time [-> days | month | date] -> hour -> minute -> text | preview      preview -> retext -> preview
  *
- * `offer` keeps a file that came alone until somebody says that it is to be scheduled. `made` stays until it expires, so
- * that a second press finds the task that the first one made.
+ * `made` stays until it expires, so that a second press finds the task that the first one made.
  */
 const Step = z.discriminatedUnion('step', [
   z.object({ step: z.literal('ask'), kept }),
+  z.object({
+    step: z.literal('question'),
+    ask: z.string(),
+    /** The words that lack a piece, or have several readings; empty where the whole time is missing. */
+    phrase: z.string(),
+    offers: z.array(Offer),
+    kept,
+  }),
   z.object({ step: z.enum(partSteps), plan: Plan, kept }),
   z.object({ step: z.literal('text'), when: When, plan, kept }),
   z.object({ step: z.literal('preview'), when: When, text: z.string(), plan, kept }),
   z.object({ step: z.literal('time'), text: z.string(), when: When.optional(), kept }),
   z.object({ step: z.literal('retext'), when: When, text: z.string(), plan, kept }),
-  z.object({ step: z.literal('offer'), kept: Kept }),
-  z.object({ step: z.literal('made'), taskId: z.string() }),
+  z.object({ step: z.literal('made'), taskId: z.string(), said: Said.optional(), words: z.string().optional() }),
   z.object({
     step: z.literal('edit'),
     taskId: z.string(),
     what: z.enum(['time', 'text', 'title']),
     misses: z.number(),
+    /** Answers to what was asked about the new time. */
+    offers: z.array(Offer).default([]),
   }),
 ]);
 export type DraftStep = z.output<typeof Step>;
@@ -139,30 +173,61 @@ export interface OpenDraft {
 /** A draft of which it is known at which step it stands. */
 export type DraftAt<S extends DraftStep['step']> = OpenDraft & { readonly step: StepOf<S> };
 
-/** The draft takes the place of the one before it. Each has an id of its own, so that buttons of older ones are over. */
-export function putDraft(ctx: Asker & Pick<ChatContext, 'clock'>, id: string, step: DraftStep): DraftChange {
+/** `drops` is the draft whose place it takes. Each has an id of its own, so that the buttons of that one are over. */
+export function putDraft(
+  ctx: Asker & Pick<ChatContext, 'clock'>,
+  id: string,
+  step: DraftStep,
+  drops?: string,
+): DraftChange {
   const { step: name, ...body } = step;
-  return putRow(ctx, { id, step: name, body, expiresAt: ctx.clock.now() + draftMs });
+  const said = 'kept' in step ? step.kept.said : step.step === 'made' ? step.said : undefined;
+  const row = { id, step: name, body, messageId: said?.message ?? null, expiresAt: ctx.clock.now() + draftMs };
+  return putRow(ctx, row, drops);
 }
 
 /** The row that is kept of this person here, whatever it is. */
-export function putRow({ place, person }: Asker, row: Pick<Draft, 'id' | 'step' | 'body' | 'expiresAt'>): DraftChange {
-  return { is: 'put', draft: { ...row, chatId: place.chat.id, userId: person.actor, topic: place.topic } };
+export function putRow(
+  { place, person }: Asker,
+  row: Pick<Draft, 'id' | 'step' | 'body' | 'messageId' | 'expiresAt'>,
+  drops?: string,
+): DraftChange {
+  return { is: 'put', draft: { ...row, chatId: place.chat.id, userId: person.actor, topic: place.topic }, drops };
 }
 
-/** The draft that waited for something from this person here when they said it. */
-export async function draftHere({
-  place,
-  person,
-  date,
-  store,
-}: Asker & Pick<ChatContext, 'date' | 'store'>): Promise<OpenDraft | null> {
-  const open = opened(await store.openDraft(place.chat.id, person.actor, place.topic, date));
+/**
+ * The draft that the words are for: the one whose message they answer, or the newest one of this person here. Null where they
+ * answer what is over, or the question of somebody else.
+ */
+export async function draftHere(ctx: ChatContext): Promise<OpenDraft | null> {
+  const { place, person, date, store } = ctx;
+  const answered = await draftAnswered(ctx);
+  const isTheirs = answered?.chatId === place.chat.id && answered.userId === person.actor && answered.expiresAt > date;
+  if (answered !== null && !isTheirs) return null;
+  const open = opened(answered ?? (await store.openDraft(place.chat.id, person.actor, place.topic, date)));
   return open === null || open.step.step === 'made' ? null : open;
 }
 
+/** The draft whose message the words answer: that has the id of the draft in the outbox. */
+export async function draftAnswered({ place, repliedTo, store }: ChatContext): Promise<Draft | null> {
+  if (repliedTo?.isOurs !== true) return null;
+  const about = await store.messageAt(place.chat.address, repliedTo.messageId);
+  return about === null ? null : store.readDraft(about.deliveryId);
+}
+
+/** Our message that shows the draft; null while it is not known. */
+export async function messageOf({ store }: ChatContext, { row, step }: OpenDraft): Promise<number | null> {
+  const shownIn = 'kept' in step ? step.kept.message : undefined;
+  return shownIn ?? (await store.sentMessage(row.id))?.messageId ?? null;
+}
+
+/** The message with the words, which may be edited later. */
+export function saidIn({ isPress, messageId, command }: ChatContext): Kept['said'] {
+  return isPress || messageId <= 0 ? undefined : { message: messageId, command };
+}
+
 /** Drafts that were written by another version, and cannot be read by this one, are gone. */
-function opened(row: Draft | null): OpenDraft | null {
+export function opened(row: Draft | null): OpenDraft | null {
   if (row === null) return null;
   const step = !formerSteps.has(row.step) ? row.step : row.body['when'] === undefined ? 'ask' : 'text';
   const read = Step.safeParse({ ...row.body, step });
@@ -183,27 +248,15 @@ export async function draftOf(ctx: ChatContext, short: string): Promise<FoundDra
   return { is: 'open', draft };
 }
 
+/** Nothing is made in it, but a task is changed. */
+export function isEditing(step: DraftStep): boolean {
+  return step.step === 'edit' || (step.step === 'preview' && step.kept.taskId !== undefined);
+}
+
 /** The title of a task that is made without one; a picture without words is called what it is. */
 export function titleOf({ text, media }: { readonly text: string; readonly media: Media | null | undefined }): string {
   if (!isBlank(text) || media === null || media === undefined) return titleFrom(text);
   return texts.wizard.kinds[media.kind];
-}
-
-/** Words about the draft that is lost when another task is begun in the same place. */
-export function replacedWords(draft: OpenDraft | null): Rich | null {
-  const step = draft?.step;
-  if (step === undefined || step.step === 'offer' || step.step === 'made') return null;
-  return step.step === 'edit' ? texts.making.editReplaced : texts.making.replaced(knownOf(step));
-}
-
-/** The title, or as much of the time as there is, tells a draft from others; null where nothing was said. */
-function knownOf(step: Exclude<OpenDraft['step'], { step: 'edit' | 'made' }>): string | null {
-  const text = 'text' in step ? step.text : (step.kept.text ?? '');
-  const { media } = step.kept;
-  if (!isBlank(text) || media !== undefined) return titleOf({ text, media });
-  if ('when' in step && step.when !== undefined) return step.when.words;
-  const plan = 'plan' in step ? step.plan : undefined;
-  return plan === undefined ? null : (plan.lead ?? texts.wizard.rhythms[plan.rhythm]);
 }
 
 /* ---- words that are meant for us, and the clocks on which a time in them is read ---- */

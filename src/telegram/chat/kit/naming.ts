@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ChatTasksQuery, Draft } from '../../../app/ports/chats.ts';
+import type { ChatTasksQuery, Draft, Titled } from '../../../app/ports/chats.ts';
+import { type Found, isWholeTitle, tasksNamed } from '../../../app/tasks/named.ts';
 import type { Deed } from '../../../domain/access.ts';
 import { undoMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -7,9 +8,9 @@ import type { Answer, ChatContext, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { answer, answerWith, choiceDrawn, pageSize, Refused } from './answers.ts';
 import { taskName } from './card.ts';
-import { draftHere, replacedWords, putRow } from './drafts.ts';
+import { putRow, saidIn } from './drafts.ts';
 import { button, dataOf, shortId } from './press.ts';
-import { blocks } from './rich.ts';
+import { blocks, type Rich } from './rich.ts';
 import { demand } from './rights.ts';
 
 /** The wish of a command towards a task. */
@@ -19,8 +20,11 @@ export interface Wish {
   readonly verb: string;
   /** Tasks that the wish fits. */
   readonly fits?: ChatTasksQuery['filter'];
-  /** Nothing may follow the task: words that do could name another one, and are not guessed at. */
-  readonly isAlone?: boolean;
+  /**
+   * Says of words whether they can follow the task: `maybe` where only an answer can tell what is wrong with them. Absent
+   * where nothing may follow, so that all words are the name of a task.
+   */
+  readonly takes?: (words: string, ctx: ChatContext) => 'yes' | 'maybe' | 'no';
   /** The task is asked for even where there is one task alone. */
   readonly isAsked?: boolean;
   /** A number that names no task is a count. */
@@ -35,6 +39,7 @@ export interface Named {
   readonly rest: string;
   /** The run that is meant, where what was said answers a message about one. */
   readonly runId?: string | null;
+  readonly occurrenceId?: string | null;
 }
 
 /** The subject of a word that names none: of the message that it answers, or of the topic in which it stands. */
@@ -96,9 +101,11 @@ export async function namedTask(ctx: ChatContext, wish: Wish): Promise<Named> {
   const implied = await impliedBy(ctx);
   const numbered = numberIn({ topicTask: implied?.task ?? null }, args);
   if (numbered === null) {
+    const called = await calledIn(ctx, wish, implied);
+    if (called !== null) return calledTask(ctx, wish, called);
     if (implied === null) return unnamed(ctx, wish);
-    const { task, runId } = implied;
-    return allowed(ctx, wish, { task, rest: args.trim(), runId }, true);
+    const { task, runId, occurrenceId } = implied;
+    return allowed(ctx, wish, { task, rest: args.trim(), runId, occurrenceId }, true);
   }
   const task = await ctx.store.taskByNumber(place.chat.id, numbered.number);
   if (task === null && wish.isCounting === true && /^\d+$/.test(args.trim())) {
@@ -110,9 +117,55 @@ export async function namedTask(ctx: ChatContext, wish: Wish): Promise<Named> {
   return allowed(ctx, wish, { task, rest: numbered.rest }, isImplied);
 }
 
+/**
+ * The name with which the words begin. Words that can be said of the task that is meant anyway are no name, unless they are
+ * a whole title; among several tasks they are one where what follows can be said of it.
+ */
+async function calledIn(ctx: ChatContext, wish: Wish, implied: Implied | null): Promise<Found<Titled> | null> {
+  const words = ctx.args.trim();
+  if (words === '') return null;
+  const all = await ctx.store.titlesIn(ctx.place.chat.id, ctx.clock.now() - undoMs);
+  const live = all.filter(({ state }) => state !== 'deleted');
+  const reads = wish.takes?.(words, ctx) ?? 'no';
+  const isMeant = implied === null ? reads === 'yes' && live.length === 1 : wish.takes !== undefined;
+  const named = (titles: readonly Titled[]) =>
+    tasksNamed(words, isMeant ? titles.filter((title) => isWholeTitle(words, title)) : titles);
+  const found = named(live) ?? named(all);
+  const isName = found?.tasks.some((title) => isWholeTitle(words, title)) === true || reads !== 'yes';
+  if (found === null || isName) return found;
+  return !found.isGuess && wish.takes?.(found.rest, ctx) === 'yes' ? found : null;
+}
+
+/** The task of which the words are the name, where they are that of no other; null where they are none. */
+export async function calledAlone({ place, store }: ChatContext, words: string): Promise<Titled | null> {
+  const found = tasksNamed(words, await store.titlesIn(place.chat.id, Number.MAX_SAFE_INTEGER));
+  const [task, other] = found?.rest === '' ? found.tasks : [];
+  return other === undefined ? (task ?? null) : null;
+}
+
+/** One that fits the wish is meant rather than another of that name; a slip is asked about before something is lost by it. */
+async function calledTask(ctx: ChatContext, wish: Wish, { tasks, rest, isGuess }: Found<Titled>): Promise<Named> {
+  const fitting = tasks.filter(({ state }) => state === wish.fits);
+  const meant = fitting.length === 0 ? tasks : fitting;
+  const found = (await Promise.all(meant.slice(0, pageSize).map(({ id }) => ctx.store.readTask(id)))).filter(
+    (task) => task !== null,
+  );
+  const [task, other] = found;
+  const isClear = other === undefined && !(isGuess && wish.isAsked === true);
+  if (task === undefined) throw new Refused(texts.chat.noSuchTask);
+  if (isClear) return allowed(ctx, wish, { task, rest }, false);
+  throw new Refused(
+    await choiceOf(ctx, wish, {
+      lead: other === undefined ? texts.list.isThisMeant : texts.list.whichOfThese,
+      tasks: found,
+      words: rest,
+    }),
+  );
+}
+
 async function allowed(ctx: ChatContext, wish: Wish, named: Named, isImplied: boolean): Promise<Named> {
   await demand(ctx, wish.deed, named.task);
-  if (wish.isAlone === true && named.rest !== '') throw new Refused(leftOver(ctx, named, isImplied));
+  if (wish.takes === undefined && named.rest !== '') throw new Refused(leftOver(ctx, named, isImplied));
   if (named.task.state === 'deleted' && wish.isForDeleted !== true)
     throw new Refused(deletedAnswer(named.task, ctx.clock.now()));
   return named;
@@ -138,10 +191,11 @@ function deletedAnswer(task: Task, now: number): Answer {
 
 /** A task that is alone is the one; among several it is asked which, and the typed words are kept for the answer. */
 async function unnamed(ctx: ChatContext, wish: Wish): Promise<Named> {
-  const only = await onlyOne(ctx.place, ctx.store, wish);
   const words = ctx.args.trim();
+  const isName = words !== '' && (wish.takes?.(words, ctx) ?? 'no') === 'no';
+  const only = isName && wish.takes === undefined ? null : await onlyOne(ctx.place, ctx.store, wish);
   if (only !== null) return allowed(ctx, wish, { task: only, rest: words }, true);
-  throw new Refused(await which(ctx, wish));
+  throw new Refused(await which(ctx, wish, isName));
 }
 
 async function onlyOne(place: Place, store: ChatContext['store'], wish: Wish): Promise<Task | null> {
@@ -149,18 +203,30 @@ async function onlyOne(place: Place, store: ChatContext['store'], wish: Wish): P
   return other === undefined ? (task ?? null) : null;
 }
 
-async function which(ctx: ChatContext, { verb, fits, isAlone }: Wish): Promise<Answer> {
+/** Words that nothing is called by are said to be so, and are not kept as what follows the task. */
+async function which(ctx: ChatContext, wish: Wish, isName: boolean): Promise<Answer> {
   const { place, command, args } = ctx;
-  const tasks = await shortList(place, ctx.store, fits ?? 'all');
+  const { list } = texts;
+  const tasks = await shortList(place, ctx.store, wish.fits ?? 'all');
   const [first] = tasks;
-  if (first === undefined) return answer(texts.list.noneAtAll);
-  const name = command ?? 'task';
-  const words = isAlone === true ? '' : args.trim();
-  const lead = texts.list.whichOne(`/${name} #${first.number}`, words);
-  if (words === '') return answerWith(choiceDrawn(lead, tasks, dataWith(verb)));
-  const kept = keptFor(ctx, { command: name, words }, { id: ctx.ids.next(), now: ctx.clock.now() });
-  const dropped = kept.draft === null ? null : replacedWords(await draftHere(ctx));
-  return { ...answerWith(choiceDrawn(blocks(dropped, lead), tasks, kept.dataFor)), draft: kept.draft };
+  if (first === undefined) return answer(list.noneAtAll);
+  const words = isName ? '' : args.trim();
+  const asked = list.whichOne(`/${command ?? 'task'} #${first.number}`, words);
+  return choiceOf(ctx, wish, { lead: isName ? blocks(list.noSuchName(args.trim()), asked) : asked, tasks, words });
+}
+
+interface Choice {
+  readonly lead: Rich | string;
+  readonly tasks: readonly Task[];
+  /** Words behind the task, for when it is pressed. */
+  readonly words: string;
+}
+
+async function choiceOf(ctx: ChatContext, { verb, takes }: Wish, { lead, tasks, words }: Choice): Promise<Answer> {
+  if (words === '' || takes === undefined) return answerWith(choiceDrawn(lead, tasks, dataWith(verb)));
+  const made = { id: ctx.ids.next(), now: ctx.clock.now() };
+  const kept = keptFor(ctx, { command: ctx.command ?? 'task', words }, made);
+  return { ...answerWith(choiceDrawn(lead, tasks, kept.dataFor)), draft: kept.draft };
 }
 
 function dataWith(verb: string): (task: Task) => string | null {
@@ -206,7 +272,13 @@ function keptFor(ctx: ChatContext, { command, words }: Unnamed, { id, now }: { i
   if (inline({ id }) !== null) return { dataFor: inline, draft: null };
   return {
     dataFor: (task: Task) => dataOf('which', shortId(task.id), `@${shortId(id)}`),
-    draft: putRow(ctx, { id, step: stepName, body: { command, words }, expiresAt: now + keptMs }),
+    draft: putRow(ctx, {
+      id,
+      step: stepName,
+      body: { command, words },
+      messageId: saidIn(ctx)?.message ?? null,
+      expiresAt: now + keptMs,
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { may, refusalText, type Deed, type Actor } from '../../../domain/access.ts';
+import { may, type Deed, type Actor } from '../../../domain/access.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { ChatContext, ChatDeps, Place } from '../context.ts';
 import { texts } from '../texts.ts';
@@ -17,11 +17,16 @@ export async function refusal(
   if (task !== null && task.chatId !== place.chat.id) return texts.chat.noSuchTask;
   const verdict = may(person, deed, { chat: place.chat, task });
   if (verdict.ok) return null;
-  const { is } = verdict.refusal;
-  return refusalText(verdict.refusal, {
-    ownerName: is === 'not_theirs' ? await nameOf({ store }, verdict.refusal.ownerId) : null,
-    admins: is === 'admins_only' ? await adminsOf(place, { store }) : [],
-  });
+  switch (verdict.refusal.is) {
+    case 'unseen':
+      return texts.chat.noSuchTask;
+    case 'not_theirs':
+      return texts.access.notTheirs(await nameOf({ store }, verdict.refusal.ownerId));
+    case 'admins_only':
+      return texts.access.adminsOnly(await adminsOf(place, { store }));
+    case 'owners_only':
+      return texts.access.ownersOnly;
+  }
 }
 
 /** Throws the refusal, where there is one. */

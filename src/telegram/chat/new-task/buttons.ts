@@ -1,9 +1,8 @@
 import type { TaskInput } from '../../../app/tasks/definition.ts';
-import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { Task } from '../../../domain/task.ts';
+import { titleFrom, type Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { redrawn, Refused, sentenceOf, templateFault, toastOf, triedTo } from '../kit/answers.ts';
@@ -12,6 +11,7 @@ import { scheduleText } from '../kit/clock.ts';
 import {
   type DraftAt,
   draftOf,
+  isEditing,
   type MakingStep,
   putDraft,
   type OpenDraft,
@@ -22,7 +22,7 @@ import { onChat, onFound, targetOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
-import { proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
+import { instructionsOf, proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
 import { retimed, chosen, isFormer } from './wizard.ts';
 
@@ -82,16 +82,20 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
   return {
     replies: [{ is: 'edit', messageId, shown: await withNote(shown, ctx), cardOf: task.id }],
     ...toastOf(texts.making.created(task.number)),
-    draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
+    draft: putMade(ctx, row.id, step, task),
   };
 }
 
+function putMade(ctx: ChatContext, id: string, { kept, when }: StepOf<'preview'>, task: Task) {
+  return putDraft(ctx, id, { step: 'made', taskId: task.id, said: kept.said, words: when.words });
+}
+
 function requestInput({ text, when, kept }: StepOf<'preview'>, plain: boolean): TaskInput {
-  const { media, policies } = kept;
+  const { media, policies, forWhom } = kept;
   const sent = media === undefined ? {} : { media: { kind: media.kind, file_id: media.fileId } };
   return {
-    ...(media === undefined ? {} : { title: titleOf({ text, media }) }),
-    instructions: text,
+    ...(media === undefined && forWhom === undefined ? {} : { title: titleOf({ text, media }) }),
+    instructions: instructionsOf({ text, kept }),
     schedule: inputOf(when.schedule),
     ...(plain || media !== undefined
       ? { action: { kind: 'message', ...(plain ? { plain: true } : {}), ...sent } }
@@ -135,7 +139,10 @@ async function choicePressed(ctx: ChatContext, { row, step }: MakingDraft): Prom
   if (that !== undefined && step.step === 'preview') return sameTitlePressed(ctx, { row, step, action: that });
   const moved = await triedTo(async () => {
     const next = chosen(step, action, { speaking: ctx, value, more });
-    return next === null ? null : turned(ctx, row.id, next);
+    if (next === null) return null;
+    // Buttons are redrawn at the pace of the chat, and the toast comes at once.
+    const toast = next.step === 'days' && action === 'd' ? toastOf(texts.wizard.daysChosen(next.plan.days)) : {};
+    return { ...(await turned(ctx, row.id, next)), ...toast };
   });
   if ('refusal' in moved) throw new Refused(short(sentenceOf(moved.refusal) ?? moved.refusal.message));
   if (moved.made !== null) return moved.made;
@@ -157,36 +164,42 @@ export const newTaskButtons = {
   // The time is asked for again; it is chosen or written.
   retime: onDraft(atPreview, (ctx, { row, step }) => turned(ctx, row.id, retimed(step))),
   cancel: onDraft(anywhere, async (ctx, { row, step }) => {
-    const words = step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
+    const words = isEditing(step) ? texts.making.editDropped : texts.making.dropped;
     return { ...redrawn(ctx, drawn(words)), draft: { is: 'drop', draftId: row.id } };
   }),
   wizard: onChat('create', onDraft(inMaking, choicePressed)),
 } satisfies Buttons;
 
-const thatActions = ['that', 'thattime', 'thattext'] as const;
+const thatActions = ['that', 'thattime', 'thattext', 'thatboth'] as const;
 
 /** Without what could be written instead, because it was pressed. */
 function short(sentence: string): string {
   return sentence.replace(/ Try "[\s\S]*$/, '');
 }
 
-/** The task of the same title: `that` shows what could be changed about it, `thattime` and `thattext` change it. */
+/** Another task that is meant: `that` shows what could be changed about it, the others change it. */
 const sameTitlePressed = onFound('change', twinOf, async (ctx, { task, row, step, action }) => {
   if (action === 'that') return redrawn(ctx, changeOffered(task, { row, step }, ctx.clock.now()));
-  const patch: TaskPatch =
-    action === 'thattime' ? { schedule: inputOf(step.when.schedule) } : { instructions: step.text };
-  const { task: changed, entryId } = await ctx.tasks.edit(targetOf(ctx, task), patch);
+  const schedule = action === 'thattext' ? {} : { schedule: inputOf(step.when.schedule) };
+  const isDerived = titleFrom(task.instructions) === task.title;
+  const title = isDerived && action === 'thatboth' ? { title: titleOfStep(step) } : {};
+  const text = action === 'thattime' ? {} : { ...title, instructions: instructionsOf(step) };
+  const { task: changed, entryId } = await ctx.tasks.edit(targetOf(ctx, task), { ...schedule, ...text });
   const words = lines(texts.edit.changed(taskName(changed)), await nextSentence(changed, ctx));
   return {
     ...redrawn(ctx, drawn(words, undoRow(changed, entryId))),
-    draft: putDraft(ctx, row.id, { step: 'made', taskId: task.id }),
+    draft: putMade(ctx, row.id, step, task),
   };
 });
 
 type TwinPressed = PreviewDraft & { readonly action: (typeof thatActions)[number] };
 
 async function twinOf({ store, place }: ChatContext, pressed: TwinPressed) {
-  const task = await store.taskByTitle(place.chat.id, titleOfStep(pressed.step));
+  const { taskId } = pressed.step.kept;
+  const task =
+    taskId === undefined
+      ? await store.taskByTitle(place.chat.id, titleOfStep(pressed.step))
+      : await store.readTask(taskId);
   if (task === null) throw new Refused(texts.chat.noSuchTask);
   return { ...pressed, task };
 }
@@ -194,13 +207,19 @@ async function twinOf({ store, place }: ChatContext, pressed: TwinPressed) {
 function changeOffered(task: Task, { row, step }: PreviewDraft, now: number) {
   const { wizard, button: words } = texts;
   const id = shortId(row.id);
-  const isSameTime = JSON.stringify(task.schedule) === JSON.stringify(step.when.schedule);
-  const isSameText = task.instructions.trim() === step.text.trim();
   return drawn(wizard.changeThat(taskName(task), scheduleText(task.schedule, now), task.schedule.timezone), [
     [
-      isSameTime ? null : button(wizard.useTime, dataOf('wizard', id, 'thattime')),
-      isSameText ? null : button(wizard.useText, dataOf('wizard', id, 'thattext')),
+      isSameTime(task, step) ? null : button(wizard.useTime, dataOf('wizard', id, 'thattime')),
+      isSameText(task, step) ? null : button(wizard.useText, dataOf('wizard', id, 'thattext')),
     ],
     [button(words.edit, dataOf('edit', shortId(task.id))), button(words.back, dataOf('wizard', id, 'stay'))],
   ]);
+}
+
+export function isSameTime({ schedule }: Task, { when }: StepOf<'preview'>): boolean {
+  return JSON.stringify(schedule) === JSON.stringify(when.schedule);
+}
+
+export function isSameText({ instructions }: Task, step: StepOf<'preview'>): boolean {
+  return instructions.trim() === instructionsOf(step).trim();
 }

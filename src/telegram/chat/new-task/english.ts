@@ -11,27 +11,19 @@ export const examples: readonly string[] = [
   'every weekday at 9:00 Stand up',
 ];
 
-const again: Readonly<Record<Where, string>> = {
-  private: 'Write again',
-  group: 'Reply to this message with',
-};
-
 export function list(items: readonly string[]): Rich {
   return lines(...items.map((item) => code(item)));
 }
 
 export const makingTexts = {
   unread: (sentence: string, tries: readonly string[], where: Where): Rich =>
-    blocks(sentence, lines('These can be read:', list(tries)), `${again[where]} the time, or press Cancel.`),
-  /** The sentence where the text is wanted too. */
-  unreadBoth: (sentence: string, tries: readonly string[], where: Where): Rich =>
     blocks(
       sentence,
-      lines('These can be read:', list(tries)),
-      `${again[where]} both in one message, first the time and then the text, or press Cancel.`,
+      lines('For example:', list(tries)),
+      where === 'group' ? 'Reply to this message, or press Cancel.' : null,
     ),
   unreadQuick: (sentence: string, tries: readonly string[]): Rich =>
-    blocks(sentence, lines('These can be read:', list(tries))),
+    blocks(sentence, lines('For example:', list(tries))),
   askTime: (title: string, tries: readonly string[]): Rich =>
     blocks(say`Send the new time for ${italic(oneLine(title, 60))}. For example:`, list(tries)),
   timeTries: ['tomorrow at 8am', 'every day at 9', 'every 2 weeks on monday 10:00'] as readonly string[],
@@ -52,18 +44,20 @@ export const makingTexts = {
     right:
       'Results get a topic of their own, and I may not manage topics here. They wait until an admin of the group allows it: see /start.',
   },
-  replaced: (title: string | null): Rich =>
-    title === null
-      ? say`The task you had begun here is dropped.`
-      : say`The task you had begun here (${italic(oneLine(title, 60))}) is dropped.`,
-  editReplaced: say`The change you had begun here is dropped.`,
   dropped: 'Cancelled. Nothing was made.',
   editDropped: 'Cancelled. Nothing was changed.',
-  over: 'This draft is over. Send /new to begin again.',
-  expired: 'This draft has waited for more than 30 minutes and is over. Send /new to begin again.',
-  onlyTheirs: 'Only the person who began this task may press here.',
+  over: 'This was answered or cancelled. To begin again, send me the words anew.',
+  expired: 'This waited for more than 30 minutes and has expired. To begin again, send me the words anew.',
+  onlyTheirs: 'Only the person who began this task may answer here.',
   created: (number: number): string => `Created as #${number}`,
   createdBefore: (number: number): string => `It is there already: #${number}`,
+  assumed: (what: string): string => `Assumed: ${what}`,
+  forWhom: (name: string): string => `For ${name}`,
+  changeToo: (name: Rich, when: string, text: string): Rich =>
+    blocks(
+      say`You have edited your message. Change ${name} as well?`,
+      lines(say`When: ${when}`, quote(shortened(text, 600))),
+    ),
   templateFault: (message: string): Rich =>
     blocks(
       say`The text looks like a template, because it contains ${code('{{')} or ${code('{%')}, and has a fault:`,
@@ -76,7 +70,22 @@ export const makingTexts = {
   quota: (whose: 'user' | 'chat', limit: number): string =>
     `${whose === 'user' ? 'You have' : 'This chat has'} ${limit} ${limit === 1 ? 'task' : 'tasks'} that can still run, and that is the limit. Delete one that is no longer needed: /tasks`,
   quickHint: (): Rich =>
-    say`I did not find a time in that. Try ${code('/new tomorrow at 8am Call mum')}, or see /help.`,
+    blocks(
+      'Tell me when and what, for example:',
+      list(['tomorrow 9 call mum', 'in 20 minutes pizza', 'every weekday at 9:00 stand up']),
+      'Everything else: /help',
+    ),
+} as const;
+
+/** Questions for the piece that is missing. */
+export const askedTexts = {
+  when: 'When should I send it?',
+  file: (kind: MediaKind): Rich => say`I can send this ${mediaWords[kind]} again. ${bold('When should I send it?')}`,
+  answer: (where: Where): string =>
+    where === 'private' ? 'Press one, or write it.' : 'Press one, or reply to this message.',
+  inAnHour: 'In 1 hour',
+  tonight: 'Tonight 20:00',
+  tomorrow: 'Tomorrow 09:00',
 } as const;
 
 const here = {
@@ -92,7 +101,7 @@ export const wizardTexts = {
   heading: 'New task',
   ask: (where: Where): Rich =>
     blocks(
-      lines(bold('When shall it come?'), `Choose, or ${here[where]} when and what, for example:`),
+      lines(bold('When should I send it?'), `Choose, or ${here[where]} when and what, for example:`),
       lines(
         ...[
           'in 20 minutes Take the pizza out',
@@ -103,7 +112,7 @@ export const wizardTexts = {
     ),
   askTimeOf: (where: Where, tries: readonly string[]): Rich =>
     blocks(
-      lines(bold('When shall it come?'), `Choose, or ${here[where]} the time, for example:`),
+      lines(bold('When should I send it?'), `Choose, or ${here[where]} the time, for example:`),
       lines(...tries.map(code)),
     ),
   days: (where: Where): Rich =>
@@ -150,16 +159,17 @@ export const wizardTexts = {
     animation: 'Animation',
   } satisfies Record<MediaKind, string>,
   with: (kind: MediaKind): string => `With ${withArticle(mediaWords[kind])}`,
-  offer: (kind: MediaKind): string =>
-    `I can send this ${mediaWords[kind]} again when you want. Press Schedule this, or write when.`,
   nothingToSchedule: 'Reply to the message that you want to schedule, and write when: schedule this tomorrow at 9',
   same: (number: number, title: string): Rich =>
     say`There is ${bold(`#${number}`)} ${oneLine(title, 60)} already. Edit that one, or add this one as well?`,
   changeThat: (name: Rich, when: string, zone: string): Rich =>
-    lines(say`${name} comes ${when} (${zone}).`, 'What shall be changed about it?'),
+    lines(say`${name} comes ${when} (${zone}).`, 'What do you want to change?'),
   useTime: 'Use the new time',
   useText: 'Use the new text',
+  changeIt: 'Change it',
   chosen: (day: string): string => `✓ ${day}`,
+  daysChosen: (days: readonly string[]): string =>
+    days.length === 0 ? 'No day yet' : days.map((day) => day.charAt(0).toUpperCase() + day.slice(1, 3)).join(', '),
   rhythms: {
     day: 'Every day',
     weekday: 'Weekdays',
@@ -176,7 +186,6 @@ export const wizardTexts = {
   changeText: 'Change text',
   dontAsk: 'Don’t ask',
   notUrgent: 'Not urgent',
-  scheduleThis: 'Schedule this',
   addAnyway: 'Add anyway',
   editThat: 'Edit that one',
 } as const;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
 import type { AppError } from '../../../domain/errors.ts';
@@ -9,8 +10,8 @@ import { readWhen } from '../../../domain/when/when.ts';
 import type { ChatContext, Place } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
-import { clockIn, moments, wordsOf } from '../kit/clock.ts';
-import { titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
+import { clockIn, moments, wordsOf, type Setting } from '../kit/clock.ts';
+import { type Kept, Offer, titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
@@ -53,12 +54,10 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
     proposing.before ?? null,
     lines(
       making.preview(title),
-      wordsOf(schedule, now, setting.dates),
-      making.zone(timezone),
+      ...timeLines(when, setting),
       next.length === 0 ? making.nothingToRun : task.next(moments(next.slice(0, 3), setting)),
       ...warnings.filter((one) => !isRefusal(one)).map(({ message }) => making.note(message)),
-      kept.media === undefined ? null : wizard.with(kept.media.kind),
-      ...policyLines(kept.policies ?? {}, setting),
+      ...keptLines(kept, setting),
       off === null ? null : making.note(making.topicsOff[off]),
       isBlank(text) || text.trim() === title ? null : making.text(text),
     ),
@@ -70,12 +69,32 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
   return drawn(words, proposalButtons(proposing, { asksZone, canCreate, isSame: same !== null }));
 }
 
+/** When it comes, what of that was assumed, and on which clocks. */
+function timeLines({ schedule, assumed }: StepOf<'preview'>['when'], { now, dates }: Setting): readonly string[] {
+  const { making } = texts;
+  return [
+    wordsOf(schedule, now, dates),
+    ...(assumed.length === 0 ? [] : [making.assumed(assumed.join(', '))]),
+    making.zone(schedule.timezone),
+  ];
+}
+
+function keptLines({ forWhom, media, policies = {} }: Kept, setting: Setting): readonly (Rich | string)[] {
+  return [
+    ...(forWhom === undefined ? [] : [texts.making.forWhom(forWhom)]),
+    ...(media === undefined ? [] : [texts.wizard.with(media.kind)]),
+    ...policyLines(policies, setting),
+  ];
+}
+
 /** Slots that creation would refuse are calculated all the same; the reason stands among the warnings. */
 const refusals: ReadonlySet<string> = new Set<Refusal['reason']>(['past', 'never', 'too_dense']);
 
 function isRefusal({ code }: Preview['warnings'][number]): boolean {
   return refusals.has(code);
 }
+
+const waysMax = 2;
 
 interface Offers {
   readonly asksZone: boolean;
@@ -90,7 +109,12 @@ function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offe
   const { asksZone, canCreate, isSame } = offers;
   const { ack, quiet } = step.kept.policies ?? {};
   const create = canCreate ? button(isSame ? wizard.addAnyway : words.create, dataOf('create', id)) : null;
+  // Beside what was assumed stands what could have been meant.
+  const ways = step.when.ways
+    .slice(0, waysMax)
+    .map(({ text }, index) => button(text, dataOf('wizard', id, 'way', index)));
   return [
+    ways,
     asksZone ? [button(words.yes, dataOf('zoneyes', id)), button(words.noChange, dataOf('zones'))] : [],
     offersPlain === true ? [button(words.asPlain, dataOf('plain', id))] : [],
     isSame ? [button(wizard.editThat, dataOf('wizard', id, 'that')), create] : [],
@@ -105,6 +129,27 @@ function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offe
       quiet === undefined ? null : button(wizard.notUrgent, dataOf('wizard', id, 'calm')),
     ],
   ];
+}
+
+const Details = z.object({
+  readings: z.array(Offer).catch([]),
+  offers: z.array(Offer).catch([]),
+});
+
+/** Buttons of one question: more are not looked through. */
+const offersMax = 6;
+
+/** The answers to the question that a fault of the words asks; null for a fault that asks none. */
+export function offersIn({ code, details }: AppError): Offer[] | null {
+  if (code !== 'ambiguous_schedule' && code !== 'incomplete_schedule') return null;
+  const { readings, offers } = Details.parse(details ?? {});
+  return (code === 'ambiguous_schedule' ? readings : offers).slice(0, offersMax);
+}
+
+/** No time stands there, rather than one that is wrong. */
+export function isTimeless(fault: AppError): boolean {
+  const reason = fault.details?.['reason'];
+  return reason === 'unknown' || reason === 'not_first';
 }
 
 /** The sentence alone, and what can be written instead as lines that can be copied. */
@@ -124,6 +169,11 @@ export function titleOfStep({ text, kept }: Pick<StepOf<'preview'>, 'text' | 'ke
   return titleOf({ text, media: kept.media });
 }
 
+/** Telegram tells those who are mentioned in a message. */
+export function instructionsOf({ text, kept: { forWhom } }: Pick<StepOf<'preview'>, 'text' | 'kept'>): string {
+  return forWhom === undefined ? text : `${forWhom}: ${text}`;
+}
+
 /** Throws where no task could have such a text. */
 export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void {
   checkTexts(titleOfStep(step), step.text, { mayBeBlank: step.kept.media !== undefined });
@@ -133,14 +183,15 @@ export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void 
 export async function readAgain(
   ctx: ChatContext,
 ): Promise<{ readonly proposing: Proposing; readonly draft: DraftChange } | null> {
-  const before = (await draftHere(ctx))?.step;
+  const open = await draftHere(ctx);
+  const before = open?.step;
   if (before?.step !== 'preview') return null;
   const { words, at } = before.when;
   const read = timeOr(() => readWhen(words, readingOf({ place: ctx.place, date: at })));
   if (read === null) return null;
   const id = ctx.ids.next();
-  const step: StepOf<'preview'> = { ...before, when: { words, at, schedule: read.schedule } };
-  return { proposing: { draftId: id, step }, draft: putDraft(ctx, id, step) };
+  const step: StepOf<'preview'> = { ...before, when: { ...before.when, schedule: read.schedule } };
+  return { proposing: { draftId: id, step }, draft: putDraft(ctx, id, step, open?.row.id) };
 }
 
 /** The kind of chat in which results would find no topic, as far as is known; null where they would. */

@@ -1,15 +1,19 @@
-import { civilFromDays, dayOfWall, pad, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
+import { dayOfWall, pad } from '../../../domain/schedule/time/calendar.ts';
 import { toWall } from '../../../domain/schedule/time/zone.ts';
-import { MONTH_NAMES, WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
+import { WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { redrawn, silence } from '../kit/answers.ts';
 import { settingHere } from '../kit/card.ts';
-import { capital, dateIn, type Setting, wordsOf } from '../kit/clock.ts';
+import { capital, dateIn, dayText, type Setting, wordsOf } from '../kit/clock.ts';
 import {
   putDraft,
   type MakingStep,
+  type StepOf,
   isForUs,
+  messageOf,
+  opened,
+  saidIn,
   rhythms,
   weekdays,
   type PartStep,
@@ -17,7 +21,7 @@ import {
   titleOf,
 } from '../kit/drafts.ts';
 import { button, dataOf, shortId, type Rows, inRows } from '../kit/press.ts';
-import { blocks, type Rich, drawn, lines } from '../kit/rich.ts';
+import { blocks, bold, type Rich, drawn, lines, quote, shortened } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import type { Where } from './english.ts';
 import { proposalDrawn, checkStep } from './preview.ts';
@@ -45,19 +49,28 @@ export async function stepDrawn(ctx: ChatContext, showing: Showing): Promise<Dra
   return drawn(instead ?? blocks(before, words), rows);
 }
 
-/** A new message below the words of the person; the one with the step before goes, so that there is one to look at. */
+/**
+ * A new message below the words of the person; the one with the step before goes, so that there is one to look at. For words
+ * that were edited, the message that came of them shows what comes of them now.
+ */
 export async function spoken(ctx: ChatContext, showing: Omit<Showing, 'draftId'>): Promise<Answer> {
   const { step } = showing;
-  const id = ctx.ids.next();
+  const before = opened(ctx.mends ?? null);
+  const shownIn = before === null ? null : await messageOf(ctx, before);
+  const id = shownIn === null || ctx.mends === undefined ? ctx.ids.next() : ctx.mends.id;
   const { message, ...kept } = step.kept;
-  const next = { ...step, kept };
+  const said = kept.said ?? saidIn(ctx);
+  const next = { ...step, kept: { ...kept, ...(said === undefined ? {} : { said }) } };
   const shown = await stepDrawn(ctx, { ...showing, draftId: id, step: next });
+  const draft = putDraft(ctx, id, next, (ctx.mends ?? ctx.answers)?.id);
+  if (shownIn !== null) return { replies: [{ is: 'edit', messageId: shownIn, shown }], draft };
   return {
     replies: [
-      { is: 'message', shown },
+      // The message has the id of its draft, so that each leads to the other.
+      { is: 'message', shown, id },
       ...(message === undefined ? [] : [{ is: 'remove', messageId: message } as const]),
     ],
-    draft: putDraft(ctx, id, next),
+    draft,
   };
 }
 
@@ -136,15 +149,30 @@ function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' 
     }
     case 'retext':
       return { words: wizard.retext(titleOf({ text: step.text, media }), where), rows: [wayOut(asking)] };
-    case 'offer': {
-      const words = { text: wizard.offer(media?.kind ?? 'document'), entities: [] };
-      return { words, rows: [[choice(asking, wizard.scheduleThis, 'begin'), cancel(asking)]] };
-    }
+    case 'question':
+      return { words: questionWords(step, where), rows: questionRows(asking, step) };
     default: {
       const { words, rows } = parts[step.step](asking, step.plan);
       return { words, rows: [...rows, wayOut(asking)] };
     }
   }
+}
+
+function questionWords({ ask, phrase, kept }: StepOf<'question'>, where: Where): Rich {
+  const { asked } = texts;
+  const about = phrase === '' ? (kept.text ?? '') : phrase;
+  return blocks(
+    kept.media === undefined || phrase !== '' ? bold(ask) : asked.file(kept.media.kind),
+    about === '' ? null : quote(shortened(about, 200)),
+    asked.answer(where),
+  );
+}
+
+/** Two in a row fit on a phone. */
+function questionRows(asking: Asking, { phrase, offers }: StepOf<'question'>): Rows {
+  const all = offers.map(({ text }, index) => choice(asking, text, 'take', index));
+  const pick = phrase === '' ? choice(asking, texts.pick.pick, 'pick') : null;
+  return [...inRows(all, 2), [pick, cancel(asking)]];
 }
 
 const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>> = {
@@ -179,7 +207,7 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
       hours.map((hour) => choice(asking, `${pad(hour, 2)}:00`, 'h', hour)),
       6,
     );
-    return { words: texts.wizard.hour(leadText(plan), asking.where), rows };
+    return { words: texts.wizard.hour(leadText(plan, asking), asking.where), rows };
   },
   minute: (asking, plan) => {
     const minutes = [0, 10, 15, 20, 30, 40, 45, 50];
@@ -188,7 +216,7 @@ const parts: Readonly<Record<PartStep, (asking: Asking, plan: Plan) => Question>
       minutes.map((minute) => choice(asking, `${hour}:${pad(minute, 2)}`, 't', minute)),
       4,
     );
-    return { words: texts.wizard.minute(leadText(plan), asking.where), rows };
+    return { words: texts.wizard.minute(leadText(plan, asking), asking.where), rows };
   },
 };
 
@@ -197,20 +225,15 @@ function dayIn(date: string): number {
   return dayOfWall(Date.parse(`${date}T00:00:00Z`));
 }
 
-function dayName({ timezone, now }: Asking, ahead: number): string {
+function dayName(asking: Asking, ahead: number): string {
   const { wizard } = texts;
   if (ahead < 2) return ahead === 0 ? wizard.today : wizard.tomorrow;
-  return dayText(dayOfWall(toWall(timezone, now)) + ahead);
-}
-
-function dayText(days: number): string {
-  const { month, day } = civilFromDays(days);
-  return `${WEEKDAY_NAMES[weekdayOf(days)]?.slice(0, 3) ?? ''} ${day} ${MONTH_NAMES[month - 1]?.slice(0, 3) ?? ''}`;
+  return dayText(dayOfWall(toWall(asking.timezone, asking.now)) + ahead, asking);
 }
 
 /** The day or the days as people read them, before there is a time. */
-function leadText({ rhythm, lead = '' }: Plan): string {
-  if (rhythm === 'once') return dayText(dayIn(lead));
+function leadText({ rhythm, lead = '' }: Plan, asking: Asking): string {
+  if (rhythm === 'once') return dayText(dayIn(lead), asking);
   const names = WEEKDAY_NAMES.map((name) => name.toLowerCase());
   return capital(lead.replace(new RegExp(`\\b(?:${names.join('|')})\\b`, 'g'), capital));
 }

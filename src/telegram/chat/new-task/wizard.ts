@@ -1,7 +1,7 @@
 import { AppError } from '../../../domain/errors.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
 import { nth } from '../../../domain/schedule/words/words.ts';
-import { type Asked, readTime } from '../../../domain/when/asked.ts';
+import { type Asked, readAnywhere, readTime } from '../../../domain/when/asked.ts';
 import type { AskedPolicies } from '../../../domain/when/beside.ts';
 import {
   partSteps,
@@ -69,7 +69,16 @@ const moves: Readonly<Record<string, Move>> = {
   retext: (step) => (step.step === 'preview' ? { ...step, step: 'retext' } : null),
   noask: (step) => (step.step === 'preview' ? without(step, 'ack') : null),
   calm: (step) => (step.step === 'preview' ? without(step, 'quiet') : null),
-  begin: (step) => (step.step === 'offer' ? { step: 'ask', kept: step.kept } : null),
+  take: (step, { value, speaking }) => {
+    const offer =
+      step.step === 'question' && isBelow(value, step.offers.length) ? step.offers[Number(value)] : undefined;
+    if (step.step !== 'question' || offer === undefined) return null;
+    const read = readAnywhere(offer.when, readingOf(speaking));
+    return withTime(read, speaking.date, { kept: step.kept, phrase: offer.when });
+  },
+  pick: (step) => (step.step === 'question' ? { step: 'ask', kept: step.kept } : null),
+  way: (step, { value, speaking }) =>
+    step.step === 'preview' && isBelow(value, step.when.ways.length) ? otherWay(step, Number(value), speaking) : null,
   back: (step) => stepBefore(step),
 };
 
@@ -93,8 +102,8 @@ function without(step: StepOf<'preview'>, policy: 'ack' | 'quiet'): StepOf<'prev
 
 /** The days were chosen before, and here is their time. */
 export function timed({ plan, kept }: StepOf<PartStep>, time: string, speaking: PlaceAndDate): MakingStep {
-  const read = readTime(`${plan.lead ?? 'every day'} at ${time}`, readingOf(speaking));
-  return withTime(read, speaking.date, { plan, kept });
+  const phrase = `${plan.lead ?? 'every day'} at ${time}`;
+  return withTime(readTime(phrase, readingOf(speaking)), speaking.date, { plan, kept, phrase });
 }
 
 function isBelow(value: string, max: number): boolean {
@@ -122,14 +131,35 @@ export function hourStep({ plan, kept }: StepOf<PartStep>, lead: string): StepOf
   return { step: 'hour', plan: { ...plan, lead }, kept };
 }
 
+/** The words are read the other way; what was read before is offered in its place. */
+function otherWay(step: StepOf<'preview'>, index: number, { place }: PlaceAndDate): MakingStep | null {
+  const { when } = step;
+  const way = when.ways[index];
+  if (way === undefined) return null;
+  const read = readAnywhere(way.when, readingOf({ place, date: when.at }));
+  const back = { text: way.back, when: way.from, back: way.text, from: way.when };
+  const others = waysOf(read, way.when).filter(({ text }) => text !== back.text && text !== back.back);
+  return { ...step, when: { ...timeOf(read, when.at), ways: [back, ...others] } };
+}
+
+function timeOf({ schedule, words, assumed }: Asked, at: number): StepOf<'preview'>['when'] {
+  return { schedule, words, at, assumed: assumed.map(({ text }) => text), ways: [] };
+}
+
+/** Beside each other reading stand the words that lead back from it. */
+function waysOf({ assumed }: Pick<Asked, 'assumed'>, phrase: string): StepOf<'preview'>['when']['ways'] {
+  return assumed.flatMap(({ text, other }) => (other === null ? [] : { ...other, back: text, from: phrase }));
+}
+
 /** The step that follows a time: the text is asked for, unless it is there; then the task can be shown. */
 export function withTime(
-  { schedule, words, text: said, policies }: Asked,
+  read: Asked,
   at: number,
-  { plan, kept }: { readonly plan?: Plan | undefined; readonly kept: Kept },
+  { plan, kept, phrase = '' }: { readonly plan?: Plan | undefined; readonly kept: Kept; readonly phrase?: string },
 ): MakingStep {
-  const when = { schedule, words, at };
-  const all = keptWith(kept, policies);
+  const { text: said, policies, forWhom } = read;
+  const when = { ...timeOf(read, at), ways: phrase === '' ? [] : waysOf(read, phrase) };
+  const all = { ...keptWith(kept, policies), ...(forWhom === null ? {} : { forWhom }) };
   const { text: known, ...others } = all;
   // The words of the person go before those of the message that they answered.
   const text = said === '' ? known : said;
@@ -158,8 +188,8 @@ function stepBefore(step: MakingStep): MakingStep | null {
     case 'text':
       return step.plan === undefined ? { step: 'ask', kept } : lastPart(step.plan, kept);
     case 'ask':
+    case 'question':
     case 'preview':
-    case 'offer':
       return null;
     default:
       return partBefore(step);

@@ -38,8 +38,8 @@ interface Choice {
   readonly label: (title: string) => string;
 }
 
-const allowing: Choice = { verb: 'allow', label: texts.allow.allow };
-const denying: Choice = { verb: 'deny', label: texts.allow.deny };
+const allowing: Choice = { verb: 'allow', label: (title) => texts.allow.allow(title) };
+const denying: Choice = { verb: 'deny', label: (title) => texts.allow.deny(title) };
 
 interface Meant {
   readonly address: string;
@@ -82,7 +82,10 @@ async function allowGroup(ctx: ChatContext): Promise<Answer> {
   const { address } = ctx.place.chat;
   const { chat, entryId } = await ctx.access.allow({ address, by: ctx.person.actor });
   if (entryId === null) return answer(texts.chat.allowedBefore);
-  const approved: ChatContext = { ...ctx, place: { ...ctx.place, chat } };
+  const approved: ChatContext = {
+    ...ctx,
+    place: { ...ctx.place, chat, timezone: chat.timezone ?? ctx.place.timezone },
+  };
   const { words, rows } = await startWords(approved);
   const id = ctx.ids.next();
   await keepList(ctx, ctx.place, { delivery: id });

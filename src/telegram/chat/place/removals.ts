@@ -7,13 +7,14 @@ import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, redrawn, Refused, toasted, toastOf } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
-import { onChat, onFound, targetOf, threadOf } from '../kit/guards.ts';
-import { numberIn } from '../kit/naming.ts';
+import { onChat, onFound, permitted, targetOf, threadOf } from '../kit/guards.ts';
+import { calledAlone, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { demand, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { peopleCalled } from './allowing.ts';
+import { cleanCommand } from './cleaning.ts';
 
 /** The tasks that a purge is about: of the chat, or of a person, and then here or, for owners of the bot, in all chats. */
 interface Purge {
@@ -102,13 +103,19 @@ async function askedBy(ctx: ChatContext): Promise<Purge> {
   return { person, isEverywhere: scope === 'all' };
 }
 
-/** `/topic delete`: the topic of a task goes, with all its messages, and the task goes on. */
-export const topicCommand = onFound('change', meant, async (ctx, { task }) => {
+/** `/topic delete`, `/topic clean`. */
+export async function topicCommand(ctx: ChatContext): Promise<Answer> {
+  return /^clean$/i.test(ctx.args.trim()) ? cleanCommand(ctx) : deleteTopic(ctx);
+}
+
+/** The topic of a task goes, with all its messages, and the task goes on. */
+const deleteTopic = onFound('change', meant, async (ctx, { task }) => {
   const { topic } = texts;
   if (task.topicState === 'creating') return answer(topic.beingMade(taskName(task)));
   if (task.topicId === null) {
     return answer(ctx.place.isForum ? topic.none(taskName(task)) : topic.unavailable(taskName(task)));
   }
+  if (task.isTopicShared) return answer(topic.shared);
   const isDeleted = task.state === 'deleted';
   return answer(topic.confirm(taskName(task), isDeleted), [
     [button(topic.deleteIt, dataOf('topicdelete', shortId(task.id), task.topicId)), button(topic.keep, dataOf('keep'))],
@@ -116,7 +123,8 @@ export const topicCommand = onFound('change', meant, async (ctx, { task }) => {
 });
 
 /** Also a deleted task may have a topic still, which is closed then. */
-async function meant({ place, store, args }: ChatContext): Promise<{ readonly task: Task }> {
+async function meant(ctx: ChatContext): Promise<{ readonly task: Task }> {
+  const { place, store, args } = ctx;
   const { topic, list } = texts;
   const [, rest] = /^delete(?=\s|$)\s*(.*)$/is.exec(args.trim()) ?? [];
   if (rest === undefined) throw new Refused(answer(topic.how()));
@@ -127,6 +135,8 @@ async function meant({ place, store, args }: ChatContext): Promise<{ readonly ta
     if (task === null) throw new Refused(answer(list.noSuchNumber(numbered.number)));
     return { task };
   }
+  const called = rest.trim() === '' ? null : await calledAlone(ctx, rest);
+  if (called !== null) return { task: await permitted(ctx, 'change', called.id) };
   if (rest.trim() !== '') throw new Refused(answer(topic.how()));
   if (place.topicTask !== null) return { task: place.topicTask };
   throw new Refused(answer(place.topic === null ? topic.how() : topic.notOurs));

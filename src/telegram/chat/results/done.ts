@@ -1,10 +1,10 @@
-import type { FoundByPress } from '../../../app/ports/chats.ts';
 import type { NotedDone } from '../../../app/ports/questions.ts';
+import type { Actor } from '../../../domain/access.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Reply } from '../context.ts';
-import { alerted, answer, redrawn, toasted, toastOf } from '../kit/answers.ts';
-import { taskName, settingFor } from '../kit/card.ts';
+import { alerted, answer, forAsker, reactOr, redrawn, toasted, toastOf, turnedDown } from '../kit/answers.ts';
+import { markFor, taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';
 import { onNamedTask, permitted } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
@@ -12,7 +12,7 @@ import { arg, longId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { calledOf, refusal, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { doneShown, firstShown, resultRows, withLine, withoutLine, withRows } from './view.ts';
+import { doneShown, firstShown, resultRows, unnamedResult, withLine, withoutLine, withRows } from './view.ts';
 
 /** "Done", said by a button, in a reply, or as a word in the topic of a task whose reminder is open. */
 
@@ -60,7 +60,7 @@ function doneReplies(
   result: NotedDone['result'],
 ): readonly Reply[] {
   const isOnResult = result === null || result.messageId === said.messageId;
-  const first = isOnResult ? (said.shown ?? firstShown(result)) : firstShown(result);
+  const first = isOnResult ? (said.shown ?? firstShown(result, said.task)) : firstShown(result, said.task);
   if (first === null) return [{ is: 'message', shown: drawn(line) }];
   const messageId = isOnResult ? said.messageId : result.messageId;
   const about = { taskId: said.task.id, occurrenceId: said.occurrenceId };
@@ -76,18 +76,20 @@ function doneReplies(
  */
 export async function noteArrival(
   { place, messageId, shown, store, clock }: ChatContext,
-  of: Pick<FoundByPress, 'taskId' | 'occurrenceId'>,
+  task: Task,
+  occurrenceId: string,
 ): Promise<void> {
   if (shown === null || messageId === 0) return;
   const { address } = place.chat;
-  await store.foundByPress({ ...of, address, topic: place.topic, messageId, text: shown.text, at: clock.now() });
+  const found = { taskId: task.id, occurrenceId, messageId, texts: unnamedResult(shown.text, task) };
+  await store.foundByPress({ ...found, address, topic: place.topic, at: clock.now() });
 }
 
 /** [Done]. */
 export async function donePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const { messageId, shown } = ctx;
   const occurrenceId = longId(arg(ctx, 1));
-  await noteArrival(ctx, { taskId: task.id, occurrenceId });
+  await noteArrival(ctx, task, occurrenceId);
   const { replies, word, isTheirs } = await done(ctx, { task, occurrenceId, messageId, shown });
   return { replies, ...toastOf(word, !isTheirs) };
 }
@@ -100,7 +102,7 @@ async function doneByWord(ctx: ChatContext, said: Omit<DoneSaid, 'shown'>): Prom
 }
 
 const doneWords =
-  /^(?:(?:ok(?:ay)?|yes|yep|all)[,!. ]+)?(?:done|taken|did it|finished|i have taken it)$|^[✅✔☑]\uFE0F?$/iu;
+  /^(?:(?:(?:ok(?:ay)?|yes|yep|all|it['’]?s|it is|that['’]?s|already)[,!. ]+)*(?:done|taken|did it|i did(?: it)?|finished|completed?|i have (?:taken|done) it)(?: (?:it|already|now))?(?:[,!. ]+(?:thanks|thank you|thx|ty|cheers|👍))?|[✅✔☑]\uFE0F?)$/iu;
 
 export function isDoneWord(words: string): boolean {
   return doneWords.test(words.trim().replace(/[.!?\s]+$/u, ''));
@@ -121,18 +123,52 @@ export async function doneCommand(ctx: ChatContext): Promise<Answer> {
   return isNameless ? answer(texts.reply.doneHow) : doneNamed(ctx);
 }
 
-const doneNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) => {
+const doneNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task }) => {
   const { messageId } = ctx;
   const occurrenceId = await openReminder(task, ctx);
   if (occurrenceId === null) return answer(texts.reply.nothingOpen(taskName(task)));
   return doneByWord(ctx, { task, occurrenceId, messageId });
 });
 
-/** "Done" in reply to a message: a reminder and a card, which name no run, are about the last one. */
-export async function doneInReply(ctx: ChatContext, { task, occurrenceId }: Implied): Promise<Answer> {
-  const about = occurrenceId ?? (await lastRuns(task, ctx, 1))[0]?.id ?? null;
-  if (about === null || ctx.repliedTo === null) return answer(texts.history.none);
-  return doneByWord(ctx, { task, occurrenceId: about, messageId: ctx.repliedTo.messageId });
+/** "Done", said of a message or in a topic: a reminder, a card and the topic, which name no run, are about the last one. */
+export async function doneSaid(ctx: ChatContext, implied: Implied): Promise<Answer> {
+  const about = await lastOf(ctx, implied);
+  if (about === null) return answer(texts.reply.neverRan(taskName(implied.task)));
+  return doneByWord(ctx, { task: implied.task, occurrenceId: about, messageId: saidOf(ctx, implied) });
+}
+
+/** The message that is meant: the one that was answered, and in a topic none but the word itself. */
+function saidOf({ repliedTo, messageId }: ChatContext, { by }: Implied): number {
+  return by === 'reply' && repliedTo !== null ? repliedTo.messageId : messageId;
+}
+
+async function lastOf(ctx: ChatContext, { task, occurrenceId }: Implied): Promise<string | null> {
+  return occurrenceId ?? (await lastRuns(task, ctx, 1))[0]?.id ?? null;
+}
+
+/** "Not yet": takes back what was said to be done; where nobody has said so, it is told that nothing changes. */
+export async function notDoneSaid(ctx: ChatContext, implied: Implied): Promise<Answer> {
+  const { task } = implied;
+  await permitted(ctx, 'read', task.id);
+  const occurrenceId = await lastOf(ctx, implied);
+  const ack = occurrenceId === null ? null : await ctx.store.readAck({ taskId: task.id, occurrenceId });
+  if (occurrenceId === null || ack === null || ack.doneBy === null)
+    return answer(texts.reply.notDoneBefore(taskName(task)));
+  const refused = await takenBack(ctx, task, { occurrenceId, by: ack.doneBy });
+  if (refused !== null) return turnedDown(refused);
+  const result = firstShown(ack.result, task);
+  if (ack.result === null || result === null) return answer(texts.reminder.notDone);
+  const shown = withRows(result, resultRows(task, occurrenceId, markFor(ctx)));
+  return {
+    replies: [{ is: 'edit', messageId: ack.result.messageId, shown }, ...answer(texts.reminder.notDone).replies],
+  };
+}
+
+/** "Thanks" is no Done: where that is waited for, it is said. */
+export async function thanked(ctx: ChatContext, { task }: Implied): Promise<Answer> {
+  await permitted(ctx, 'read', task.id);
+  if ((await openReminder(task, ctx)) !== null) return forAsker(answer(texts.reply.welcomeOpen(taskName(task))));
+  return reactOr(ctx, '👍', forAsker(answer(texts.reply.welcome)));
 }
 
 const lookedAt = 10;
@@ -149,13 +185,25 @@ async function lastRuns({ id }: Task, { tasks }: ChatContext, limit: number) {
 /** [Not done], for the one who said it, and for everybody who may change the task. */
 export async function notDonePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const occurrenceId = longId(arg(ctx, 1));
-  const { actor } = ctx.person;
   const by = (await ctx.store.readAck({ taskId: task.id, occurrenceId }))?.doneBy ?? null;
-  if (by !== null && by !== actor && (await refusal(ctx, 'change', task)) !== null) {
-    return alerted(texts.reminder.notDoneOnly(await calledOf(ctx, by)));
-  }
-  await ctx.acks.notDone({ taskId: task.id, occurrenceId, actor });
+  const refused = await takenBack(ctx, task, { occurrenceId, by });
+  if (refused !== null) return alerted(refused);
   if (ctx.shown === null) return toasted(texts.reminder.notDone);
   const shown = withRows(withoutLine(ctx.shown), resultRows(task, occurrenceId, 'r'));
   return redrawn(ctx, shown, texts.reminder.notDone);
+}
+
+interface SaidDone {
+  readonly occurrenceId: string;
+  readonly by: Actor | null;
+}
+
+/** Why it stays done; null when it was taken back. */
+async function takenBack(ctx: ChatContext, task: Task, { occurrenceId, by }: SaidDone): Promise<string | null> {
+  const { actor } = ctx.person;
+  if (by !== null && by !== actor && (await refusal(ctx, 'change', task)) !== null) {
+    return texts.reminder.notDoneOnly(await calledOf(ctx, by));
+  }
+  await ctx.acks.notDone({ taskId: task.id, occurrenceId, actor });
+  return null;
 }

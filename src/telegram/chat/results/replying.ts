@@ -1,60 +1,170 @@
-import { telegramThread } from '../../../domain/thread.ts';
+import { AppError } from '../../../domain/errors.ts';
+import { readAnywhere } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext, Handler } from '../context.ts';
-import { answer, forAsker, silence } from '../kit/answers.ts';
+import { editCommand } from '../edit/editing.ts';
+import { answer, forAsker } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { settingOf } from '../kit/clock.ts';
-import { momentIn } from '../kit/days.ts';
+import { momentIn, pauseEndIn } from '../kit/days.ts';
+import { readingOf } from '../kit/drafts.ts';
+import { onNamedTask } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
-import { drawn } from '../kit/rich.ts';
-import { runCommand, snoozeCommand, skipCommand } from '../task/doing.ts';
-import { historyCommand, whyCommand } from '../task/looking.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
+import {
+  pauseCommand,
+  resumeCommand,
+  runCommand,
+  skipCommand,
+  skipsIn,
+  snoozeCommand,
+  undoCommand,
+} from '../task/doing.ts';
+import { cardCommand, historyCommand, isWhyQuestion, nextCommand, whyCommand } from '../task/looking.ts';
 import { texts } from '../texts.ts';
-import { doneInReply, isDoneWord } from './done.ts';
+import { doneSaid, isDoneWord, notDoneSaid, thanked } from './done.ts';
 
-/**
- * Plain words as a reply to a message about a task do what the command of that name would do there. Few words are known,
- * and each must be the whole of what was said: people talk to each other under a result as well.
- */
-const wordings: readonly { readonly pattern: RegExp; readonly command: string; readonly handle: Handler }[] = [
-  { pattern: /^(?:snooze|later|not now)$/i, command: 'snooze', handle: snoozeCommand },
-  { pattern: /^(?:skip|skip (?:it|this|next))$/i, command: 'skip', handle: skipCommand },
-  { pattern: /^why$/i, command: 'why', handle: async (ctx) => forAsker(await whyCommand(ctx)) },
-  { pattern: /^(?:(?:run )?(?:it )?again|once more|run|retry)$/i, command: 'run', handle: runCommand },
-  { pattern: /^history$/i, command: 'history', handle: async (ctx) => forAsker(await historyCommand(ctx)) },
-];
-
-/** Answers a reply to a message about a task; null when it is none, and may mean something else. */
-export async function replied(ctx: ChatContext): Promise<Answer | null> {
-  const implied = await impliedBy(ctx);
-  if (implied?.by !== 'reply') return null;
-  const words = ctx.args.trim().replace(/[.!?\s]+$/u, '');
-  if (isDoneWord(words)) return doneInReply(ctx, implied);
-  const wording = wordings.find(({ pattern }) => pattern.test(words));
-  if (wording !== undefined) return wording.handle({ ...ctx, command: wording.command, args: '' });
-  const { timezone } = settingOf(implied.task, ctx.date);
-  if (momentIn(words, { timezone, now: ctx.date }, '9:00') !== null) {
-    return snoozeCommand({ ...ctx, command: 'snooze', args: words });
-  }
-  return hint(ctx, implied);
+/** Words and what they are said of. */
+interface Saying {
+  readonly ctx: ChatContext;
+  readonly implied: Implied;
 }
 
-const hintKeptMs = 3_600_000;
+interface Wording {
+  /** The whole of what was said; `rest` is what the command is given of it. */
+  readonly pattern: RegExp;
+  readonly command: string;
+  readonly handle: Handler;
+  /** Says of the rest whether it can be read; absent where there is none, or where the command itself says what is wrong. */
+  readonly reads?: (rest: string, saying: Saying) => boolean;
+}
 
-/** Told to each person once for each task in a group, where a reply may be meant for the others. */
-async function hint(ctx: ChatContext, { task }: Implied): Promise<Answer> {
-  const { place, person } = ctx;
-  const words = texts.reply.hint(taskName(task));
-  if (place.chat.kind === 'private') return answer(words);
-  const now = ctx.clock.now();
-  const message = {
-    id: ctx.ids.next(),
-    kind: 'answer',
-    thread: telegramThread(place.chat.address, place.topic),
-    taskId: null,
-    shown: drawn(words),
-    edits: null,
-    expiresAt: now + hintKeptMs,
-  } as const;
-  await ctx.store.tellOnce({ word: 'reply_hint', taskId: task.id, about: person.actor }, message, now);
-  return silence;
+const readsMoment = (rest: string, { ctx, implied }: Saying) =>
+  momentIn(rest, settingOf(implied.task, ctx.date), '9:00') !== null;
+const readsUntil = (rest: string, { ctx, implied }: Saying) =>
+  pauseEndIn(rest, settingOf(implied.task, ctx.date)) !== null;
+const readsQuestion = (rest: string, { ctx, implied }: Saying) =>
+  isWhyQuestion(rest, settingOf(implied.task, ctx.date));
+const readsSkips = (rest: string, { ctx, implied }: Saying) =>
+  skipsIn(rest, ctx, settingOf(implied.task, ctx.date)) !== null;
+
+const hushed =
+  (handle: Handler): Handler =>
+  async (ctx) =>
+    forAsker(await handle(ctx));
+
+/** The deeds that take something away are asked about first, with what else could be meant. */
+const stopAsked = onNamedTask({ deed: 'change', verb: 'task' }, async (_ctx, { task: { id, ...task } }) => {
+  const data = (verb: string) => dataOf(verb, shortId(id));
+  const { button: words, topic, reply } = texts;
+  const pause = task.state === 'active' ? button(words.pause, data('pause')) : null;
+  return answer(reply.stop(taskName(task)), [
+    [pause, button(words.delete, data('delete')), button(topic.keep, dataOf('keep'))],
+  ]);
+});
+
+/**
+ * Plain words about a task do what the command of that name would do there. Each must be the whole of what was said, because
+ * people talk to each other under a result as well.
+ */
+const wordings: readonly Wording[] = [
+  {
+    pattern: /^(?:snooze|later|not now|postpone|remind (?:me|us)(?: (?:again|later|again later))?)$/i,
+    command: 'snooze',
+    handle: snoozeCommand,
+  },
+  {
+    pattern:
+      /^(?:snooze|postpone|delay|put (?:it|this) off|(?:please )?remind (?:me|us)(?: again)?)(?: (?:it|this))?(?: by)? (?<rest>.+)$/i,
+    command: 'snooze',
+    handle: snoozeCommand,
+    reads: readsMoment,
+  },
+  { pattern: /^(?:skip|pass)(?: (?:it|this|next|the next(?: one)?))?$/i, command: 'skip', handle: skipCommand },
+  { pattern: /^skip (?<rest>.+)$/i, command: 'skip', handle: skipCommand, reads: readsSkips },
+  { pattern: /^(?:pause|hold|mute)(?: (?:it|this))?$/i, command: 'pause', handle: pauseCommand },
+  { pattern: /^(?:pause|hold|mute)(?: it)? (?<rest>.+)$/i, command: 'pause', handle: pauseCommand, reads: readsUntil },
+  {
+    pattern: /^(?:resume|unpause|continue|go on|restart)(?: (?:it|this))?$/i,
+    command: 'resume',
+    handle: resumeCommand,
+  },
+  {
+    pattern: /^(?:stop|cancel|quit|enough|end|delete|remove)(?: (?:it|this|that|reminding me))?$/i,
+    command: 'delete',
+    handle: stopAsked,
+  },
+  { pattern: /^(?:why|why (?:is that|this|now)|what happened)$/i, command: 'why', handle: hushed(whyCommand) },
+  { pattern: /^why (?<rest>.+)$/i, command: 'why', handle: hushed(whyCommand), reads: readsQuestion },
+  {
+    pattern: /^(?:(?:run )?(?:it )?again|once more|run(?: (?:it|this|now|it now))?|retry)$/i,
+    command: 'run',
+    handle: runCommand,
+  },
+  { pattern: /^history$/i, command: 'history', handle: hushed(historyCommand) },
+  {
+    pattern: /^(?:next|when|when (?:is (?:the )?)?next|what(?:'s| is) next)$/i,
+    command: 'next',
+    handle: hushed(nextCommand),
+  },
+  { pattern: /^(?:task|card|info|status|show)$/i, command: 'task', handle: hushed(cardCommand) },
+  { pattern: /^undo(?: (?:it|this|that))?$/i, command: 'undo', handle: undoCommand },
+  { pattern: /^edit$/i, command: 'edit', handle: editCommand },
+  { pattern: /^(?:edit|change)(?: (?:it|this))?(?: to)? (?<rest>.+)$/i, command: 'edit', handle: editCommand },
+];
+
+const notDoneWords =
+  /^(?:no|nope|not (?:yet|done|done yet|finished|finished yet)|undone|(?:i )?(?:have not|haven['’]t|did not|didn['’]t)(?: (?:done|do) (?:it|that))?(?: yet)?)$/i;
+const thanksWords =
+  /^(?:(?:many |ok(?:ay)?,? )?(?:thanks|thank you|thank u|thx|ty|cheers)(?: a lot| so much| very much)?|🙏|❤️?)$/iu;
+
+/**
+ * Answers words about a task: a reply to a message about it, and what is said to us in its topic. Null when they are
+ * neither, or ask for a new task.
+ */
+export async function replied(ctx: ChatContext): Promise<Answer | null> {
+  const implied = ctx.isOfAnother === true ? null : await impliedBy(ctx);
+  if (implied === null || !isSaidToUs(ctx, implied)) return null;
+  const words = ctx.args.trim().replace(/[.!?\s]+$/u, '');
+  if (words === '' && ctx.media !== null) return null;
+  if (isDoneWord(words)) return doneSaid(ctx, implied);
+  if (notDoneWords.test(words)) return notDoneSaid(ctx, implied);
+  if (thanksWords.test(words)) return thanked(ctx, implied);
+  const ordered = orderIn(words, { ctx, implied });
+  if (ordered !== null) return ordered.handle({ ...ctx, command: ordered.command, args: ordered.rest });
+  if (readsMoment(words, { ctx, implied })) return snoozeCommand({ ...ctx, command: 'snooze', args: words });
+  const asked = askedIn(ctx);
+  if (asked === 'rhythm') return forAsker(answer(texts.reply.retimeHow(taskName(implied.task), ctx.args)));
+  // In a group it is for the one alone who said it, because it may have been meant for the others.
+  return asked === 'task' && isDirect(ctx) ? null : forAsker(answer(texts.reply.hint(taskName(implied.task))));
+}
+
+/** In a private chat everything is said to us; in a group what answers us, or calls us by our name. */
+function isSaidToUs(ctx: ChatContext, { by }: Implied): boolean {
+  return by === 'reply' || ctx.repliedTo?.isOurs === true || isDirect(ctx);
+}
+
+function isDirect({ place, isAddressed }: ChatContext): boolean {
+  return place.chat.kind === 'private' || isAddressed === true;
+}
+
+function orderIn(words: string, saying: Saying) {
+  const bare = words.replace(/^please[, ]+/i, '').replace(/,? please$/i, '');
+  for (const { pattern, reads, ...wording } of wordings) {
+    const match = pattern.exec(bare);
+    const rest = match?.groups?.['rest'] ?? '';
+    if (match !== null && (reads === undefined || reads(rest, saying))) return { ...wording, rest };
+  }
+  return null;
+}
+
+/** Words that ask for another task, whose preview can do no harm, or name a rhythm alone; null where they are neither. */
+function askedIn(ctx: ChatContext): 'task' | 'rhythm' | null {
+  try {
+    const { text, schedule } = readAnywhere(ctx.args, readingOf(ctx));
+    if (text !== '') return 'task';
+    return schedule.kind === 'once' ? null : 'rhythm';
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return error.code === 'ambiguous_schedule' ? 'task' : null;
+  }
 }

@@ -3,15 +3,16 @@ import type { AckView, NotedDone, OpenQuestion } from '../../../app/ports/questi
 import { userIdOf } from '../../../domain/access.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
 import { isObstacle, type Reason } from '../../../domain/occurrence.ts';
-import { nth } from '../../../domain/schedule/words/words.ts';
+import { policyOf } from '../../../domain/policy.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { alerted, redrawn } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
-import { blocks, lines, type Rich, drawn, urlOf } from '../kit/rich.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** The place of a message that asks, and the state of the matter by now. */
@@ -92,8 +93,12 @@ function nagDrawn(
 ): Drawn | null {
   if (ack?.status !== 'open') return null;
   const { reminder } = texts;
+  const { ack: asks } = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: null });
   const words = lines(
-    reminder.stillOpen(taskName(task), pastMoment(dueAt, setting), nth(number)),
+    reminder.stillOpen(taskName(task), pastMoment(dueAt, setting), {
+      nag: number,
+      of: Math.max(number, asks?.nagLimit ?? 0),
+    }),
     text.trim() === '' || task.title.startsWith(text.trim()) ? null : reminder.quote(text),
   );
   return replyTo(drawn(words, resultRows(task, occurrenceId, 'r')), ack);
@@ -211,10 +216,30 @@ export function resultRows(task: ResultTask | null, occurrenceId: string, mark: 
   return [task.policies.ack === undefined ? [again] : [done, again]];
 }
 
+type Named = Pick<ResultTask, 'number' | 'title' | 'isTopicShared'>;
+
+/** Before the words of a result that stands among those of other tasks. A text that begins with the title is not told it twice. */
+function headOf(text: string, { number, title }: Named): string {
+  return text.startsWith(title.replace(/…$/, '')) ? `#${number} ` : `#${number} ${title}\n`;
+}
+
+/** In the topic that one-offs share a result names its task, where there is room for that. */
+export function namedResult({ text, media }: Pick<Drawn, 'text' | 'media'>, task: Named): string {
+  const named = task.isTopicShared ? `${headOf(text, task)}${text}`.trimEnd() : text;
+  return named.length > (media === undefined ? messagePartLengthMax : captionLengthMax) ? text : named;
+}
+
+/** The texts that a result may have had before it was given the name of its task. */
+export function unnamedResult(shown: string, task: Named): readonly string[] {
+  if (!task.isTopicShared) return [shown];
+  const heads = [`#${task.number} `, `#${task.number} ${task.title}\n`];
+  return [shown, ...heads.filter((head) => shown.startsWith(head)).map((head) => shown.slice(head.length))];
+}
+
 /** A result as it was at first. */
-export function firstShown(result: NotedDone['result']): Drawn | null {
+export function firstShown(result: NotedDone['result'], task: Named): Drawn | null {
   if (result === null || !('text' in result.shown)) return null;
-  const { text } = result.shown;
+  const text = namedResult(result.shown, task);
   return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
 }
 

@@ -1,11 +1,10 @@
-import { momentsIn } from '../../../app/why/moments.ts';
 import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Thread } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
-import { clockIn } from '../kit/clock.ts';
+import { aboutMoment, clockIn } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
 import { keepRead, keepWords } from '../kit/policy.ts';
 import { arg, button, dataOf, type Rows, inRows } from '../kit/press.ts';
@@ -36,7 +35,11 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
 }
 
 /** Names that people may write for a setting, and what the view calls it. */
-const calledSo: Readonly<Record<string, string>> = { thumbs: 'reactions', history: 'keep' };
+const calledSo: Readonly<Record<string, string>> = {
+  thumbs: 'reactions',
+  history: 'keep',
+  'one-offs': 'oneoffs',
+};
 
 async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
   const { place } = ctx;
@@ -122,6 +125,14 @@ function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetti
       return readMode(value, quiet);
     case 'reactions':
       return value === 'on' || value === 'off' ? { set: { reactions: value === 'on' } } : { unread: settings.unread() };
+    case 'oneoffs': {
+      const where = /^together( in reminders)?$/.test(value)
+        ? 'together'
+        : /^(apart|a topic each)$/.test(value)
+          ? 'apart'
+          : null;
+      return where === null ? { unread: settings.unread() } : { set: { oneOffs: where } };
+    }
     case 'keep': {
       const keep = keepRead(value);
       return keep === undefined ? { unread: settings.unreadKeep() } : { set: { keep } };
@@ -172,7 +183,11 @@ async function setPressed(ctx: ChatContext): Promise<Answer> {
   }
   const change = readSetting(key, value, settingsOf(ctx.place.chat.settings).quiet);
   if ('unread' in change) throw new Refused(texts.chat.oldButton);
-  return redrawn(ctx, await changed(ctx, change.set), texts.settings.saved);
+  const settings = await changed(ctx, change.set);
+  // The message that offers it says what was chosen.
+  const isOffer = key === 'oneoffs' && arg(ctx, 2) !== '';
+  const shown = isOffer ? drawn(texts.settings.oneOffsNow(value === 'together' ? 'together' : 'apart')) : settings;
+  return redrawn(ctx, shown, texts.settings.saved);
 }
 
 export const settingsButtons = { set: onChat('manage', setPressed), digest: digestPressed } satisfies Buttons;
@@ -199,7 +214,7 @@ export type AlarmWords = 'private' | 'chat' | 'other' | 'off';
 
 function settingsDrawn(facts: SettingsFacts): Drawn {
   const { settings, timezone, now, isPrivate, mayChange, admins, digest, alarms } = facts;
-  const { create, quiet, reactions, dates, keep } = settings;
+  const { create, quiet, reactions, dates, keep, oneOffs } = settings;
   const words = texts.settings;
   return drawn(
     blocks(
@@ -208,7 +223,8 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         isPrivate ? null : words.create(create),
         words.quiet(quiet, timezone),
         words.reactions(reactions),
-        words.dates(dates, example(dates, facts)),
+        words.oneOffs(oneOffs),
+        words.dates(example(dates, facts)),
         words.zone(timezone, clockIn(timezone, now)),
         words.keep(keep === null ? null : keepWords(keep)),
         words.digest(digest),
@@ -221,7 +237,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
 }
 
 function example(dates: DateStyle, { timezone, now }: Pick<SettingsFacts, 'timezone' | 'now'>): string {
-  return momentsIn(timezone, now, dates).full(Math.floor(now / 60_000) * 60_000);
+  return aboutMoment(now, { timezone, now, dates });
 }
 
 /** The hours that most people sleep. */
@@ -231,7 +247,7 @@ const presets: readonly Pick<Quiet, 'from' | 'to'>[] = [
 ];
 
 function settingsRows({ settings, isPrivate, alarms }: SettingsFacts): Rows {
-  const { create, quiet, reactions, keep } = settings;
+  const { create, quiet, reactions, keep, oneOffs } = settings;
   const words = texts.settings;
   return [
     isPrivate
@@ -250,6 +266,10 @@ function settingsRows({ settings, isPrivate, alarms }: SettingsFacts): Rows {
     [
       choice(words.reactionsOn, ['reactions', 'on'], reactions),
       choice(words.reactionsOff, ['reactions', 'off'], !reactions),
+    ],
+    [
+      choice(words.oneOffsApart, ['oneoffs', 'apart'], oneOffs === 'apart'),
+      choice(words.oneOffsTogether, ['oneoffs', 'together'], oneOffs === 'together'),
     ],
     Object.entries(words.keepChoices).map(([value, label]) =>
       choice(label, ['keep', value], JSON.stringify(keepIn(keepRead(value))) === JSON.stringify(keep)),

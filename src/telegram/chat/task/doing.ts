@@ -11,28 +11,25 @@ import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
-import { draftHere } from '../kit/drafts.ts';
+import { draftHere, isEditing, messageOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
-import { impliedBy, numberIn } from '../kit/naming.ts';
+import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
-import { snoozeButtons } from '../results/snoozing.ts';
+import { snoozeButtons, snoozedWords } from '../results/snoozing.ts';
 import { mayNotRunNow } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
-export const runCommand = onNamedTask(
-  { deed: 'change', verb: 'run', isAlone: true, isAsked: true },
-  async (ctx, named) => {
-    const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
-    const leftOut = mayNotRunNow(task, taskRun.reason);
-    if (leftOut !== null) return answer(leftOut.words, leftOut.rows);
-    const isHere = ctx.place.topicTask?.id === task.id;
-    return isHere
-      ? reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))
-      : answer(texts.deed.started(taskName(task)));
-  },
-);
+export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: true }, async (ctx, named) => {
+  const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
+  const leftOut = mayNotRunNow(task, taskRun.reason);
+  if (leftOut !== null) return answer(leftOut.words, leftOut.rows);
+  const isHere = ctx.place.topicTask?.id === task.id;
+  return isHere
+    ? reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))
+    : answer(texts.deed.started(taskName(task)));
+});
 
 const everything = /^all(?=\s|$)/i;
 
@@ -40,20 +37,28 @@ export async function pauseCommand(ctx: ChatContext): Promise<Answer> {
   return everything.test(ctx.args) ? pauseAll(ctx) : pauseNamed(ctx);
 }
 
-const pauseNamed = onNamedTask({ deed: 'change', verb: 'pause', fits: 'active' }, async (ctx, named) => {
-  const isPaused = named.rest === '' && named.task.state === 'paused';
-  // Nothing is said against the end that a pause has already.
-  const until = isPaused
-    ? named.task.resumeAt
-    : untilOf(ctx, named.rest, named.task.schedule.timezone, `#${named.task.number}`);
-  const { task, entryId } = await ctx.tasks.pause(targetOf(ctx, named.task), until);
-  if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
-  const setting = settingFor(task, ctx);
-  const rows = pausedRows(task, entryId, setting.now);
-  if (entryId !== null) return answer(pausedWords(task, setting), rows);
-  const by = task.paused === null ? null : await nameOf(ctx, task.paused.by);
-  return answer(pausedBeforeWords(task, by, setting), rows);
-});
+const pauseNamed = onNamedTask(
+  { deed: 'change', verb: 'pause', fits: 'active', takes: takesUntil },
+  async (ctx, named) => {
+    const isPaused = named.rest === '' && named.task.state === 'paused';
+    // Nothing is said against the end that a pause has already.
+    const until = isPaused
+      ? named.task.resumeAt
+      : untilOf(ctx, named.rest, named.task.schedule.timezone, `#${named.task.number}`);
+    const { task, entryId } = await ctx.tasks.pause(targetOf(ctx, named.task), until);
+    if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
+    const setting = settingFor(task, ctx);
+    const rows = pausedRows(task, entryId, setting.now);
+    if (entryId !== null) return answer(lines(pausedWords(task, setting), await snoozesHeld(task, ctx)), rows);
+    const by = task.paused === null ? null : await nameOf(ctx, task.paused.by);
+    return answer(pausedBeforeWords(task, by, setting), rows);
+  },
+);
+
+function takesUntil(words: string, ctx: ChatContext): 'yes' | 'no' {
+  const { timezone } = ctx.place;
+  return pauseEndIn(words, { timezone, now: ctx.date }) === null ? 'no' : 'yes';
+}
 
 /** The end of a pause; null where none is named. `which` is the task in an example, or all of them. */
 function untilOf({ date }: ChatContext, words: string, timezone: string, which: string): number | null {
@@ -67,18 +72,39 @@ export async function resumeCommand(ctx: ChatContext): Promise<Answer> {
   return everything.test(ctx.args) ? resumeAll(ctx) : resumeNamed(ctx);
 }
 
-const resumeNamed = onNamedTask(
-  { deed: 'change', verb: 'resume', fits: 'paused', isAlone: true },
-  async (ctx, named) => {
-    const tried = await triedTo(() => resumed(ctx, named.task));
-    if ('refusal' in tried) {
-      const isOver = tried.refusal.code === 'schedule_exhausted';
-      throw new Refused(isOver ? texts.edit.exhausted(named.task.number) : tried.refusal.message);
-    }
-    const { task, entryId } = tried.made;
-    return answer(lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx)), undoRow(task, entryId));
-  },
-);
+const resumeNamed = onNamedTask({ deed: 'change', verb: 'resume', fits: 'paused' }, async (ctx, named) => {
+  const tried = await triedTo(() => resumed(ctx, named.task));
+  if ('refusal' in tried) {
+    const isOver = tried.refusal.code === 'schedule_exhausted';
+    throw new Refused(isOver ? texts.edit.exhausted(named.task.number) : tried.refusal.message);
+  }
+  const { task, entryId } = tried.made;
+  return answer(await goingOnWords(task, named.task, ctx), undoRow(task, entryId));
+});
+
+/** What comes next, and the snoozes that would have come while it was paused. */
+export async function goingOnWords(task: Task, before: Task, ctx: ChatContext): Promise<Rich> {
+  return lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx), await snoozesPassed(before, ctx));
+}
+
+const passedLookedAt = 50;
+
+async function snoozesPassed(task: Task, ctx: ChatContext): Promise<string | null> {
+  const { paused } = task;
+  if (task.state !== 'paused' || paused === null) return null;
+  const query = { taskId: task.id, status: 'skipped', limit: passedLookedAt, cursor: null } as const;
+  const passed = (await ctx.tasks.listRuns(query)).items.filter(
+    ({ source, reason, slotAt }) => source === 'snooze' && reason === 'paused' && slotAt >= paused.at,
+  );
+  const times = passed.toReversed().map(({ slotAt }) => aboutMoment(slotAt, settingFor(task, ctx)));
+  return times.length === 0 ? null : texts.deed.snoozesPassed(times.join(', '), times.length);
+}
+
+async function snoozesHeld(task: Task, ctx: ChatContext): Promise<string | null> {
+  const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
+  const times = snoozes.filter(({ isHeld }) => isHeld).map(({ at }) => aboutMoment(at, settingFor(task, ctx)));
+  return times.length === 0 ? null : texts.deed.snoozesHeld(times.join(', '));
+}
 
 /** A task that waits for its owner goes on under the right of whoever lets it go on. */
 export function resumed(ctx: ChatContext, task: Task) {
@@ -110,41 +136,49 @@ function byOf({ person, key }: ChatContext) {
   return { actor: person.actor, idempotencyKey: key };
 }
 
-export const deleteCommand = onNamedTask(
-  { deed: 'change', verb: 'delete', isAlone: true, isAsked: true },
-  async (ctx, named) => {
-    const { task } = await ctx.tasks.delete(targetOf(ctx, named.task));
-    const undo = button(texts.button.undo, dataOf('restore', shortId(task.id)));
-    return answer(texts.deed.deleted(taskName(task)), [[undo]]);
+export const deleteCommand = onNamedTask({ deed: 'change', verb: 'delete', isAsked: true }, async (ctx, named) => {
+  const { task } = await ctx.tasks.delete(targetOf(ctx, named.task));
+  const undo = button(texts.button.undo, dataOf('restore', shortId(task.id)));
+  return answer(texts.deed.deleted(taskName(task)), [[undo]]);
+});
+
+export const snoozeCommand = onNamedTask(
+  { deed: 'change', verb: 'snooze', takes: takesMoment },
+  async (ctx, { task, rest, occurrenceId }) => {
+    if (rest === '') {
+      return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, ctx.clock.now()));
+    }
+    const setting = settingFor(task, ctx);
+    const until = momentIn(rest, { timezone: setting.timezone, now: ctx.date }, '9:00');
+    if (until === null) return answer(texts.deed.snoozeHow(task.number));
+    const told = await ctx.tasks.snooze(targetOf(ctx, task), until, occurrenceId);
+    return answer(await snoozedWords(ctx, told), undoRow(task, told.entryId));
   },
 );
 
-export const snoozeCommand = onNamedTask({ deed: 'change', verb: 'snooze' }, async (ctx, { task, rest }) => {
-  if (rest === '') {
-    return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, ctx.clock.now()));
-  }
-  const setting = settingFor(task, ctx);
-  const until = momentIn(rest, { timezone: setting.timezone, now: ctx.date }, '9:00');
-  if (until === null) return answer(texts.deed.snoozeHow(task.number));
-  const { entryId } = await ctx.tasks.snooze(targetOf(ctx, task), until);
-  const words = texts.deed.snoozed(taskName(task), aboutMoment(until, setting), setting.timezone);
-  return answer(words, undoRow(task, entryId));
-});
+function takesMoment(words: string, ctx: ChatContext): 'yes' | 'no' {
+  const { timezone } = ctx.place;
+  return momentIn(words, { timezone, now: ctx.date }, '9:00') === null ? 'no' : 'yes';
+}
 
 /** The draft of this place is nearer than what runs here; a number always means the run. */
 export async function cancelCommand(ctx: ChatContext): Promise<Answer> {
   const implied = await impliedBy(ctx);
-  const isNamed = numberIn({ topicTask: implied?.task ?? null }, ctx.args) !== null;
+  const isNumbered = numberIn({ topicTask: implied?.task ?? null }, ctx.args) !== null;
+  const isNamed = isNumbered || (await calledAlone(ctx, ctx.args)) !== null;
   const draft = isNamed ? null : await draftHere(ctx);
   if (draft !== null) {
-    const words = draft.step.step === 'edit' ? texts.making.editDropped : texts.making.dropped;
-    return { ...answer(words), draft: { is: 'drop', draftId: draft.row.id } };
+    const words = isEditing(draft.step) ? texts.making.editDropped : texts.making.dropped;
+    const messageId = await messageOf(ctx, draft);
+    // A preview that cannot be created any more says so.
+    const told = messageId === null ? answer(words) : redrawn({ ...ctx, messageId }, drawn(words));
+    return { ...told, draft: { is: 'drop', draftId: draft.row.id } };
   }
   if (implied === null && ctx.args.trim() === '') return answer(texts.deed.nothingToCancel);
   return cancelRun(ctx);
 }
 
-const cancelRun = onNamedTask({ deed: 'change', verb: 'task', isAlone: true, isAsked: true }, async (ctx, named) => {
+const cancelRun = onNamedTask({ deed: 'change', verb: 'task', isAsked: true }, async (ctx, named) => {
   const { task, entryId, replayed } = await ctx.tasks.cancel(targetOf(ctx, named.task));
   const isStopping = entryId !== null || replayed;
   return answer(isStopping ? texts.deed.cancelledRun(taskName(task)) : texts.deed.nothingRuns(taskName(task)));
@@ -201,10 +235,10 @@ export async function pauseToPressed(ctx: ChatContext, { id: taskId, ...before }
 
 /** `/skip [n]`: the next run; `/skip [n] 2`: the next two; `/skip [n] friday`: those of that day. */
 export const skipCommand = onNamedTask(
-  { deed: 'change', verb: 'skip', fits: 'active', isCounting: true },
+  { deed: 'change', verb: 'skip', fits: 'active', isCounting: true, takes: takesWish },
   async (ctx, named) => {
     const setting = settingFor(named.task, ctx);
-    const wish = wishIn(named.rest, ctx, setting);
+    const wish = skipsIn(named.rest, ctx, setting);
     if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
     const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
     const { task, entryId, slots } = await ctx.tasks.skip(targetOf(ctx, named.task), skip);
@@ -213,10 +247,14 @@ export const skipCommand = onNamedTask(
   },
 );
 
+function takesWish(words: string, ctx: ChatContext): 'yes' | 'no' {
+  return skipsIn(words, ctx, settingHere(ctx)) === null ? 'no' : 'yes';
+}
+
 const span = /^(?:in|for)\b|^\d+\s*[a-z]/i;
 
 /** A number of runs, or a stretch of time; null for what is neither. A day is that of the clocks of the task. */
-function wishIn(rest: string, { date }: ChatContext, setting: Setting): number | Within | null {
+export function skipsIn(rest: string, { date }: ChatContext, setting: Setting): number | Within | null {
   const words = rest.replace(/^(?:on|the (?:run|one) on)\s+/i, '').trim();
   if (words === '' || /^(?:next|once|it|this)$/i.test(words)) return 1;
   if (/^\d{1,6}$/.test(words)) return Number(words) >= 1 && Number(words) <= skipMax ? Number(words) : null;
@@ -248,9 +286,8 @@ export async function undoCommand(ctx: ChatContext): Promise<Answer> {
   return undoNamed(ctx);
 }
 
-const undoNamed = onNamedTask(
-  { deed: 'change', verb: 'task', isAlone: true, isAsked: true, isForDeleted: true },
-  (ctx, { task }) => undone(ctx, task, null),
+const undoNamed = onNamedTask({ deed: 'change', verb: 'task', isAsked: true, isForDeleted: true }, (ctx, { task }) =>
+  undone(ctx, task, null),
 );
 
 const undoLast = onFound('change', lastHere, (ctx, { task, entryId }) => undone(ctx, task, entryId));
@@ -277,11 +314,12 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
 /** The change that was taken back, who had made it and when; and what comes next, as after every change. */
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
-  const setting = settingFor(task, ctx);
+  // Whatever zones its tasks have, a chat is told of what was done there by its own clocks.
+  const setting = settingHere(ctx);
   const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
-  const deed = told?.(task.number, detailOf(entry, setting)) ?? '';
-  const what = undo.deed(deed, by, pastMoment(entry.at, setting));
+  const at = `${pastMoment(entry.at, setting)} (${setting.timezone})`;
+  const what = told?.({ by, number: task.number, detail: detailOf(entry, setting), at }) ?? '';
   return lines(undo[moot ?? 'undone'](what), await nextSentence(task, ctx));
 }
 
@@ -291,5 +329,5 @@ function detailOf({ verb, before, after }: AuditRow, setting: Setting): string {
   const until = after?.['until'];
   if (verb === 'snooze') return typeof until === 'string' ? aboutMoment(Date.parse(until), setting) : '';
   const fields = Object.keys(before ?? {}).flatMap((field) => undo.fields[field] ?? []);
-  return fields.length === 0 ? undo.anything : fields.join(' and ');
+  return fields.length === 0 ? undo.anything : undo.and(fields);
 }

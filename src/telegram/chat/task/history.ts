@@ -3,11 +3,12 @@ import type { DeliveryStatus } from '../../../domain/delivery.ts';
 import { isByHand, type OccurrenceSource } from '../../../domain/occurrence.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, span, zoneOf, type Setting, pastMoment } from '../kit/clock.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
-import { blocks, lines, link, type Rich, drawn, urlOf } from '../kit/rich.ts';
-import { texts } from '../texts.ts';
+import { blocks, lines, link, type Rich, drawn } from '../kit/rich.ts';
+import { texts, type Texts } from '../texts.ts';
 
 export interface HistoryPage {
   readonly runs: readonly TaskRun[];
@@ -55,7 +56,7 @@ function rowOf(run: TaskRun, setting: Setting, names: HistoryPage['names']): Ric
   const error = run.status === 'failed' && run.error !== null ? history.error(run.error) : '';
   const unchanged = run.reason === 'unchanged' ? history.unchanged : '';
   const done = doneText(run, setting, names);
-  const more = `${sourceWords[run.source]}${timeText(run)}${attempts}${unchanged}${deliveryText(run, setting)}${done}${number}${error}`;
+  const more = `${sourceWords[run.source](texts.history)}${timeText(run)}${attempts}${unchanged}${deliveryText(run, setting)}${done}${number}${error}`;
   const when = whenOf(run, setting);
   const url = messageUrl(run);
   return history.row(url === null ? when : link(when, url), status[run.status] ?? run.status, more);
@@ -82,14 +83,14 @@ function whenOf({ slotAt, source }: TaskRun, setting: Setting): string {
   return isByHand(source) ? aboutMoment(slotAt, setting) : moment(slotAt, setting);
 }
 
-const sourceWords: Readonly<Record<OccurrenceSource, string>> = {
-  schedule: '',
-  catch_up: texts.history.catchUp,
-  run_now: texts.history.byHand,
-  snooze: texts.history.snoozed,
-  retry: texts.history.retried,
-  replay: texts.history.replayed,
-  stale_refresh: texts.history.refreshed,
+const sourceWords: Readonly<Record<OccurrenceSource, (words: Texts['history']) => string>> = {
+  schedule: () => '',
+  catch_up: ({ catchUp }) => catchUp,
+  run_now: ({ byHand }) => byHand,
+  snooze: ({ snoozed }) => snoozed,
+  retry: ({ retried }) => retried,
+  replay: ({ replayed }) => replayed,
+  stale_refresh: ({ refreshed }) => refreshed,
 };
 
 /** Delivery is told apart from the work: both can go wrong alone. The worst part counts. */

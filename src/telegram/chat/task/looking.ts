@@ -4,18 +4,19 @@ import { isActor } from '../../../domain/access.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
-import { taskName, cardOf, settingFor, settingHere } from '../kit/card.ts';
+import { cardOf, lastRunOf, settingFor, settingHere, taskName } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
-import { impliedBy, numberIn } from '../kit/naming.ts';
-import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
-import { calledOf } from '../kit/rights.ts';
+import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
+import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
+import { calledOf, nameOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
-import { isFilter, listDrawn, type Listing } from './list.ts';
+import { isFilter, listDrawn, type Listing, type Standing } from './list.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
 
@@ -29,9 +30,11 @@ export const listCommand = onChat('read', async (ctx) => {
 });
 
 export async function listOf(listing: Listing, { place, person, store, clock }: ChatContext): Promise<Drawn> {
+  // Whoever searches may be after what has ended; in a list it stands in nobody's way.
+  const isFolded = listing.text === null && (listing.filter === 'all' || listing.filter === 'mine');
   const query: Omit<ChatTasksQuery, 'offset'> = {
     chatId: place.chat.id,
-    filter: listing.filter === 'mine' ? 'all' : listing.filter,
+    filter: isFolded ? 'open' : listing.filter === 'mine' ? 'all' : listing.filter,
     ownerId: listing.filter === 'mine' ? person.actor : null,
     text: listing.text,
     limit: pageSize,
@@ -44,22 +47,34 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
     found = await store.chatTasks({ ...query, offset: page * pageSize });
   }
   const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
-  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes });
+  const ended = isFolded ? (await store.chatTasks({ ...query, filter: 'completed', offset: 0, limit: 1 })).total : 0;
+  const standing = new Map<string, Standing>();
+  for (const task of found.tasks) standing.set(task.id, await standingOf(task, store));
+  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes, ended, standing });
 }
 
-/** Without a number it is the task of the topic; elsewhere a word of the title may do. */
+/** Facts of a row that the task itself does not tell. */
+async function standingOf(task: Task, store: ChatContext['store']): Promise<Standing> {
+  const { state, paused, policies } = task;
+  return {
+    pausedBy: state === 'paused' && paused !== null ? await nameOf({ store }, paused.by) : null,
+    done: policies.ack === undefined ? 'notAsked' : ((await lastRunOf(task, store))?.done ?? 'notAsked'),
+  };
+}
+
+/** Without a number it is the task of the topic; elsewhere its name, or words of its text, in a list where they fit several. */
 export async function cardCommand(ctx: ChatContext): Promise<Answer> {
   const isSearch = /[^\d\s]/.test(ctx.args) && numberIn(ctx.place, ctx.args) === null;
-  return isSearch ? listCommand(ctx) : cardNamed(ctx);
+  return isSearch && (await calledAlone(ctx, ctx.args)) === null ? listCommand(ctx) : cardNamed(ctx);
 }
 
-const cardNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) =>
+const cardNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task }) =>
   answerWith(await cardOf(task, ctx)),
 );
 
 const historyShown = 10;
 
-export const historyCommand = onNamedTask({ deed: 'read', verb: 'history', isAlone: true }, async (ctx, { task }) =>
+export const historyCommand = onNamedTask({ deed: 'read', verb: 'history' }, async (ctx, { task }) =>
   answerWith(await historyOf(task, ctx, null)),
 );
 
@@ -67,7 +82,10 @@ export const historyCommand = onNamedTask({ deed: 'read', verb: 'history', isAlo
 export async function historyOf(task: Task, ctx: ChatContext, cursor: string | null): Promise<Drawn> {
   const { items, next } = await ctx.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
   const names = await namesOf(new Set(items.flatMap(({ ack }) => ack?.doneBy ?? [])), ctx);
-  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, settingFor(task, ctx));
+  const setting = settingFor(task, ctx);
+  // Slots that somebody has skipped in advance are not history yet.
+  const runs = items.filter(({ slotAt }) => slotAt <= setting.now).toSorted((a, b) => b.slotAt - a.slotAt);
+  return historyDrawn(task, { runs, from: cursor, older: next, names }, setting);
 }
 
 const comingShown = 10;
@@ -81,14 +99,19 @@ export async function nextCommand(ctx: ChatContext): Promise<Answer> {
 
 const nextOfAll = onChat('read', async (ctx, span: AgendaSpan) => answerWith(await agendaOf(span, ctx)));
 
-const nextNamed = onNamedTask({ deed: 'read', verb: 'task', isAlone: true }, async (ctx, { task }) => {
+const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task }) => {
   const { history } = texts;
   const setting = settingFor(task, ctx);
   const slots = await ctx.truth.upcoming(task.id, comingShown);
-  const snoozed = await snoozedTo(task, ctx);
+  const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
   const next = [
     ...slots.map((at) => ({ at, words: moment(at, setting) })),
-    ...snoozed.map((at) => ({ at, words: history.snoozedTo(aboutMoment(at, setting)) })),
+    ...snoozes
+      .filter(({ at }) => at > setting.now)
+      .map(({ at, isHeld }) => ({
+        at,
+        words: (isHeld ? history.snoozedHeld : history.snoozedTo)(aboutMoment(at, setting)),
+      })),
   ].toSorted((a, b) => a.at - b.at);
   return answer(
     blocks(
@@ -105,22 +128,24 @@ function spanNamed(args: string): AgendaSpan | null {
   return /^(?:week|7 ?d|7 days|this week)$/.test(word) ? 'week' : null;
 }
 
-/** A snooze comes beside the slots of the schedule. */
-async function snoozedTo(task: Task, { store, clock }: ChatContext): Promise<readonly number[]> {
-  const until = (await store.snoozesOf([task.id])).get(task.id);
-  return until === undefined || until <= clock.now() ? [] : [until];
-}
-
 const whyShown = 12;
 
 export const whyCommand = onNamedTask(
-  { deed: 'read', verb: 'why', isForDeleted: true },
+  { deed: 'read', verb: 'why', isForDeleted: true, takes: takesQuestion },
   async (ctx, { task, rest, runId = null }) => {
     // A reply asks about the run of the message that it answers.
     const slot = rest === '' && runId !== null ? await slotOf(runId, ctx) : null;
     return answer(await whyWords(task, slot ?? rest, ctx));
   },
 );
+
+function takesQuestion(words: string, ctx: ChatContext): 'yes' | 'no' {
+  return isWhyQuestion(words, settingHere(ctx)) ? 'yes' : 'no';
+}
+
+export function isWhyQuestion(words: string, setting: Setting): boolean {
+  return questionOf(words, setting) !== null;
+}
 
 /** The slot of a run as the question takes it; null when nobody remembers the run any more. */
 async function slotOf(runId: string, ctx: ChatContext): Promise<string | null> {

@@ -10,7 +10,7 @@ describe('a task with the same title', () => {
     expect(labels(preview)).toEqual([['Edit that one', 'Add anyway'], ['Change time', 'Cancel'], ['Change text']]);
     const before = preview.shown;
     await talk.press(preview, 'Edit that one');
-    expect(preview.text).toBe('#1 Call Mum comes every day at 09:00 (UTC).\nWhat shall be changed about it?');
+    expect(preview.text).toBe('#1 Call Mum comes every day at 09:00 (UTC).\nWhat do you want to change?');
     expect(labels(preview)).toEqual([
       ['Use the new time', 'Use the new text'],
       ['Edit', 'Back'],

@@ -97,9 +97,9 @@ describe('buttons that were pressed before', () => {
   });
 
   test.each([
-    [{ step: 'cron', body: { plan: { rhythm: 'cron', days: [] } } }, /^When shall it come/],
-    [{ step: 'week', body: { plan: { rhythm: 'fortnight', days: ['monday'], weeks: [] } } }, /^When shall it come/],
-    [{ step: 'templates', body: {} }, /^When shall it come/],
+    [{ step: 'cron', body: { plan: { rhythm: 'cron', days: [] } } }, /^When should I send it/],
+    [{ step: 'week', body: { plan: { rhythm: 'fortnight', days: ['monday'], weeks: [] } } }, /^When should I send it/],
+    [{ step: 'templates', body: {} }, /^When should I send it/],
     [{ step: 'templates', body: { when: noon } }, /What should I say/],
     [
       { step: 'preview', body: { when: noon, plan: { rhythm: 'fortnight', days: [] }, text: 'Lunch' } },

@@ -105,7 +105,7 @@ describe('the list', () => {
   });
 });
 
-test.each(['iso', 'us', 'de', 'ru', 'tr'])('a day in the style %s has no time', async (dates) => {
+test.each(['en', 'iso', 'us'])('a day in the style %s has no time', async (dates) => {
   const talk = await withTask();
   const { id } = await talk.chat();
   await talk.pipeline.store.changeChat(id, { settings: { dates } }, talk.pipeline.time.now());

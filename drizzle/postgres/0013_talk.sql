@@ -10,6 +10,8 @@ CREATE TABLE "standing" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+ALTER TABLE "chats" ADD COLUMN "shared_topic" bigint;--> statement-breakpoint
+ALTER TABLE "tasks" ADD COLUMN "topic_shared" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 CREATE INDEX "standing_due" ON "standing" USING btree ("due_at","chat_id") WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX "standing_task" ON "standing" USING btree ("task_id");--> statement-breakpoint
 INSERT INTO standing (id, kind, task_id, chat_id, delivery_id, due_at, created_at)

@@ -1,0 +1,47 @@
+import { tasksNamed } from '../app/tasks/named.ts';
+import type { Client } from './client.ts';
+import { CliFault, exitCodes } from './faults.ts';
+import { flat } from './layout.ts';
+
+type Asking = Pick<Client, 'call'>;
+
+/**
+ * The key of the thread that a name stands for: what looks like a key is one, a bare number is a chat of Telegram, and words
+ * are the title of a chat, or the name of a person for their private one.
+ */
+export async function threadNamed(client: Asking, name: string): Promise<string> {
+  if (name === '' || name.includes(':')) return name;
+  if (/^-?\d{1,16}$/.test(name)) return keyOf(name);
+  const named = tasksNamed(name, await chats(client));
+  const [chat, ...others] = named?.rest === '' ? named.tasks : [];
+  const quoted = `"${flat(name).slice(0, 60)}"`;
+  if (named === null || chat === undefined) {
+    const advice = '"cronogram access list" lists them; a key looks like telegram:chat:-1001234 or cli:default.';
+    throw new CliFault('thread_not_found', `No chat is called ${quoted}. ${advice}`, { exitCode: exitCodes.notFound });
+  }
+  if (others.length === 0 && !named.isGuess) return keyOf(chat.id);
+  const what = named.isGuess ? `No chat is called ${quoted}. Did you mean:` : `Several chats are called ${quoted}:`;
+  const lines = named.tasks.map(({ id, title }) => `  ${keyOf(id)}  ${flat(title)}`);
+  throw new CliFault('ambiguous', [what, ...lines, 'Write the key of the one that is meant.'].join('\n'));
+}
+
+function keyOf(id: string): string {
+  return `telegram:chat:${id}`;
+}
+
+interface Chat {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** The people and the groups that are let in, in whose chats tasks can be. */
+async function chats(client: Asking): Promise<readonly Chat[]> {
+  const found: Chat[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.call('listAccess', { query: { limit: '200', cursor } });
+    found.push(...page.access.flatMap(({ id, who }) => (who === null ? [] : [{ id, title: who }])));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return found;
+}

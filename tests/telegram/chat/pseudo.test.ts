@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { readTree } from '../../guard/source.ts';
+import { pseudo } from '../../support/pseudo.ts';
+import { playStory, stories } from './story.ts';
+import { labels } from './talk.ts';
+
+/** Names of zones stand as they are in every language. */
+const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'Asia/Kolkata', 'Asia/Kathmandu'];
+
+/** Names, what people type, and the faults of templates, which are those of Liquid. */
+const typed =
+  'Team message digest echo minutes min hour hours title remove text Water the plants name monday thursday something nag private quiet members admins output not closed line col';
+
+/**
+ * Rooms below the chat whose sentences are English in every language so far: the reader of plain words, the descriptions of
+ * schedules, warnings beside a task, the answers of /why. One goes from here when it takes its words from the locale.
+ */
+const english = ['src/domain/when', 'src/domain/schedule', 'src/app/tasks', 'src/app/why'];
+
+const said = readTree(...english).flatMap(({ text }) => text.match(/(['"`])(?:(?!\1).)+\1/g) ?? []);
+const known = new Set([...zones, typed, ...said].flatMap((words) => words.match(/[a-z]+/gi) ?? []).map(lower));
+
+function lower(word: string): string {
+  return word.toLowerCase();
+}
+
+/** Plain words in the answers that nobody in the story has written: another language cannot say them. */
+function leaks(told: readonly string[], steps: readonly string[]): readonly string[] {
+  const written = new Set(
+    steps
+      .join(' ')
+      .toLowerCase()
+      .match(/[a-z]+/g),
+  );
+  const plain = told.join('\n').match(/(?<![\p{L}/])[a-z]{3,}(?!\p{L})/giu) ?? [];
+  return [...new Set(plain)].filter((word) => !written.has(lower(word)) && !known.has(lower(word)));
+}
+
+/** A phone shows no more of a button. */
+const labelMax = 48;
+
+test.each(stories)('%s can be told in another language', async (name) => {
+  const { presses } = await playStory(name);
+  const { steps, shown, toasts } = await playStory(name, pseudo, presses);
+  // Lines of the story itself stand in brackets.
+  const told = steps.flatMap(({ told: lines }) => lines.filter((line) => !line.startsWith('(')));
+  expect(
+    leaks(
+      [...told, ...toasts],
+      steps.map(({ step }) => step),
+    ),
+  ).toEqual([]);
+  for (const { text } of shown) expect(text.length).toBeLessThanOrEqual(4096);
+  for (const toast of toasts) expect(toast).not.toContain('…');
+  for (const label of shown.flatMap((message) => labels(message).flat())) {
+    expect(label.length, label).toBeLessThanOrEqual(labelMax);
+  }
+});

@@ -216,6 +216,7 @@ export const historyTexts = {
   footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each run.`,
   upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
   nothingComing: 'Nothing is planned.',
+  notOn: (days: string): string => `Not on: ${days}`,
   snoozedTo: (at: string): string => `${at}, snoozed`,
   why: (name: Rich): Rich => say`Why, for ${name}`,
   whyRun: (number: number): string => ` Run ${number}.`,

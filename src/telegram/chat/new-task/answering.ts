@@ -244,9 +244,11 @@ function partOf(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): 
   }
 }
 
+/** A time with its hour, and nothing else. */
 function alone(words: string, speaking: PlaceAndDate): Asked | null {
   const read = timeOr(() => readTime(words, readingOf(speaking)));
-  return read?.text === '' ? read : null;
+  const isWhole = read?.text === '' && !read.assumed.some(({ what }) => what === 'day');
+  return isWhole ? read : null;
 }
 
 function clockTyped(bare: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {

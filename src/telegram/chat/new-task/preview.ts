@@ -5,8 +5,7 @@ import type { AppError } from '../../../domain/errors.ts';
 import type { Refusal } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
-import { timeOr } from '../../../domain/when/asked.ts';
-import { readWhen } from '../../../domain/when/when.ts';
+import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { ChatContext, Place, Reply } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
@@ -192,7 +191,7 @@ export async function readAgain(ctx: ChatContext): Promise<Again | null> {
   if (open?.step.step !== 'preview') return null;
   const before = open.step;
   const { words, at } = before.when;
-  const read = timeOr(() => readWhen(words, readingOf({ place: ctx.place, date: at })));
+  const read = timeOr(() => readTime(words, readingOf({ place: ctx.place, date: at })));
   if (read === null) return null;
   const id = ctx.ids.next();
   const { message: _before, ...others } = before.kept;

@@ -1,7 +1,7 @@
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { momentsIn } from '../../../app/why/moments.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
-import { describe, isTimezone, type Schedule } from '../../../domain/schedule/schedule.ts';
+import { cadence, describe, isTimezone, type Schedule } from '../../../domain/schedule/schedule.ts';
 import {
   clockText,
   dateText,
@@ -129,6 +129,16 @@ export function scheduleShort(
   dates?: DateStyle,
 ): string | null {
   return isUnreadable(task) ? null : scheduleText(task.schedule, now, dates);
+}
+
+/** As short as a row of a list needs it; null where the row cannot be read. */
+export function cadenceText(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  const setting = { timezone: zoneOf(task), now, dates };
+  return isUnreadable(task) ? null : cadence(task.schedule, { day: (day) => dayText(day, setting), now });
 }
 
 export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): string {

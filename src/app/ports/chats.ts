@@ -56,6 +56,8 @@ export interface NewMessage {
   readonly silent?: true;
   /** It keeps nobody waiting, and yields to all else. */
   readonly isTidying?: true;
+  /** It says that this task was started, and is drawn anew with the way to its topic when that is made. */
+  readonly awaitsTopicOf?: string;
 }
 
 /** A new message to a thread that belongs to no task and is never too late. */

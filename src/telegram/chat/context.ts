@@ -118,6 +118,8 @@ export type Reply =
       readonly inBase?: true;
       /** Of the row in which it is kept, for whoever wants to find it again. */
       readonly id?: string;
+      /** The task to whose topic it leads, as soon as that is there. */
+      readonly awaitsTopicOf?: string;
     }
   /** One of our messages is changed. */
   | { readonly is: 'edit'; readonly messageId: number; readonly shown: Drawn }

@@ -65,7 +65,8 @@ function replied(writing: Writing, reply: Reply): NewMessage {
   switch (reply.is) {
     case 'message': {
       const begun = messageOf({ ...writing, thread: reply.inBase === true ? base(thread) : thread }, reply.shown);
-      const made = reply.id === undefined ? begun : { ...begun, id: reply.id };
+      const { id = begun.id, awaitsTopicOf } = reply;
+      const made = { ...begun, id, ...(awaitsTopicOf === undefined ? {} : { awaitsTopicOf }) };
       const isAlone = asker !== undefined && (reply.isForAsker === true || asker.ephemeralId !== undefined);
       return isAlone ? { ...made, onlyFor: withoutMessage(asker) } : made;
     }

@@ -253,6 +253,8 @@ function wholeIn(value: string, { min, max }: { readonly min: number; readonly m
 function spanIn(value: string, { now }: FieldReading): string | null {
   const iso = value.toUpperCase();
   if (iso.startsWith('P')) return fixedMs(iso) === null ? null : iso;
-  const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now }, null);
-  return until === null ? null : durationText(until - now);
+  // Waits count from the running minute.
+  const from = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+  const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now: from }, null);
+  return until === null ? null : durationText(until - from);
 }

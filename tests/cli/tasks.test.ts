@@ -180,7 +180,9 @@ describe('a task on the command line', () => {
     expect((await well('task snooze 1 "tomorrow 8:00"')).out).toContain('until Thu 19 Nov 08:00');
     await well('task update 1 --title Other');
     expect((await well('task undo 1')).out).toContain('Took back "edit" of #1 Hello.');
-    expect((await well('task why 1')).out).toContain('nothing was due');
+    const why = await well('task why 1');
+    expect(why.out).toContain('nothing was due');
+    expect(why.out).toMatch(/^Thu 19 Nov 09:00: planned\./m);
     expect((await well('task versions 1')).out).toMatch(/version +\d/);
     expect((await well('task next 1 --count 3')).out.split('\n')).toHaveLength(4);
     const nothing = await type('task answer 1 --run all');

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Asked, readAsked } from '../../src/domain/when/asked.ts';
+import { type Asked, readAnywhere } from '../../src/domain/when/asked.ts';
 import { commands } from '../../src/telegram/chat/commands.ts';
 import { lab, stopBots } from '../e2e/bot.ts';
 import { aTalkingBot, madeWithTopic } from '../e2e/dialogue.ts';
@@ -23,7 +23,7 @@ const setting = { timezone: 'Europe/Madrid', now: Date.parse('2026-11-18T10:00:0
 
 function kindOf(words: string): Asked['schedule']['kind'] | 'refused' {
   try {
-    return readAsked(words, setting).schedule.kind;
+    return readAnywhere(words, setting).schedule.kind;
   } catch {
     return 'refused';
   }
@@ -67,7 +67,7 @@ describe('a time', () => {
   it('that goes to the API or the command line is read', () => {
     const shown = matched(
       [...pages, ...['README.md', 'docs/api.md', 'docs/cli.md'].map(read)],
-      /(?:"when": |--when )"([^"]+)"/g,
+      /(?:"when": |--when |task create )"([^"]+)"/g,
     );
     expect(shown.length).toBeGreaterThan(2);
     expect(shown.filter((words) => kindOf(words) === 'refused')).toEqual([]);

@@ -122,9 +122,13 @@ describe('what a task asks to be confirmed', () => {
 
 describe('settings of a chat', () => {
   test('have their defaults, and keep what was chosen', () => {
-    expect(settingsOf({})).toEqual({ create: 'members', quiet: null, reactions: true, dates: 'en', keep: null });
-    expect(settingsOf({ create: 'admins', quiet: night, reactions: false, dates: 'de', keep: { days: 9 } })).toEqual({
+    const plain = { create: 'members', quiet: null, reactions: true, dates: 'en', keep: null } as const;
+    expect(settingsOf({})).toEqual({ ...plain, language: null, oneOffs: 'apart' });
+    const chosen = { create: 'admins', quiet: night, reactions: false, dates: 'de', oneOffs: 'together' } as const;
+    expect(settingsOf({ ...chosen, keep: { days: 9 } })).toEqual({
       create: 'admins',
+      language: null,
+      oneOffs: 'together',
       quiet: night,
       reactions: false,
       dates: 'de',

@@ -27,7 +27,7 @@ it(
     await press(story, 'ben', 'Done', { under: 'Bins' });
     await say(story, 'ada', '/settings quiet 22-7');
     await until(story, '2026-10-13 08:12');
-    await press(story, 'ada', 'Done', { under: 'Still open' });
+    await press(story, 'ada', 'Done', { under: 'Not done yet' });
     await say(story, 'ada', '/edit ack every 15 minutes 2 times', { topic: 'medication' });
     await until(story, '2026-10-14 10:00');
     await say(story, 'ben', 'done', { topic: 'medication', replyTo: 'Take' });

@@ -93,7 +93,7 @@ function runText(one: Case, { run }: SlotRow): string {
   if (run === null) return 'its run is live';
   if (run.status === 'backoff') return `${runStates.backoff} ${onExactly(one, run.readyAt)}`;
   const putOff = run.status === 'queued' && run.readyAt > one.timeline.now;
-  return putOff ? `its run is to start ${onExactly(one, run.readyAt)} (policy jitter)` : runStates[run.status];
+  return putOff ? `its run will start ${onExactly(one, run.readyAt)} (policy jitter)` : runStates[run.status];
 }
 
 /** Started much later than taken up: it waited behind an earlier run, for a right moment, or for room. */
@@ -127,7 +127,7 @@ function isAgain({ timeline: { rows } }: Case, { source }: SlotRow): boolean {
 /** The cause of the delay is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
 function waitText({ run }: SlotRow): string {
   const jitter = run !== null && run.attempts.length <= 1 && run.readyAt > run.createdAt;
-  return jitter ? ', put off by the policy jitter' : ', as it had to wait';
+  return jitter ? ', delayed by the policy jitter' : ', as it had to wait';
 }
 
 /** A snooze puts off what everybody saw, so its words say enough. */
@@ -161,7 +161,7 @@ function endText(one: Case, row: SlotRow): string {
 function aheadText(one: Case): string {
   const { deed } = one;
   const who = deed === null ? 'somebody skipped it' : `${actorText(deed.actor)} skipped it ${on(one, deed.at)}`;
-  return `will be left out, as ${who}`;
+  return `will not run, as ${who}`;
 }
 
 function lastError({ run }: SlotRow): string | null {
@@ -212,7 +212,7 @@ function deliveryText(one: Case, { run, reason }: Pick<SlotRow, 'run' | 'reason'
   const approved = approvedText(one, parts[0]);
   const messages = parts.length === 1 ? '' : ` in ${parts.length} messages`;
   const isAway = parts.some(({ isFallback }) => isFallback);
-  const away = isAway ? ' where it was asked for, as its topic could not be had' : '';
+  const away = isAway ? ' where it was asked for, as its topic could not be used' : '';
   return `; ${approved}delivered${messages}${away}${same === '' ? '' : ` without a sound${same}`}`;
 }
 
@@ -253,9 +253,9 @@ function ackText(one: Case, ack: SlotAck | null): string {
     case 'given_up':
       return `; nobody said Done${nags === 0 ? '' : `, not even after the last of ${counted(nags, 'reminder')}`}`;
     case 'superseded':
-      return `; nobody said Done${after}, until it was asked for anew`;
+      return `; nobody said Done${after}, before it was asked for again`;
     case 'dropped':
-      return `; nobody said Done${after}, and nobody is asked any more`;
+      return `; nobody said Done${after}, and the reminders ended`;
   }
 }
 
@@ -277,7 +277,7 @@ function leftText(worst: SlotDelivery, count: number, all: number): string {
     case 'failed':
       return `, but ${which} ${is === 'is' ? 'was' : 'were'} not delivered${why}`;
     case 'blocked':
-      return `, but ${which} ${is} not delivered, and somebody has to mend the cause${why}`;
+      return `, but ${which} ${is} not delivered, and somebody has to fix the cause${why}`;
     case 'unknown':
       return `, but nobody knows yet whether ${which} arrived${why}`;
     case 'sending':

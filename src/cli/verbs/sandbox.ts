@@ -2,7 +2,7 @@ import { durationText } from '../../domain/schedule/time/duration.ts';
 import { CliFault, usage } from '../faults.ts';
 import { facts, sentence, shown, toned } from '../layout.ts';
 import { lengthOf, millisecondsOf } from '../options.ts';
-import { verb, type Flag, type Options, type Session } from '../session.ts';
+import { showing, verb, type Flag, type Options, type Session } from '../session.ts';
 import { counted, hostZone, timesIn } from '../times.ts';
 
 /** The Telegram that is built in: what its people write and press, and how late it is there. */
@@ -24,7 +24,10 @@ interface Message {
 
 const placeFlags = [
   { flags: '--as <person>', about: 'ada, ben or mallory (default: ada)' },
-  { flags: '--chat <chat>', about: 'a key such as lab, or an id (default: the private chat of that person)' },
+  {
+    flags: '--chat <chat>',
+    about: 'a title or its key such as lab, or an id (default: the private chat of that person)',
+  },
   { flags: '--wait <length>', about: 'how long to wait for an answer, at most 60s (default: 5s)' },
 ] as const satisfies readonly Flag[];
 
@@ -67,7 +70,9 @@ export const sandboxVerbs = [
     examples: ['cronogram sandbox jump', 'cronogram sandbox jump 1d', 'cronogram sandbox jump 2027-01-31T09:00:00Z'],
     does: async (session, [to = 'next']) => {
       const ms = lengthOf(to);
-      const answer = await control(session, 'jump', { to: ms === null ? to : durationText(ms) });
+      const body = { to: ms === null ? to : durationText(ms) };
+      const jumping = () => 'Jumping, and waiting until all that is due on the way is done';
+      const answer = await showing(session, jumping, () => control(session, 'jump', body));
       return { json: answer, text: await jumpText(session, answer as Jumped) };
     },
   }),

@@ -1,7 +1,7 @@
 import type { AccessEntry, LetIn, LettingIn, ShutOut, ShuttingOut } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatBack, ChatChange, ChatGone, NewChat } from '../../app/ports/chats.ts';
 import type { Page, PageQuery } from '../../app/ports/runs.ts';
-import { actorAt, isGroup } from '../../app/use-cases/membership.ts';
+import { actorAt, addressOf, isGroup } from '../../app/use-cases/membership.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
 import { ownerGonePause } from '../../domain/task.ts';
@@ -190,12 +190,21 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   return { chat, entry: entryOf(row), entryId };
 }
 
+/** A new group lives by the clocks of the person who lets it in, until somebody there says otherwise. */
+function* takeZone({ id, settings }: ChatRow, by: Actor, at: number): Script<void> {
+  if (!by.startsWith('telegram:user:')) return;
+  const { timezone = null } = (yield* findRow({ provider: telegram, address: addressOf(by) })) ?? {};
+  if (timezone !== null) yield* changeChat(id, { timezone, settings: { ...settings, zoneOf: by } }, at);
+}
+
 /** A chat that is gone stands again when it is back. */
 function* beginStanding(
-  { id, state }: { readonly id: string; readonly state: string },
+  chat: ChatRow,
   begin: { readonly approvedBy: Actor; readonly approvedAt: number },
   at: number,
 ): Script<void> {
+  const { id, state, address, timezone } = chat;
+  if (isGroup(address) && timezone === null) yield* takeZone(chat, begin.approvedBy, at);
   if (state === 'gone') yield* update('chats', { stateBefore: 'approved', ...begin }, sql`id = ${id}`);
   else yield* changeChat(id, { state: 'approved', ...begin }, at);
 }

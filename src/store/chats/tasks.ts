@@ -103,6 +103,7 @@ const failing = raw(`((t.state = 'paused' and t.paused_reason = '${failuresPause
 
 const filters: Readonly<Record<ChatTasksQuery['filter'], Sql>> = {
   all: raw(`t.state <> 'deleted'`),
+  open: raw(`t.state in ('active', 'paused')`),
   active: raw(`t.state = 'active'`),
   paused: raw(`t.state = 'paused'`),
   failing: sql`t.state <> 'deleted' and ${failing}`,

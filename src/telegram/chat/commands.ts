@@ -2,7 +2,7 @@ import type { Answer, Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
 import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
-import { draftHere } from './kit/drafts.ts';
+import { draftAnswered, draftHere } from './kit/drafts.ts';
 import { impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { goOn } from './new-task/answering.ts';
@@ -84,8 +84,12 @@ export const plainText: Handler = async (ctx) => {
 };
 
 /** Nobody who answers a message of ours is left without a word. */
-function orNoTask({ repliedTo }: ChatContext, told: Answer): Answer {
-  return told === silence && repliedTo?.isOurs === true ? forAsker(answer(texts.reply.noTask)) : told;
+async function orNoTask(ctx: ChatContext, told: Answer): Promise<Answer> {
+  if (told !== silence || ctx.repliedTo?.isOurs !== true) return told;
+  const answered = await draftAnswered(ctx);
+  if (answered === null) return forAsker(answer(texts.reply.noTask));
+  const { making } = texts;
+  return forAsker(answer(answered.userId === ctx.person.actor ? making.over : making.onlyTheirs));
 }
 
 /** Owners' commands are not suggested to anybody else. */

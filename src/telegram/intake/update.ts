@@ -75,7 +75,9 @@ function replied(writing: Writing, reply: Reply): NewMessage {
       return isAlone ? { ...made, onlyFor: withoutMessage(asker) } : made;
     }
     case 'edit': {
-      if (reply.messageId > 0) return messageOf(writing, reply.shown, reply.messageId);
+      const { cardOf } = reply;
+      if (reply.messageId > 0)
+        return { ...messageOf(writing, reply.shown, reply.messageId), ...(cardOf === undefined ? {} : { cardOf }) };
       // A message that one person alone sees has no number of its own, and is named by another one. Where that is not
       // known, as in what somebody has replied to, the same is said anew.
       const made = messageOf(writing, reply.shown);
@@ -89,6 +91,12 @@ function replied(writing: Writing, reply: Reply): NewMessage {
         kind: 'removeTopic',
       };
   }
+}
+
+/** Telegram says below a card that it was pinned, which tells nobody anything; that goes. */
+export function withoutService(writing: Writing, messageId: number): Handled {
+  const removal = { ...messageOf(writing, { text: '' }, messageId), kind: 'remove', isTidying: true } as const;
+  return { ...nothingToSay, messages: [removal] };
 }
 
 function base(thread: Thread): Thread {

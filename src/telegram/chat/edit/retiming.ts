@@ -1,5 +1,6 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
+import type { AppError } from '../../../domain/errors.ts';
 import { hoursOf, withHours } from '../../../domain/schedule/hours.ts';
 import { inputOf, lastSlot, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { OnceSchedule } from '../../../domain/schedule/shapes.ts';
@@ -7,14 +8,15 @@ import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import { WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Task } from '../../../domain/task.ts';
 import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
-import type { Setting as Reading } from '../../../domain/when/draft.ts';
+import type { Setting as Reading } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext } from '../context.ts';
-import { answer, triedTo } from '../kit/answers.ts';
+import { answer, sentenceOf, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf, weekdayIn } from '../kit/clock.ts';
-import { button, dataOf, type Rows, shortId } from '../kit/press.ts';
-import type { Rich } from '../kit/rich.ts';
-import { isTimeless, whatIsWrongWithTime } from '../new-task/preview.ts';
+import { type Offer, putDraft } from '../kit/drafts.ts';
+import { button, dataOf, inRows, type Rows, shortId } from '../kit/press.ts';
+import { bold, type Rich } from '../kit/rich.ts';
+import { isTimeless, offersIn, whatIsWrongWithTime } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 
 /**
@@ -48,6 +50,8 @@ export async function retimed(ctx: ChatContext, task: Task, all: string): Promis
   if (days !== null) return days;
   const read = await triedTo(async () => readTime(words, reading));
   if ('refusal' in read) {
+    const offers = offersIn(read.refusal);
+    if (offers !== null) return askWay(ctx, task, read.refusal, offers);
     const { sentence, tries } = whatIsWrongWithTime(read.refusal);
     return { sentence, tries: triesFor(task, tries), isTimeless: isTimeless(read.refusal) };
   }
@@ -57,20 +61,26 @@ export async function retimed(ctx: ChatContext, task: Task, all: string): Promis
 }
 
 /** The other readings as buttons that change the task once more: to a moment, or to other hours. */
-function guessed(task: Task, { assumed }: Asked, reading: Reading): Guessed {
+function guessed({ assumed }: Asked, reading: Reading, dataFor: (other: Schedule) => string | null): Guessed {
   const ways = assumed.map(({ other }) => {
     const read = other === null ? null : timeOr(() => readTime(other.when, reading));
-    return other === null || read === null ? null : button(other.text, dataFor(task, read.schedule, reading.now));
+    return other === null || read === null ? null : button(other.text, dataFor(read.schedule));
   });
   return { assumed: assumed.map(({ text }) => text), ways };
 }
 
-function dataFor(task: Task, schedule: Schedule, now: number): string | null {
-  if (schedule.kind === 'once') return onceData(task, schedule.onceAt);
-  const times = hoursOf(schedule);
-  if (times === null) return null;
-  if (isRepeating(task)) return hoursData(task, times);
-  const at = task.schedule.kind === 'once' ? onItsDay(task.schedule, times, now) : null;
+/** A moment, or other hours of the days that the task has by then. */
+function dataOfOther(task: Task, applied: Schedule, other: Schedule): string | null {
+  if (other.kind === 'once') return onceData(task, other.onceAt);
+  const times = hoursOf(other);
+  const moved = times === null ? null : withHours(applied, times);
+  return times !== null && JSON.stringify(moved) === JSON.stringify(inputOf(other)) ? hoursData(task, times) : null;
+}
+
+function dataOfHour(task: Task, other: Schedule, now: number): string | null {
+  const times = hoursOf(other);
+  if (times === null || task.schedule.kind !== 'once') return times && hoursData(task, times);
+  const at = onItsDay(task.schedule, times, now);
   return at === null ? null : onceData(task, at);
 }
 
@@ -78,11 +88,29 @@ function onceData(task: Task, at: number): string | null {
   return dataOf('makeonce', shortId(task.id), Math.floor(at / 1000).toString(36));
 }
 
+/** Several readings, or a piece that is missing: a button for each answer, which may be written as well. */
+function askWay(ctx: ChatContext, task: Task, fault: AppError, offers: Offer[]): Retimed {
+  const id = ctx.ids.next();
+  const rows = inRows(
+    offers.map(({ text }, index) => button(text, dataOf('editway', shortId(id), index))),
+    2,
+  );
+  return {
+    asks: {
+      ...answer(bold(sentenceOf(fault) ?? fault.message), [...rows, [keepButton(task)]]),
+      draft: putDraft(ctx, id, { step: 'edit', taskId: task.id, what: 'time', misses: 0, offers }),
+    },
+  };
+}
+
 /** A moment for a task that repeats would take all its other runs from it. */
 function meant(task: Task, read: Asked, reading: Reading): Retimed {
   const { schedule } = read;
   if (schedule.kind !== 'once' || !isRepeating(task)) {
-    return { patch: { schedule: inputOf(schedule) }, ...guessed(task, read, reading) };
+    return {
+      patch: { schedule: inputOf(schedule) },
+      ...guessed(read, reading, (other) => dataOfOther(task, schedule, other)),
+    };
   }
   return askOnce(task, schedule, reading.now);
 }
@@ -163,7 +191,9 @@ function byHour(reading: Reading, now: number, task: Task, words: string): Retim
   const old = hoursOf(schedule);
   const [time, more] = times;
   if (old !== null && old.length > 1 && time !== undefined && more === undefined) return askWhich(task, old, time);
-  if (moved !== null) return { patch: { schedule: moved }, ...guessed(task, read, reading) };
+  if (moved !== null) {
+    return { patch: { schedule: moved }, ...guessed(read, reading, (other) => dataOfHour(task, other, now)) };
+  }
   const { retime } = texts;
   const runs = scheduleText(schedule, now);
   return {
@@ -214,8 +244,7 @@ function byDays(reading: Reading, now: number, task: Task, words: string): Retim
   const times = hoursOf(task.schedule);
   if (times === null) return null;
   const set = daySet.exec(words)?.[1];
-  const isTimed = set === undefined && timeOr(() => readTime(words, reading)) !== null;
-  if (isTimed) return null;
+  if (set === undefined && isTimed(words, reading)) return null;
   const end = endWords(task, now);
   const clock = times.map(clockOf).join(' and ');
   const timed = `${set === undefined ? words : `every ${set}`} at ${clock}`;
@@ -228,6 +257,12 @@ function byDays(reading: Reading, now: number, task: Task, words: string): Retim
   // A series that had an end keeps it: nobody said that it should go on for ever.
   const ended = timeOr(() => readTime(`${timed} ${end}`, reading));
   return { patch: { schedule: inputOf(ended?.schedule ?? schedule) } };
+}
+
+/** An hour was said, rather than a day alone. */
+function isTimed(words: string, reading: Reading): boolean {
+  const read = timeOr(() => readTime(words, reading));
+  return read !== null && !read.assumed.some(({ what }) => what === 'day');
 }
 
 /** "Friday" alone: the moment that it would be. */

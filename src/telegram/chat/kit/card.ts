@@ -17,12 +17,13 @@ import {
   staleSince,
   type Task,
 } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { policyLines } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
-import { lines, type Rich, drawn, urlOf } from './rich.ts';
+import { lines, type Rich, drawn } from './rich.ts';
 import { calledOf, nameOf, shortName } from './rights.ts';
 
 /** Facts that a card tells beside the task itself. */
@@ -41,6 +42,8 @@ export interface CardFacts {
   readonly leftOut?: readonly number[];
   /** How the chat wants dates written. */
   readonly dates?: DateStyle | undefined;
+  /** Without the time of which it is: what two drawings have in common where nothing has changed. */
+  readonly isTimeless?: true;
   /** With what is seldom looked for as well. */
   readonly isUnfolded?: boolean;
   /**
@@ -66,19 +69,27 @@ export function cardText(task: Task, facts: CardFacts): Rich {
   const next = nextText(task, facts);
   const last = lastTexts(task, facts);
   // What an event to come makes old tells its time.
-  const isOfItsTime = task.state === 'active' && (next !== null || last.length > 0);
+  const isOfItsTime = facts.isTimeless !== true && task.state === 'active' && (next !== null || last.length > 0);
+  const heading = words.heading(task.number, task.title);
+  const isShort = isOneLine(task, facts);
+  const isOver = isShort && isEnded(task);
+  const [lastLine = null, ...errors] = last;
+  const top = [heading, ...(isOver ? [words.completed, lastLine] : [...standing(task, facts), next])];
   return lines(
-    words.heading(task.number, task.title),
-    ...standing(task, facts),
-    next,
+    ...(isShort ? [words.oneLine(top.filter((part) => part !== null))] : top),
     leftOutText(task, facts),
     snoozeText(task, facts),
-    ...last,
+    ...(isOver ? errors : last),
     staleText(task, facts),
     task.topicState === 'blocked' && task.state !== 'deleted' ? words.topicBlocked : null,
     ...(facts.isUnfolded === true ? foldedTexts(task, facts) : []),
     isOfItsTime ? words.asOf(aboutMoment(facts.now, settingOf(task, facts.now, facts.dates))) : null,
   );
+}
+
+/** A one-off that comes as planned, or is over, has little to tell. */
+function isOneLine({ schedule, state }: Task, { isUnfolded = false }: CardFacts): boolean {
+  return schedule.kind === 'once' && !isUnfolded && (state === 'active' || state === 'completed');
 }
 
 /** What goes on as planned takes one line; every other state has its own. */
@@ -294,7 +305,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
 }
 
 /** Null where nothing has run, or nothing is known of it any more. */
-async function lastRunOf(
+export async function lastRunOf(
   { id: taskId, lastRunId, lastRunStatus, policies }: Task,
   store: FactsDeps['store'],
 ): Promise<LastRun | null> {

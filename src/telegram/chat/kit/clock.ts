@@ -1,7 +1,14 @@
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { momentsIn } from '../../../app/why/moments.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
-import { describe, isTimezone, type Schedule } from '../../../domain/schedule/schedule.ts';
+import {
+  cadence,
+  describe,
+  exceptionsOf,
+  exceptionWords,
+  isTimezone,
+  type Schedule,
+} from '../../../domain/schedule/schedule.ts';
 import {
   clockText,
   dateText,
@@ -12,7 +19,7 @@ import {
   secondOfDayOf,
   weekdayOf,
 } from '../../../domain/schedule/time/calendar.ts';
-import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
+import { toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Task } from '../../../domain/task.ts';
 import { currentLocale, texts } from '../texts.ts';
 
@@ -34,9 +41,8 @@ export function dayMoment(instant: number, setting: Setting): string {
 }
 
 /** The day of that number since 1970. */
-export function dayText(day: number, setting: Setting): string {
-  // Noon is shown once and by every clock, so the time is cut off without its offset.
-  return moment(resolveShifted(setting.timezone, day * DAY_MS + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
+export function dayText(day: number, { timezone, now, dates }: Setting): string {
+  return momentsIn(timezone, now, dates, currentLocale().tag).day(day);
 }
 
 /** For what was done: `09:01`, with the day when that is not today. */
@@ -54,6 +60,16 @@ export function distance(instant: number, now: number): string {
   return ahead.days(Math.floor(ms / DAY_MS));
 }
 
+/** `3 h ago`: how long since it was, as people say it. */
+export function age(instant: number, now: number): string {
+  const { ago } = texts.clock;
+  const ms = Math.max(0, now - instant);
+  if (ms < MINUTE_MS) return ago.now;
+  if (ms < HOUR_MS) return ago.minutes(Math.floor(ms / MINUTE_MS));
+  if (ms < DAY_MS) return ago.hours(Math.floor(ms / HOUR_MS));
+  return ago.days(Math.floor(ms / DAY_MS));
+}
+
 /** `1.2 s`, `3 min`, `2 h`: how long something took. */
 export function span(ms: number): string {
   const { long } = texts.clock;
@@ -69,8 +85,14 @@ export function aboutMoment(instant: number, setting: Setting): string {
   return moment(Math.floor(instant / MINUTE_MS) * MINUTE_MS, setting);
 }
 
-export function moments(instants: readonly number[], setting: Setting): string {
-  return instants.map((instant) => moment(instant, setting)).join(', ');
+/** A day is named once for all times of it. Where dates have commas of their own, others would be misread. */
+export function moments(instants: readonly number[], { timezone, now, dates }: Setting): string {
+  const told = momentsIn(timezone, now, dates, currentLocale().tag);
+  const words = instants.map((instant, index) => {
+    const before = instants[index - 1];
+    return before === undefined ? told.full(instant) : told.beside(instant, before);
+  });
+  return words.join(words.some((word) => word.includes(',')) ? ' · ' : ', ');
 }
 
 /** `14:05`, as the clocks of the zone show it. */
@@ -115,6 +137,26 @@ export function scheduleShort(
   return isUnreadable(task) ? null : scheduleText(task.schedule, now, dates);
 }
 
+/** As short as a row of a list needs it: `weekdays 09:00`. */
+export function scheduleCadence(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  return isUnreadable(task) ? null : cadence(task.schedule, telling(settingOf(task, now, dates)));
+}
+
+/** The days that it leaves out, `Sundays, Thu 24 Dec`; null where there are none. */
+export function exceptionsText(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  const exceptions = isUnreadable(task) ? [] : exceptionsOf(task.schedule, now);
+  const told = telling(settingOf(task, now, dates));
+  return exceptions.length === 0 ? null : exceptions.map((each) => exceptionWords(each, told)).join(', ');
+}
+
 export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): string {
   return capital(scheduleText(schedule, now, dates));
 }
@@ -123,9 +165,14 @@ export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): str
 export function scheduleText(schedule: Schedule, now: number, dates?: DateStyle): string {
   const { timezone } = schedule;
   const setting = { timezone, now, dates };
-  if (schedule.kind !== 'once') return describe(schedule, (day) => dayText(day, setting));
+  if (schedule.kind !== 'once') return describe(schedule, telling(setting));
   const [day = '', clock = ''] = moment(schedule.onceAt, setting).split(/ (?=\d+:)/);
   return texts.clock.once(day, clock);
+}
+
+/** How a description is told here. */
+export function telling(setting: Setting) {
+  return { language: currentLocale().tag, day: (day: number) => dayText(day, setting), now: setting.now };
 }
 
 export function capital(text: string): string {

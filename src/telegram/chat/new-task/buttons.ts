@@ -5,7 +5,7 @@ import type { Drawn } from '../../../domain/shown.ts';
 import { titleFrom, type Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
-import { redrawn, Refused, sentenceOf, templateFault, triedTo } from '../kit/answers.ts';
+import { redrawn, Refused, sentenceOf, templateFault, toastOf, triedTo } from '../kit/answers.ts';
 import { cardOf, newCard, nextSentence, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
 import {
@@ -78,8 +78,10 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
   if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
   const { task, replayed } = tried.made;
   const shown = replayed ? await cardOf(task, ctx) : newCard(task, ctx);
+  const { messageId } = ctx;
   return {
-    ...redrawn(ctx, await withNote(shown, ctx), texts.making.created(task.number)),
+    replies: [{ is: 'edit', messageId, shown: await withNote(shown, ctx), cardOf: task.id }],
+    ...toastOf(texts.making.created(task.number)),
     draft: putMade(ctx, row.id, step, task),
   };
 }
@@ -137,7 +139,10 @@ async function choicePressed(ctx: ChatContext, { row, step }: MakingDraft): Prom
   if (that !== undefined && step.step === 'preview') return sameTitlePressed(ctx, { row, step, action: that });
   const moved = await triedTo(async () => {
     const next = chosen(step, action, { speaking: ctx, value, more });
-    return next === null ? null : turned(ctx, row.id, next);
+    if (next === null) return null;
+    // Buttons are redrawn at the pace of the chat, and the toast comes at once.
+    const toast = next.step === 'days' && action === 'd' ? toastOf(texts.wizard.daysChosen(next.plan.days)) : {};
+    return { ...(await turned(ctx, row.id, next)), ...toast };
   });
   if ('refusal' in moved) throw new Refused(short(sentenceOf(moved.refusal) ?? moved.refusal.message));
   if (moved.made !== null) return moved.made;

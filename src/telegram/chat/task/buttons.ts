@@ -127,7 +127,7 @@ async function editWhatPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const how = ctx.place.chat.kind === 'private' ? null : texts.field.byReply;
   return {
     ...redrawn(ctx, drawn(blocks(words[what], how), cancelRow(id))),
-    draft: putDraft(ctx, id, { step: 'edit', taskId: task.id, what, misses: 0 }),
+    draft: putDraft(ctx, id, { step: 'edit', taskId: task.id, what, misses: 0, offers: [] }),
   };
 }
 

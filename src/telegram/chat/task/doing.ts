@@ -322,11 +322,12 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
 /** The change that was taken back, who had made it and when; and what comes next, as after every change. */
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
-  const setting = settingFor(task, ctx);
+  // Whatever zones its tasks have, a chat is told of what was done there by its own clocks.
+  const setting = settingHere(ctx);
   const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
-  const deed = told?.(task.number, detailOf(entry, setting)) ?? '';
-  const what = undo.deed(deed, by, pastMoment(entry.at, setting));
+  const at = `${pastMoment(entry.at, setting)} (${setting.timezone})`;
+  const what = told?.({ by, number: task.number, detail: detailOf(entry, setting), at }) ?? '';
   return lines(undo[moot ?? 'undone'](what), await nextSentence(task, ctx));
 }
 
@@ -336,5 +337,5 @@ function detailOf({ verb, before, after }: AuditRow, setting: Setting): string {
   const until = after?.['until'];
   if (verb === 'snooze') return typeof until === 'string' ? aboutMoment(Date.parse(until), setting) : '';
   const fields = Object.keys(before ?? {}).flatMap((field) => undo.fields[field] ?? []);
-  return fields.length === 0 ? undo.anything : fields.join(' and ');
+  return fields.length === 0 ? undo.anything : undo.and(fields);
 }

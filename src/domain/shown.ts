@@ -16,6 +16,8 @@ export interface Drawn {
   readonly replyTo?: number;
   /** A picture, a voice or another file of Telegram; the text stands below it. */
   readonly media?: Media;
+  /** Of what tells how something stands: the same while it tells the same. */
+  readonly print?: string;
 }
 
 /** A file that a person sent to the bot, by the name under which Telegram keeps it. */
@@ -217,6 +219,11 @@ export type Word =
   | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
   | { readonly word: 'owner_gone'; readonly about: Actor };
+
+/** A message that tells how something stands, drawn anew: only where that looks otherwise than what has this print. */
+export function printIn(shown: Shown): string | null {
+  return 'unless' in shown && typeof shown.unless === 'string' ? shown.unless : null;
+}
 
 export function isView(shown: Shown): shown is View {
   return 'view' in shown;

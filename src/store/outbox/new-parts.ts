@@ -6,9 +6,10 @@ import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { raw, sql } from '../engine/sql.ts';
-import { insert, one, returning, run, select } from '../engine/statements.ts';
+import { allOf, raw, sql } from '../engine/sql.ts';
+import { insert, one, returning, run, select, update } from '../engine/statements.ts';
 import { taskLane, tidyLane, wordLane } from './lanes.ts';
+import { forgetAnswered, standAsWord, standWhereMade } from './standing.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {
@@ -64,6 +65,7 @@ export function* insertPart(part: NewPart, at: number): Script<void> {
     },
     raw('on conflict do nothing'),
   );
+  yield* standAsWord(part, at);
 }
 
 function placed(part: NewPart) {
@@ -94,7 +96,7 @@ export function placeOf(row: Answer<typeof shownFields>): Pick<NewPart, 'chatId'
 }
 
 /** Messages that belong to no run, and which words were said already. */
-export const messageStore = { addMessages, tellOnce, messageAt };
+export const messageStore = { addMessages, tellOnce, isTold, messageAt };
 
 export function* addMessages(messages: readonly NewMessage[], at: number): Script<void> {
   for (const message of messages) {
@@ -106,18 +108,25 @@ export function* addMessages(messages: readonly NewMessage[], at: number): Scrip
 }
 
 function* insertMessage(message: NewMessage, chatId: string, at: number): Script<void> {
-  const { shown: content, silent: isSilent = false, isTidying = false, awaitsTopicOf, ...part } = message;
+  const { shown: content, silent: isSilent = false, isTidying = false, awaitsTopicOf, cardOf, ...part } = message;
   const aside = isTidying ? { lane: tidyLane(chatId), rank: outboxRanks.card } : {};
   const made: NewPart = { ...part, ...aside, chatId, content, isSilent };
   if (message.kind === 'answer' && message.edits !== null) yield* dropWaitingEdits(made, message.edits);
   yield* insertPart(made, at);
+  if (message.edits !== null) yield* forgetAnswered(message.thread.address, message.edits);
   if (awaitsTopicOf !== undefined) yield* keepStarted(awaitsTopicOf, part.id, at);
+  if (cardOf !== undefined) yield* standWhereMade({ taskId: cardOf, chatId, deliveryId: message.id }, at);
 }
 
 /** Quick taps bring a message through states that nobody has seen yet: of those that wait, only the last one goes out. */
 function* dropWaitingEdits(part: NewPart, messageId: number): Script<void> {
-  yield* run(sql`delete from deliveries
-    where lane = ${laneOf(part)} and status = 'pending' and edits = ${messageId} and kind = 'answer' and sends = 0`);
+  const waiting = sql`lane = ${laneOf(part)} and status = 'pending' and edits = ${messageId} and kind = 'answer' and sends = 0`;
+  yield* update(
+    'standing',
+    { deliveryId: part.id },
+    sql`delivery_id in (select d.id from deliveries d where ${waiting})`,
+  );
+  yield* run(sql`delete from deliveries where ${waiting}`);
 }
 
 const d = columnsOf('deliveries', 'd');
@@ -143,6 +152,14 @@ export function* tellOnce(word: Word, message: NewMessage, at: number): Script<b
   if (!(yield* isNews(chatId, word, at))) return false;
   yield* insertMessage(message, chatId, at);
   return true;
+}
+
+const told = columns.told;
+
+function* isTold(chatId: string, word: Word['word'], reason: string, taskId?: string): Script<boolean> {
+  const ofTask = taskId === undefined ? undefined : sql`task_id = ${taskId}`;
+  const said = allOf(sql`chat_id = ${chatId} and word = ${word} and reason = ${reason}`, ofTask);
+  return (yield* one(select(pick(told, 'chatId'))`from told where ${said} limit 1`)) !== undefined;
 }
 
 /** True when it was not said there before; from now on it was. */

@@ -122,7 +122,13 @@ export type Reply =
       readonly awaitsTopicOf?: string;
     }
   /** One of our messages is changed. */
-  | { readonly is: 'edit'; readonly messageId: number; readonly shown: Drawn }
+  | {
+      readonly is: 'edit';
+      readonly messageId: number;
+      readonly shown: Drawn;
+      /** The task that was made in it, and whose card it goes on showing. */
+      readonly cardOf?: string;
+    }
   /** One of our messages goes. */
   | { readonly is: 'remove'; readonly messageId: number }
   /** A topic goes, with everything in it. */

@@ -114,7 +114,7 @@ function drawnAbout(
 ): Drawn | null {
   switch (view.view) {
     case 'card':
-      return card(task, { ...about, mark: markOf(task) });
+      return card(task, { ...about, mark: about.isTimeless === true ? '' : markOf(task) });
     case 'failed':
       return failedDrawn(view, task, about);
     case 'recovered':

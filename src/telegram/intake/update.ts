@@ -71,7 +71,9 @@ function replied(writing: Writing, reply: Reply): NewMessage {
       return isAlone ? { ...made, onlyFor: withoutMessage(asker) } : made;
     }
     case 'edit': {
-      if (reply.messageId > 0) return messageOf(writing, reply.shown, reply.messageId);
+      const { cardOf } = reply;
+      if (reply.messageId > 0)
+        return { ...messageOf(writing, reply.shown, reply.messageId), ...(cardOf === undefined ? {} : { cardOf }) };
       // A message that one person alone sees has no number of its own, and is named by another one. Where that is not
       // known, as in what somebody has replied to, the same is said anew.
       const made = messageOf(writing, reply.shown);

@@ -124,14 +124,14 @@ describe('settings of a chat', () => {
   test('have their defaults, and keep what was chosen', () => {
     const plain = { create: 'members', quiet: null, reactions: true, dates: 'en', keep: null } as const;
     expect(settingsOf({})).toEqual({ ...plain, language: null, oneOffs: 'apart' });
-    const chosen = { create: 'admins', quiet: night, reactions: false, dates: 'de', oneOffs: 'together' } as const;
+    const chosen = { create: 'admins', quiet: night, reactions: false, dates: 'iso', oneOffs: 'together' } as const;
     expect(settingsOf({ ...chosen, keep: { days: 9 } })).toEqual({
       create: 'admins',
       language: null,
       oneOffs: 'together',
       quiet: night,
       reactions: false,
-      dates: 'de',
+      dates: 'iso',
       keep: { runs: 1, days: 9 },
     });
   });

@@ -3,7 +3,7 @@ import { nagLimitMax } from '../../../domain/limits.ts';
 import { type Form, type Policies, type PolicyName, policyTable } from '../../../domain/policy.ts';
 import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
-import { iso } from '../../../domain/schedule/time/calendar.ts';
+import { iso, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
 import { zoneNamed } from '../../../domain/schedule/time/places.ts';
 import type { Task } from '../../../domain/task.ts';

@@ -26,4 +26,5 @@ export const {
   usage,
   kv,
   told,
+  standing,
 } = postgresTables;

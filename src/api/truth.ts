@@ -111,7 +111,7 @@ const whyAnswer = strict({
   evidence,
   line: z.string().meta({
     description: 'The answer in plain English, with times on the clock of the zone of the task.',
-    example: 'Wed 18 Nov 09:00: skipped, because the run before it was still going (policy overlap: skip).',
+    example: 'Wed 18 Nov 09:00: skipped, because the run before it was still running (policy overlap: skip).',
   }),
 }).meta({ id: 'WhyAnswer' });
 
@@ -194,7 +194,7 @@ export const truthOperations = {
   }),
   listDowntimes: operation('get', '/v1/downtimes', {
     ...feed,
-    summary: 'When nobody was there, or nothing could be written, and what that cost, newest first',
+    summary: 'When the server was down, or nothing could be written, and what that cost, newest first',
     query: downtimesQuery,
     answer: downtimesAnswer,
   }),

@@ -4,6 +4,7 @@ import { CliFault, exitCodes, interrupted, usage, type ExitCode } from './faults
 import { measureFor, shown, toned, wrapped, type Terminal } from './layout.ts';
 import { networkWire, type Wire } from './network.ts';
 import { threadNamed } from './threads.ts';
+import { durationWords } from './times.ts';
 
 /** The surroundings, already read. */
 export interface Surroundings {
@@ -44,6 +45,8 @@ export interface LocalSession extends Pick<Host, 'clock' | 'stopwatch' | 'timer'
   /** Asks nothing where results are told as JSON: a program reads them. */
   readonly terminal: Terminal;
   readonly isJson: boolean;
+  /** One line that is written over again and again, and is gone after an empty one, for a person who watches; nothing for others. */
+  progress(text: string): void;
 }
 
 /** One command being done, which asks a server. */
@@ -55,15 +58,52 @@ export interface Session extends LocalSession {
   /** The thread was named on this command line, so that it may narrow what is looked at. */
   readonly namedThread: string | undefined;
   readonly isOffline: boolean;
-  /** One line that is written over again and again, for a person who watches; nothing for others. */
-  progress(text: string): void;
 }
 
 const tokenShape = /^[\u0021-\u007E]{1,512}$/;
 
 export function localSession(host: Host, { json }: Globals): LocalSession {
   const isJson = json === true;
-  return { ...host, isJson, terminal: { ...host.terminal, canAsk: host.terminal.canAsk && !isJson } };
+  const terminal = { ...host.terminal, canAsk: host.terminal.canAsk && !isJson };
+  return {
+    ...host,
+    isJson,
+    terminal,
+    progress: (text) => {
+      if (!terminal.showsProgress || isJson) return;
+      // A line that is broken could not be written over.
+      const line = shown(text).slice(0, Math.min(terminal.columns, progressColumns) - 1);
+      terminal.err(`\r\u001B[K${toned(line, 'dim', terminal.hasColours)}`);
+    },
+  };
+}
+
+/** Results that go into a file have no width, and the terminal beside it does not say its own. */
+const progressColumns = 80;
+
+const progressEveryMs = 1000;
+
+/** Tells a person who watches what is being done, and for how long, until it is done. */
+export async function showing<T>(
+  session: Pick<LocalSession, 'terminal' | 'isJson' | 'progress' | 'stopwatch' | 'timer'>,
+  words: () => string,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!session.terminal.showsProgress || session.isJson) return work();
+  const started = session.stopwatch.elapsed();
+  let callOff = () => {};
+  const tell = () => {
+    const ms = session.stopwatch.elapsed() - started;
+    session.progress(ms < progressEveryMs ? `${words()} ...` : `${words()} ... ${durationWords(ms)}`);
+    callOff = session.timer.after(progressEveryMs, tell);
+  };
+  tell();
+  try {
+    return await work();
+  } finally {
+    callOff();
+    session.progress('');
+  }
 }
 
 export async function openSession(host: Host, globals: Globals): Promise<Session> {
@@ -71,8 +111,8 @@ export async function openSession(host: Host, globals: Globals): Promise<Session
   if (globals.offline === true && globals.apiUrl !== undefined)
     throw usage('--offline works without a server, so that --api-url has nothing to name. Leave one of the two out.');
   const { wire, token } = globals.offline === true ? await offlineWire(host) : overNetwork(around, globals);
-  const local = localSession(host, globals);
-  const terminal = { ...local.terminal, hasColours: local.terminal.hasColours && !around.noColour };
+  const terminal = { ...host.terminal, hasColours: host.terminal.hasColours && !around.noColour };
+  const local = localSession({ ...host, terminal }, globals);
   const client = createClient({ ...local, wire, token, signal: host.interrupted });
   const threadKey = await threadNamed(client, globals.threadKey ?? around.threadKey).catch(async (error: unknown) => {
     await client.close();
@@ -80,18 +120,12 @@ export async function openSession(host: Host, globals: Globals): Promise<Session
   });
   return {
     ...local,
-    terminal,
     client,
     clock: client.clock,
     ownClock: host.clock,
     threadKey,
     namedThread: globals.threadKey === undefined ? undefined : threadKey,
     isOffline: globals.offline === true,
-    progress: (text) => {
-      // A line that is broken could not be written over.
-      if (!terminal.showsProgress || local.isJson) return;
-      terminal.err(`\r\u001B[K${toned(text.slice(0, terminal.columns - 1), 'dim', terminal.hasColours)}`);
-    },
   };
 }
 

@@ -34,6 +34,14 @@ export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSet
   };
 }
 
+/** The zone of a chat is asked about where nobody has named it, or it was taken from the person who let the chat in. */
+export function isZoneConfirmed(chat: {
+  readonly timezone: string | null;
+  readonly settings: Readonly<Record<string, unknown>>;
+}): boolean {
+  return chat.timezone !== null && chat.settings['zoneOf'] === undefined;
+}
+
 /** The name of the topic that the one-offs of a chat share. */
 export const sharedTopicName = 'Reminders';
 

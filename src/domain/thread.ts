@@ -48,3 +48,13 @@ export function threadKeyOf(thread: Thread): string {
 export function isDeliverable(thread: Pick<Thread, 'provider'>): boolean {
   return thread.provider === 'telegram';
 }
+
+/** The way to a topic, or to a message. Only supergroups have links that everybody in them can open. */
+export function urlOf(
+  address: string | null | undefined,
+  ...path: readonly (number | null | undefined)[]
+): string | null {
+  const group = /^-100(\d+)$/.exec(address ?? '')?.[1];
+  const ids = path.filter((id) => id !== null && id !== undefined);
+  return group === undefined || ids.length === 0 ? null : ['https://t.me/c', group, ...ids].join('/');
+}

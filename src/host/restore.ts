@@ -2,7 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliFault, usage } from '../cli/faults.ts';
 import { facts, sentence } from '../cli/layout.ts';
-import { confirmed, type LocalSession, type Told } from '../cli/session.ts';
+import { confirmed, showing, type LocalSession, type Told } from '../cli/session.ts';
 import { counted, distance } from '../cli/times.ts';
 import { errorText } from '../domain/errors.ts';
 import { iso } from '../domain/schedule/time/calendar.ts';
@@ -39,9 +39,11 @@ interface BackupWish {
 }
 
 /** A whole and verified copy, whether a server runs or not. */
-export async function backup({ terminal }: LocalSession, here: Here, { target, keep }: BackupWish): Promise<Told> {
+export async function backup(session: LocalSession, here: Here, { target, keep }: BackupWish): Promise<Told> {
+  const { terminal } = session;
   const database = requireFile(here, dumpLine);
-  const made = await copyTo(here, database, target);
+  const copying = () => `Copying ${typedPath(database, here.system.folder)}, and reading the copy`;
+  const made = await showing(session, copying, () => copyTo(here, database, target));
   const { tasks, activeTasks, lastSlotAt } = soundOrGone(made.file, database);
   const pruned = keep === undefined ? 0 : await fileBackups(database).prune(keep);
   const secrets = leftOut(here);
@@ -132,11 +134,15 @@ export async function restore(session: LocalSession, here: Here, { from, yes }: 
   if (!yes && !terminal.canAsk)
     throw usage('This replaces the database. Add --yes, because there is nobody here to ask.');
   const holder = { pid: process.pid, host, since: here.clock.now() };
+  // The database is read in one go, during which no clock ticks: the stages are told and not the time.
+  session.progress('Reading the copy ...');
   const done = await restoreDatabase({ file: database, copy, holder }, async (choice) => {
+    session.progress('');
     if (!yes) terminal.err(`\n${await choiceText(session, here, { ...choice, file: typedPath(copy, folder) })}\n`);
     await confirmed(session, { question: 'Put the copy in the place of the database?', yes });
+    session.progress('Putting the copy in the place of the database ...');
     return true;
-  });
+  }).finally(() => session.progress(''));
   const { tasks, lastSlotAt } = done?.facts ?? factsOf(database);
   const kept = done?.kept ?? null;
   const typed = (path: string) => typedPath(path, folder);

@@ -1,5 +1,5 @@
 import { usage } from '../cli/faults.ts';
-import { localVerb, yesFlag, type Flag, type Group, type LocalSession, type Options } from '../cli/session.ts';
+import { localVerb, showing, yesFlag, type Flag, type Group, type LocalSession, type Options } from '../cli/session.ts';
 import type { Here } from './here.ts';
 import type { ServiceWish } from './service/unit.ts';
 
@@ -68,10 +68,14 @@ const doctorVerb = (here: HostDeps['here']) =>
     about: 'Changes nothing, and works beside a server that runs. Ends with 1 when something fails.',
     examples: ['cronogram doctor', 'cronogram doctor --offline --json'],
     flags: [{ flags: '--offline', about: 'ask nobody over the network' }],
-    does: async ({ terminal }, _args, { offline }) => {
+    does: async (session, _args, { offline }) => {
       const { diagnosisText, examine } = await import('./doctor/doctor.ts');
-      const diagnosis = await examine(await here(), offline === true);
-      return { json: diagnosis, text: await diagnosisText(diagnosis, terminal), exitCode: diagnosis.ok ? 0 : 1 };
+      const place = await here();
+      const pending = new Set(['the database']);
+      const looking = () => `Looking at ${[...pending].join(', ')}`;
+      const diagnosis = await showing(session, looking, () => examine(place, offline === true, pending));
+      const text = await diagnosisText(diagnosis, session.terminal);
+      return { json: diagnosis, text, exitCode: diagnosis.ok ? 0 : 1 };
     },
   });
 

@@ -64,6 +64,15 @@ describe('tasks in a file', () => {
     expect(await told(to)).toEqual(await told(from));
   });
 
+  it('show how far it is to somebody who watches', async () => {
+    const [from, to] = [await aPlace(), await aPlace()];
+    await someTasks(from);
+    await from.well(`export -o ${file()}`);
+    const { err } = await to.well(`import ${file()} --yes`, { showsProgress: true });
+    expect(err).toMatch(/Comparing 5 tasks with those that there are .*Task 1 of 5 /s);
+    expect(err.endsWith('\r\u001B[K')).toBe(true);
+  });
+
   it('that are called alike are matched one by one', async () => {
     const [from, to] = [await aPlace(), await aPlace()];
     for (const hour of [7, 8, 9])

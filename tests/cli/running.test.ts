@@ -32,9 +32,11 @@ describe('a run that is waited for', () => {
       .messages(lab, { thread: Number(topic) })
       .find(({ messageId }) => messageId === Number(message));
     expect(shown?.text).toBe('Hello');
-    expect(
-      (await well(`run get ${/run (\S+)/.exec((await well('task run 1 --thread-key ' + thread)).out)?.[1] ?? ''}`)).out,
-    ).toContain('attempt'.toUpperCase());
+    const link = `https://t.me/c/${String(lab).replace('-100', '')}/${topic}`;
+    expect(said.out).toContain(`\n${link}/${message}\n`);
+    const again = await well(`task run 1 --thread-key ${thread}`);
+    expect(again.out).toContain(`Its topic: ${link}\n`);
+    expect((await well(`run get ${/run (\S+)/.exec(again.out)?.[1] ?? ''}`)).out).toContain('ATTEMPT');
   });
 
   it('is told with the place that it came to in the place of its topic', async () => {

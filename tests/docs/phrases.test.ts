@@ -67,7 +67,7 @@ describe('a time', () => {
   it('that goes to the API or the command line is read', () => {
     const shown = matched(
       [...pages, ...['README.md', 'docs/api.md', 'docs/cli.md'].map(read)],
-      /(?:"when": |--when )"([^"]+)"/g,
+      /(?:"when": |--when |task create )"([^"]+)"/g,
     );
     expect(shown.length).toBeGreaterThan(2);
     expect(shown.filter((words) => kindOf(words) === 'refused')).toEqual([]);
@@ -116,7 +116,20 @@ const isCommand = (words: string) => commands.some(({ name }) => name === /^\/(\
 const typed = matched(pages, /`(\/[a-z]+(?: [^`]*)?)`/g).filter(isCommand);
 
 /** They are said as a reply to a message of the bot. */
-const replies = ['/snooze 2h', 'done', 'later', 'tomorrow 9', 'why?'];
+const replies = [
+  '/snooze 2h',
+  'done',
+  'not yet',
+  'in 10 minutes',
+  'tomorrow 9',
+  'skip',
+  'pause',
+  'resume',
+  'edit 18:00',
+  'why?',
+  'stop',
+  'delete',
+];
 /** They are said as a reply to a message of somebody else. */
 const forwards = ['/new friday at 9', 'schedule this friday at 9'];
 /** Settings that must hold before it makes a difference. */
@@ -126,7 +139,8 @@ const elsewhere = /^\/(?:topic delete|cancel|why|history|start x)$/;
 
 async function answerTo(words: string): Promise<string> {
   const talk: Talk = await aTalk();
-  for (const title of ['Water the plants', 'Bins out', 'Lunch']) await talk.make(`every day at 12 ${title}`);
+  for (const title of ['Water the plants', 'Bins out', 'Lunch', 'Weekly report', 'Retro'])
+    await talk.make(`every day at 12 ${title}`);
   for (const [pattern, first] of before) if (pattern.test(words)) await talk.ask(first, { person: root });
   return talk.tells(words, { person: root });
 }

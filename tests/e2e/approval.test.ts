@@ -28,14 +28,14 @@ describe('a result that waits for approval', () => {
   it('is quoted where the task was asked for, and shown in its topic when somebody lets it go', async () => {
     const { bot, question, topics } = await aReport();
     expect(question.text).toBe(
-      `For approval: this is what #1 Report wants to show.\nAll is well.\nAn admin can deliver it. Without an answer by Thu 19 Nov 09:30 (UTC) it is thrown away.`,
+      `For approval: #1 Report wants to send this.\nAll is well.\nAn admin can deliver it. If nobody does by Thu 19 Nov 09:30 (UTC), I discard it.`,
     );
     expect(labels(question)).toEqual([['Deliver', 'Discard']]);
     expect(topics()).not.toContain('Report');
     expect(await why(bot)).toContain('its message waits for approval since 09:30');
 
     const before = mark(bot);
-    expect(await bot.press('ada', question, 'Deliver')).toEqual({ text: 'It goes out now', alert: false });
+    expect(await bot.press('ada', question, 'Deliver')).toEqual({ text: 'Sent', alert: false });
     expect(methodsSince(bot, before)).toEqual(
       expect.arrayContaining(['answerCallbackQuery', 'editMessageText', 'createForumTopic', 'sendMessage']),
     );
@@ -55,7 +55,7 @@ describe('a result that waits for approval', () => {
     expect(topics()).not.toContain('Report');
     // The question says so by itself, and bears no button any more.
     expect(bot.now(question).text).toBe(
-      'For approval: this is what #1 Report wants to show.\nAll is well.\n\n— Nobody approved it in time; thrown away.',
+      'For approval: #1 Report wants to send this.\nAll is well.\n\n— Nobody approved it in time, so I discarded it.',
     );
     expect(bot.now(question).buttons).toEqual([]);
     expect(methodsSince(bot, before).filter((method) => method === 'editMessageText')).toHaveLength(1);

@@ -51,7 +51,7 @@ describe('words that one person alone sees', () => {
 
   it('begin a draft that goes on with what is said aloud', async () => {
     const bot = await aLab();
-    expect(texts(await bring(bot, lab, aside('/new')))[0]).toContain('When shall it come?');
+    expect(texts(await bring(bot, lab, aside('/new')))[0]).toContain('When should I send it?');
     const preview = await bring(bot, lab, { message: { ...aside('in 20 minutes Pizza').message, message_id: 77 } });
     expect(texts(preview)[0]).toContain('New task: Pizza');
     expect(drafts(bot)).toEqual(['preview']);

@@ -24,15 +24,17 @@ describe('/allow', () => {
     });
     const sender_user = { id: mallory, is_bot: false, first_name: 'Mallory' };
     const [told] = await bring(bot, ada, reply({ forward_origin: { type: 'user', sender_user, date: 1 } }));
-    expect(told?.text).toBe('Approved. Mallory may use me in a private chat now, and begins there with /start.');
+    expect(told?.text).toBe('Approved. Mallory can now send me /start in a private chat.');
     const [hidden] = await bring(
       bot,
       ada,
       reply({ forward_origin: { type: 'hidden_user', sender_user_name: 'X', date: 1 } }),
     );
-    expect(hidden?.text).toContain('Telegram does not tell who wrote that.');
+    expect(hidden?.text).toContain('Telegram hides who wrote that.');
     const said = bot.world.say({ as: 'ben', chat: lab, text: 'let me in' });
     await bot.pass(0);
-    expect(await askText(bot, ['ada', lab], '/allow', { replyTo: said.messageId })).toContain('Ben may use me');
+    expect(await askText(bot, ['ada', lab], '/allow', { replyTo: said.messageId })).toContain(
+      'Ben can now send me /start',
+    );
   });
 });

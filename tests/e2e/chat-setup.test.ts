@@ -9,7 +9,7 @@ const allowed = { TELEGRAM_CHATS: `${lab},${noRights},${plain}` };
 const signs = (text: string) =>
   text
     .split('\n')
-    .filter((line) => /^[✓✗]/.test(line))
+    .filter((line) => /^[✓✗○]/.test(line))
     .map((line) => line.slice(0, line.indexOf(':')));
 const calls = (bot: Bot, after: number) =>
   bot.world
@@ -24,7 +24,7 @@ describe('the checklist of a group', () => {
     expect(signs(list.text)).toEqual([
       '✓ Topics',
       '✗ Manage topics',
-      '✗ Pin messages',
+      '○ Pin messages',
       '✓ Privacy mode',
       '✓ Approved',
       '✗ Time zone',
@@ -51,6 +51,21 @@ describe('the checklist of a group', () => {
     await bot.say('ben', noRights, 'hello again');
     expect(signs(bot.now(list).text)[0]).toBe('✓ Topics');
     expect(bot.texts(noRights).filter((text) => text.includes('Set-up of this chat'))).toHaveLength(1);
+  });
+
+  it('takes the zone of the person who let the group in, asks once whether it is right, and never falls back to UTC', async () => {
+    const bot = await aTalkingBot();
+    await bot.say('ada', ada, '/start');
+    await bot.say('ada', ada, '/tz Madrid');
+    await bot.say('ada', noRights, '/allow');
+    const list = bot.last(noRights);
+    expect(list.text).toContain('Europe/Madrid');
+    expect(signs(list.text)).toContain('○ Time zone');
+    expect(labels(list)[0]).toEqual(['Yes', 'No, change']);
+    expect(await askText(bot, ['ada', noRights], '/new every day at 12 Lunch')).toContain('Europe/Madrid');
+    await bot.press('ada', bot.now(list), 'Yes');
+    expect(signs(bot.now(list).text)).toContain('✓ Time zone');
+    expect(labels(await ask(bot, ['ada', noRights], '/tz'))[0]).not.toContain('Yes');
   });
 
   it('is found again after a restart, and an older one is left as it was', async () => {
@@ -90,14 +105,14 @@ describe('the checklist of a group', () => {
     const list = await ask(bot, ['ben', lab], '/start');
     const data = list.buttons.flat().find(({ text }) => text === 'Send a test')?.data ?? '';
     expect(await bot.press('ben', list, 'Send a test')).toEqual({
-      text: '#1 comes within about a minute',
+      text: '#1 comes within a minute',
       alert: false,
     });
-    expect(bot.now(list).text).toContain('The test is #1. It comes at 09:01 into a topic of its own');
+    expect(bot.now(list).text).toContain('The test is #1. It comes at 09:01 in its own topic');
     await bot.press('ben', await forge(bot, list, data), 'forged');
     await bot.pass(2 * minute);
     const topic = bot.world.topics(lab).find(({ name }) => name === 'Test');
-    expect(bot.texts(lab, topic?.threadId)[1]).toMatch(/^This is a test: results of tasks land like this/);
+    expect(bot.texts(lab, topic?.threadId)[1]).toMatch(/^This is a test. Results of tasks arrive like this/);
     expect(select(bot, 'select title, state, owner_id from tasks')).toEqual([
       { title: 'Test', state: 'completed', owner_id: 'telegram:user:1002' },
     ]);

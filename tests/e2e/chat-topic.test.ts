@@ -15,14 +15,14 @@ describe('/topic delete', () => {
     const topic = await madeWithTopic(bot, ['ada', lab], 'every day at 10 Stand up');
     const question = await ask(bot, ['ada', lab], '/topic delete', { thread: topic });
     expect(question.text).toBe(
-      'Delete the topic of #1 Stand up?\n\nThis deletes the topic with all its messages. The task goes on; its next run makes a new one.',
+      'Delete the topic of #1 Stand up?\n\nThis deletes the topic with all its messages. The task stays active, and its next run will make a new topic.',
     );
     expect(labels(question)).toEqual([['Delete the topic', 'Keep']]);
     const before = mark(bot);
     expect(await bot.press('ada', question, 'Delete the topic')).toEqual({ text: 'Topic deleted', alert: false });
     expect(methodsSince(bot, before).toSorted()).toEqual(['answerCallbackQuery', 'deleteForumTopic', 'sendMessage']);
     expect(topicsOf(bot, lab)).toEqual([]);
-    expect(bot.last(lab, null).text).toContain('The task goes on; its next run makes a new one.');
+    expect(bot.last(lab, null).text).toContain('The task stays active, and its next run will make a new topic.');
     expect(await askText(bot, ['ada', lab], '/task 1')).toContain('Active');
     await bot.pass(61 * minute);
     const [remade] = liveTopics(bot, lab);

@@ -22,7 +22,7 @@ it('/delete closes the topic, and Undo opens it again', async () => {
   const deleted = await ask(bot, ['ada', lab], '/delete', { thread: topic });
   expect(labels(deleted)).toEqual([['Undo']]);
   expect(closed()).toBe(true);
-  expect(await bot.press('ada', deleted, 'Undo')).toEqual({ text: 'Brought back', alert: false });
+  expect(await bot.press('ada', deleted, 'Undo')).toEqual({ text: 'Restored', alert: false });
   expect(closed()).toBe(false);
   expect(states(bot)).toEqual(['active', 'active']);
   await bot.pass(4 * hour);

@@ -109,7 +109,7 @@ export async function driftUntil(bot: Bot, isSo: () => boolean, mostMs = 3 * min
 }
 
 export function isCard(text: string): boolean {
-  return /^#\d+ .*\n(?:🟢|🔴|⏸|🏁|🗑)/u.test(text);
+  return /^#\d+ .*(?:\n| · )(?:🟢|🔴|⏸|🏁|🗑)/u.test(text);
 }
 
 /** Texts of the bot in a topic, without service messages and without the card. */

@@ -44,7 +44,7 @@ describe.each(places)('fallback: creator where topics are switched off, in %s,',
     const before = mark(bot);
     await run();
     await run();
-    const line = 'Shown here: #1 ping cannot be shown in its topic, because topics are switched off here.';
+    const line = 'Shown here: I cannot show #1 ping in its topic, because topics are off here.';
     expect(saidIn(bot, chat, null).slice(-3)).toEqual([line, 'ping', 'ping']);
     expect(methodsSince(bot, before).filter((method) => method === 'sendMessage').length).toBeLessThanOrEqual(5);
     const key = threadOf(chat);

@@ -47,14 +47,14 @@ describe('a group that has thrown the bot out', () => {
       { state: 'paused', paused_reason: 'chat_gone' },
     ]);
     expect(toOwner(bot, /I cannot reach The Lab any more/)).toHaveLength(1);
-    expect(toOwner(bot, /2 tasks there are paused/)).toHaveLength(1);
+    expect(toOwner(bot, /I paused 2 tasks there/)).toHaveLength(1);
     expect(callsSince(bot, after).filter(({ params }) => params['chat_id'] === String(lab))).toEqual([]);
 
     bot.world.setBotStatus(lab, 'administrator', 'ada');
     await bot.pass(5 * second);
     const back = saidIn(bot, lab, null).filter((text) => /I am back/.test(text));
     expect(back).toHaveLength(1);
-    expect(back[0]).toContain('2 tasks were paused');
+    expect(back[0]).toContain('I paused 2 tasks');
     expect(stateOf(bot).map(({ state }) => state)).toEqual(['paused', 'paused']);
     await bot.pass(10 * second);
     const cards = bot.world.messages(lab).filter(({ isPinned }) => isPinned);
@@ -170,8 +170,8 @@ describe('a task whose owner has left the group', () => {
     await bot.pass(3 * hour);
     const waiting = { state: 'paused', paused_reason: 'auto:owner_gone' };
     expect(stateOf(bot)).toEqual([waiting, waiting]);
-    const words = bot.texts(lab, null).filter((text) => text.startsWith('Ben is not in this chat any more'));
-    expect(words).toEqual([expect.stringContaining('their 2 tasks here stop')]);
+    const words = bot.texts(lab, null).filter((text) => text.startsWith('Ben has left this chat'));
+    expect(words).toEqual([expect.stringContaining('Their 2 tasks here stop')]);
     const leftOut = { status: 'skipped', reason: 'grant_revoked' };
     expect(select(bot, 'select status, reason from occurrences')).toEqual([leftOut, leftOut]);
     bot.world.setMember(lab, 'ben', 'member');
@@ -186,8 +186,8 @@ it('a kind of action that is gone leaves the slots of its tasks out, which is to
   await aTask(before, { title: 'Try', thread: threadOf(ada), cron: '0 * * * *', more: { action: { kind: 'echo' } } });
   const bot = await before.restart({ env: { ECHO_ACTION: '0' } });
   await bot.pass(2 * hour);
-  expect(toOwner(bot, /^Not run/)).toEqual([
-    'Not run: #1 Try was left out, because what it does (echo) is not there any more. So are its next runs, and I tell this once.',
+  expect(toOwner(bot, /^Skipped/)).toEqual([
+    'Skipped: #1 Try cannot run, because I no longer know its action (echo). I skip its next runs too, and tell you only once.',
   ]);
   expect(stateOf(bot)).toEqual([{ state: 'active', paused_reason: null }]);
 });

@@ -31,10 +31,10 @@ describe('missed runs that are asked about, in the topic of their task', () => {
   it('run all, when somebody says so', async () => {
     const { bot, topic, question } = await anOutage(lab);
     expect(question.text).toBe(
-      'Missed: 3 runs of #1 Backup, due from Wed 18 Nov 10:00 to Wed 18 Nov 12:00 (UTC), because I was not there. Which of them shall run after all?\nWithout an answer by Thu 19 Nov 12:30 (UTC) none of them runs.',
+      'Missed: 3 runs of #1 Backup, due from Wed 18 Nov 10:00 to Wed 18 Nov 12:00 (UTC), because I was down. Which of them should I run now?\nIf nobody answers by Thu 19 Nov 12:30 (UTC), I run none of them.',
     );
     expect(labels(question)).toEqual([['Run the latest', 'Run all 3'], ['Skip']]);
-    expect(await bot.press('ada', question, 'Run all 3')).toEqual({ text: 'They run now', alert: false });
+    expect(await bot.press('ada', question, 'Run all 3')).toEqual({ text: 'Running them now', alert: false });
     expect(ran(bot, lab, topic)).toBe(3);
     expect(bot.now(question).text).toMatch(/\n\n— Ada: run all of them$/);
     expect(bot.now(question).buttons).toEqual([]);
@@ -45,7 +45,9 @@ describe('missed runs that are asked about, in the topic of their task', () => {
     expect(labels(question)).toEqual([['Run it', 'Skip']]);
     const before = mark(bot);
     await bot.pass(day + minute);
-    expect(bot.now(question).text).toMatch(/^Missed: #1 [\s\S]*\n\n— Nobody answered in time, so none of them runs\.$/);
+    expect(bot.now(question).text).toMatch(
+      /^Missed: #1 [\s\S]*\n\n— Nobody answered in time, so I ran none of them\.$/,
+    );
     expect(callsSince(bot, before).map(({ method }) => method)).toEqual(['editMessageText']);
     expect(ran(bot, lab, topic)).toBe(0);
     expect(bot.now(question).buttons).toEqual([]);

@@ -59,7 +59,7 @@ describe('a result that is not a message', () => {
   });
 });
 
-describe('a time in which nobody was there', () => {
+describe('a time in which the server was down', () => {
   async function afterAway(awayMs: number, cron = '*/5 * * * *') {
     const before = await aBot(unhurried);
     for (const chat of [lab, ada]) {
@@ -77,7 +77,7 @@ describe('a time in which nobody was there', () => {
   it('is reported to each chat that it concerns, once, and late results say so', async () => {
     const first = await afterAway(3 * hour + 30 * minute);
     for (const chat of [lab, ada]) {
-      const reports = saidIn(first, chat, null).filter((text) => /I was not there/.test(text));
+      const reports = saidIn(first, chat, null).filter((text) => /I was down/.test(text));
       expect(reports).toHaveLength(1);
       expect(reports[0]).toMatch(/from .*09:06.* until .*12:36/);
       expect(reports[0]).toMatch(/made up for.*missed|missed/);
@@ -87,6 +87,6 @@ describe('a time in which nobody was there', () => {
     }
     const again = await first.restart({ awayMs: 10 * second });
     await again.drift(minute);
-    expect(saidIn(again, lab, null).filter((text) => /I was not there/.test(text))).toHaveLength(1);
+    expect(saidIn(again, lab, null).filter((text) => /I was down/.test(text))).toHaveLength(1);
   });
 });

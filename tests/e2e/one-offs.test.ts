@@ -48,7 +48,9 @@ it('offers to bring them together when five topics of finished one-offs have pil
     await made(bot, ['ada', lab], `in 1 minute errand ${number}`);
     await bot.pass(2 * minute);
   }
-  const offers = bot.world.messages(lab, { thread: null, limit: 100 }).filter(({ text }) => text.includes('/topic clean'));
+  const offers = bot.world
+    .messages(lab, { thread: null, limit: 100 })
+    .filter(({ text }) => text.includes('/topic clean'));
   const [offer] = offers;
   expect(offers).toHaveLength(1);
   if (offer === undefined) return;

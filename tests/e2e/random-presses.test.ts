@@ -117,7 +117,7 @@ function standing(scene: Scene): string[] {
   ).map(({ message_id: id }) => id);
   return bot.world
     .messages(chat, { limit: 500 })
-    .filter(({ text, messageId }) => text.startsWith('Still open') && !wanted.includes(messageId))
+    .filter(({ text, messageId }) => text.startsWith('Not done yet') && !wanted.includes(messageId))
     .map(({ text }) => text);
 }
 

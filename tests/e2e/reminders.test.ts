@@ -42,11 +42,17 @@ describe('a reminder that asks for Done', () => {
     const { bot, topic } = await aReminder(lab);
     expect(said(bot, lab, topic)).toEqual(['Take the pill']);
     await bot.pass(10 * minute);
-    expect(said(bot, lab, topic)).toEqual(['Take the pill', 'Still open since 09:30: #1 Take the pill (1st reminder)']);
+    expect(said(bot, lab, topic)).toEqual([
+      'Take the pill',
+      'Not done yet: #1 Take the pill (due 09:30, reminder 1 of 3)',
+    ]);
     await bot.pass(10 * minute);
-    expect(said(bot, lab, topic)).toEqual(['Take the pill', 'Still open since 09:30: #1 Take the pill (2nd reminder)']);
+    expect(said(bot, lab, topic)).toEqual([
+      'Take the pill',
+      'Not done yet: #1 Take the pill (due 09:30, reminder 2 of 3)',
+    ]);
 
-    const nag = withWords(bot, lab, /^Still open/);
+    const nag = withWords(bot, lab, /^Not done yet/);
     expect(labels(nag)).toEqual([['Done', 'Snooze']]);
     const before = mark(bot);
     expect(await bot.press('ada', nag, 'Done')).toEqual({ text: 'Done', alert: false });
@@ -68,11 +74,11 @@ describe('a reminder that nobody answers', () => {
     await bot.pass(50 * minute);
     expect(said(bot, lab, topic)).toEqual([
       'Take the pill',
-      'Nobody has said Done, after 3 reminders. I stop asking, and have told Ada. Done can still be pressed above.',
+      'Nobody said Done after 3 reminders, so I stop asking and have told Ada. You can still press Done above.',
     ]);
     const word = withWords(bot, ada, /^Not done:/);
     expect(word.text).toBe(
-      'Not done: #1 Take the pill was due 09:30 (UTC). Nobody has said Done, after 3 reminders.\n\nIt is in The Lab.',
+      'Not done: #1 Take the pill was due 09:30 (UTC). Nobody said Done after 3 reminders.\n\nIt is in The Lab.',
     );
     expect(labels(word)).toEqual([['Open it']]);
     expect(word.buttons[0]?.[0]?.url).toMatch(/^https:\/\/t\.me\/c\/1000000001\/\d+\/\d+$/);
@@ -86,9 +92,9 @@ describe('a reminder that nobody answers', () => {
     const word = withWords(bot, lab, /^Not done:/);
     expect(word.threadId ?? null).toBeNull();
     expect(word.text).toBe(
-      'Not done: #1 Take the pill was due 09:30 (UTC). Nobody has said Done, after 3 reminders.\n\nAda, it is your task.',
+      'Not done: #1 Take the pill was due 09:30 (UTC). Nobody said Done after 3 reminders.\n\nAda, it is your task.',
     );
-    expect(said(bot, lab, topic).at(-1)).toContain('I stop asking, and have told the group.');
+    expect(said(bot, lab, topic).at(-1)).toContain('so I stop asking and have told the group.');
     expect(labels(word)).toEqual([['Done', 'Open it']]);
     const before = mark(bot);
     await bot.press('ben', word, 'Done');

@@ -18,7 +18,7 @@ describe('/start and /help', () => {
     expect(hello.text).toBe(
       [
         'Hello Ada. I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.',
-        'Topics: on. Every task gets a topic of its own here.',
+        'Topics: on. Each task gets its own topic here.',
         'Times here are in UTC. Is it 09:00 for you now?',
         'Now try: /new every weekday at 9:00 Stand up',
         'Everything else: /help',
@@ -34,7 +34,7 @@ describe('/start and /help', () => {
   it('says of a private chat without topics that they are off, whatever other people have, and looks again', async () => {
     const bot = await aTalkingBot({ TELEGRAM_CHATS: String(ben) });
     const hello = await ask(bot, ['ben', ben], '/start');
-    expect(hello.text).toContain('Topics: off. Only this bot’s owner can switch them on');
+    expect(hello.text).toContain('Topics: off, so results wait. This bot’s owner can switch them on');
     const preview = await ask(bot, ['ben', ben], '/new every day at 9 Stretch');
     await bot.press('ben', preview, 'Create');
     expect(bot.now(preview).text).toContain('topics are off for this bot');
@@ -48,7 +48,7 @@ describe('the claim code', () => {
   it('makes the first who brings it the owner, with one message that greets and checks the set-up', async () => {
     const bot = await aTalkingBot({ TELEGRAM_OWNERS: '' });
     const claimed = await askText(bot, ['ada', ada], `/start ${bot.claims[0]}`);
-    expect(claimed).toMatch(/^Hello Ada\. .*\n\nYou are the owner of this bot now\. [\s\S]*Topics: on\./);
+    expect(claimed).toMatch(/^Hello Ada\. .*\n\nYou own this bot now\. [\s\S]*Topics: on\./);
     expect(claimed).not.toContain(String(bot.claims[0]));
     expect(await askText(bot, ['ben', ben], `/start ${bot.claims[0]}`)).toBe(
       [

@@ -160,7 +160,7 @@ describe('what a person must mend', () => {
     await aTask(bot, { text: 'ping', thread: `${threadOf(lab)}:topic:${planning}`, cron: '1,2 9 * * *' });
     await bot.pass(2 * minute + 20 * second);
     expect(saidIn(bot, lab, planning)).toHaveLength(1);
-    expect(saidIn(bot, lab, planning)[0]).toMatch(/A result waits: #1 ping.*may not manage topics/s);
+    expect(saidIn(bot, lab, planning)[0]).toMatch(/A result waits: I cannot show #1 ping.*may not manage topics/s);
     expect(told(bot, lab, /A result waits/)).toEqual([]);
 
     const seen = mark(bot);
@@ -181,7 +181,7 @@ describe('what a person must mend', () => {
     await bot.pass(25 * minute);
     expect(saidIn(bot, lab, topic)).toHaveLength(26);
     // The other results that arrive meanwhile do not make it news again.
-    expect(told(bot, lab, /A result waits: #2 new/)).toHaveLength(1);
+    expect(told(bot, lab, /A result waits: I cannot show #2 new/)).toHaveLength(1);
   });
 
   it('is no right to pin: the card stays unpinned, and the chat hears of it once for all its tasks', async () => {
@@ -260,7 +260,7 @@ describe.each(places)('a platform that goes on showing messages outside of their
     for (let minutes = 0; minutes < 45; minutes += 1) await bot.pass(minute);
     expect(methodsSince(bot, before).filter((method) => method === 'createForumTopic')).toHaveLength(1);
     expect(bot.texts(chat, null).filter((text) => /Somebody deleted/.test(text))).toEqual([]);
-    expect(bot.texts(chat, null).filter((text) => /does not show in its topic/.test(text))).toHaveLength(1);
+    expect(bot.texts(chat, null).filter((text) => /does not show my messages/.test(text))).toHaveLength(1);
     expect(rowsOf(bot, 'result').filter(({ status }) => status === 'failed')).toEqual([]);
     for (const { id } of bot.world.faults()) bot.world.clearFault(id ?? '');
     for (let minutes = 0; minutes < 12; minutes += 1) await bot.pass(minute);

@@ -39,6 +39,21 @@ describe('backup', () => {
     expect(out).toMatch(/keep those\s+apart, they are secret/);
   });
 
+  it('shows how it goes to somebody who watches, as restore and doctor do, and leaves nothing of that on the screen', async () => {
+    const { database, type } = hostPlace({ showsProgress: true });
+    await databaseAt(database, 3);
+    for (const [words, shown] of [
+      ['backup', 'Copying data/cronogram.db, and reading the copy ...'],
+      ['restore latest --yes', 'Putting the copy in the place of the database ...'],
+      ['doctor --offline', 'Looking at the database ...'],
+    ] as const) {
+      const { err } = await type(...words.split(' '));
+      expect(err).toContain(`\r\u001B[K${shown}`);
+      expect(err.endsWith('\r\u001B[K')).toBe(true);
+      expect((await type(...words.split(' '), '--json')).err).toBe('');
+    }
+  });
+
   it('is made beside a server that runs, and takes its lock from nobody', async () => {
     const { database, json } = hostPlace();
     mkdirSync(dirname(database), { recursive: true });

@@ -271,10 +271,18 @@ describe('init with somebody to ask', () => {
   });
 });
 
+it('asks in whole lines on a terminal that does not know how wide it is', () => {
+  const { asking, seen } = atTerminal({ columns: 0, rows: 0 });
+  asking.say('Each task has a topic of its own.');
+  void asking.text('Your time zone', () => undefined);
+  expect(seen()).toContain('Each task has a topic of its own.');
+  expect(seen()).toContain('Your time zone');
+});
+
 /** A terminal of which a test holds the other end. */
-function atTerminal(): { asking: Asking; keys: PassThrough; seen: () => string } {
+function atTerminal(size = { columns: 80, rows: 40 }): { asking: Asking; keys: PassThrough; seen: () => string } {
   const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keys });
-  const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 40 });
+  const screen = Object.assign(new PassThrough(), { isTTY: true, ...size });
   let text = '';
   screen.on('data', (chunk: Buffer) => void (text += String(chunk)));
   return { asking: terminalAsking({ input: keys, output: screen }), keys, seen: () => text };

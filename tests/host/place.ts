@@ -40,6 +40,8 @@ export interface PlaceOptions {
   /** The input. */
   readonly input?: string;
   readonly columns?: number;
+  /** A person watches. */
+  readonly showsProgress?: boolean;
 }
 
 /** A working folder of its own, and the verbs of the host in it. */
@@ -59,7 +61,7 @@ export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
     const terminal = {
       out: (text: string) => void (out += text),
       err: (text: string) => void (err += text),
-      showsProgress: false,
+      showsProgress: options.showsProgress === true,
       canAsk: options.asking !== undefined || answers !== undefined,
       hasColours: false,
       columns: options.columns ?? 80,

@@ -76,7 +76,7 @@ describe('the page of metrics', () => {
     expect(metrics.get('cronogram_delivery_setbacks_total{status="pending"}')).toBeGreaterThanOrEqual(1);
   });
 
-  it('tells of slots that nobody was there for, singly and as gaps', async () => {
+  it('tells of slots that the server was down for, singly and as gaps', async () => {
     const bot = await aBot();
     await createTask(bot, { instructions: 'Dense', schedule: every(1) });
     await createTask(bot, { instructions: 'Daily', schedule: { kind: 'cron', cron: '30 9 * * *', timezone: 'UTC' } });

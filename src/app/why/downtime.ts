@@ -14,7 +14,7 @@ import type { Ids, World } from '../ports/outside.ts';
 import type { Cost, DowntimeCounts, DowntimeStore, OpenDowntime, Opened } from '../ports/upkeep.ts';
 
 /**
- * The times in which nobody was there, or nothing could be written, and what they cost. A process leaves a sign of life every
+ * The times in which the server was down, or nothing could be written, and what they cost. A process leaves a sign of life every
  * half minute. The next start, or the first sign that can be written again, opens a row for the time since the last one, and
  * when every slot of that time has been decided about, the row gets its report: once, together with an event and with a word
  * in each chat that it concerns, and to the owners.

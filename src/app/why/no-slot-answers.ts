@@ -49,7 +49,7 @@ function endText(timeline: Timeline, at: number): { readonly cause: string; read
 
 function lastText({ rows: { task, ahead }, moments }: Timeline, last: number): string {
   const next = task.nextAt ?? task.resumeAt ?? last;
-  if (last >= next) return `the run of ${moments.full(last)} may be the last one, if nothing until then is left out`;
+  if (last >= next) return `the run of ${moments.full(last)} may be the last one, if nothing is skipped before it`;
   return ahead.reserved > 0 ? 'what waits or runs by now may be the last of it' : 'nothing is left to run';
 }
 
@@ -127,7 +127,7 @@ export function answerOpen(timeline: Timeline, slot: number): Answer {
   const nextAt = rows.task.nextAt ?? rows.task.resumeAt;
   if (slot > now) return open(timeline, slot, ['planned', 'schedule', 'planned']);
   if (nextAt !== null && slot >= nextAt) {
-    return open(timeline, slot, ['due', 'due', 'due, and about to be taken up']);
+    return open(timeline, slot, ['due', 'due', 'due now']);
   }
   if (slot < keptFrom) {
     return open(timeline, slot, ['unrecorded', 'retention', `its record was removed ${removedText(timeline)}`]);
@@ -138,7 +138,7 @@ export function answerOpen(timeline: Timeline, slot: number): Answer {
     return { ...open(timeline, slot, ['missed', 'unreadable', text]), evidence: evidenceOf(quarantine) };
   }
   if (versionAt(timeline, slot).version === undefined) {
-    const text = 'no record, and which schedule was in force then was not kept';
+    const text = 'no record, as the schedule of that time was not kept';
     return open(timeline, slot, ['unrecorded', 'no_version', text]);
   }
   if (rows.twice.some(({ from, to }) => from <= slot && slot <= to)) {

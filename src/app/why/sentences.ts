@@ -32,25 +32,25 @@ const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
   overlap: (one) =>
     one.status === 'pending'
       ? `for the run before it to end (policy overlap: ${overlapOf(one)})`
-      : `because the run before it was still going (policy overlap: ${overlapOf(one)})`,
+      : `because the run before it was still running (policy overlap: ${overlapOf(one)})`,
   queue_full: () => `because ${limits.queueLengthMax} others were waiting before it already (policy overlap: queue)`,
   replaced: ({ source }) =>
     source === 'snooze'
       ? 'because it was snoozed again, to another time'
       : 'because a newer run took its place (policy overlap: replace)',
   max_runs: (one) => `because ${maxRunsText(one)}`,
-  late: (one) => `${absence(one)}${graceText(one)}, and the policy missed: skip leaves late runs out`,
+  late: (one) => `${absence(one)}${graceText(one)}, and the policy missed: skip skips late runs`,
   covered: (one) => `${absence(one)}, and the policy missed: once makes up for all missed runs with one`,
   beyond_limit: (one) => `${absence(one)}, and ${limitText(one)}`,
   ask: (one) =>
-    `for an answer: it was missed, and the policy missed: ask asks whether it is to run after all${untilAnswer(one)}`,
+    `for an answer: it was missed, and the policy missed: ask asks whether to run it after all${untilAnswer(one)}`,
   ask_expired: () =>
-    `because nobody answered within ${spanText(limits.askExpiryMs)} whether it was to run after all (policy missed: ask)`,
+    `because nobody answered within ${spanText(limits.askExpiryMs)} whether to run it after all (policy missed: ask)`,
   unaccounted: (one) =>
     `and nobody noted why; the nightly audit found that ${on(one, one.decidedAt)}, and it should not have happened`,
-  declined: (one) => `because ${byWhom(one, 'answered', 'somebody answered')} that it was not to run after all`,
+  declined: (one) => `because ${byWhom(one, 'decided', 'somebody decided')} not to run it`,
   skip: (one) => `because ${byWhom(one, 'had skipped it in advance', 'somebody had skipped it in advance')}`,
-  undone: (one) => `because ${byWhom(one, 'took that back', 'that was taken back')}`,
+  undone: (one) => `because ${byWhom(one, 'undid that', 'that was undone')}`,
   deleted: (one) => `because ${byWhom(one, 'deleted the task', 'the task was deleted')}`,
   paused: (one) => `because ${byWhom(one, 'paused the task', 'the task was paused')} while it was waiting`,
   cancelled: (one) => (one.deed === null ? 'on request' : `by ${actorText(one.deed.actor)} ${on(one, one.deed.at)}`),
@@ -59,7 +59,7 @@ const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
   grant_revoked: () => 'because the grant of the task, which is its right to run, was revoked',
   grant_expired: () => 'because the grant of the task, which is its right to run, had expired',
   grant_scope: () => 'because the grant of the task does not cover what it does',
-  gone_kind: () => 'because this server does not know any more what the task is to do',
+  gone_kind: () => 'because this server no longer knows the action of the task',
 };
 
 /** A reason that a newer version wrote is told by its name. */
@@ -104,7 +104,7 @@ function absence(one: Case): string {
 
 function nobody({ timeline, slotAt }: Case): string {
   const isUnwritten = timeline.rows.unwritable.some(({ from, to }) => from <= slotAt && slotAt <= to);
-  return isUnwritten ? 'the database could not be written' : 'nobody was there';
+  return isUnwritten ? 'the database could not be written' : 'the server was down';
 }
 
 function graceText(one: Case): string {
@@ -145,7 +145,7 @@ export const askedFor: Readonly<Record<OccurrenceSource, (one: Case) => string>>
   schedule: () => '',
   catch_up: (one) => {
     const wish = one.asker === null ? '' : ` and ${actorText(one.asker.actor)} wanted it after all`;
-    return `, as ${nobody(one)} in time${wish}`;
+    return `, as ${nobody(one)}${wish}`;
   },
   run_now: (one) => `, asked for by hand${doneBy(one)}`,
   snooze: (one) =>

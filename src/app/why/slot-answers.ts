@@ -49,13 +49,21 @@ function tell(one: Case, row: SlotRow): Told {
   }
 }
 
-function tellPending(one: Case, { slotAt, source, reason, replayOfSlot }: SlotRow): Told {
+/** A pause holds what was snoozed before it. */
+function isHeld({ timeline: { rows } }: Case, createdAt: number): boolean {
+  const { state, paused } = rows.task;
+  return state === 'paused' && paused !== null && createdAt < paused.at;
+}
+
+function tellPending(one: Case, row: SlotRow): Told {
+  const { slotAt, source, reason, createdAt } = row;
   if (source === 'snooze' && slotAt > one.timeline.now) {
     const { asker } = one;
     const who = asker === null ? '' : ` by ${actorText(asker.actor)} ${on(one, asker.at)}`;
-    return { decision: 'planned', cause: 'snooze', text: `planned: it was snoozed to this time${who}` };
+    const held = isHeld(one, createdAt) ? ', and comes if the task is resumed before' : '';
+    return { decision: 'planned', cause: 'snooze', text: `planned: it was snoozed to this time${who}${held}` };
   }
-  const asked = askedFor[source](one) + againText(one, replayOfSlot);
+  const asked = askedFor[source](one) + againText(one, row);
   if (reason === null) return { decision: 'waiting', cause: 'admission', text: `waiting to be started${asked}` };
   const madeUpFor = source === 'catch_up' && reason === 'ask' ? '' : asked;
   return { decision: 'waiting', cause: reason, text: `waiting ${sentenceFor(reason, one)}${madeUpFor}` };
@@ -75,7 +83,7 @@ function tellRunning(one: Case, row: SlotRow): Told {
   return {
     decision: 'running',
     cause: run?.status ?? 'dispatched',
-    text: `${runText(one, row)}${askedFor[row.source](one)}${againText(one, row.replayOfSlot)}${
+    text: `${runText(one, row)}${askedFor[row.source](one)}${againText(one, row)}${
       run?.status === 'backoff' ? errorText(lastError(row)) : ''
     }`,
   };
@@ -85,7 +93,7 @@ function runText(one: Case, { run }: SlotRow): string {
   if (run === null) return 'its run is live';
   if (run.status === 'backoff') return `${runStates.backoff} ${onExactly(one, run.readyAt)}`;
   const putOff = run.status === 'queued' && run.readyAt > one.timeline.now;
-  return putOff ? `its run is to start ${onExactly(one, run.readyAt)} (policy jitter)` : runStates[run.status];
+  return putOff ? `its run will start ${onExactly(one, run.readyAt)} (policy jitter)` : runStates[run.status];
 }
 
 /** Started much later than taken up: it waited behind an earlier run, for a right moment, or for room. */
@@ -98,7 +106,7 @@ function tellDone(one: Case, row: SlotRow): Told {
   const waited = startedAfter - row.lateMs > noticeableMs;
   const when = late ? ` late, ${on(one, slotAt + startedAfter)}` : '';
   const after = isByHand(row.source) && !waited ? '' : `${afterText(startedAfter)}${waited ? waitText(row) : ''}`;
-  const asked = askedFor[row.source](one) + againText(one, row.replayOfSlot);
+  const asked = askedFor[row.source](one) + againText(one, row);
   return {
     decision: late ? 'late' : 'ran',
     cause: row.reason ?? row.source,
@@ -119,11 +127,12 @@ function isAgain({ timeline: { rows } }: Case, { source }: SlotRow): boolean {
 /** The cause of the delay is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
 function waitText({ run }: SlotRow): string {
   const jitter = run !== null && run.attempts.length <= 1 && run.readyAt > run.createdAt;
-  return jitter ? ', put off by the policy jitter' : ', as it had to wait';
+  return jitter ? ', delayed by the policy jitter' : ', as it had to wait';
 }
 
-function againText({ timeline: { about } }: Case, slot: number | null): string {
-  return slot === null ? '' : ` of ${about.full(slot)}`;
+/** A snooze puts off what everybody saw, so its words say enough. */
+function againText({ timeline: { about } }: Case, { source, replayOfSlot: slot }: SlotRow): string {
+  return slot === null || source === 'snooze' ? '' : ` of ${about.full(slot)}`;
 }
 
 function triesText({ run }: SlotRow): string {
@@ -134,14 +143,14 @@ function triesText({ run }: SlotRow): string {
 function failureText(one: Case, row: SlotRow): string {
   const count = row.run?.attempts.length ?? 0;
   const tries = count > 1 ? ` after ${counted(count, 'attempt')}` : count === 0 ? ' before it could start' : '';
-  const asked = askedFor[row.source](one) + againText(one, row.replayOfSlot);
+  const asked = askedFor[row.source](one) + againText(one, row);
   return `failed${tries}${asked}${errorText(row.error ?? lastError(row))}`;
 }
 
 function endText(one: Case, row: SlotRow): string {
   const asked = askedFor[row.source](one);
   // A catch-up that ended like this made up for nothing, whatever was meant to happen.
-  const by = row.source === 'catch_up' ? '' : asked + againText(one, row.replayOfSlot);
+  const by = row.source === 'catch_up' ? '' : asked + againText(one, row);
   if (row.reason === 'skip' && row.slotAt > one.timeline.now) return aheadText(one);
   if (row.reason === null) return `${row.status}${by}${errorText(row.error)}`;
   const sign = row.status === 'missed' ? ';' : by === '' && row.reason === 'cancelled' ? '' : ',';
@@ -152,7 +161,7 @@ function endText(one: Case, row: SlotRow): string {
 function aheadText(one: Case): string {
   const { deed } = one;
   const who = deed === null ? 'somebody skipped it' : `${actorText(deed.actor)} skipped it ${on(one, deed.at)}`;
-  return `will be left out, as ${who}`;
+  return `will not run, as ${who}`;
 }
 
 function lastError({ run }: SlotRow): string | null {
@@ -203,7 +212,7 @@ function deliveryText(one: Case, { run, reason }: Pick<SlotRow, 'run' | 'reason'
   const approved = approvedText(one, parts[0]);
   const messages = parts.length === 1 ? '' : ` in ${parts.length} messages`;
   const isAway = parts.some(({ isFallback }) => isFallback);
-  const away = isAway ? ' where it was asked for, as its topic could not be had' : '';
+  const away = isAway ? ' where it was asked for, as its topic could not be used' : '';
   return `; ${approved}delivered${messages}${away}${same === '' ? '' : ` without a sound${same}`}`;
 }
 
@@ -244,9 +253,9 @@ function ackText(one: Case, ack: SlotAck | null): string {
     case 'given_up':
       return `; nobody said Done${nags === 0 ? '' : `, not even after the last of ${counted(nags, 'reminder')}`}`;
     case 'superseded':
-      return `; nobody said Done${after}, until it was asked for anew`;
+      return `; nobody said Done${after}, before it was asked for again`;
     case 'dropped':
-      return `; nobody said Done${after}, and nobody is asked any more`;
+      return `; nobody said Done${after}, and the reminders ended`;
   }
 }
 
@@ -268,7 +277,7 @@ function leftText(worst: SlotDelivery, count: number, all: number): string {
     case 'failed':
       return `, but ${which} ${is === 'is' ? 'was' : 'were'} not delivered${why}`;
     case 'blocked':
-      return `, but ${which} ${is} not delivered, and somebody has to mend the cause${why}`;
+      return `, but ${which} ${is} not delivered, and somebody has to fix the cause${why}`;
     case 'unknown':
       return `, but nobody knows yet whether ${which} arrived${why}`;
     case 'sending':

@@ -2,7 +2,7 @@ import type { Step } from '../exchange.ts';
 import { CliFault, exitCodes } from '../faults.ts';
 import { sentence, table, type Column } from '../layout.ts';
 import { allTasks, type Task } from '../naming.ts';
-import { confirmed, verb, yesFlag, type Session, type Told } from '../session.ts';
+import { confirmed, showing, verb, yesFlag, type Session, type Told } from '../session.ts';
 import { counted } from '../times.ts';
 
 /** Tasks to a file and back. The code that reads and writes YAML is loaded here and nowhere else. */
@@ -29,7 +29,11 @@ export const exchangeVerbs = [
 
 async function exportTasks(session: Session, output: string | undefined): Promise<Told> {
   const { entryOf, fileText, writeTasks } = await import('../exchange.ts');
-  const all = await allTasks(session, session.namedThread);
+  const all = await showing(
+    session,
+    () => 'Reading the tasks',
+    () => allTasks(session, session.namedThread),
+  );
   const entries = all.filter(({ state }) => state !== 'completed').map(entryOf);
   const left = all.length - entries.length;
   const note =
@@ -55,7 +59,9 @@ async function importTasks(session: Session, { file, isDry, yes }: Wish): Promis
   const { entriesIn, planOf, readTasks } = await import('../exchange.ts');
   const isPiped = file === '-';
   const text = isPiped ? await session.terminal.read() : readTasks(file);
-  const steps = await planOf(session, entriesIn(text, isPiped ? 'The input' : file));
+  const entries = entriesIn(text, isPiped ? 'The input' : file);
+  const comparing = () => `Comparing ${counted(entries.length, 'task')} with those that there are`;
+  const steps = await showing(session, comparing, () => planOf(session, entries));
   const shown = await planText(session, steps);
   const isNothing = steps.every(({ does }) => does === 'skip');
   if (isDry || isNothing) {
@@ -80,14 +86,18 @@ interface Done {
 async function apply(session: Session, steps: readonly Step[]): Promise<Told> {
   const { carryOut } = await import('../exchange.ts');
   const done: Done[] = [];
-  for (const step of steps) {
-    try {
-      done.push({ step, task: await carryOut(session, step), fault: null });
-    } catch (error) {
-      if (!(error instanceof CliFault) || session.interrupted.aborted || error.exitCode === exitCodes.away) throw error;
-      done.push({ step, task: null, fault: error });
+  const doing = () => `Task ${done.length + 1} of ${steps.length}`;
+  await showing(session, doing, async () => {
+    for (const step of steps) {
+      try {
+        done.push({ step, task: await carryOut(session, step), fault: null });
+      } catch (error) {
+        const isOver = !(error instanceof CliFault) || error.exitCode === exitCodes.away;
+        if (isOver || session.interrupted.aborted) throw error;
+        done.push({ step, task: null, fault: error });
+      }
     }
-  }
+  });
   const failed = done.filter(({ fault }) => fault !== null);
   const faults = failed.map(({ step, fault }) =>
     sentence(session.terminal, `Not done: ${step.title} (${step.does}): ${fault?.message ?? ''}`),

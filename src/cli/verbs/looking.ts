@@ -1,4 +1,5 @@
 import type { AnswerOf, Asked } from '../client.ts';
+import { CliFault } from '../faults.ts';
 import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
 import { deletedToo, paramsOf, shortIds, taskNamed, type Task } from '../naming.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
@@ -118,7 +119,7 @@ export const lookingVerbs = [
     usage: 'why <task> [at]',
     summary: 'tell why a task ran, or did not, at an instant or of late',
     about:
-      'An instant without an offset is read on the clock of the task, to the minute. Without one: the last 24 hours. With --from and --to a day alone is its first minute.',
+      'An instant without an offset is read on the clock of the task, to the minute. Without one: the last 24 hours, and what comes next. With --from and --to a day alone is its first minute.',
     examples: ['cronogram task why 3 2027-01-31T09:00', 'cronogram task why 3 --from 2027-01-01 --to 2027-02-01'],
     flags: [
       { flags: '--from <instant>', about: 'the beginning of a stretch of time' },
@@ -126,12 +127,13 @@ export const lookingVerbs = [
       ...pageFlags,
     ],
     does: async (session, [name = '', at], { from, to, ...page }) => {
-      const answer = await session.client.call('whyTask', {
-        params: await paramsOf(session, name, deletedToo),
-        query: { at, from: withTime(from), to: withTime(to), ...pageOf(page) },
-      });
+      const params = await paramsOf(session, name, deletedToo);
+      const query = { at, from: withTime(from), to: withTime(to), ...pageOf(page) };
+      const answer = await session.client.call('whyTask', { params, query });
+      const isOfLate = Object.values(query).every((one) => one === undefined) && !session.isJson;
+      const coming = isOfLate ? await comingAnswers(session, params) : [];
       const lines = await Promise.all(
-        answer.answers.map(({ line, evidence: { run_number: number } }) =>
+        [...answer.answers, ...coming].map(({ line, evidence: { run_number: number } }) =>
           sentence(session.terminal, number === undefined ? line : `${line} Run ${number}.`),
         ),
       );
@@ -169,6 +171,18 @@ interface Listed<Row> {
   readonly none: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
+}
+
+/** The truth about the next slot of a task; none where it has none, or was deleted. */
+async function comingAnswers({ client }: Session, params: { readonly task_id: string }) {
+  try {
+    const { task } = await client.call('getTask', { params });
+    if (task.next_run_at === null) return [];
+    return (await client.call('whyTask', { params, query: { at: task.next_run_at } })).answers;
+  } catch (error) {
+    if (error instanceof CliFault && error.code === 'task_not_found') return [];
+    throw error;
+  }
 }
 
 /** Rows as a table, and how to see the rest. */

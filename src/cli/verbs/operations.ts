@@ -2,7 +2,7 @@ import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
 import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
 import { chosenTask, taskNames } from '../naming.ts';
-import { verb, type Session, type Told } from '../session.ts';
+import { showing, verb, type Session, type Told } from '../session.ts';
 import { counted, distance, durationWords, hostZone, timesIn } from '../times.ts';
 import { limitFlag, listTold, pageFlags, pageOf } from './looking.ts';
 import { stretchOf } from './moments.ts';
@@ -73,7 +73,8 @@ export const operationVerbs = [
     examples: ['cronogram reconcile', 'cronogram reconcile --fix'],
     flags: [{ flags: '--fix', about: 'mend what can be mended safely' }],
     does: async (session, _args, { fix }) => {
-      const answer = await session.client.call('reconcile', { body: { fix: fix === true } });
+      const asked = { body: { fix: fix === true } };
+      const answer = await showing(session, lookingAtAll, () => session.client.call('reconcile', asked));
       const fixed = answer.fixed.map(({ check, id, did }) => `${check} ${id}: ${did}\n`).join('');
       const isClean = answer.findings.length === 0;
       const left = fix === true ? answer.findings.some(({ fixable }) => !fixable) : !isClean;
@@ -250,8 +251,10 @@ async function findingsText({ terminal }: Session, findings: Findings): Promise<
   return (await Promise.all(words)).join('');
 }
 
+const lookingAtAll = () => 'Looking at every row';
+
 async function auditNow(session: Session): Promise<Told> {
-  const answer = await session.client.call('runAudit', {});
+  const answer = await showing(session, lookingAtAll, () => session.client.call('runAudit', {}));
   const rows = Object.values(answer.checked).reduce((sum, count) => sum + count, 0);
   const text = `${await findingsText(session, answer.findings)}${counted(rows, 'row')} looked at.\n`;
   return { json: answer, text, exitCode: answer.findings.length === 0 ? exitCodes.done : exitCodes.failed };

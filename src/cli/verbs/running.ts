@@ -1,3 +1,4 @@
+import { parseThreadKey, urlOf } from '../../domain/thread.ts';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage, exitCodes, interrupted, type ExitCode } from '../faults.ts';
 import { sentence, shown, toned, type Column } from '../layout.ts';
@@ -117,6 +118,11 @@ function paceOfWait({ isOffline }: Session, options: Options<typeof runFlags>) {
 async function askedTold(session: Session, answer: RanNow): Promise<Told> {
   const { task, task_run: asked } = answer;
   const runId = asked.run_id === null ? '' : ` run ${asked.run_id}`;
+  const { execution_thread_key: key } = task;
+  const topic = key === null ? null : parseThreadKey(key);
+  const url = urlOf(topic?.address, topic?.topic);
+  // The first run makes the topic.
+  const place = url === null ? '' : `Its topic: ${url}\n`;
   const note = session.isOffline
     ? 'It runs when the server is started.'
     : asked.run_id === null
@@ -124,7 +130,7 @@ async function askedTold(session: Session, answer: RanNow): Promise<Told> {
       : `Wait for it with:\n  cronogram run wait ${asked.run_id}`;
   return {
     json: answer,
-    text: await sentence(session.terminal, `Running ${named(task)}:${runId} (${asked.status}).`),
+    text: (await sentence(session.terminal, `Running ${named(task)}:${runId} (${asked.status}).`)) + place,
     note,
   };
 }

@@ -2,7 +2,7 @@ import { durationText } from '../../domain/schedule/time/duration.ts';
 import { CliFault, usage } from '../faults.ts';
 import { facts, sentence, shown, toned } from '../layout.ts';
 import { lengthOf, millisecondsOf } from '../options.ts';
-import { verb, type Flag, type Options, type Session } from '../session.ts';
+import { showing, verb, type Flag, type Options, type Session } from '../session.ts';
 import { counted, hostZone, timesIn } from '../times.ts';
 
 /** The Telegram that is built in: what its people write and press, and how late it is there. */
@@ -67,7 +67,9 @@ export const sandboxVerbs = [
     examples: ['cronogram sandbox jump', 'cronogram sandbox jump 1d', 'cronogram sandbox jump 2027-01-31T09:00:00Z'],
     does: async (session, [to = 'next']) => {
       const ms = lengthOf(to);
-      const answer = await control(session, 'jump', { to: ms === null ? to : durationText(ms) });
+      const body = { to: ms === null ? to : durationText(ms) };
+      const jumping = () => 'Jumping, and waiting until all that is due on the way is done';
+      const answer = await showing(session, jumping, () => control(session, 'jump', body));
       return { json: answer, text: await jumpText(session, answer as Jumped) };
     },
   }),

@@ -1,3 +1,4 @@
+import { urlOf } from '../../domain/thread.ts';
 import type { AnswerOf } from '../client.ts';
 import { table, type Cell, type Column, type Tone } from '../layout.ts';
 import type { Session } from '../session.ts';
@@ -64,9 +65,12 @@ export function deliverySentence(deliveries: Run['deliveries']): string {
   if (deliveries.length === 0) return 'Nothing is to be delivered: the result is kept in the history.';
   const places = [...new Set(deliveries.map(placeText))].map((place) => {
     const parts = deliveries.filter((one) => placeText(one) === place);
-    return `${place}: ${[...counts(parts)].map(([status, count]) => statusWords(status, count, parts)).join(', ')}`;
+    const words = [...counts(parts)].map(([status, count]) => statusWords(status, count, parts)).join(', ');
+    const last = parts.findLast(({ message_id: id }) => id !== null);
+    const url = urlOf(last?.chat_id, last?.message_thread_id, last?.message_id);
+    return `${place}: ${words}${url === null ? '' : `\n${url}`}`;
   });
-  return `${places.join('\n')}`;
+  return places.join('\n');
 }
 
 function placeText({ thread_key: thread, fallback }: Delivery): string {

@@ -26,7 +26,7 @@ export function scheduleWords(schedule: Schedule, now: number): string {
   const times = timesIn(timezone, now);
   if (kind === 'once' && fields.once_at !== null) return `once on ${times.at(fields.once_at)}`;
   try {
-    return describe(parseSchedule({ kind, timezone, ...given(fields) }, now), (day) => times.day(day));
+    return describe(parseSchedule({ kind, timezone, ...given(fields) }, now), { day: (day) => times.day(day), now });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return writtenSchedule(schedule);

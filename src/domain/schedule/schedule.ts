@@ -1,27 +1,17 @@
 import { normalCron, parseCron } from './cron-fields.ts';
 import { normalRrule, readRecurrence } from './rrule/recurrence.ts';
-import {
-  type Schedule,
-  type ScheduleInput,
-  type Fault,
-  quoted,
-  unreadable,
-  type IntervalSchedule,
-  type OnceSchedule,
-} from './shapes.ts';
-import { cronOf, recurrenceOf } from './slots.ts';
-import { clockText, dateText, dayOfWall, secondOfDayOf, iso } from './time/calendar.ts';
-import { normalDuration, parseDuration, type Duration } from './time/duration.ts';
+import { type Schedule, type ScheduleInput, type Fault, quoted, unreadable } from './shapes.ts';
+import { iso, MINUTE_MS } from './time/calendar.ts';
+import { normalDuration, parseDuration } from './time/duration.ts';
 import { zoneName } from './time/zone-name.ts';
 import { parseInstant, toWall } from './time/zone.ts';
-import { cronWords } from './words/cron.ts';
-import { type DayWords, rruleWords } from './words/rrule.ts';
-import { counted, list } from './words/words.ts';
 
 export { assumptions, type Refusal, refusals, type Warning, warnings } from './advice.ts';
 export { anchorOf, isDelay, isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';
 export type { Bounds, Schedule, ScheduleInput } from './shapes.ts';
 export { offsetAt, wallText } from './time/zone.ts';
+export { cadence, describe, exceptionsOf, exceptionWords } from './words/describe.ts';
+export type { Exception } from './words/facts.ts';
 export { isTimezone } from './time/zone-name.ts';
 
 function required(input: ScheduleInput, field: Fault['field'] & keyof ScheduleInput): string {
@@ -72,8 +62,10 @@ export function parseSchedule(input: ScheduleInput, now: number): Schedule {
       return { kind: 'rrule', rrule: normalRrule(readRecurrence(required(input, 'rrule'), timezone, now)), timezone };
     case 'interval': {
       const interval = normalDuration(required(input, 'interval'));
-      parseDuration(interval);
-      const startAt = input.start_at === undefined ? now : parseInstant(input.start_at, timezone, 'start_at');
+      const { clockMs } = parseDuration(interval);
+      // Nobody means the second in which the words happen to be written.
+      const begun = clockMs % MINUTE_MS === 0 ? Math.floor(now / MINUTE_MS) * MINUTE_MS : now;
+      const startAt = input.start_at === undefined ? begun : parseInstant(input.start_at, timezone, 'start_at');
       return { kind: 'interval', interval, startAt, from: input.from ?? 'start', timezone };
     }
   }
@@ -97,54 +89,10 @@ export function inputOf(schedule: Schedule): ScheduleInput {
   }
 }
 
-function momentText(instant: number, timezone: string, day: DayWords): string {
-  const wall = toWall(timezone, instant);
-  return `${day(dayOfWall(wall))} ${clockText(secondOfDayOf(wall))}`;
-}
-
-function onceWords({ onceAt, timezone }: OnceSchedule, day: DayWords): string {
-  return `once on ${momentText(onceAt, timezone, day).replace(/ (?=\d\d:)/, ' at ')}`;
-}
-
-function unitsOf({ months, days, clockMs }: Duration): Array<[number, string]> {
-  const weeks = days % 7 === 0 ? days / 7 : 0;
-  const seconds = clockMs / 1_000;
-  return [
-    [Math.floor(months / 12), 'year'],
-    [months % 12, 'month'],
-    [weeks, 'week'],
-    [weeks > 0 ? 0 : days, 'day'],
-    [Math.floor(seconds / 3_600), 'hour'],
-    [Math.floor(seconds / 60) % 60, 'minute'],
-    [seconds % 60, 'second'],
-  ];
-}
-
-function intervalWords({ interval, startAt, from, timezone }: IntervalSchedule, day: DayWords): string {
-  const units = unitsOf(parseDuration(interval)).filter(([value]) => value > 0);
-  const [only] = units;
-  const moment = momentText(startAt, timezone, day);
-  const start = day === dateText ? `from ${moment}` : `starting ${moment}`;
-  if (from === 'completion')
-    return `${list(units.map(([value, unit]) => counted(value, unit)))} after each run has ended, ${start}`;
-  const step =
-    units.length === 1 && only?.[0] === 1 ? only[1] : list(units.map(([value, unit]) => counted(value, unit)));
-  return `every ${step}${day === dateText ? '' : ','} ${start}`;
-}
-
-/**
- * Short English for a schedule. It never leaves a fact out; the zone is for the caller to add. Days are written like
- * `2026-11-24`, and always in the same words, unless the caller has a way to write them that people like better.
- */
-export function describe(schedule: Schedule, day: DayWords = dateText): string {
-  switch (schedule.kind) {
-    case 'once':
-      return onceWords(schedule, day);
-    case 'cron':
-      return cronWords(cronOf(schedule));
-    case 'rrule':
-      return rruleWords(recurrenceOf(schedule), day);
-    case 'interval':
-      return intervalWords(schedule, day);
-  }
+/** The same times on the wall of another zone. */
+export function inZone(schedule: Schedule, timezone: string): ScheduleInput {
+  const wallOf = (instant: number) => iso(toWall(schedule.timezone, instant)).replace(/Z$/, '');
+  const input = { ...inputOf(schedule), timezone };
+  if (schedule.kind === 'once') return { ...input, once_at: wallOf(schedule.onceAt) };
+  return schedule.kind === 'interval' ? { ...input, start_at: wallOf(schedule.startAt) } : input;
 }

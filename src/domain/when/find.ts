@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import { Question, refusal } from './faults.ts';
 import type { Language } from './languages/language.ts';
 import { isEnd } from './meaning/meaning.ts';
@@ -227,6 +227,7 @@ export function chosenIn(line: Line): Chosen | null {
     return null;
   }
   askSum(main, line);
+  askMove(main, line);
   const taken = [main];
   let { pieces } = main;
   const others = runs.filter(
@@ -260,6 +261,18 @@ function askSum({ begin, end, pieces: [first, ...others] }: Run, { plain, begin:
       ],
     },
   ]);
+}
+
+/** "Move it from monday to tuesday" tells of days, and not when it should come. */
+const MOVES = /\b(?:moved?|re-?schedule[ds]?|shift(?:ed)?|postponed?|changed?)\b[^\n]{0,60}$/;
+
+function askMove({ begin }: Run, { plain, begin: from }: Line): void {
+  if (!/^(?:from|to)\b/.test(plain.slice(begin).trimStart()) || !MOVES.test(plain.slice(from, begin))) return;
+  const ways = ['in 1 hour', 'tonight', 'tomorrow at 9'].map((text) => ({
+    text,
+    edits: [{ begin: from, end: from, text: `${text}\n` }],
+  }));
+  throw new Question('When should it come?', ways, ['time']);
 }
 
 function isEndPiece(piece: Piece): boolean {

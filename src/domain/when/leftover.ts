@@ -27,6 +27,8 @@ export interface Beside {
   readonly endsBare: boolean;
   /** It ends in an hour that a part of the day may move, or in none. */
   readonly endsOpen: boolean;
+  /** A day is said. */
+  readonly hasDay: boolean;
 }
 
 const DAY = '(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:days?)?';
@@ -82,6 +84,12 @@ const SERIES: readonly RegExp[] = [
     String.raw`for\s+(?:the\s+next\s+)?(?:\d+|an?|${SPOKEN})\s+(?:day|week|month|year)s?|(?:\d+|${SPOKEN})\s+times`,
   ),
 ];
+/** They move with the moon or the week, so their date is asked for where no other day is said. */
+const FEASTS: readonly RegExp[] = [
+  pattern(
+    String.raw`easter(?:\s+(?:sunday|monday))?|good\s+friday|thanksgiving|(?:mother|father)'?s'?\s+day|pentecost|ramadan|eid|diwali|passover|hanukkah|(?:labou?r|memorial|presidents'?)\s+day|chinese\s+new\s+year`,
+  ),
+];
 const LAST: readonly RegExp[] = [pattern(String.raw`${DAYS}[\s.!?]*$`)];
 
 const at = (source: string) => new RegExp(String.raw`^\s*(?:${source})(?![\p{L}\p{N}_]|'\p{L})`, 'iu');
@@ -130,7 +138,7 @@ function firstIn(patterns: readonly RegExp[], text: string): RegExpExecArray | n
 /** The place in this text that looks like a time; null where none does. */
 export function suspectIn(
   { text, begin, end, isBehind, isBefore }: Leftover,
-  { isSeries, endsBare, endsOpen }: Beside,
+  { isSeries, endsBare, endsOpen, hasDay }: Beside,
 ): Suspect | null {
   const own = text.slice(begin, end);
   const behind = isBehind
@@ -144,7 +152,7 @@ export function suspectIn(
   const found =
     behind ??
     head ??
-    firstIn([...ANYWHERE, ...(isSeries ? SERIES : ONCE), ...LAST], own) ??
+    firstIn([...ANYWHERE, ...(isSeries ? SERIES : ONCE), ...LAST, ...(hasDay ? [] : FEASTS)], own) ??
     dangling ??
     (isBefore ? EVERY_BEFORE.exec(own) : null);
   if (found === null) return null;

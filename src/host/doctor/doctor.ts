@@ -22,9 +22,9 @@ const all: readonly Check[] = [
 
 /**
  * Looks at all that the product depends on and changes nothing. It needs no lock, so that it works beside a server
- * that runs, and tells of a server that cannot.
+ * that runs, and tells of a server that cannot. `pending` holds meanwhile what is still looked at.
  */
-export async function examine(here: Here, isOffline: boolean) {
+export async function examine(here: Here, isOffline: boolean, pending: Set<string> = new Set()) {
   const settings = here.settings();
   const { TELEGRAM_BOT_TOKEN: token, TELEGRAM_API_ROOT: apiRoot } = settings.config;
   // Reading a large file holds up everything else, and an answer that came meanwhile would seem to be late.
@@ -34,7 +34,15 @@ export async function examine(here: Here, isOffline: boolean) {
   const line = survey === null ? null : { survey, me: survey.me() };
   const patient: Patient = { here, settings, line, examined };
   try {
-    const results = await Promise.all(all.map((check) => run(check, patient, isOffline)));
+    pending.clear();
+    const results = await Promise.all(
+      all.map(async (check) => {
+        pending.add(check.title);
+        const result = await run(check, patient, isOffline);
+        pending.delete(check.title);
+        return result;
+      }),
+    );
     const checks = results.flatMap(({ findings }) => findings).map((finding) => scrubbed(finding, settings));
     const skipped = results.flatMap((result) => result.skipped);
     return { ok: checks.every(({ level }) => level !== 'fail'), version: here.version, checks, skipped };

@@ -27,8 +27,16 @@ interface Streams {
   readonly output: Writable;
 }
 
+/** A terminal that does not know its size says 0, and the prompts would put each letter on a line of its own. */
+function sized(output: Writable & { columns?: number; rows?: number }): Writable {
+  if (output.columns === 0) output.columns = 80;
+  if (output.rows === 0) output.rows = 24;
+  return output;
+}
+
 /** Questions on a terminal. They are no results, so they go where progress goes. */
-export function terminalAsking(streams: Streams = { input: process.stdin, output: process.stderr }): Asking {
+export function terminalAsking({ input, output }: Streams = { input: process.stdin, output: process.stderr }): Asking {
+  const streams = { input, output: sized(output) };
   return {
     intro: (title) => clack.intro(title, streams),
     outro: (text) => clack.outro(text, streams),

@@ -1,7 +1,7 @@
 import type { AccessEntry, LetIn, LettingIn, ShutOut, ShuttingOut } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatBack, ChatChange, ChatGone, NewChat } from '../../app/ports/chats.ts';
 import type { Page, PageQuery } from '../../app/ports/runs.ts';
-import { actorAt, isGroup } from '../../app/use-cases/membership.ts';
+import { actorAt, addressOf, isGroup } from '../../app/use-cases/membership.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
 import { ownerGonePause } from '../../domain/task.ts';
@@ -175,6 +175,7 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   const kind = before.kind ?? (person === null ? 'supergroup' : 'private');
   yield* update('chats', { kind, title: before.title ?? title, updatedAt: at }, sql`id = ${before.id}`);
   if (!wasIn) yield* beginStanding(before, { approvedBy: by, approvedAt: at }, at);
+  if (!wasIn && person === null && before.timezone === null) yield* takeZone(before, by, at);
   const stood = { address, role: yield* roleOf(person) };
   const isRoleChanged = person !== null && (yield* giveRole(person, role ?? 'keep', at));
   if (before.state === 'refused' && person !== null) yield* forgetOut(before.id, person, at);
@@ -188,6 +189,13 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   const [row] = yield* all(entries`from ${source} where c.id = ${chat.id}`);
   if (row === undefined) throw missing('chat');
   return { chat, entry: entryOf(row), entryId };
+}
+
+/** A new group lives by the clocks of the person who lets it in, until somebody there says otherwise. */
+function* takeZone({ id, settings }: ChatRow, by: Actor, at: number): Script<void> {
+  if (!by.startsWith('telegram:user:')) return;
+  const { timezone = null } = (yield* findRow({ provider: telegram, address: addressOf(by) })) ?? {};
+  if (timezone !== null) yield* changeChat(id, { timezone, settings: { ...settings, zoneOf: by } }, at);
 }
 
 /** A chat that is gone stands again when it is back. */

@@ -5,8 +5,8 @@ import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
-import { raw } from '../engine/sql.ts';
-import { insert, one, select } from '../engine/statements.ts';
+import { raw, sql } from '../engine/sql.ts';
+import { insert, one, run, select } from '../engine/statements.ts';
 import { taskLane, wordLane } from './lanes.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
@@ -106,7 +106,15 @@ export function* addMessages(messages: readonly NewMessage[], at: number): Scrip
 
 function* insertMessage(message: NewMessage, chatId: string, at: number): Script<void> {
   const { shown: content, silent: isSilent = false, ...part } = message;
-  yield* insertPart({ ...part, chatId, content, isSilent }, at);
+  const made: NewPart = { ...part, chatId, content, isSilent };
+  if (message.kind === 'answer' && message.edits !== null) yield* dropWaitingEdits(made, message.edits);
+  yield* insertPart(made, at);
+}
+
+/** Quick taps bring a message through states that nobody has seen yet: of those that wait, only the last one goes out. */
+function* dropWaitingEdits(part: NewPart, messageId: number): Script<void> {
+  yield* run(sql`delete from deliveries
+    where lane = ${laneOf(part)} and status = 'pending' and edits = ${messageId} and kind = 'answer' and sends = 0`);
 }
 
 const d = columnsOf('deliveries', 'd');

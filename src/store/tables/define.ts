@@ -14,7 +14,15 @@ import {
   usageTable,
 } from './records.ts';
 import { tasksTable, taskTagsTable } from './tasks.ts';
-import { acksTable, attemptsTable, deliveriesTable, gapsTable, occurrencesTable, runsTable } from './work.ts';
+import {
+  acksTable,
+  attemptsTable,
+  deliveriesTable,
+  gapsTable,
+  occurrencesTable,
+  runsTable,
+  standingTable,
+} from './work.ts';
 
 export type Tables = ReturnType<typeof defineTables>;
 
@@ -35,6 +43,7 @@ export function defineTables(d: Dialect) {
     runs: runsTable(d),
     attempts: attemptsTable(d),
     deliveries: deliveriesTable(d),
+    standing: standingTable(d),
     acks: acksTable(d),
     taskVersions: taskVersionsTable(d),
     audit: auditTable(d),

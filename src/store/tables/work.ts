@@ -260,3 +260,33 @@ export function acksTable(d: Dialect) {
     ],
   );
 }
+
+/**
+ * Messages of ours that tell how something stands, and are drawn anew when that has changed: the cards of a task, and words
+ * about what is to be done. The id is the lane in which a message is drawn anew.
+ */
+export function standingTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'standing',
+    {
+      id: text('id').primaryKey(),
+      /** `card`, or the view of a word. */
+      kind: text('kind').notNull(),
+      taskId: text('task_id').notNull(),
+      chatId: text('chat_id').notNull(),
+      /** The row of the message. */
+      deliveryId: text('delivery_id').notNull(),
+      /** When it is to be drawn anew; null while nothing has changed. */
+      dueAt: int('due_at'),
+      drawnAt: int('drawn_at'),
+      /** The print of what it shows, by which it is known that a drawing would look the same; null where it is not known. */
+      print: text('print'),
+      createdAt: int('created_at').notNull(),
+    },
+    (t) => [
+      d.index('standing_due').on(t.dueAt, t.chatId).where(sql.raw('due_at is not null')),
+      d.index('standing_task').on(t.taskId),
+    ],
+  );
+}

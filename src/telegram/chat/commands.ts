@@ -2,12 +2,12 @@ import type { Answer, Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
 import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
-import { draftHere } from './kit/drafts.ts';
-import { numberIn } from './kit/naming.ts';
+import { draftAnswered, draftHere } from './kit/drafts.ts';
+import { impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { goOn } from './new-task/answering.ts';
 import { newTask, quickly } from './new-task/beginning.ts';
-import { pressedInWords } from './new-task/buttons.ts';
+import { pressedInWords } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
@@ -79,13 +79,17 @@ export const plainText: Handler = async (ctx) => {
   const { row, step } = draft;
   if (step.step === 'edit') return goOnEditing(ctx, { row, step });
   // A reply to the message of a task means that task, whatever else is open.
-  const about = ctx.repliedTo?.isOurs === true ? await replied(ctx) : null;
+  const about = (await impliedBy(ctx))?.by === 'reply' ? await replied(ctx) : null;
   return about ?? goOn(ctx, draft);
 };
 
 /** Nobody who answers a message of ours is left without a word. */
-function orNoTask({ repliedTo }: ChatContext, told: Answer): Answer {
-  return told === silence && repliedTo?.isOurs === true ? forAsker(answer(texts.reply.noTask)) : told;
+async function orNoTask(ctx: ChatContext, told: Answer): Promise<Answer> {
+  if (told !== silence || ctx.repliedTo?.isOurs !== true) return told;
+  const answered = await draftAnswered(ctx);
+  if (answered === null) return forAsker(answer(texts.reply.noTask));
+  const { making } = texts;
+  return forAsker(answer(answered.userId === ctx.person.actor ? making.over : making.onlyTheirs));
 }
 
 /** Owners' commands are not suggested to anybody else. */

@@ -5,6 +5,7 @@ import type { Platform, World } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
+import { isZoneConfirmed } from '../../domain/chat-settings.ts';
 import type { AsideApi, TelegramApi } from '../api.ts';
 import type { BotContext, ChatDeps, Command, Place } from '../chat/context.ts';
 import type { LocaleOf } from '../chat/texts.ts';
@@ -57,6 +58,6 @@ export function placeOf(
     chat,
     ...where,
     timezone: chat.timezone ?? chatDeps.defaultTimezone,
-    isZoneConfirmed: chat.timezone !== null,
+    isZoneConfirmed: isZoneConfirmed(chat),
   };
 }

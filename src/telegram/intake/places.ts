@@ -47,9 +47,9 @@ async function letInBy(deps: PlacesDeps, change: ChatMemberUpdated, updateId: nu
   const chat = await store.findChat(String(from.id));
   if (chat === null || chat.state === 'approved' || from.type === 'private') return nothingToSay;
   if ((await store.readUser(actor))?.role !== 'owner') return nothingToSay;
-  await deps.access.allow({ address: chat.address, by: actor });
+  const { chat: approved } = await deps.access.allow({ address: chat.address, by: actor });
   const heard = { updateId, isForum: from.is_forum === true, isHint: true };
-  return deps.lists.hello({ ...chat, state: 'approved' }, heard);
+  return deps.lists.hello(approved, heard);
 }
 
 /** A group became a supergroup: both sides tell of it, and whichever comes first does it. */

@@ -66,7 +66,7 @@ describe('a clock that was an hour ahead and is put right', () => {
     expect(await slotsOf(next, id)).toEqual(wholeHour);
   });
 
-  it('while nobody was there', async () => {
+  it('while the server was down', async () => {
     const p = await aPipeline();
     const { id } = await p.create({ schedule: quarterly, policies: { missed: 'skip' } });
     await p.rooms.downtimes.open();

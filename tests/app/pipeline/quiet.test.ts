@@ -86,7 +86,7 @@ describe('a night', () => {
     ['20 hours', 20 * hour, ['Stand up!'], [0]],
     ['3 days', 3 * day + 8 * hour, ['Stand up!', 'Stand up!'], [0, 0]],
   ] as const)(
-    'in which nobody was there to see its end is told of when somebody is, or what it held has a sound: %s',
+    'in which the server was down to see its end is told of when somebody is, or what it held has a sound: %s',
     async (_name, awayMs, shown, silent) => {
       const { p } = await asleep({ cron: '0 23 * * *' });
       await sleep(p, 5 * hour);

@@ -67,7 +67,7 @@ function withIdsOfTime(pipeline: Pipeline): Pipeline {
 const shown = ({ rooms }: Pipeline) => rooms.truth.listDowntimes(10);
 const costs = async (p: Pipeline) => (await shown(p)).map(({ counts }) => counts);
 
-describe('the time in which nobody was there', () => {
+describe('the time in which the server was down', () => {
   it('is nothing at the very first start', async () => {
     const p = await alive();
     await keepHouse(p);

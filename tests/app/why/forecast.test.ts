@@ -43,7 +43,7 @@ describe('what is coming', () => {
     expect(await coming(p, task)).toEqual([1, 3]);
     expect(await planned(p, task)).toEqual([1, 3]);
     expect(await said(p, task, start + 4 * hour)).toBe(
-      'no_slot, max_runs: Wed 18 Nov 13:00: nothing is planned, as with max_runs (2) the run of Wed 18 Nov 12:00 may be the last one, if nothing until then is left out; the time before it is 11:00 (skipped).',
+      'no_slot, max_runs: Wed 18 Nov 13:00: nothing is planned, as with max_runs (2) the run of Wed 18 Nov 12:00 may be the last one, if nothing is skipped before it; the time before it is 11:00 (skipped).',
     );
     for (let hours = 0; hours < 4; hours += 1) await p.pass(hour);
     expect((await p.history(task.id)).map(({ status }) => status)).toEqual(['succeeded', 'skipped', 'succeeded']);

@@ -26,7 +26,7 @@ describe('what there is to tell of a task where no time is named', () => {
     await p.rooms.tasks.skip(by(task), { count: 1, from: null });
     expect(await lines(p, task)).toEqual([
       'Wed 18 Nov 10:00: ran on time; delivered.',
-      `Thu 19 Nov 10:00: will be left out, as ${actor} skipped it on Wed 18 Nov 10:00.`,
+      `Thu 19 Nov 10:00: will not run, as ${actor} skipped it on Wed 18 Nov 10:00.`,
       'Fri 20 Nov 10:00: planned.',
     ]);
   });

@@ -95,6 +95,19 @@ export function inboxTests(open: OpenWorld): void {
     expect(await outbox(world, 'id')).toHaveLength(1);
   });
 
+  test('of the changes of a message that wait, the last one goes out, and none that is on its way is lost', async () => {
+    const world = await open();
+    await aChat(world);
+    const edit = (edits: number | null, topic = 5) => aMessage(world, { thread: threadOf('-100', topic), edits });
+    const [sent, waiting] = [edit(31), edit(31)];
+    await world.store.addMessages([sent], nine);
+    expect(await claimParts(world, { now: nine })).toMatchObject([{ id: sent.id }]);
+    const others = [edit(32), edit(31, 6), edit(null)];
+    const last = edit(31);
+    await world.store.addMessages([waiting, ...others, last], nine);
+    expect(await outbox(world, 'id')).toEqual([sent, ...others, last].map(({ id }) => ({ id })));
+  });
+
   test('an update that failed keeps its reason', async () => {
     const world = await open();
     await world.store.receiveUpdates(updates(1), nine);

@@ -123,7 +123,10 @@ export function sharedTopicTests(open: OpenWorld): void {
     const active = await aReadyTask(world);
     const [first, second, gone] = over.map(({ id }) => id);
     const { chatId } = active;
-    await world.query(`update tasks set topic_id = number, state = 'completed', next_at = null where id <> ?t`, active.id);
+    await world.query(
+      `update tasks set topic_id = number, state = 'completed', next_at = null where id <> ?t`,
+      active.id,
+    );
     await world.query(`update tasks set state = 'deleted' where id = ?t`, gone ?? '');
     const count = () => world.store.finishedTopics(chatId);
     const clean = (id: string, deed: 'close' | 'removeTopic', expected: number) => {

@@ -3,6 +3,7 @@ import type { Update, UserFromGetMe } from 'grammy/types';
 import { createStatus } from '../../../src/app/operations/status.ts';
 import type { Chat } from '../../../src/app/ports/chats.ts';
 import { previewOf } from '../../../src/app/tasks/preview.ts';
+import { isZoneConfirmed } from '../../../src/domain/chat-settings.ts';
 import type { Drawn, Media } from '../../../src/domain/shown.ts';
 import { createChat } from '../../../src/telegram/chat/chat.ts';
 import type {
@@ -207,7 +208,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       topic,
       topicTask: topic === null ? null : await store.taskByTopic(here.id, topic),
       timezone: here.timezone ?? 'UTC',
-      isZoneConfirmed: here.timezone !== null,
+      isZoneConfirmed: isZoneConfirmed(here),
       isForum: given.isForum ?? true,
     };
   };
@@ -373,7 +374,7 @@ function foreign(about: Partial<Replied> | null): Replied | null {
 
 /** Words of answers to what was not understood, or could not be done. */
 export const refused =
-  /cannot (?:be )?read|I do not know|can be read|no such|Write how many|nothing to (?!change)|You have changed nothing|^Which task|no help/i;
+  /cannot (?:be )?read|did not understand|should I skip|I do not know|can be read|no such|Write how many|nothing to (?!change)|You made no change|^Which task|no help/i;
 
 /** Labels of the buttons, row by row. */
 export function labels({ shown }: Message): readonly (readonly string[])[] {

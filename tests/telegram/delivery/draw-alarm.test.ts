@@ -15,13 +15,13 @@ const task = { id: 't', number: 3, title: 'Stand up', pausedAt: start, address: 
 const lasting: readonly (readonly [AlarmFacts, string])[] = [
   [
     { cause: 'database', error: 'It does not answer.' },
-    'My database cannot be used since Wed 18 Nov 09:00 (UTC).\n\nIt does not answer.\n\nNo slot is lost',
+    'My database cannot be used since Wed 18 Nov 09:00 (UTC).\n\nIt does not answer.\n\nNothing is lost',
   ],
   [{ cause: 'disk', error: 'Free some space.' }, 'The disk of my database is full since Wed 18 Nov 09:00'],
   [{ cause: 'audit', check: 'slot_unaccounted', count: 2 }, 'has neither a row nor a gap. (2 times)'],
   [
     { cause: 'auto_pause', tasks: [task] },
-    'A task was paused because it failed too often in a row, Wed 18 Nov 09:00 (UTC):\n\n#3 Stand up\n\n',
+    'I paused a task after too many failures in a row, Wed 18 Nov 09:00 (UTC):\n\n#3 Stand up\n\n',
   ],
   [{ cause: 'auto_pause', tasks: Array.from({ length: 12 }, () => task) }, '#3 Stand up\nand 2 more'],
   [
@@ -36,9 +36,9 @@ const lasting: readonly (readonly [AlarmFacts, string])[] = [
       theirs: [],
     },
     [
-      'Two calculations differ about when #3 Stand up runs next. I compute each schedule twice, with different programs.',
-      'Cronogram: Wed 18 Nov 10:00, Wed 18 Nov 11:00\ncroner: no more runs\nZone: Europe/Madrid',
-      'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
+      'Two calculations differ about when #3 Stand up runs next. I calculate each schedule with two programs.',
+      'Cronogram: Wed 18 Nov 10:00, 11:00\ncroner: no more runs\nZone: Europe/Madrid',
+      'The task runs as Cronogram says. Please check which is right and report it. cronogram audit --run shows more.',
     ].join('\n\n'),
   ],
 ];
@@ -52,15 +52,15 @@ const counts = { missed: 2, late: 0, asked: 0, skipped: 0 };
 const passing: readonly (readonly [AlarmFacts, string])[] = [
   [
     { cause: 'clock', byMs: 60 * minute, to: start, moved: 2 },
-    'was set back by 1 hour, to Wed 18 Nov 09:00 (UTC).\n\n2 tasks were planned again',
+    'was set back by 1 hour, to Wed 18 Nov 09:00 (UTC).\n\nI planned 2 tasks again',
   ],
   [
     { cause: 'downtime', why: null, to: later, ...counts },
-    'I was not there from Wed 18 Nov 09:00 until Wed 18 Nov 10:00 (UTC).\nRuns: 2 missed.',
+    'I was down from Wed 18 Nov 09:00 until Wed 18 Nov 10:00 (UTC).\nRuns: 2 missed.',
   ],
   [
     { cause: 'downtime', why: 'database', to: later, ...counts },
-    'My database could not be written from Wed 18 Nov 09:00',
+    'I could not write to my database from Wed 18 Nov 09:00',
   ],
 ];
 

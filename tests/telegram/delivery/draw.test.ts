@@ -108,7 +108,7 @@ describe('what is drawn', () => {
 
   test('that it works again, and that it was paused', () => {
     expect(wordsOf({ view: 'recovered', since: start, failures: 2 })).toBe(
-      'Works again: #3 Stand up. It had failed 2 times since Wed 18 Nov 10:00.',
+      'Works again: #3 Stand up. It failed 2 times since Wed 18 Nov 10:00.',
     );
     const paused = aTask({
       state: 'paused',
@@ -116,14 +116,14 @@ describe('what is drawn', () => {
     });
     const view: View = { view: 'autoPaused', reason: 'auto:consecutive_failures', failures: 0, error: 'no' };
     expect(wordsOf(view, paused)).toBe(
-      'Paused: #3 Stand up, because 9 runs in a row failed.\n\nno\n\nIt stays paused until somebody presses Resume.',
+      'Paused: #3 Stand up. Its last 9 runs failed.\n\nno\n\nIt stays paused until somebody presses Resume.',
     );
     expect(
       draw(view, about(paused))
         ?.buttons?.flat()
         .map(({ text }) => text),
     ).toEqual(['Resume', 'Show error', 'Edit']);
-    expect(wordsOf({ ...view, reason: 'harmful_template' }, paused)).toContain('Its template would harm others.');
+    expect(wordsOf({ ...view, reason: 'harmful_template' }, paused)).toContain('Its template takes too long');
   });
 
   test.each([
@@ -141,12 +141,14 @@ describe('what is drawn', () => {
       ['topic_closed', 'Reopen the topic'],
       ['no_write_right', 'Allow me to send messages'],
       ['chat_gone', 'Add me again'],
-      ['topic_in_doubt', 'whether it was made'],
+      ['topic_in_doubt', 'whether it exists'],
       ['other', 'CHAT_STRANGE'],
     ];
     for (const [cause, words] of causes) {
       expect(wordsOf({ view: 'blocked', cause, error: 'CHAT_STRANGE' })).toContain(words);
-      expect(wordsOf({ view: 'blocked', cause, error: 'CHAT_STRANGE' }, null)).toContain('A result waits: it cannot');
+      expect(wordsOf({ view: 'blocked', cause, error: 'CHAT_STRANGE' }, null)).toContain(
+        'A result waits: I cannot show it',
+      );
     }
     const alone = aTask({ home: { provider: 'telegram', address: '1001', topic: null } });
     expect(wordsOf({ view: 'blocked', cause: 'topics_off', error: '' }, alone)).toContain('Threaded Mode');
@@ -154,14 +156,14 @@ describe('what is drawn', () => {
 
   test('doubt, topics made again, a missing pin, and chats that went and came', () => {
     expect(wordsOf({ view: 'inDoubt', deliveryId: otherId, sentAt: start })).toBe(
-      'Did it arrive? Telegram never answered when I sent a message of #3 Stand up at Wed 18 Nov 10:00.\n\nLook above, and press what is true.',
+      'Did it arrive? Telegram did not answer when I sent a message of #3 Stand up at Wed 18 Nov 10:00.\n\nIs it above? Press what is true.',
     );
     expect(wordsOf({ view: 'topicRemade' })).toContain('Somebody deleted the topic of #3 Stand up');
     expect(wordsOf({ view: 'notPinned' })).toContain('Pin messages');
     expect(wordsOf({ view: 'chatGone', title: 'Team', paused: 2, cause: 'kicked' }, null)).toBe(
-      'A chat is gone: I cannot reach Team any more (kicked).\n\n2 tasks there are paused. When I am back, /resume all lets them go on.',
+      'A chat is gone: I cannot reach Team any more (kicked).\n\nI paused 2 tasks there. When I am back, send /resume all there.',
     );
-    expect(wordsOf({ view: 'chatBack', paused: 1 }, null)).toContain('one task was paused');
+    expect(wordsOf({ view: 'chatBack', paused: 1 }, null)).toContain('I paused one task');
     expect(wordsOf({ view: 'chatBack', paused: 0 }, null)).toBe('I am back.');
   });
 
@@ -180,13 +182,13 @@ describe('what is drawn', () => {
     };
     expect(wordsOf(view, null)).toBe(
       [
-        'I was not there from Wed 18 Nov 09:00 until Wed 18 Nov 10:00 (UTC).',
-        'Runs: 1 made up for, 2 missed, 1 for you to decide.',
+        'I was down from Wed 18 Nov 09:00 until Wed 18 Nov 10:00 (UTC).',
+        'Runs: 1 run late, 2 missed, 1 for you to decide.',
         '',
         '#3 Stand up',
         'and 4 more',
         '',
-        'Ask /why for the truth about each of them.',
+        '/why explains each of them.',
       ].join('\n'),
     );
   });
@@ -215,11 +217,14 @@ describe('the card says in words how the task stands', () => {
       '⏸ Paused on Wed 18 Nov 10:00, because too many runs in a row failed',
     ],
     [{ ...paused, pausedReason: 'chat_gone' }, '⏸ Paused, because this chat could not be reached'],
-    [{ ...paused, pausedReason: 'auto:owner_gone' }, '⏸ Paused until its owner is back, or somebody renews it'],
-    [{ ...paused, pausedReason: 'harmful_template' }, '⏸ Paused: its template would harm others. Make it simpler'],
+    [{ ...paused, pausedReason: 'auto:owner_gone' }, '⏸ Paused until its owner is back or somebody renews it'],
+    [
+      { ...paused, pausedReason: 'harmful_template' },
+      '⏸ Paused: its template takes too long or too much memory. Make it simpler',
+    ],
     [
       { ...paused, pausedReason: 'unreadable: schedule' },
-      '⏸ Paused: it cannot be read any more. Give it a new time, or delete it',
+      '⏸ Paused: I cannot read it any more. Give it a new time, or delete it',
     ],
     [{ state: 'completed', nextAt: null }, '🏁 Finished'],
     [{ state: 'deleted', nextAt: null, deleted: paused.paused }, '🗑 Deleted on Wed 18 Nov 10:00'],

@@ -40,24 +40,28 @@ it('tells in one word what became of topics that were to go, those that are stil
   expect(await drawnWith(2, [], '')).toBe('Deleted 2 topics.');
   const one = await drawnWith(2, ['#3 milk'], 'not enough rights to delete the topic');
   expect(one).toMatch(/Deleted 2 .*#3 milk\n.*Delete messages/s);
-  const many = await drawnWith(0, Array.from({ length: 12 }, (_one, index) => `#${index} milk`), 'CHAT_STRANGE');
+  const many = await drawnWith(
+    0,
+    Array.from({ length: 12 }, (_one, index) => `#${index} milk`),
+    'CHAT_STRANGE',
+  );
   expect(many).toMatch(/^Still there: 12 .*and 2 more.*CHAT_STRANGE/s);
 });
 
 it.each<[DrawnView, string, string[]]>([
   [
     { view: 'fallback', cause: 'no_topic_right' },
-    'Shown here: #1 Stand up! cannot be shown in its topic, because I may not manage topics in this group.',
+    'Shown here: I cannot show #1 Stand up! in its topic, because I may not manage topics in this group.',
     [],
   ],
   [
     { view: 'fallback', cause: 'topic_in_doubt' },
-    'Shown here: #1 Stand up! cannot be shown in its topic, because I asked for its topic, and the answer was lost, so I do not know whether it was made.',
+    'Shown here: I cannot show #1 Stand up! in its topic, because I asked Telegram for its topic and got no answer, so I do not know whether it exists.',
     ['Retry'],
   ],
   [
     { view: 'notRenamed', cause: 'other', error: 'CHAT_STRANGE' },
-    'This topic should be called #1 Stand up! now and keeps its old name, because Telegram refuses it. I try again every ten minutes, for a day.\n\nCHAT_STRANGE',
+    'I could not rename this topic to #1 Stand up!, because Telegram refuses it. I will try again every ten minutes for a day.\n\nCHAT_STRANGE',
     [],
   ],
 ])('says of a topic in trouble which task it is about, and the cause: %j', async (view, words, buttons) => {

@@ -47,11 +47,11 @@ describe('a file', () => {
     const media = { kind: 'voice', fileId: 'AwACgone' } as const;
     expect(await place.transport.send(part({ media }))).toMatchObject({ is: 'sent' });
     expect(shown(place).at(-1)).toMatchObject({
-      text: 'Water the plants.\n\n(Its voice message is missing: Telegram does not take it any more.)',
+      text: 'Water the plants.\n\n(The voice message is missing: Telegram no longer has it.)',
       document: null,
     });
     await place.transport.send(part({ media, text: '' }));
-    expect(shown(place).at(-1)?.text).toBe('(Its voice message is missing: Telegram does not take it any more.)');
+    expect(shown(place).at(-1)?.text).toBe('(The voice message is missing: Telegram no longer has it.)');
     expect(place.lines.lines.filter(({ event }) => event === 'file_refused')).toHaveLength(2);
     expect(JSON.stringify(place.lines.lines)).not.toContain('Water');
     expect(place.budget.taken).toHaveLength(2);

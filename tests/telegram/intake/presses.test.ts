@@ -52,7 +52,7 @@ it('changes the message that was pressed', async () => {
 });
 
 it('wakes the deliverer when a press lets something go that waits, though nothing is written', async () => {
-  const toast = { text: 'Looking again now', isAlert: false };
+  const toast = { text: 'Checking again now', isAlert: false };
   const { doorway, press } = await pressed({ pressed: () => ({ replies: [], toast }) });
   const before = doorway.rings.length;
   press();

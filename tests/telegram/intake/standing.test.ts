@@ -121,7 +121,7 @@ it('says nothing to somebody who is not in the chat, and tells a press so', asyn
   expect(doorway.presses).toEqual([]);
   expect(await doorway.words()).toEqual([]);
   const [call] = doorway.served.world.calls().filter(({ method }) => method === 'answerCallbackQuery');
-  expect(call?.params['text']).toBe('You may not use me in this chat.');
+  expect(call?.params['text']).toBe('You cannot use me in this chat.');
 });
 
 it('asks an anonymous admin to post as themselves, when a command is meant for it', async () => {

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time/calendar.ts';
+import { englishForms } from './forms.ts';
 
 export const WEEKDAY_NAMES = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 export const MONTH_NAMES = [
@@ -16,13 +17,12 @@ export const MONTH_NAMES = [
   'December',
 ];
 
-export function list(items: readonly string[], word = 'and'): string {
-  if (items.length <= 1) return items[0] ?? '';
-  return `${items.slice(0, -1).join(', ')} ${word} ${items.at(-1) ?? ''}`;
+export function list(items: readonly string[], word: 'and' | 'or' = 'and'): string {
+  return word === 'and' ? englishForms.and(items) : englishForms.or(items);
 }
 
 export function counted(value: number, unit: string): string {
-  return value === 1 ? `1 ${unit}` : `${value} ${unit}s`;
+  return englishForms.plural(value, { one: `{n} ${unit}`, other: `{n} ${unit}s` });
 }
 
 export function every(value: number, unit: string): string {
@@ -30,9 +30,7 @@ export function every(value: number, unit: string): string {
 }
 
 export function nth(value: number): string {
-  const tens = value % 100;
-  const ends = ['th', 'st', 'nd', 'rd'];
-  return `${value}${tens >= 11 && tens <= 13 ? 'th' : (ends[value % 10] ?? 'th')}`;
+  return englishForms.ordinal(value, { one: '{n}st', two: '{n}nd', few: '{n}rd', other: '{n}th' });
 }
 
 /** From this many ordinals on, plain numbers are easier to read. */
@@ -51,23 +49,6 @@ export function monthDayWords(days: readonly number[]): string {
 export function weekdayWords(weekdays: readonly number[]): string {
   const fromMonday = weekdays.map((weekday) => (weekday + 6) % 7).sort((a, b) => a - b);
   return list(runNames(runsOf(fromMonday), (index) => WEEKDAY_NAMES[(index + 1) % 7] ?? ''));
-}
-
-const DATES_SHOWN_MAX = 4;
-
-/** `24 December`, or null where so many dates are better told as days and months. */
-export function yearDayWords(days: readonly number[], months: readonly number[]): string | null {
-  if (days.length === 0 || months.length === 0 || days.length * months.length > DATES_SHOWN_MAX) return null;
-  return list(months.flatMap((month) => days.map((day) => `${day} ${MONTH_NAMES[month] ?? ''}`)));
-}
-
-/** Behind a rhythm the days are a condition: `every 15 minutes, on weekdays`. */
-export function asCondition(days: string): string {
-  if (/^every (?:\d|day\b|week\b|month\b|year\b(?! on ))/.test(days)) return days;
-  return days
-    .replace(/^every year on /, 'on ')
-    .replace(/^every weekday\b/, 'on weekdays')
-    .replace(/^every /, 'on ');
 }
 
 interface Run {

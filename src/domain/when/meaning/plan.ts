@@ -1,9 +1,10 @@
-import { AppError } from '../../errors.ts';
+import type { AppError } from '../../errors.ts';
 import type { AskedPolicies } from '../beside.ts';
 import { Question, refusal, type Way } from '../faults.ts';
+import type { DayPart } from '../languages/language.ts';
 import type { Amount } from '../pieces/amount.ts';
 import type { Edge, Except } from '../pieces/bounds.ts';
-import type { ClockTime, DayPart } from '../pieces/clock.ts';
+import type { ClockTime } from '../pieces/clock.ts';
 import type { Days } from '../pieces/days.ts';
 import type { Piece } from '../pieces/piece.ts';
 import type { Rhythm, RhythmFound } from '../pieces/rhythm.ts';
@@ -75,6 +76,13 @@ function isTimed({ times, part, wait, hours }: Group): boolean {
   return times !== null || part !== null || wait !== null || hours !== null;
 }
 
+/** Days that a rhythm of hours can go on. */
+function isOnDays(group: Group): boolean {
+  const { rhythm, days } = group;
+  if (rhythm?.kind !== 'calendar' || rhythm.every !== 1 || isTimed(group)) return false;
+  return days?.kind === 'weekdays' || rhythm.unit === 'day';
+}
+
 function contradiction(): AppError {
   return refusal('any', 'contradiction', 'Parts of this time do not fit together; keep one of them.');
 }
@@ -125,16 +133,10 @@ class Planner {
           piece.amount;
         return undefined;
       case 'hours':
-        this.group(piece, (last) => last.hours !== null).hours = piece;
-        return undefined;
       case 'minutes':
-        this.group(piece, (last) => last.minutes !== null).minutes = piece.minutes;
-        return undefined;
+        return this.within(piece);
       case 'zone':
-        if (this.plan.timezone !== null && this.plan.timezone !== piece.zone) throw contradiction();
-        this.plan.timezone = piece.zone;
-        this.plan.doubtfulZone = piece.isDoubtful ? piece : null;
-        return undefined;
+        return this.zone(piece);
       case 'policies':
         this.plan.policies = { ...this.plan.policies, ...piece.policies };
         return undefined;
@@ -145,6 +147,18 @@ class Planner {
       case 'vague':
         throw piece.fault;
     }
+  }
+
+  private within(piece: Extract<Piece, { is: 'hours' | 'minutes' }>): void {
+    const group = this.group(piece, (last) => last[piece.is] !== null);
+    if (piece.is === 'hours') group.hours = piece;
+    else group.minutes = piece.minutes;
+  }
+
+  private zone(piece: Extract<Piece, { is: 'zone' }>): void {
+    if (this.plan.timezone !== null && this.plan.timezone !== piece.zone) throw contradiction();
+    this.plan.timezone = piece.zone;
+    this.plan.doubtfulZone = piece.isDoubtful ? piece : null;
   }
 
   private nextWeek(piece: Extract<Piece, { is: 'week' }>): void {
@@ -159,6 +173,8 @@ class Planner {
   private rhythm(piece: Extract<Piece, { is: 'rhythm' }>): void {
     const { rhythm, days, part, promised } = piece;
     const group = this.group(piece, (last) => {
+      // "Every weekday every 2 hours" is one rhythm on these days.
+      if (rhythm.kind === 'elapsed' && isOnDays(last)) return false;
       if (last.rhythm !== null || last.wait !== null) return true;
       if (days !== null) return last.days !== null;
       return last.days !== null && !(rhythm.kind === 'elapsed' || FITTING[rhythm.unit](last.days));

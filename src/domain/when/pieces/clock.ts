@@ -1,8 +1,7 @@
 import { Question, refusal } from '../faults.ts';
 import { any, compiled, valueOf, words } from '../languages/compiled.ts';
+import type { DayPart } from '../languages/language.ts';
 import type { Cursor } from './cursor.ts';
-
-export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night';
 
 /** A time of the clock as it was written, and where. */
 export interface ClockTime {
@@ -172,7 +171,8 @@ function saidTime(cursor: Cursor): ClockTime | null {
   ]);
 }
 
-const MEASURED_AFTER_AT = /\s*(?:at|@)\s*\d+\s*(?:%|percent|degrees|°|km|mph|usd|euros?|dollars?)/uy;
+const MEASURED_AFTER_AT =
+  /\s*(?:at|@)\s*\d+\s*(?:[%°]|(?:percent|degrees|km|mph|usd|euros?|dollars?)(?![\p{L}\p{N}]))/uy;
 
 /** "Half nine" is 9:30 to the British and 8:30 to most of Europe. */
 function askHalfHour(cursor: Cursor): null {

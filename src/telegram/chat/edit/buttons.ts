@@ -10,9 +10,9 @@ import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { likelyZones } from '../kit/zones.ts';
 import { texts } from '../texts.ts';
-import { change } from './editing.ts';
+import { change, wayPressed } from './editing.ts';
 import { choicePatch } from './field-words.ts';
-import { isRepeating } from './retiming.ts';
+import { isRepeating, onWeekday } from './retiming.ts';
 import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
 
 /** The menus of what can be changed: each takes the place of the one before, in the same message. */
@@ -59,6 +59,13 @@ function minutesIn(digits: string): number | null {
   return hour === undefined || minute === undefined ? null : Number(hour) * 60 + Number(minute);
 }
 
+/** The day that the button carries. */
+function onDay(ctx: ChatContext, task: Task): TaskPatch {
+  const patch = /^[0-6]$/.test(arg(ctx, 1)) ? onWeekday(ctx, task, Number(arg(ctx, 1))) : null;
+  if (patch === null) throw new Refused(texts.chat.oldButton);
+  return patch;
+}
+
 async function changed(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Answer> {
   const { words, rows } = await change(ctx, task, patch);
   return redrawn(ctx, drawn(words, rows));
@@ -72,8 +79,10 @@ async function keptPressed(ctx: ChatContext, task: Task): Promise<Answer> {
 export const editButtons = {
   field: onTask('change', fieldPressed),
   fieldset: onTask('change', fieldSetPressed),
-  // The answers to what is asked about a new time: once, at other hours, or as it was.
+  // The answers to what is asked about a new time: once, at other hours, on another day, or as it was.
   makeonce: onTask('change', (ctx, task) => changed(ctx, task, onceAt(ctx, task))),
   hours: onTask('change', (ctx, task) => changed(ctx, task, atHours(ctx, task))),
+  weekly: onTask('change', (ctx, task) => changed(ctx, task, onDay(ctx, task))),
+  editway: wayPressed,
   kept: onTask('read', keptPressed),
 } satisfies Buttons;

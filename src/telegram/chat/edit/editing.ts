@@ -1,20 +1,22 @@
+import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { TaskPatch, Changes } from '../../../app/tasks/edit.ts';
 import type { Edited } from '../../../app/tasks/tasks.ts';
 import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
 import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../context.ts';
-import { answer, answerWith, silence, turnedDown } from '../kit/answers.ts';
+import { answer, answerWith, Refused, silence, turnedDown } from '../kit/answers.ts';
 import { comingWords, taskName, factsOf, nextSentence, settingFor, undoRow } from '../kit/card.ts';
 import { scheduleText, type Setting } from '../kit/clock.ts';
-import { putDraft, type DraftAt, cancelRow, readingOf } from '../kit/drafts.ts';
-import { onNamedTask, targetOf } from '../kit/guards.ts';
+import { draftOf, putDraft, type DraftAt, cancelRow, readingOf } from '../kit/drafts.ts';
+import { onNamedTask, permitted, targetOf } from '../kit/guards.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
+import { arg } from '../kit/press.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { fieldIn, isField, nearField } from './field-words.ts';
-import { retimed } from './retiming.ts';
+import { type Guessed, retimed } from './retiming.ts';
 import { editMenu } from './view.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
@@ -37,12 +39,14 @@ function takesEdit(words: string, ctx: ChatContext): 'yes' | 'maybe' {
 
 async function editTime(ctx: ChatContext, task: Task, words: string): Promise<Answer> {
   const read = await retimed(ctx, task, words);
-  if ('patch' in read) return edited(ctx, task, read.patch);
+  if ('patch' in read) return edited(ctx, task, read.patch, read);
   if ('asks' in read) return read.asks;
   const near = nearField(words);
   if (near?.is === 'unknown') {
     return answer(texts.field.nearest(near.word, near.field, `#${task.number} ${near.example}`));
   }
+  const [word = ''] = /^\p{L}+(?=\s)/u.exec(words) ?? [];
+  if (read.isTimeless === true && word !== '') return answer(texts.field.unknown(word, task.number));
   const tries = [...read.tries.slice(0, 2), ...texts.retime.fields];
   return answer(texts.retime.how(read.sentence, tries, task.number));
 }
@@ -53,9 +57,11 @@ function isBareNumber({ args }: ChatContext, rest: string): boolean {
 }
 
 /** Changes the task and shows what is different now, with the way back. */
-async function edited(ctx: ChatContext, task: Task, patch: TaskPatch): Promise<Answer> {
+async function edited(ctx: ChatContext, task: Task, patch: TaskPatch, read: Guessed = {}): Promise<Answer> {
   const { words, rows } = await change(ctx, task, withTitle(task, patch));
-  return answer(words, rows);
+  const { assumed = [], ways = [] } = read;
+  const told = assumed.length === 0 ? words : blocks(words, texts.making.assumed(assumed.join(', ')));
+  return answer(told, [ways, ...rows]);
 }
 
 /** A title that was taken from the text goes along with it; one that somebody chose stays. */
@@ -165,8 +171,8 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit
     return { ...(await edited(ctx, task, patch)), draft: drop };
   }
   const read = await retimed(ctx, task, words);
-  if ('patch' in read) return { ...(await edited(ctx, task, read.patch)), draft: drop };
-  if ('asks' in read) return { ...read.asks, draft: drop };
+  if ('patch' in read) return { ...(await edited(ctx, task, read.patch, read)), draft: drop };
+  if ('asks' in read) return { ...read.asks, draft: inPlaceOf(row.id, read.asks.draft) };
   const isTalk = step.misses >= missesAloud && ctx.place.chat.kind !== 'private' && ctx.repliedTo?.isOurs !== true;
   if (isTalk) return silence;
   const id = ctx.ids.next();
@@ -174,4 +180,26 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit
     ...answer(texts.retime.how(read.sentence, read.tries, null), cancelRow(id)),
     draft: putDraft(ctx, id, { ...step, misses: step.misses + 1 }, row.id),
   };
+}
+
+/** A question that follows takes the place of the one that was answered. */
+function inPlaceOf(draftId: string, change: Answer['draft'] = null): DraftChange {
+  return change?.is === 'put' ? { ...change, drops: draftId } : { is: 'drop', draftId };
+}
+
+/** An answer to what was asked about the new time: it is read like words. */
+export async function wayPressed(ctx: ChatContext): Promise<Answer> {
+  const found = await draftOf(ctx, arg(ctx, 0));
+  if (found.is === 'foreign') throw new Refused(texts.making.onlyTheirs);
+  const step = found.is === 'open' ? found.draft.step : null;
+  const way = step?.step === 'edit' && /^\d$/.test(arg(ctx, 1)) ? step.offers[Number(arg(ctx, 1))] : undefined;
+  if (found.is !== 'open' || step?.step !== 'edit' || way === undefined) throw new Refused(texts.making.over);
+  const task = await permitted(ctx, 'change', step.taskId);
+  const read = await retimed(ctx, task, way.when);
+  if ('sentence' in read) throw new Refused(read.sentence);
+  const told = 'asks' in read ? read.asks : await edited(ctx, task, read.patch, read);
+  const replies = told.replies.map((reply) =>
+    reply.is === 'message' ? ({ is: 'edit', messageId: ctx.messageId, shown: reply.shown } as const) : reply,
+  );
+  return { ...told, replies, draft: inPlaceOf(found.draft.row.id, told.draft) };
 }

@@ -1,6 +1,9 @@
 import type { PolicyName } from '../../../domain/policy.ts';
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import { blocks, code, lines, oneLine, say, type Rich, italic } from '../kit/rich.ts';
 import { list } from '../new-task/english.ts';
+
+const { and, plural } = englishForms;
 
 interface Once {
   readonly number: number;
@@ -16,21 +19,25 @@ export const retimeTexts = {
   once: (name: Rich, { number, repeats, at, hour }: Once): Rich =>
     blocks(
       lines(say`${name} repeats: ${oneLine(repeats, 200)}.`, `What you wrote is a single moment: ${at}.`),
-      'Shall it run once then, and never again?',
+      'Should it run once then, and never again?',
       hour === null ? null : say`${code(`/edit #${number} ${hour}`)} moves the hour and keeps the days.`,
     ),
+  day: (name: Rich, { repeats, day }: { readonly repeats: string; readonly day: string }): Rich =>
+    lines(say`${name} repeats: ${oneLine(repeats, 200)}.`, `Should it run ${day} from now on, or once?`),
   which: (name: Rich, times: readonly string[], time: string): Rich =>
-    say`${name} runs at ${both(times)}. Which of them shall be ${time}?`,
+    say`${name} runs at ${and(times)}. Which one should be ${time}?`,
   noHour: (name: Rich, runs: string): Rich =>
-    say`${name} runs ${oneLine(runs, 200)}, so there is no hour of the day to move. Nothing was changed.`,
+    say`${name} runs ${oneLine(runs, 200)}, so there is no time of day to move. Nothing changed.`,
   notSaid: (name: Rich, runs: string): Rich =>
-    say`${name} runs ${oneLine(runs, 200)}, and that cannot be said with these times in one schedule. Nothing was changed.`,
+    say`${name} runs ${oneLine(runs, 200)}, and one schedule cannot have those times too. Nothing changed.`,
   kept: (name: Rich, next: string): Rich => lines(say`Kept as it is: ${name}`, next),
   keptWord: 'Kept as it is',
   tries: ['8:30', 'weekdays', 'every day at 9'] as readonly string[],
   button: {
     once: 'Make it once',
     keep: 'Keep as it is',
+    series: (when: string): string => when.charAt(0).toUpperCase() + when.slice(1),
+    onceOn: (when: string): string => `Once, ${when}`,
     inPlace: (old: string, time: string): string => `${old} → ${time}`,
     alone: (time: string): string => `Only ${time}`,
   },
@@ -38,13 +45,13 @@ export const retimeTexts = {
   how: (sentence: Rich | string, tries: readonly string[], number: number | null): Rich =>
     blocks(
       sentence,
-      lines('These can be read:', ...tries.map((each) => code(number === null ? each : `/edit #${number} ${each}`))),
+      lines('For example:', ...tries.map((each) => code(number === null ? each : `/edit #${number} ${each}`))),
     ),
   bareNumber: (number: number, word: string): Rich =>
     blocks(
-      `${word} may be an hour or a task, so I have changed nothing.`,
+      `Is ${word} an hour or a task? I changed nothing.`,
       lines(
-        'These can be read:',
+        'For example:',
         Number(word) < 24 ? code(`/edit #${number} ${word.padStart(2, '0')}:00`) : null,
         code(`/edit #${word}`),
       ),
@@ -52,18 +59,14 @@ export const retimeTexts = {
   fields: ['text Water the plants'] as readonly string[],
 } as const;
 
-function both(times: readonly string[]): string {
-  return times.length < 2 ? times.join('') : `${times.slice(0, -1).join(', ')} and ${times.at(-1)}`;
-}
-
 export const editTexts = {
-  menu: 'What shall be changed?',
+  menu: 'What do you want to change?',
   askTime: (name: Rich, tries: readonly string[]): Rich =>
     blocks(say`Send the new time for ${name} as your next message. For example:`, list(tries)),
   askText: (name: Rich): Rich => say`Send the new text for ${name} as your next message.`,
   askTitle: (name: Rich): Rich => say`Send the new title for ${name} as your next message.`,
   changed: (name: Rich): Rich => say`Changed: ${name}`,
-  nothing: (name: Rich): Rich => say`Nothing to change: ${name} is like that already.`,
+  nothing: (name: Rich): Rich => say`Nothing to change: ${name} is already like that.`,
   diff: (field: string, before: string, after: string): Rich =>
     lines(say`${field}:`, say`  before: ${italic(oneLine(before, 200))}`, say`  now: ${oneLine(after, 200)}`),
   fields: { title: 'Title', instructions: 'Text', schedule: 'Time', action: 'Kind' } as Readonly<
@@ -71,16 +74,18 @@ export const editTexts = {
   >,
   /** `number` is null where it is not known which task was meant. */
   exhausted: (number: number | null): string =>
-    `This task has nothing left to run. Give it a new time first: /edit${number === null ? '' : ` #${number} tomorrow at 9`}`,
+    number === null
+      ? 'This task is finished. Give it a new time first: /edit'
+      : `This task is finished. Give it a new time first: /edit #${number} tomorrow at 9`,
   unknownZone: (zone: string): Rich =>
-    say`${italic(oneLine(zone, 40))} is not a time zone that I know. Write its name, such as ${code('Europe/Madrid')}.`,
+    say`I do not know the time zone ${italic(oneLine(zone, 40))}. Write its name, such as ${code('Europe/Madrid')}.`,
 } as const;
 
 /** Settings of a task, as the words of the command, of the buttons and of what has changed. */
 export const fieldTexts = {
   names: {
     missed: 'Missed runs',
-    overlap: 'When it still runs',
+    overlap: 'If it is still running',
     retry: 'Attempts',
     quiet: 'Quiet hours',
     ack: 'Asks for Done',
@@ -90,17 +95,17 @@ export const fieldTexts = {
     until: 'Ends',
     start_at: 'Starts',
     max_runs: 'Ends after',
-    refresh_after: 'Refreshes itself after',
+    refresh_after: 'Refreshes after',
     grace: 'May be late',
     jitter: 'Spread',
     priority: 'Priority',
     tags: 'Tags',
     media: 'Attachment',
-    missed_limit: 'Missed runs at most',
+    missed_limit: 'Missed runs, at most',
     timeout: 'Time limit',
-    auto_pause: 'Pauses itself',
-    max_age: 'Results are kept back at most',
-    unknown: 'If nobody knows whether it arrived',
+    auto_pause: 'Pauses itself after',
+    max_age: 'Results wait at most',
+    unknown: 'If it may not have arrived',
     fallback: 'Without its topic',
   } satisfies Record<PolicyName | 'tags' | 'media', string> as Readonly<Record<string, string>>,
   /** The words for a policy that was not chosen, where "as usual" would say too little. */
@@ -117,42 +122,50 @@ export const fieldTexts = {
     refresh_after: 'never',
   } as Readonly<Record<string, string>>,
   values: {
-    missed: { skip: 'leave out', once: 'run the last one late', all: 'run all late', ask: 'ask' },
+    missed: { skip: 'skip', once: 'run the last one late', all: 'run all late', ask: 'ask' },
     overlap: {
-      skip: 'leave the new run out',
+      skip: 'skip the new run',
       queue: 'wait for its turn',
       replace: 'stop the old run',
       allow: 'run both',
     },
     skip_if_unchanged: { none: 'shown like any other', silent: 'comes without a sound', skip: 'not shown' },
     approval: { none: 'not needed', required: 'needed before each delivery' },
-    fallback: { none: 'results wait', creator: 'results come where it was asked for' },
+    fallback: { none: 'results wait', creator: 'results come where the task was made' },
   } as Readonly<Record<string, Readonly<Record<string, string>>>>,
   byDefault: 'as usual',
   urgent: 'off, it is urgent',
   quiet: (from: string, to: string, mode: string): string =>
-    `${from}-${to}, ${mode === 'silent' ? 'without a sound' : 'results wait'}`,
+    mode === 'silent' ? `${from}-${to}, without a sound` : `${from}-${to}, results wait`,
   ackOn: (every: string, times: number): string =>
-    `again every ${every}, up to ${times} ${times === 1 ? 'time' : 'times'}`,
+    plural(times, { one: `every ${every}, once`, other: `every ${every}, up to {n} times` }),
   asks: (how: string): string => `Asks for Done, ${how}`,
   never: 'never',
-  runs: (count: number): string => `${count} ${count === 1 ? 'run' : 'runs'}`,
+  runs: (count: number): string => plural(count, { one: '{n} run', other: '{n} runs' }),
   kept: (runs: number | null, days: number | null): string => {
-    const last = runs === null ? null : `the last ${runs === 1 ? 'run' : `${runs} runs`}`;
-    const young = days === null ? null : `${days} days`;
-    return [last, young].filter((each) => each !== null).join(', and ');
+    const last = runs === null ? [] : [plural(runs, { one: 'the last run', other: 'the last {n} runs' })];
+    const young = days === null ? [] : [plural(days, { one: '{n} day', other: '{n} days' })];
+    return and([...last, ...young]);
   },
-  attempts: (count: number): string => `${count} ${count === 1 ? 'attempt' : 'attempts'}`,
+  attempts: (count: number): string => plural(count, { one: '{n} attempt', other: '{n} attempts' }),
   noTags: 'none',
   noMedia: 'none',
   how: (field: string, number: number, example: string): Rich =>
-    say`I cannot read that for ${oneLine(field, 40)}. Write it like this: ${code(`/edit #${number} ${example}`)}`,
+    say`I did not understand that for ${oneLine(field, 40)}. For example: ${code(`/edit #${number} ${example}`)}`,
+  unknown: (word: string, number: number): Rich =>
+    blocks(
+      say`I do not know “${oneLine(word, 40)}”. You can change the time, the text, the title, the zone and more (/edit #${number}).`,
+      lines(
+        'For example:',
+        ...['8:30', 'every monday at 9', 'text Water the plants'].map((each) => code(`/edit #${number} ${each}`)),
+      ),
+    ),
   nearest: (word: string, field: string, example: string): Rich =>
     lines(say`I do not know “${oneLine(word, 40)}”. Did you mean ${field}?`, say`Write ${code(`/edit ${example}`)}`),
-  byReply: 'In a group, send it as a reply to this message.',
+  byReply: 'In a group, reply to this message with it.',
   nextBefore: (times: string): string => `Next runs before: ${times}`,
   menu: {
-    more: 'What else shall be changed?',
+    more: 'What else do you want to change?',
     ask: (field: string, value: string, example: string): Rich =>
       lines(`${field}: ${value}`, say`Press one, or write ${code(`/edit ${example}`)}`),
   },
@@ -172,7 +185,7 @@ export const fieldTexts = {
   },
   /** Labels of the buttons of each setting. */
   choices: {
-    missed: { skip: 'Leave out', once: 'Run the last', all: 'Run all', ask: 'Ask' },
+    missed: { skip: 'Skip', once: 'Run the last', all: 'Run all', ask: 'Ask' },
     ack: {
       off: 'Off',
       '10m': 'Every 10 min, 3 times',

@@ -1,29 +1,38 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
+import type { AppError } from '../../../domain/errors.ts';
 import { hoursOf, withHours } from '../../../domain/schedule/hours.ts';
-import { inputOf, lastSlot, type Schedule, type ScheduleInput } from '../../../domain/schedule/schedule.ts';
+import { inputOf, lastSlot, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { OnceSchedule } from '../../../domain/schedule/shapes.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
+import { WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Task } from '../../../domain/task.ts';
-import { readTime, timeOr } from '../../../domain/when/asked.ts';
+import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Setting as Reading } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext } from '../context.ts';
-import { answer, triedTo } from '../kit/answers.ts';
+import { answer, sentenceOf, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
-import { dateIn, moment, scheduleText, settingOf } from '../kit/clock.ts';
-import { button, dataOf, shortId } from '../kit/press.ts';
-import type { Rich } from '../kit/rich.ts';
-import { whatIsWrongWithTime } from '../new-task/preview.ts';
+import { dateIn, moment, scheduleText, settingOf, weekdayIn } from '../kit/clock.ts';
+import { type Offer, putDraft } from '../kit/drafts.ts';
+import { button, dataOf, inRows, type Rows, shortId } from '../kit/press.ts';
+import { bold, type Rich } from '../kit/rich.ts';
+import { isTimeless, offersIn, whatIsWrongWithTime } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 
 /**
- * The new time of a task. What is said is as much as shall be different: an hour alone moves the hour and leaves the days,
+ * The new time of a task. What is said is as much as should be different: an hour alone moves the hour and leaves the days,
  * days alone leave the hour. Nothing that repeats ends by a word that does not say so: a single moment is asked about.
  */
 export type Retimed =
-  | { readonly patch: TaskPatch }
+  | ({ readonly patch: TaskPatch } & Guessed)
   | { readonly asks: Answer }
-  | { readonly sentence: Rich | string; readonly tries: readonly string[] };
+  | { readonly sentence: Rich | string; readonly tries: readonly string[]; readonly isTimeless?: boolean };
+
+/** What was not said and was assumed, and the buttons of what could have been meant. */
+export interface Guessed {
+  readonly assumed?: readonly string[];
+  readonly ways?: Rows[number];
+}
 
 export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): boolean {
   return !isUnreadable(task) && task.schedule.kind !== 'once';
@@ -41,20 +50,74 @@ export async function retimed(ctx: ChatContext, task: Task, all: string): Promis
   if (days !== null) return days;
   const read = await triedTo(async () => readTime(words, reading));
   if ('refusal' in read) {
+    const offers = offersIn(read.refusal);
+    if (offers !== null) return askWay(ctx, task, read.refusal, offers);
     const { sentence, tries } = whatIsWrongWithTime(read.refusal);
-    return { sentence, tries: triesFor(task, tries) };
+    return { sentence, tries: triesFor(task, tries), isTimeless: isTimeless(read.refusal) };
   }
-  const { schedule, text } = read.made;
+  const { text } = read.made;
   if (text !== '') return { sentence: texts.making.leftOver(text), tries: triesFor(task, []) };
-  return meant(task, schedule, ctx.clock.now());
+  return meant(task, read.made, reading);
+}
+
+/** The other readings as buttons that change the task once more: to a moment, or to other hours. */
+function guessed({ assumed }: Asked, reading: Reading, dataFor: (other: Schedule) => string | null): Guessed {
+  const ways = assumed.map(({ other }) => {
+    const read = other === null ? null : timeOr(() => readTime(other.when, reading));
+    return other === null || read === null ? null : button(other.text, dataFor(read.schedule));
+  });
+  return { assumed: assumed.map(({ text }) => text), ways };
+}
+
+/** A moment, or other hours of the days that the task has by then. */
+function dataOfOther(task: Task, applied: Schedule, other: Schedule): string | null {
+  if (other.kind === 'once') return onceData(task, other.onceAt);
+  const times = hoursOf(other);
+  const moved = times === null ? null : withHours(applied, times);
+  return times !== null && JSON.stringify(moved) === JSON.stringify(inputOf(other)) ? hoursData(task, times) : null;
+}
+
+function dataOfHour(task: Task, other: Schedule, now: number): string | null {
+  const times = hoursOf(other);
+  if (times === null || task.schedule.kind !== 'once') return times && hoursData(task, times);
+  const at = onItsDay(task.schedule, times, now);
+  return at === null ? null : onceData(task, at);
+}
+
+function onceData(task: Task, at: number): string | null {
+  return dataOf('makeonce', shortId(task.id), Math.floor(at / 1000).toString(36));
+}
+
+/** Several readings, or a piece that is missing: a button for each answer, which may be written as well. */
+function askWay(ctx: ChatContext, task: Task, fault: AppError, offers: Offer[]): Retimed {
+  const id = ctx.ids.next();
+  const rows = inRows(
+    offers.map(({ text }, index) => button(text, dataOf('editway', shortId(id), index))),
+    2,
+  );
+  return {
+    asks: {
+      ...answer(bold(sentenceOf(fault) ?? fault.message), [...rows, [keepButton(task)]]),
+      draft: putDraft(ctx, id, { step: 'edit', taskId: task.id, what: 'time', misses: 0, offers }),
+    },
+  };
 }
 
 /** A moment for a task that repeats would take all its other runs from it. */
-function meant(task: Task, schedule: Schedule, now: number): Retimed {
-  if (schedule.kind !== 'once' || !isRepeating(task)) return asSchedule(inputOf(schedule));
+function meant(task: Task, read: Asked, reading: Reading): Retimed {
+  const { schedule } = read;
+  if (schedule.kind !== 'once' || !isRepeating(task)) {
+    return {
+      patch: { schedule: inputOf(schedule) },
+      ...guessed(read, reading, (other) => dataOfOther(task, schedule, other)),
+    };
+  }
+  return askOnce(task, schedule, reading.now);
+}
+
+function askOnce(task: Task, schedule: OnceSchedule, now: number): Retimed {
   const { retime } = texts;
   const setting = settingOf(task, now);
-  const id = shortId(task.id);
   const times = hoursOf(task.schedule);
   const hour = times === null ? null : clockOf(hoursOf({ ...schedule, timezone: setting.timezone })?.[0] ?? 0);
   const words = retime.once(taskName(task), {
@@ -63,34 +126,74 @@ function meant(task: Task, schedule: Schedule, now: number): Retimed {
     at: `${moment(schedule.onceAt, setting)} (${setting.timezone})`,
     hour,
   });
-  const data = dataOf('makeonce', id, Math.floor(schedule.onceAt / 1000).toString(36));
-  return { asks: answer(words, [[button(retime.button.once, data), keepButton(task)]]) };
+  const once = button(retime.button.once, onceData(task, schedule.onceAt));
+  return { asks: answer(words, [[once, keepButton(task)]]) };
+}
+
+/** A task of other days may come on that day from now on, or once. */
+function askDay(task: Task, { series, once }: { series: Schedule; once: OnceSchedule }, now: number): Retimed {
+  const { retime } = texts;
+  const setting = settingOf(task, now);
+  const day = scheduleText(series, now);
+  const repeats = `${scheduleText(task.schedule, now)} (${setting.timezone})`;
+  return {
+    asks: answer(retime.day(taskName(task), { repeats, day }), [
+      [
+        button(
+          retime.button.series(day),
+          dataOf('weekly', shortId(task.id), weekdayIn({ ...setting, now: once.onceAt })),
+        ),
+      ],
+      [button(retime.button.onceOn(moment(once.onceAt, setting)), onceData(task, once.onceAt))],
+      [keepButton(task)],
+    ]),
+  };
+}
+
+function isWeekly({ schedule }: Task): boolean {
+  return schedule.kind === 'cron'
+    ? !schedule.cron.endsWith(' *')
+    : schedule.kind === 'rrule' && /FREQ=WEEKLY/.test(schedule.rrule);
+}
+
+/** Every week on that day, at the hours that the task has; 0 is Sunday. */
+export function onWeekday(ctx: ChatContext, task: Task, weekday: number): TaskPatch | null {
+  const name = WEEKDAY_NAMES[weekday];
+  const reading = { timezone: task.schedule.timezone, now: ctx.date };
+  const read =
+    name === undefined || !isRepeating(task) ? null : byDays(reading, ctx.clock.now(), task, `every ${name}`);
+  return read !== null && 'patch' in read ? read.patch : null;
 }
 
 function keepButton(task: Task) {
   return button(texts.retime.button.keep, dataOf('kept', shortId(task.id)));
 }
 
-/** Minutes since midnight, where the words are nothing but times of the day; null for everything else. */
-function clocksIn(words: string, reading: Reading): readonly number[] | null {
+/** Words that are nothing but times of the day, read as those of every day; null for everything else. */
+function clocksIn(words: string, reading: Reading): Asked | null {
   const alone = words.replace(/^(?:at|@)\s*/i, '');
   const read = timeOr(() => readTime(`every day at ${alone}`, reading));
   if (read?.text !== '') return null;
   const { schedule } = read;
   const isDaily = schedule.kind === 'cron' && /^\S+ \S+ \* \* \*$/.test(schedule.cron);
-  return isDaily && schedule.timezone === reading.timezone ? hoursOf(schedule) : null;
+  return isDaily && schedule.timezone === reading.timezone ? read : null;
 }
 
 function byHour(reading: Reading, now: number, task: Task, words: string): Retimed | null {
-  const times = clocksIn(words, reading);
-  if (times === null) return null;
+  const read = clocksIn(words, reading);
+  const times = read === null ? null : hoursOf(read.schedule);
+  if (read === null || times === null) return null;
   const { schedule } = task;
   const moved = withHours(schedule, times);
-  if (schedule.kind === 'once') return onItsDay(schedule, moved, now);
+  const isOver = schedule.kind === 'once' && onItsDay(schedule, times, now) === null;
+  // A moment that has passed is no day to stay on, and one that would have passed is meant otherwise.
+  if (isOver) return null;
   const old = hoursOf(schedule);
   const [time, more] = times;
   if (old !== null && old.length > 1 && time !== undefined && more === undefined) return askWhich(task, old, time);
-  if (moved !== null) return asSchedule(moved);
+  if (moved !== null) {
+    return { patch: { schedule: moved }, ...guessed(read, reading, (other) => dataOfHour(task, other, now)) };
+  }
   const { retime } = texts;
   const runs = scheduleText(schedule, now);
   return {
@@ -99,14 +202,10 @@ function byHour(reading: Reading, now: number, task: Task, words: string): Retim
   };
 }
 
-/** A moment that has passed is no day to stay on, and one that would have passed is meant otherwise. */
-function onItsDay({ onceAt }: OnceSchedule, moved: ScheduleInput | null, now: number): Retimed | null {
-  const at = Date.parse(moved?.once_at ?? '');
-  return onceAt > now && at > now && moved !== null ? asSchedule(moved) : null;
-}
-
-function asSchedule(schedule: ScheduleInput): Retimed {
-  return { patch: { schedule } };
+/** The moment at that hour of its day; null where one of both has passed. */
+function onItsDay(schedule: OnceSchedule, times: readonly number[], now: number): number | null {
+  const at = Date.parse(withHours(schedule, times)?.once_at ?? '');
+  return schedule.onceAt > now && at > now ? at : null;
 }
 
 /** More times than these are not looked through on buttons. */
@@ -145,19 +244,32 @@ function byDays(reading: Reading, now: number, task: Task, words: string): Retim
   const times = hoursOf(task.schedule);
   if (times === null) return null;
   const set = daySet.exec(words)?.[1];
-  const alone = set === undefined ? timeOr(() => readTime(words, reading)) : null;
-  const isTimed = alone !== null && !alone.assumed.some(({ what }) => what === 'day');
-  if (isTimed) return null;
+  if (set === undefined && isTimed(words, reading)) return null;
   const end = endWords(task, now);
   const clock = times.map(clockOf).join(' and ');
   const timed = `${set === undefined ? words : `every ${set}`} at ${clock}`;
   const read = timeOr(() => readTime(timed, reading));
   if (read?.text !== '') return null;
   const { schedule } = read;
-  if (schedule.kind === 'once' || end === null) return meant(task, schedule, now);
-  // A series that had an end keeps it: it was not said that it shall go on for ever.
+  const day = schedule.kind === 'once' || isWeekly(task) ? null : loneDay(words, clock, reading);
+  if (day !== null) return askDay(task, { series: schedule, once: day }, now);
+  if (schedule.kind === 'once' || end === null) return meant(task, read, { ...reading, now });
+  // A series that had an end keeps it: nobody said that it should go on for ever.
   const ended = timeOr(() => readTime(`${timed} ${end}`, reading));
-  return asSchedule(inputOf(ended?.schedule ?? schedule));
+  return { patch: { schedule: inputOf(ended?.schedule ?? schedule) } };
+}
+
+/** An hour was said, rather than a day alone. */
+function isTimed(words: string, reading: Reading): boolean {
+  const read = timeOr(() => readTime(words, reading));
+  return read !== null && !read.assumed.some(({ what }) => what === 'day');
+}
+
+/** "Friday" alone: the moment that it would be. */
+function loneDay(words: string, clock: string, reading: Reading): OnceSchedule | null {
+  if (!/^(?:on\s+)?\p{L}+day$/iu.test(words)) return null;
+  const schedule = timeOr(() => readTime(`${words} at ${clock}`, reading))?.schedule;
+  return schedule?.kind === 'once' ? schedule : null;
 }
 
 function endWords(task: Task, now: number): string | null {

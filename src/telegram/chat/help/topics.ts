@@ -7,13 +7,13 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/new in 20 minutes Take the pizza out', 'once'],
     ['/new every weekday at 9:00 Stand up', 'from Monday to Friday'],
     ['/new last friday of the month at 17:00 Invoices', 'each month; /help times has more'],
-    ['/new every day at 8, until done Take the pill', 'comes again until somebody says that it is done'],
+    ['/new every day at 8, until done Take the pill', 'comes again until somebody says Done'],
     ['/new', 'asks step by step, with buttons'],
   ],
   tasks: [
     ['/tasks', 'all tasks of this chat, with their numbers'],
-    ['/tasks failing', 'those that went wrong; also active, paused, completed'],
-    ['/tasks mine', 'those that you have made'],
+    ['/tasks failing', 'those that failed; also active, paused, completed'],
+    ['/tasks mine', 'those you made'],
     ['/tasks plants', 'those with this word'],
   ],
   task: [
@@ -32,22 +32,22 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
   ],
   pause: [
     ['/pause #3', 'until you resume it'],
-    ['/pause #3 until friday at 9:00', 'goes on by itself then'],
-    ['/pause all for 2 hours', 'all tasks that you may change'],
+    ['/pause #3 until friday at 9:00', 'resumes by itself then'],
+    ['/pause all for 2 hours', 'all tasks that you can change'],
     ['/pause', 'in the topic of a task: that one'],
   ],
   resume: [
-    ['/resume #3', 'lets it go on; what it missed meanwhile is not sent'],
-    ['/resume all', 'lets all of them go on'],
+    ['/resume #3', 'resumes it; what it missed is not sent'],
+    ['/resume all', 'resumes all of them'],
   ],
   snooze: [
     ['/snooze #3 10 min', 'brings it once more, in ten minutes'],
-    ['/snooze #3 tomorrow at 9', 'or at a time that you name'],
+    ['/snooze #3 tomorrow at 9', 'once more, at that time'],
     ['/snooze #3', 'shows buttons to choose from'],
   ],
   skip: [
-    ['/skip #3', 'leaves out the next time'],
-    ['/skip #3 2', 'leaves out the next two'],
+    ['/skip #3', 'skips the next time'],
+    ['/skip #3 2', 'skips the next two'],
     ['/skip', 'in the topic of a task: that one'],
   ],
   edit: [
@@ -58,25 +58,25 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/edit #3', 'shows buttons for all of it'],
   ],
   undo: [
-    ['/undo', 'takes back your last change in this chat'],
-    ['/undo #3', 'takes back the last change of this task'],
+    ['/undo', 'undoes your last change in this chat'],
+    ['/undo #3', 'undoes the last change of this task'],
   ],
   delete: [
     ['/delete #3', 'deletes it; Undo brings it back for 24 hours'],
     ['/delete', 'in the topic of a task: that one'],
   ],
   cancel: [
-    ['/cancel', 'drops the task that you are just making'],
-    ['/cancel #3', 'stops what it is doing right now'],
+    ['/cancel', 'discards the task that you are making'],
+    ['/cancel #3', 'stops its run'],
   ],
   history: [
     ['/history #3', 'its last ten runs, with links to the messages'],
     ['/history', 'in the topic of a task: that one'],
   ],
   why: [
-    ['/why #3', 'why it came, or did not, when it was last due'],
-    ['/why #3 yesterday', 'on a certain day'],
-    ['/why #3 2027-01-31 09:00', 'at a certain time'],
+    ['/why #3', 'why it came, or did not, the last time'],
+    ['/why #3 yesterday', 'on that day'],
+    ['/why #3 2027-01-31 09:00', 'at that time'],
   ],
   tz: [
     ['/tz Madrid', 'by the name of a large city'],
@@ -85,31 +85,31 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
   ],
   settings: [
     ['/settings', 'shows all of them, with buttons'],
-    ['/settings create admins', 'who may make tasks; members is the other choice'],
-    ['/settings quiet 22:30-06:45', 'at night nothing comes; /help quiet has more'],
+    ['/settings create admins', 'who can create tasks: admins or members'],
+    ['/settings quiet 22:30-06:45', 'nothing comes at night; /help quiet has more'],
     ['/settings dates us', 'how dates are written'],
-    ['/settings thumbs off', 'a message instead of a thumbs up'],
+    ['/settings thumbs off', 'confirm with a message instead of 👍'],
   ],
   digest: [
-    ['/digest daily 8:00', 'what is coming and what went wrong, each morning'],
-    ['/digest weekly monday 9:00', 'the same once a week'],
-    ['/digest now', 'the same right now'],
-    ['/digest off', 'no more of it'],
+    ['/digest daily 8:00', 'what is coming and what failed, each morning'],
+    ['/digest weekly monday 9:00', 'once a week'],
+    ['/digest now', 'now'],
+    ['/digest off', 'switches it off'],
   ],
   topic: [
     ['/topic delete', 'in the topic of a task: deletes the topic, not the task'],
-    ['/topic delete #3', 'the same from anywhere in this chat'],
+    ['/topic delete #3', 'from anywhere in this chat'],
     ['/topic clean', 'counts the topics of finished tasks, asks, and closes or deletes them'],
   ],
   purge: [
-    ['/purge', 'counts the tasks of this chat, asks, and deletes them'],
-    ['/purge Ben', 'the same for the tasks of one person'],
+    ['/purge', 'deletes all tasks of this chat; counts and asks first'],
+    ['/purge Ben', 'deletes the tasks of one person'],
   ],
-  status: [['/status', 'whether I am set up well here, and what waits']],
-  usage: [['/usage', 'how many messages were sent, and how many tasks fit in']],
+  status: [['/status', 'shows whether I am set up well here, and what is waiting']],
+  usage: [['/usage', 'shows how many messages I sent, and how many tasks fit']],
   allow: [
-    ['/allow', 'in a group: its members may use me there; in our private chat: the list of who may use me'],
-    ['/allow 123456789', 'the person with this id may write to me'],
+    ['/allow', 'in a group: approves its members; in our private chat: lists who can use me'],
+    ['/allow 123456789', 'approves the person with this id'],
     ['/allow off 123456789', 'takes it back'],
   ],
   start: [['/start', 'checks whether I am set up well here']],
@@ -131,7 +131,7 @@ export interface WordHelp {
 export const wordExamples: Readonly<Record<string, WordHelp>> = {
   times: {
     also: ['time', 'when', 'date', 'schedule'],
-    does: 'How to say when something shall come',
+    does: 'How to say when',
     examples: [
       ['/new tomorrow 8am Call the plumber', 'once; also 2027-01-31 09:00'],
       ['/new every monday and thursday 18:30 Bins out', 'on certain days'],
@@ -142,32 +142,32 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
   },
   confirm: {
     also: ['ack', 'nag', 'until'],
-    does: 'I ask again and again until somebody says that it is done',
+    does: 'I ask again and again until somebody says Done',
     examples: [
       ['/new every day at 8, until done Take the pill', 'asks from the first day on'],
-      ['/edit #3 confirm on', 'a task that is there asks from now on'],
+      ['/edit #3 confirm on', 'asks from now on'],
       ['/edit #3 confirm every 15 minutes 5 times', 'how often'],
-      ['/edit #3 confirm off', 'asks no more'],
+      ['/edit #3 confirm off', 'stops asking'],
     ],
   },
   done: {
     also: ['taken', 'finished'],
-    does: 'Tells everybody who did it and when; I stop asking',
+    does: 'Shows everybody who did it and when, and I stop asking',
     examples: [
       ['Done', 'the button below the message'],
-      ['done', 'as a reply to the message; taken or ✅ will do as well'],
-      ['/done #3', 'the same from anywhere in this chat'],
+      ['done', 'in reply to the message; taken or ✅ works too'],
+      ['/done #3', 'from anywhere in this chat'],
       ['/history #3', 'who did it, each time'],
     ],
   },
   remind: {
     also: ['reminder', 'reminders', 'remindme'],
-    does: 'Brings something to mind, once or again and again',
+    does: 'A reminder, once or again and again',
     examples: [
       ['/new tomorrow at 9 Call mum', 'once'],
-      ['/new every day at 8, until done Take the pill', 'until somebody says that it is done'],
+      ['/new every day at 8, until done Take the pill', 'until somebody says Done'],
       ['/snooze #3 1 hour', 'once more, later'],
-      ['in 1 hour', 'the same as a reply to my message'],
+      ['in 1 hour', 'in reply to my message: once more, later'],
     ],
   },
   quiet: {
@@ -176,19 +176,18 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
     examples: [
       ['/settings quiet 22:00-07:00 hold', 'in this chat they wait until 7'],
       ['/settings quiet 22:00-07:00 silent', 'they come at once, without a sound'],
-      ['/settings quiet 23-8', 'other hours; hold or silent stays as it was, and is hold at first'],
       ['/settings quiet off', 'no quiet hours'],
       ['/edit #3 quiet 22:00-07:00', 'for one task alone'],
-      ['/edit #3 urgent on', 'this task comes at night as well'],
+      ['/edit #3 urgent on', 'this task comes at night too'],
     ],
   },
   files: {
     also: ['file', 'photo', 'photos', 'picture', 'pictures', 'media', 'video', 'voice'],
-    does: 'Photos, videos, voice messages and other files can be sent on time as well',
+    does: 'I can send photos, videos, voice messages and other files on time too',
     examples: [
-      ['/new tomorrow at 9', 'as the words below a photo that you send'],
-      ['/new every friday at 17:00 The menu', 'as a reply to a photo: with words of your own'],
-      ['/edit #3 media remove', 'the words alone from now on'],
+      ['/new tomorrow at 9', 'as the caption of a photo that you send'],
+      ['/new every friday at 17:00 The menu', 'in reply to a photo: with your own words'],
+      ['/edit #3 media remove', 'only the words from now on'],
     ],
   },
   reply: {
@@ -196,33 +195,33 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
     does: 'A reply to a message of mine needs no number',
     examples: [
       ['done', 'it is done'],
-      ['later', 'choose when it comes again'],
-      ['in 1 hour', 'or any other time: it comes again then'],
-      ['skip', 'leaves out the next time'],
+      ['later', 'choose when it should come again'],
+      ['in 1 hour', 'it comes again then; any time works'],
+      ['skip', 'skips the next time'],
       ['why?', 'why it came'],
     ],
   },
   this: {
     also: ['forward', 'repeat'],
-    does: 'Any message or file can be sent once more on time: reply to it',
+    does: 'Reply to any message or file, and I send it again when you say',
     examples: [
-      ['/new tomorrow at 9', 'as the reply: that message comes then'],
-      ['schedule this tomorrow at 9', 'the same; in a group call me by my name first'],
+      ['/new tomorrow at 9', 'as the reply: I send that message then'],
+      ['schedule this tomorrow at 9', 'the same; in a group start with my name'],
     ],
   },
   approval: {
     also: ['approve'],
-    does: 'Somebody looks at the message before it is sent',
+    does: 'Somebody checks the message before I send it',
     examples: [
       ['/edit #3 approval on', 'I ask first, with the buttons Deliver and Discard'],
-      ['/edit #3 approval off', 'I ask no more'],
+      ['/edit #3 approval off', 'I stop asking'],
     ],
   },
   fallback: {
     also: ['without topic', 'topics off'],
-    does: 'A result whose topic cannot be had waits for it, or comes where its task was made',
+    does: 'If a result has no topic, it waits for one or comes where its task was made',
     examples: [
-      ['/edit #3 fallback creator', 'it comes where the task was made, under a line that says why'],
+      ['/edit #3 fallback creator', 'it comes where the task was made, with the reason'],
       ['/edit #3 fallback none', 'it waits for its topic'],
     ],
   },
@@ -237,16 +236,16 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
   },
   unchanged: {
     also: ['same', 'again and again', 'repeated', 'changes'],
-    does: 'A result that is the same as the last one need not be shown',
+    does: 'I can keep quiet about a result that has not changed',
     examples: [
-      ['/edit #3 unchanged skip', 'only what is new is shown'],
-      ['/edit #3 unchanged silent', 'what is not new comes without a sound'],
-      ['/edit #3 unchanged show', 'everything is shown again'],
+      ['/edit #3 unchanged skip', 'I show only what is new'],
+      ['/edit #3 unchanged silent', 'the same result comes without a sound'],
+      ['/edit #3 unchanged show', 'I show everything again'],
     ],
   },
   zone: {
     also: ['zones', 'timezone', 'clock'],
-    does: 'In which time zone times are meant',
+    does: 'Which time zone I use',
     examples: [
       ['/tz Madrid', 'for this chat'],
       ['/edit #3 zone Europe/Madrid', 'for one task'],
@@ -255,11 +254,11 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
   },
   number: {
     also: ['numbers', '#3', '3', 'topics', 'thread'],
-    does: 'Each task has a number and, from its first message on, a topic: a thread of its own',
+    does: 'Each task has a number and a topic: a thread for its messages',
     examples: [
-      ['/tasks', 'shows the numbers'],
+      ['/tasks', 'lists all tasks with their numbers'],
       ['/task #3', 'the task with the number 3'],
-      ['/pause', 'in the topic of a task no number is needed'],
+      ['/pause', 'in the topic of a task you need no number'],
     ],
   },
 };

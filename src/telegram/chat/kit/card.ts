@@ -1,4 +1,4 @@
-import type { ChatStore } from '../../../app/ports/chats.ts';
+import type { ChatStore, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { World } from '../../../app/ports/outside.ts';
 import type { AckStore } from '../../../app/ports/questions.ts';
 import type { RunView } from '../../../app/ports/runs.ts';
@@ -17,12 +17,13 @@ import {
   staleSince,
   type Task,
 } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { policyLines } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
-import { lines, type Rich, drawn, urlOf } from './rich.ts';
+import { lines, type Rich, drawn } from './rich.ts';
 import { calledOf, nameOf, shortName } from './rights.ts';
 
 /** Facts that a card tells beside the task itself. */
@@ -36,7 +37,7 @@ export interface CardFacts {
   /** What became of the last run; its own status where that is not known. */
   readonly last?: LastRun | null;
   /** When it comes once more beside its schedule. */
-  readonly snoozedTo?: number | null;
+  readonly snoozes?: readonly OpenSnooze[];
   /** Runs ahead that somebody has skipped. */
   readonly leftOut?: readonly number[];
   /** How the chat wants dates written. */
@@ -67,18 +68,26 @@ export function cardText(task: Task, facts: CardFacts): Rich {
   const last = lastTexts(task, facts);
   // What an event to come makes old tells its time.
   const isOfItsTime = task.state === 'active' && (next !== null || last.length > 0);
+  const heading = words.heading(task.number, task.title);
+  const isShort = isOneLine(task, facts);
+  const isOver = isShort && isEnded(task);
+  const [lastLine = null, ...errors] = last;
+  const top = [heading, ...(isOver ? [words.completed, lastLine] : [...standing(task, facts), next])];
   return lines(
-    words.heading(task.number, task.title),
-    ...standing(task, facts),
-    next,
+    ...(isShort ? [words.oneLine(top.filter((part) => part !== null))] : top),
     leftOutText(task, facts),
     snoozeText(task, facts),
-    ...last,
+    ...(isOver ? errors : last),
     staleText(task, facts),
     task.topicState === 'blocked' && task.state !== 'deleted' ? words.topicBlocked : null,
     ...(facts.isUnfolded === true ? foldedTexts(task, facts) : []),
     isOfItsTime ? words.asOf(aboutMoment(facts.now, settingOf(task, facts.now, facts.dates))) : null,
   );
+}
+
+/** A one-off that comes as planned, or is over, has little to tell. */
+function isOneLine({ schedule, state }: Task, { isUnfolded = false }: CardFacts): boolean {
+  return schedule.kind === 'once' && !isUnfolded && (state === 'active' || state === 'completed');
 }
 
 /** What goes on as planned takes one line; every other state has its own. */
@@ -138,9 +147,18 @@ function isEnded({ state }: Task): boolean {
   return state === 'completed' || state === 'deleted';
 }
 
-function snoozeText(task: Task, { snoozedTo = null, now, dates }: CardFacts): string | null {
-  if (snoozedTo === null || snoozedTo <= now || task.state === 'deleted') return null;
-  return texts.task.snoozedTo(aboutMoment(snoozedTo, settingOf(task, now, dates)));
+function snoozeText(task: Task, { snoozes = [], now, dates }: CardFacts): Rich | string | null {
+  const ahead = task.state === 'deleted' ? [] : snoozes.filter(({ at }) => at > now);
+  const times = (isHeld: boolean) =>
+    ahead
+      .filter((snooze) => snooze.isHeld === isHeld)
+      .map(({ at }) => aboutMoment(at, settingOf(task, now, dates)))
+      .join(', ');
+  const [free, held] = [times(false), times(true)];
+  const { snoozedTo, snoozedHeld } = texts.task;
+  return free === '' && held === ''
+    ? null
+    : lines(free === '' ? null : snoozedTo(free), held === '' ? null : snoozedHeld(held));
 }
 
 /** A sign and the word, because a colour or a sign alone says nothing to many. */
@@ -275,7 +293,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
   const planned = isOver ? null : await store.readPlanned(task.id);
   return {
     now,
-    snoozedTo: (await store.snoozesOf([task.id])).get(task.id) ?? null,
+    snoozes: (await store.snoozesOf([task.id])).get(task.id) ?? [],
     leftOut: isOver ? [] : await leftOutAhead((query) => store.listTaskRuns(query), task.id, now),
     next: planned === null ? [] : upcoming(planned, nextShown),
     ownerName: await nameOf({ store }, task.ownerId),
@@ -285,7 +303,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
 }
 
 /** Null where nothing has run, or nothing is known of it any more. */
-async function lastRunOf(
+export async function lastRunOf(
   { id: taskId, lastRunId, lastRunStatus, policies }: Task,
   store: FactsDeps['store'],
 ): Promise<LastRun | null> {

@@ -54,6 +54,16 @@ export function distance(instant: number, now: number): string {
   return ahead.days(Math.floor(ms / DAY_MS));
 }
 
+/** `3 h ago`: how long since it was, as people say it. */
+export function age(instant: number, now: number): string {
+  const { ago } = texts.clock;
+  const ms = Math.max(0, now - instant);
+  if (ms < MINUTE_MS) return ago.now;
+  if (ms < HOUR_MS) return ago.minutes(Math.floor(ms / MINUTE_MS));
+  if (ms < DAY_MS) return ago.hours(Math.floor(ms / HOUR_MS));
+  return ago.days(Math.floor(ms / DAY_MS));
+}
+
 /** `1.2 s`, `3 min`, `2 h`: how long something took. */
 export function span(ms: number): string {
   const { long } = texts.clock;
@@ -69,8 +79,14 @@ export function aboutMoment(instant: number, setting: Setting): string {
   return moment(Math.floor(instant / MINUTE_MS) * MINUTE_MS, setting);
 }
 
-export function moments(instants: readonly number[], setting: Setting): string {
-  return instants.map((instant) => moment(instant, setting)).join(', ');
+/** A day is named once for all times of it. Where dates have commas of their own, others would be misread. */
+export function moments(instants: readonly number[], { timezone, now, dates }: Setting): string {
+  const told = momentsIn(timezone, now, dates, currentLocale().tag);
+  const words = instants.map((instant, index) => {
+    const before = instants[index - 1];
+    return before === undefined ? told.full(instant) : told.beside(instant, before);
+  });
+  return words.join(words.some((word) => word.includes(',')) ? ' · ' : ', ');
 }
 
 /** `14:05`, as the clocks of the zone show it. */
@@ -123,7 +139,7 @@ export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): str
 export function scheduleText(schedule: Schedule, now: number, dates?: DateStyle): string {
   const { timezone } = schedule;
   const setting = { timezone, now, dates };
-  if (schedule.kind !== 'once') return describe(schedule, (day) => dayText(day, setting));
+  if (schedule.kind !== 'once') return describe(schedule, { day: (day) => dayText(day, setting), now });
   const [day = '', clock = ''] = moment(schedule.onceAt, setting).split(/ (?=\d+:)/);
   return texts.clock.once(day, clock);
 }

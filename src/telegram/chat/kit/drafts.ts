@@ -42,7 +42,7 @@ const OlderSchedule = z.union([
 ]);
 
 /** A button that reads something else: its label, and all the words as it reads them. */
-const Offer = z.object({ text: z.string(), when: z.string() });
+export const Offer = z.object({ text: z.string(), when: z.string() });
 export type Offer = z.output<typeof Offer>;
 
 /**
@@ -107,9 +107,6 @@ export type Plan = z.output<typeof Plan>;
 export const partSteps = ['days', 'month', 'date', 'hour', 'minute'] as const;
 export type PartStep = (typeof partSteps)[number];
 
-/** The piece that is asked for: the whole time, a part of it, or which of several readings is meant. */
-export const questions = ['when', 'time', 'day', 'date', 'reading', 'more'] as const;
-
 /** Steps of older buttons, which are words now. A draft that stands at one keeps what is known of it. */
 const formerSteps: ReadonlySet<string> = new Set([
   'ordinal',
@@ -142,8 +139,8 @@ const Step = z.discriminatedUnion('step', [
   z.object({ step: z.literal('ask'), kept }),
   z.object({
     step: z.literal('question'),
-    asks: z.enum(questions),
-    /** The words to which a piece is missing; empty where they are all text, and the time alone is missing. */
+    ask: z.string(),
+    /** The words that lack a piece, or have several readings; empty where the whole time is missing. */
     phrase: z.string(),
     offers: z.array(Offer),
     kept,
@@ -159,6 +156,8 @@ const Step = z.discriminatedUnion('step', [
     taskId: z.string(),
     what: z.enum(['time', 'text', 'title']),
     misses: z.number(),
+    /** Answers to what was asked about the new time. */
+    offers: z.array(Offer).default([]),
   }),
 ]);
 export type DraftStep = z.output<typeof Step>;
@@ -209,8 +208,8 @@ export async function draftHere(ctx: ChatContext): Promise<OpenDraft | null> {
   return open === null || open.step.step === 'made' ? null : open;
 }
 
-/** Our message that shows a draft has its id in the outbox. */
-async function draftAnswered({ place, repliedTo, store }: ChatContext): Promise<Draft | null> {
+/** The draft whose message the words answer: that has the id of the draft in the outbox. */
+export async function draftAnswered({ place, repliedTo, store }: ChatContext): Promise<Draft | null> {
   if (repliedTo?.isOurs !== true) return null;
   const about = await store.messageAt(place.chat.address, repliedTo.messageId);
   return about === null ? null : store.readDraft(about.deliveryId);

@@ -13,6 +13,12 @@ export const clockTexts = {
     hours: (count: number): string => `in ${count} h`,
     days: (count: number): string => plural(count, { one: 'in {n} day', other: 'in {n} days' }),
   },
+  ago: {
+    now: 'just now',
+    minutes: (count: number): string => `${count} min ago`,
+    hours: (count: number): string => `${count} h ago`,
+    days: (count: number): string => plural(count, { one: '{n} day ago', other: '{n} days ago' }),
+  },
   long: {
     seconds: (count: number): string => `${number(count)} s`,
     minutes: (count: number): string => `${count} min`,
@@ -50,10 +56,10 @@ export const refusalTexts: Readonly<Record<string, string>> = {
 export const chatTexts = {
   greeting: (name: string): Rich =>
     say`Hello ${name}. I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.`,
-  claimed: 'You are the owner of this bot now. Only you, and whoever you let in, can use it.',
+  claimed: 'You own this bot now. Only you and the people you approve can use it.',
   helloGroup:
     'Hello! I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.',
-  notApproved: 'Only owners may use me here so far. /allow lets the members of this chat in.',
+  notApproved: 'Only owners can use me here so far. /allow approves the members of this chat.',
   tryNew: (): Rich => say`Now try: ${code('/new every weekday at 9:00 Stand up')}`,
   seeHelp: 'Everything else: /help',
   zoneIs: (zone: string, clock: string): string => `Times here are in ${zone}, where it is ${clock} now.`,
@@ -68,7 +74,18 @@ export const chatTexts = {
     ),
   zoneSet: (zone: string, clock: string): Rich =>
     say`Times in this chat are in ${bold(zone)} now. It is ${clock} there.`,
-  zoneKept: 'Tasks that exist keep their own zone; /edit #3 zone changes it.',
+  zoneKept: 'Tasks that exist keep their zone.',
+  zoneMove: (count: number): string => plural(count, { one: 'Move {n} task', other: 'Move {n} tasks' }),
+  zoneKeep: 'Keep theirs',
+  zoneNothing: 'Nothing is left to move.',
+  zoneMoved: (count: number, zone: string): string =>
+    `${plural(count, { one: 'Moved {n} task', other: 'Moved {n} tasks' })} to ${zone}, at the same time of day.`,
+  zoneNextHead: 'Next:',
+  zoneNext: (name: Rich, at: string): Rich => say`${at} ${name}`,
+  zoneStayed: 'Not moved, because its time would have passed, or no run would be left:',
+  zoneMoveOver: 'The zone was changed again since. /undo takes single changes back.',
+  zoneMovedBack: (count: number, zone: string): string =>
+    `${plural(count, { one: 'Moved {n} task', other: 'Moved {n} tasks' })} back to ${zone}.`,
   zoneYes: (zone: string): string => `Good: ${zone}`,
   zoneOffset: (): Rich =>
     say`An offset such as +2 is not a time zone, because clocks change in summer. Write a city, such as ${code('/tz Madrid')}, or press one:`,
@@ -76,22 +93,23 @@ export const chatTexts = {
     say`I do not know a time zone called ${italic(oneLine(zone, 40))}. Write a larger city nearby, or press one:`,
   zoneSeveral: (zone: string): Rich => say`Which ${italic(oneLine(zone, 40))} do you mean?`,
   zoneByClock: (clock: string): Rich => say`It is ${clock} in these places now. Press yours:`,
-  zoneNoClock: (clock: string): Rich => say`It is ${clock} nowhere that I know of. Write a city: ${code('/tz Madrid')}`,
+  zoneNoClock: (clock: string): Rich =>
+    say`I know no place where it is ${clock} now. Write a city: ${code('/tz Madrid')}`,
   theApi: 'the API',
   somebody: 'somebody',
   noSuchTask: 'There is no such task here.',
-  gone: 'This task is not there any more.',
-  oldButton: 'This button is from another time. Here is how things stand now.',
+  gone: 'This task no longer exists.',
+  oldButton: 'This button is old. Here is how things stand now.',
   unknownCommand: (name: string, nearest: string | null): Rich =>
     nearest === null
       ? say`I do not know ${code(`/${oneLine(name, 32)}`)}. /help shows what I know.`
       : say`I do not know ${code(`/${oneLine(name, 32)}`)}. Did you mean /${nearest}?`,
-  allowed: (id: string): string => `Approved. The members of the chat ${id} may use me there now.`,
-  allowedGroup: 'This group is approved now. Members may use me here.',
+  allowed: (id: string): string => `Approved. The members of the chat ${id} can use me there now.`,
+  allowedGroup: 'This group is approved now. Members can use me here.',
   allowedUser: (id: string): string =>
-    `Approved. The person with the id ${id} may use me in their private chat now, and begins there with /start.`,
+    `Approved. The person with the id ${id} can now send me /start in a private chat.`,
   allowedBefore: 'That was approved before.',
-  allowNotHere: 'That is no id: an id is a number, such as 123456789.',
+  allowNotHere: 'That is not an id. An id is a number, such as 123456789.',
 } as const;
 
 interface PausedBefore {
@@ -105,67 +123,90 @@ export const deedTexts = {
   started: (name: Rich): Rich => say`Started ${name}. The result comes in its topic.`,
   startedHere: (name: Rich): Rich => say`Started ${name}.`,
   paused: (name: Rich, until: string | null, zone: string): Rich =>
-    say`Paused ${name}${until === null ? '' : ` until ${until} (${zone})`}.`,
+    until === null ? say`Paused ${name}.` : say`Paused ${name} until ${until} (${zone}).`,
   pausedBefore: (name: Rich, { since, by, until }: PausedBefore): Rich =>
-    say`${name} is paused already${since === null ? '' : `, since ${since}`}${by === null ? '' : ` by ${by}`}, ${until === null ? 'until somebody resumes it' : `until ${until}`}.`,
-  notPausable: (name: Rich): Rich => say`${name} is completed, so there is nothing to pause.`,
-  goesOn: (name: Rich): Rich => say`${name} goes on.`,
-  leftOut: (name: Rich, at: string, zone: string): Rich => say`Left out of ${name}: ${at} (${zone}).`,
+    lines(
+      since === null
+        ? say`${name} is already paused.`
+        : by === null
+          ? say`${name} has been paused since ${since}.`
+          : say`${by} paused ${name}: ${since}.`,
+      until === null ? 'It stays paused until somebody resumes it.' : `It resumes ${until}.`,
+    ),
+  notPausable: (name: Rich): Rich => say`${name} is finished, so there is nothing to pause.`,
+  goesOn: (name: Rich): Rich => say`Resumed ${name}.`,
+  leftOut: (name: Rich, at: string, zone: string): Rich => say`Skipped: ${name} on ${at} (${zone}).`,
   leftOutNext: (words: Rich, next: string): Rich => lines(words, next),
   andMore: (first: string, count: number, last: string): string => `${first} and ${count} more, the last ${last}`,
-  leftOutWord: (at: string): string => `Left out: ${at}`,
+  leftOutWord: (at: string): string => `Skipped: ${at}`,
   skippedBefore: 'That run was skipped already',
   skipHow: (max: number, number: number): Rich =>
     lines(
-      `I cannot read which runs to leave out: a number from 1 to ${max}, or a day. These can be read:`,
+      `Which runs should I skip? Send a number from 1 to ${max}, or a day. For example:`,
       code(`/skip #${number} 2`),
       code(`/skip #${number} friday`),
     ),
   snoozed: (name: Rich, at: string, zone: string): Rich => say`Snoozed: ${name} comes again ${at} (${zone}).`,
+  snoozeMoved: (name: Rich, when: { readonly at: string; readonly before: string; readonly zone: string }): Rich =>
+    say`Snoozed again: ${name} comes ${when.at} (${when.zone}) instead of ${when.before}.`,
+  snoozedToo: (times: string): string => `Also snoozed to ${times}.`,
+  snoozesHeld: (times: string): string => `Snoozed to ${times}: that comes only if resumed before.`,
+  snoozesPassed: (times: string, count: number): string =>
+    `${count === 1 ? 'This snooze' : 'These snoozes'} passed while it was paused: ${times}.`,
   snoozeHow: (number: number): Rich =>
     lines(
-      'I cannot read that as a moment. These can be read:',
+      'I did not understand when. For example:',
       code(`/snooze #${number} 10 min`),
       code(`/snooze #${number} 2 hours`),
       code(`/snooze #${number} tomorrow at 9`),
     ),
-  snoozeFor: (name: Rich): Rich => say`Until when shall ${name} wait?`,
+  snoozeFor: (name: Rich): Rich => say`When should ${name} come again?`,
   /** `which` is a task with its sign, or all of them. */
   untilHow: (which: string): Rich =>
     lines(
-      'I cannot read until when. These can be read:',
+      'I did not understand until when. For example:',
       code(`/pause ${which} until friday at 9:00`),
       code(`/pause ${which} for 2 hours`),
     ),
-  deleted: (name: Rich): Rich => say`Deleted ${name}. It can be brought back within 24 hours.`,
-  isDeleted: (name: Rich): Rich => say`${name} is deleted. It can still be brought back.`,
-  cancelledRun: (name: Rich): Rich => say`Stopping what ${name} runs now.`,
-  nothingRuns: (name: Rich): Rich => say`Nothing of ${name} runs at the moment.`,
-  nothingToCancel: 'There is nothing to cancel here: no draft is open, and no task is named. /cancel #3 stops a run.',
+  deleted: (name: Rich): Rich => say`Deleted ${name}. You can undo this for 24 hours.`,
+  isDeleted: (name: Rich): Rich => say`${name} is deleted. You can still undo that.`,
+  cancelledRun: (name: Rich): Rich => say`Stopping the run of ${name}.`,
+  nothingRuns: (name: Rich): Rich => say`${name} is not running now.`,
+  nothingToCancel: 'There is nothing to cancel here. To stop a run, name its task: /cancel #3',
   pausedAll: (count: number, left: number, until: string | null): string =>
-    count + left === 0 ? 'There is nothing to pause here.' : all('Paused', count, { left, until }),
+    count + left === 0
+      ? 'There is nothing to pause here.'
+      : lines(
+          until === null
+            ? plural(count, { one: 'Paused {n} task.', other: 'Paused {n} tasks.' })
+            : plural(count, { one: `Paused {n} task until ${until}.`, other: `Paused {n} tasks until ${until}.` }),
+          unchanged(left),
+        ).text,
   resumedAll: (count: number, left: number): string =>
-    count + left === 0 ? 'There is nothing to resume here.' : all('Resumed', count, { left }),
+    count + left === 0
+      ? 'There is nothing to resume here.'
+      : lines(plural(count, { one: 'Resumed {n} task.', other: 'Resumed {n} tasks.' }), unchanged(left)).text,
   retried: 'Trying again',
   answerArrived: 'Noted: it arrived',
   answerResend: 'Sending it again',
-  settledBefore: 'That is settled already.',
-  looking: (count: number): string => (count === 0 ? 'Nothing waits any more' : 'Looking again now'),
+  settledBefore: 'That was answered already.',
+  looking: (count: number): string => (count === 0 ? 'Nothing is waiting any more' : 'Checking again now'),
   snoozedLine: (name: string, at: string, zone: string): string => `Snoozed by ${name}: comes again ${at} (${zone})`,
   tonightIsOver: 'That hour has passed. Choose another one.',
-  settledLine: (name: string, arrived: boolean): string => `${name}: ${arrived ? 'it arrived' : 'it is sent again'}`,
-  snoozedWord: 'Snoozed',
+  settledLine: (name: string, arrived: boolean): string => (arrived ? `${name}: it arrived` : `${name}: sent again`),
+  snoozedWord: (at: string): string => `Snoozed until ${at}`,
   pausedWord: 'Paused',
   resumedWord: 'Resumed',
   startedWord: 'Started',
   deletedWord: 'Deleted',
-  restoredWord: 'Brought back',
-  undoneWord: 'Taken back',
+  restoredWord: 'Restored',
+  undoneWord: 'Undone',
 } as const;
 
-function all(verb: string, count: number, { left, until = null }: { left: number; until?: string | null }): string {
-  const tasks = `${count} ${count === 1 ? 'task' : 'tasks'}${until === null ? '' : ` until ${until}`}`;
-  return left === 0 ? `${verb} ${tasks}.` : `${verb} ${tasks}. ${left} stayed as they are.`;
+function unchanged(left: number): string | null {
+  return left === 0
+    ? null
+    : plural(left, { one: '{n} other stayed as it was.', other: '{n} others stayed as they were.' });
 }
 
 /** Names of kinds of files. */
@@ -186,7 +227,7 @@ const errorShownMax = 300;
 
 /** Words about what is on its way out. */
 export const outTexts = {
-  fileGone: (kind: MediaKind): string => `(Its ${mediaWords[kind]} is missing: Telegram does not take it any more.)`,
+  fileGone: (kind: MediaKind): string => `(The ${mediaWords[kind]} is missing: Telegram no longer has it.)`,
   topicNotRemoved: (cause: BlockedCause, error: string): Rich =>
     cause === 'no_topic_right' || cause === 'no_write_right'
       ? say`The topic is still there, because I may not delete it. Open the group’s administrators, choose this bot, and allow “Delete messages” and “Manage topics”; or delete the topic yourself.`
@@ -197,7 +238,7 @@ export const outTexts = {
   bundleHead: (from: string, to: string): string => `While it was quiet, ${from}–${to}:`,
   bundleHeadUntil: (to: string): string => `While it was quiet, until ${to}:`,
   bundleMore: (count: number): string => `and ${count} more`,
-  messages: (count: number): string => (count === 1 ? '1 message' : `${count} messages`),
+  messages: (count: number): string => plural(count, { one: '{n} message', other: '{n} messages' }),
 };
 
 /** Words that intake says by itself, before or instead of a command. */
@@ -215,22 +256,21 @@ export const intakeTexts = {
   groupRefused: 'Hello! I only work in groups that my owner has approved.',
   pressRefused: 'This bot is private.',
   claimWrong: 'This is not the code that the server printed at its last start.',
-  claimLocked:
-    'Too many wrong codes were sent. Start the server again; it prints a new code, and you can try with that.',
+  claimLocked: 'Too many wrong codes. Start the server again: it prints a new code to send.',
   postAsYourself:
     'You are posting as the group, so I cannot tell who you are. Post as yourself (turn off “Remain anonymous” in your admin rights) and send it again.',
   cannotTellWho: 'I cannot ask Telegram right now who you are in this chat. Please try again in a minute.',
   tooFast: 'That was a lot at once. Please try again in a minute.',
   /** To somebody who is not in the chat, or was denied. */
-  mayNot: 'You may not use me in this chat.',
+  mayNot: 'You cannot use me in this chat.',
   notYours:
-    'Somebody else wrote that, so I do not take it as a command. Write it yourself, or reply to it: /new tomorrow at 9 sends you its text then.',
+    'Somebody else wrote that, so I do not take it as a command. Write it yourself, or reply to it: /new tomorrow at 9 sends its text then.',
   textOnly:
     'I can schedule texts, pictures, videos, voice messages, audio and other files, but not this. Send /help to see what I understand.',
-  oldButton: 'This button is from an earlier time. Here is how things stand now.',
+  oldButton: 'This button is old. Here is how things stand now.',
   storeAway: 'I cannot reach my database right now. I have kept this and will handle it as soon as I can.',
   fault: (errorId: string): string =>
     `Something went wrong on my side, and it was not your fault. Please try again. (Error ${errorId})`,
   givenUp: (errorId: string): string =>
-    `Something went wrong: I tried this several times and could not do it. (Error ${errorId})`,
+    `Something went wrong. I tried several times and could not do this. (Error ${errorId})`,
 } as const;

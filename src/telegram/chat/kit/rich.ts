@@ -59,16 +59,6 @@ export const pre = (text: string): Rich => whole('pre', text);
 export const quote = (text: string): Rich => whole('blockquote', text);
 export const link = (text: string, url: string): Rich => whole('text_link', text, { url });
 
-/** The way to a topic, or to a message. Only supergroups have links that everybody in them can open. */
-export function urlOf(
-  address: string | null | undefined,
-  ...path: readonly (number | null | undefined)[]
-): string | null {
-  const group = /^-100(\d+)$/.exec(address ?? '')?.[1];
-  const ids = path.filter((id) => id !== null && id !== undefined);
-  return group === undefined || ids.length === 0 ? null : ['https://t.me/c', group, ...ids].join('/');
-}
-
 /** One grapheme of more units than this is noise rather than text. */
 const graphemeMax = 64;
 

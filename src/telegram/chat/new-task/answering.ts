@@ -19,8 +19,8 @@ import {
 } from '../kit/drafts.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { isAsking, isPartOfAlbum, quickly, readNew, sentWith, stepOf } from './beginning.ts';
-import { whatIsWrongWithTime } from './preview.ts';
+import { isAsking, isPartOfAlbum, questionIn, quickly, readNew, sentWith, stepOf } from './beginning.ts';
+import { isTimeless, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
 import { withTime, hourStep, timed } from './wizard.ts';
 
@@ -77,27 +77,51 @@ async function textTyped(ctx: ChatContext, { from, ...step }: TextTyped): Promis
  */
 async function questionAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
   const words = ctx.args.trim();
-  const { kept, phrase } = step;
-  const isReply = ctx.repliedTo?.isOurs === true;
   if (ctx.media !== null) return afresh(ctx);
   const own = timeOr(() => readAnywhere(words, readingOf(ctx)));
   const isWhole = own !== null && own.text !== '';
-  if (isWhole && !isForUs(ctx)) return silence;
-  if (isWhole && !isReply && (phrase !== '' || kept.text !== undefined)) return afresh(ctx);
-  if (own !== null && (phrase === '' || isWhole)) {
-    return spoken(ctx, { step: withTime(own, ctx.date, { kept, phrase: words }) });
+  if (isWhole && (!isForUs(ctx) || (hasText(step) && !isReply(ctx)))) return isForUs(ctx) ? afresh(ctx) : silence;
+  if (own !== null && (step.phrase === '' || isWhole)) {
+    return spoken(ctx, { step: withTime(own, ctx.date, { kept: step.kept, phrase: words }) });
   }
+  return pieceAnswered(ctx, step);
+}
+
+async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
+  const words = ctx.args.trim();
+  const { kept, phrase } = step;
   const before = phrase === '' ? (kept.text ?? '') : phrase;
   const read = await stepOf(ctx, words, {
     kept,
     read: (answer, setting) => readAnswer(before, answer, setting),
     phrase: `${before} ${words}`,
   });
-  if (!isForUs(ctx) && !('made' in read)) return silence;
+  if ('made' in read) return spoken(ctx, read);
+  if (!isForUs(ctx)) return silence;
+  const isMeant = isReply(ctx) || ('step' in read ? await isPiece(ctx) : isShort(words) && !isTimeless(read.refusal));
+  if (!isMeant) return afresh(ctx);
   if ('step' in read) return spoken(ctx, read);
-  if (!isReply) return afresh(ctx);
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
   return missed(ctx, step, texts.making.unreadQuick(sentence, tries));
+}
+
+/** A piece of a time, to which another one is missing still. */
+async function isPiece(ctx: ChatContext): Promise<boolean> {
+  const read = await stepOf(ctx, ctx.args.trim(), { kept: {}, read: readAnywhere });
+  return 'step' in read && read.step.step === 'question' && read.step.phrase !== '';
+}
+
+/** Not more than a piece of a time would need. */
+function isShort(words: string): boolean {
+  return words.split(/\s+/).length <= 3;
+}
+
+function hasText({ phrase, kept }: StepOf<'question'>): boolean {
+  return phrase !== '' || kept.text !== undefined;
+}
+
+function isReply({ repliedTo }: ChatContext): boolean {
+  return repliedTo?.isOurs === true;
 }
 
 /** The question stays, with its buttons. */
@@ -119,8 +143,15 @@ async function timePart(ctx: ChatContext, step: Timing): Promise<Answer> {
 async function timeAnswered(ctx: ChatContext, step: StepOf<'time'>): Promise<Answer> {
   const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
   if ('made' in read) return timeTyped(ctx, read.made, step);
+  const asked = questionIn(read.refusal, ctx.args.trim(), { ...step.kept, text: step.text });
+  if (asked !== null) return questionSpoken(ctx, asked);
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
   return missed(ctx, step, texts.making.unread(sentence, tries, whereOf(ctx)));
+}
+
+/** In a group the words may not have been meant for us. */
+async function questionSpoken(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
+  return isForUs(ctx) ? spoken(ctx, { step }) : silence;
 }
 
 /** As the part that is asked for, or else as a whole time of their own, or as the text that comes too early. */
@@ -130,6 +161,8 @@ async function typedPart(ctx: ChatContext, step: StepOf<PartStep>): Promise<Answ
   if (part !== null) return spoken(ctx, { step: part });
   const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
   if ('made' in read) return timeTyped(ctx, read.made, step);
+  const asked = questionIn(read.refusal, words, step.kept);
+  if (asked !== null) return questionSpoken(ctx, asked);
   if (isForUs(ctx) && isText(words, step, read.refusal)) {
     const before = { text: texts.wizard.notedText, entities: [] };
     return spoken(ctx, { step: { ...step, kept: { ...step.kept, text: words, isEarly: true } }, before });
@@ -197,16 +230,22 @@ function clockTyped(bare: string, step: StepOf<PartStep>, speaking: PlaceAndDate
 /** The day alone, or with its time as in "monday at 9". */
 function daysTyped(lead: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
   const whole = alone(lead, speaking);
-  if (whole !== null) return withTime(whole, speaking.date, step);
+  if (whole !== null && !isDayAlone(whole)) return withTime(whole, speaking.date, { ...step, phrase: lead });
   return alone(`${lead} at 9:00`, speaking) === null ? null : hourStep(step, lead);
 }
 
 function dateTyped(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
+  const whole = alone(words, speaking);
+  if (whole !== null && !isDayAlone(whole)) return null;
   // The last minute of the day, because the day is not over before.
-  const read = alone(words, speaking) === null ? alone(`${words} at 23:59`, speaking) : null;
-  const schedule = read?.schedule;
+  const schedule = alone(`${words} at 23:59`, speaking)?.schedule;
   if (schedule?.kind !== 'once') return null;
   return hourStep(step, dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0));
+}
+
+/** No hour was said, so that it can be asked for. */
+function isDayAlone({ assumed }: Asked): boolean {
+  return assumed.some(({ what }) => what === 'day');
 }
 
 /** A whole time was written; what follows it is the text, where none is there yet. */

@@ -1,10 +1,9 @@
-import { z } from 'zod';
 import type { AppError } from '../../../domain/errors.ts';
 import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { isBlank } from '../../../domain/task.ts';
 import { type Asked, readAnywhere, readTime } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../context.ts';
-import { answer, reactOr, silence, triedTo } from '../kit/answers.ts';
+import { answer, reactOr, sentenceOf, silence, triedTo } from '../kit/answers.ts';
 import { clockIn, dateIn, type Setting } from '../kit/clock.ts';
 import {
   draftHere,
@@ -19,7 +18,7 @@ import {
 } from '../kit/drafts.ts';
 import { onChat } from '../kit/guards.ts';
 import { texts } from '../texts.ts';
-import { whatIsWrong, whatIsWrongWithTime } from './preview.ts';
+import { isTimeless, offersIn, whatIsWrong, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
 import { withTime } from './wizard.ts';
 
@@ -90,23 +89,10 @@ export async function stepOf(
   return step === null ? tried : { step };
 }
 
-const Details = z.object({
-  readings: z.array(z.object({ text: z.string(), when: z.string() })).catch([]),
-  offers: z.array(z.object({ text: z.string(), when: z.string() })).catch([]),
-  missing: z.array(z.string()).catch([]),
-});
-
-/** Buttons of one question: more are not looked through. */
-const offersMax = 6;
-
-function questionIn({ code, details }: AppError, phrase: string, kept: Kept): StepOf<'question'> | null {
-  if (code !== 'ambiguous_schedule' && code !== 'incomplete_schedule') return null;
-  const { readings, offers, missing } = Details.parse(details ?? {});
-  const isReading = code === 'ambiguous_schedule';
-  const all = (isReading ? readings : offers).slice(0, offersMax);
-  const [first = ''] = missing;
-  const asks = isReading ? 'reading' : first === 'time' || first === 'day' || first === 'date' ? first : 'more';
-  return { step: 'question', asks, phrase, offers: all.map(({ text, when }) => ({ text, when })), kept };
+/** The question that a fault of the words asks, with a button for each answer; null for every other fault. */
+export function questionIn(fault: AppError, phrase: string, kept: Kept): StepOf<'question'> | null {
+  const offers = offersIn(fault);
+  return offers === null ? null : { step: 'question', ask: sentenceOf(fault) ?? fault.message, phrase, offers, kept };
 }
 
 /** Words in which there is no time at all are the text; then the time is asked for, unless it was answered before they were edited. */
@@ -123,14 +109,14 @@ function whenAsked(ctx: ChatContext, fault: AppError, words: string, kept: Kept)
     : whenStep(ctx, { ...kept, text: words, ...said });
 }
 
-/** No time stands there, rather than one that is wrong. */
-function isTimeless(fault: AppError): boolean {
-  const reason = fault.details?.['reason'];
-  return reason === 'unknown' || reason === 'not_first';
-}
-
 function whenStep({ place, date }: ChatContext, kept: Kept): StepOf<'question'> {
-  return { step: 'question', asks: 'when', phrase: '', offers: soon({ timezone: place.timezone, now: date }), kept };
+  return {
+    step: 'question',
+    ask: texts.asked.when,
+    phrase: '',
+    offers: soon({ timezone: place.timezone, now: date }),
+    kept,
+  };
 }
 
 const tonight = 20;
@@ -166,7 +152,7 @@ export function isAsking({ args, repliedTo, place, isAddressed }: ChatContext): 
 
 /** Words to the bot that are about no task: a greeting, thanks, or nothing that could be sent. */
 const smallTalk =
-  /^(?:(?:hi|hello|hey|hallo|hola|help|thanks|thank you|thx|cheers|great|good (?:morning|afternoon|evening|night)|ok(?:ay)?|yes|no|cancel)\b[\s!.?,]*(?:there|you|bot|cronogram)?[\s!.?]*|[^\p{L}\p{N}]*)$/iu;
+  /^(?:(?:hi|hello|hey|help|thanks|thank you|thx|cheers|great|good (?:morning|afternoon|evening|night)|ok(?:ay)?|yes|no|cancel|there|bot|all|so much|very much|a lot|i see)(?:[^\p{L}\p{N}]+|$))+$|^[^\p{L}\p{N}]*$/iu;
 const agreeing = /^(?:thanks|thank you|thx|cheers|great|ok(?:ay)?|yes|👍)/iu;
 
 /**

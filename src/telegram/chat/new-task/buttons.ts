@@ -1,25 +1,19 @@
 import type { TaskInput } from '../../../app/tasks/definition.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { titleFrom, type Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
-import { readAnywhere, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
-import { redrawn, Refused, sentenceOf, silence, templateFault, triedTo } from '../kit/answers.ts';
-import { cardOf, newCard, nextSentence, settingFor, taskName, undoRow } from '../kit/card.ts';
+import { redrawn, Refused, sentenceOf, templateFault, toastOf, triedTo } from '../kit/answers.ts';
+import { cardOf, newCard, nextSentence, taskName, undoRow } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
 import {
   type DraftAt,
   draftOf,
   isEditing,
-  isForUs,
   type MakingStep,
-  messageOf,
-  opened,
   putDraft,
-  readingOf,
   type OpenDraft,
   type StepOf,
   titleOf,
@@ -27,10 +21,8 @@ import {
 import { onChat, onFound, targetOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
-import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { quickly } from './beginning.ts';
-import { proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
+import { instructionsOf, proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
 import { retimed, chosen, isFormer } from './wizard.ts';
 
@@ -110,11 +102,6 @@ function requestInput({ text, when, kept }: StepOf<'preview'>, plain: boolean): 
   };
 }
 
-/** Telegram tells those who are mentioned in a message. */
-function instructionsOf({ text, kept: { forWhom } }: Pick<StepOf<'preview'>, 'text' | 'kept'>): string {
-  return forWhom === undefined ? text : `${forWhom}: ${text}`;
-}
-
 /** A task may be made where its results cannot be shown yet; then its first card says so. */
 async function withNote(shown: Drawn, { place, setUp }: ChatContext): Promise<Drawn> {
   let missing: keyof typeof texts.making.topicsOff | null = topicsOff(place);
@@ -150,7 +137,10 @@ async function choicePressed(ctx: ChatContext, { row, step }: MakingDraft): Prom
   if (that !== undefined && step.step === 'preview') return sameTitlePressed(ctx, { row, step, action: that });
   const moved = await triedTo(async () => {
     const next = chosen(step, action, { speaking: ctx, value, more });
-    return next === null ? null : turned(ctx, row.id, next);
+    if (next === null) return null;
+    // Buttons are redrawn at the pace of the chat, and the toast comes at once.
+    const toast = next.step === 'days' && action === 'd' ? toastOf(texts.wizard.daysChosen(next.plan.days)) : {};
+    return { ...(await turned(ctx, row.id, next)), ...toast };
   });
   if ('refusal' in moved) throw new Refused(short(sentenceOf(moved.refusal) ?? moved.refusal.message));
   if (moved.made !== null) return moved.made;
@@ -224,91 +214,10 @@ function changeOffered(task: Task, { row, step }: PreviewDraft, now: number) {
   ]);
 }
 
-function isSameTime({ schedule }: Task, { when }: StepOf<'preview'>): boolean {
+export function isSameTime({ schedule }: Task, { when }: StepOf<'preview'>): boolean {
   return JSON.stringify(schedule) === JSON.stringify(when.schedule);
 }
 
-function isSameText({ instructions }: Task, step: StepOf<'preview'>): boolean {
+export function isSameText({ instructions }: Task, step: StepOf<'preview'>): boolean {
   return instructions.trim() === instructionsOf(step).trim();
-}
-
-/* ---- words in the place of a press, and words that were edited ---- */
-
-const yes =
-  /^(?:yes|yes please|yep|yeah|yup|y|ok|okay|sure|create|create it|do it|go ahead|👍\p{Emoji_Modifier}?)[.!\s]*$/iu;
-const no = /^(?:no|nope|n|cancel|cancel it|forget it|never ?mind|👎\p{Emoji_Modifier}?)[.!\s]*$/iu;
-
-/** "Yes" and "no" press the open preview, or the one whose message they answer; "cancel" ends a question as well. */
-export async function pressedInWords(ctx: ChatContext, draft: OpenDraft): Promise<Answer | null> {
-  const words = ctx.args.trim();
-  const isPreview = draft.step.step === 'preview';
-  const isNo = no.test(words) && (isPreview || (/^cancel/i.test(words) && draft.step.step !== 'edit'));
-  if (!isNo && !(yes.test(words) && isPreview)) return null;
-  const messageId = await messageOf(ctx, draft);
-  if (!isForUs(ctx) || (ctx.repliedTo !== null && ctx.repliedTo.messageId !== messageId)) return null;
-  const isChange = isPreview && draft.step.kept.taskId !== undefined;
-  const id = shortId(draft.row.id);
-  const verb = isNo ? 'cancel' : isChange ? 'wizard' : 'create';
-  const args = verb === 'wizard' ? [id, 'thatboth'] : [id];
-  const { toast: _toast, ...told } = await newTaskButtons[verb]({
-    ...ctx,
-    messageId: messageId ?? 0,
-    press: { verb, args },
-  });
-  const replies = told.replies.map((reply) =>
-    reply.is === 'edit' && messageId === null ? ({ is: 'message', shown: reply.shown } as const) : reply,
-  );
-  const isQuiet = messageId === null || !settingsOf(ctx.place.chat.settings).reactions;
-  return { ...told, replies, ...(isQuiet ? {} : { reaction: '👍' as const }) };
-}
-
-/** The words with which a draft was begun are other words now: its message shows what comes of them. */
-export async function mended(ctx: ChatContext, handle: Handler): Promise<Answer> {
-  const { mends = null } = ctx;
-  const draft = opened(mends);
-  // The command that asked which task is meant is asked anew.
-  if (draft === null) return mends?.body['command'] === ctx.command ? handle(ctx) : silence;
-  const { step } = draft;
-  const said = step.step === 'made' ? step.said : 'kept' in step ? step.kept.said : undefined;
-  if (said === undefined || said.command !== ctx.command) return silence;
-  if (step.step === 'made') return madeMended(ctx, step, said.isTimeless === true);
-  if (step.step === 'edit') return silence;
-  return ctx.command === null ? quickly(ctx) : handle(ctx);
-}
-
-/** The task is there already, so its change is offered. */
-async function madeMended(ctx: ChatContext, made: StepOf<'made'>, isTimeless: boolean): Promise<Answer> {
-  const task = await ctx.store.readTask(made.taskId);
-  if (task === null || !['active', 'paused'].includes(task.state)) return silence;
-  if ((await refusal(ctx, 'change', task)) !== null) return silence;
-  const step = changeIn(ctx, task, made, isTimeless);
-  if (step === null || (isSameTime(task, step) && isSameText(task, step))) return silence;
-  const id = ctx.ids.next();
-  const { making, wizard } = texts;
-  const { now, dates } = settingFor({ schedule: step.when.schedule }, ctx);
-  const shown = making.changeToo(taskName(task), scheduleText(step.when.schedule, now, dates), instructionsOf(step));
-  const rows = [
-    [
-      button(wizard.changeIt, dataOf('wizard', shortId(id), 'thatboth')),
-      button(texts.topic.keep, dataOf('cancel', shortId(id))),
-    ],
-  ];
-  return { replies: [{ is: 'message', shown: drawn(shown, rows), id }], draft: putDraft(ctx, id, step) };
-}
-
-function changeIn(ctx: ChatContext, task: Task, made: StepOf<'made'>, isTimeless: boolean): StepOf<'preview'> | null {
-  const text = ctx.args.trim();
-  const kept = { taskId: task.id };
-  const as = { words: made.words ?? '', at: ctx.date, schedule: task.schedule, assumed: [], ways: [] };
-  const read = timeOr(() => readAnywhere(text, readingOf(ctx)));
-  if (read === null) return isTimeless ? { step: 'preview', when: as, text, kept } : null;
-  // "In 20 minutes" counts from when it was first written.
-  const when = read.words === made.words ? as : { ...as, words: read.words, schedule: read.schedule };
-  const forWhom = read.forWhom === null ? {} : { forWhom: read.forWhom };
-  return {
-    step: 'preview',
-    when,
-    text: read.text === '' ? task.instructions : read.text,
-    kept: { ...kept, ...forWhom },
-  };
 }

@@ -48,7 +48,7 @@ export const makingTexts = {
   editDropped: 'Cancelled. Nothing was changed.',
   over: 'This was answered or cancelled. To begin again, send me the words anew.',
   expired: 'This waited for more than 30 minutes and has expired. To begin again, send me the words anew.',
-  onlyTheirs: 'Only the person who began this task may press here.',
+  onlyTheirs: 'Only the person who began this task may answer here.',
   created: (number: number): string => `Created as #${number}`,
   createdBefore: (number: number): string => `It is there already: #${number}`,
   assumed: (what: string): string => `Assumed: ${what}`,
@@ -79,14 +79,7 @@ export const makingTexts = {
 
 /** Questions for the piece that is missing. */
 export const askedTexts = {
-  questions: {
-    when: 'When should I send it?',
-    time: 'At what time?',
-    day: 'On which day?',
-    date: 'On which date?',
-    reading: 'Which one do you mean?',
-    more: 'When exactly?',
-  },
+  when: 'When should I send it?',
   file: (kind: MediaKind): Rich => say`I can send this ${mediaWords[kind]} again. ${bold('When should I send it?')}`,
   answer: (where: Where): string =>
     where === 'private' ? 'Press one, or write it.' : 'Press one, or reply to this message.',
@@ -175,6 +168,8 @@ export const wizardTexts = {
   useText: 'Use the new text',
   changeIt: 'Change it',
   chosen: (day: string): string => `✓ ${day}`,
+  daysChosen: (days: readonly string[]): string =>
+    days.length === 0 ? 'No day yet' : days.map((day) => day.charAt(0).toUpperCase() + day.slice(1, 3)).join(', '),
   rhythms: {
     day: 'Every day',
     weekday: 'Weekdays',

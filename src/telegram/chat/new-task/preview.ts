@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
 import type { AppError } from '../../../domain/errors.ts';
@@ -8,8 +9,8 @@ import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { ChatContext, Place } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
-import { clockIn, moments, wordsOf } from '../kit/clock.ts';
-import { titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
+import { clockIn, moments, wordsOf, type Setting } from '../kit/clock.ts';
+import { type Kept, Offer, titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
@@ -52,14 +53,10 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
     proposing.before ?? null,
     lines(
       making.preview(title),
-      wordsOf(schedule, now, setting.dates),
-      when.assumed.length === 0 ? null : making.assumed(when.assumed.join(', ')),
-      making.zone(timezone),
+      ...timeLines(when, setting),
       next.length === 0 ? making.nothingToRun : task.next(moments(next.slice(0, 3), setting)),
       ...warnings.filter((one) => !isRefusal(one)).map(({ message }) => making.note(message)),
-      kept.forWhom === undefined ? null : making.forWhom(kept.forWhom),
-      kept.media === undefined ? null : wizard.with(kept.media.kind),
-      ...policyLines(kept.policies ?? {}, setting),
+      ...keptLines(kept, setting),
       off === null ? null : making.note(making.topicsOff[off]),
       isBlank(text) || text.trim() === title ? null : making.text(text),
     ),
@@ -69,6 +66,24 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
   );
   const canCreate = refused === undefined && proposing.offersPlain !== true;
   return drawn(words, proposalButtons(proposing, { asksZone, canCreate, isSame: same !== null }));
+}
+
+/** When it comes, what of that was assumed, and on which clocks. */
+function timeLines({ schedule, assumed }: StepOf<'preview'>['when'], { now, dates }: Setting): readonly string[] {
+  const { making } = texts;
+  return [
+    wordsOf(schedule, now, dates),
+    ...(assumed.length === 0 ? [] : [making.assumed(assumed.join(', '))]),
+    making.zone(schedule.timezone),
+  ];
+}
+
+function keptLines({ forWhom, media, policies = {} }: Kept, setting: Setting): readonly (Rich | string)[] {
+  return [
+    ...(forWhom === undefined ? [] : [texts.making.forWhom(forWhom)]),
+    ...(media === undefined ? [] : [texts.wizard.with(media.kind)]),
+    ...policyLines(policies, setting),
+  ];
 }
 
 /** Slots that creation would refuse are calculated all the same; the reason stands among the warnings. */
@@ -115,6 +130,27 @@ function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offe
   ];
 }
 
+const Details = z.object({
+  readings: z.array(Offer).catch([]),
+  offers: z.array(Offer).catch([]),
+});
+
+/** Buttons of one question: more are not looked through. */
+const offersMax = 6;
+
+/** The answers to the question that a fault of the words asks; null for a fault that asks none. */
+export function offersIn({ code, details }: AppError): Offer[] | null {
+  if (code !== 'ambiguous_schedule' && code !== 'incomplete_schedule') return null;
+  const { readings, offers } = Details.parse(details ?? {});
+  return (code === 'ambiguous_schedule' ? readings : offers).slice(0, offersMax);
+}
+
+/** No time stands there, rather than one that is wrong. */
+export function isTimeless(fault: AppError): boolean {
+  const reason = fault.details?.['reason'];
+  return reason === 'unknown' || reason === 'not_first';
+}
+
 /** The sentence alone, and what can be written instead as lines that can be copied. */
 export function whatIsWrong(fault: AppError): { readonly sentence: string; readonly tries: readonly string[] } {
   const sentence = (sentenceOf(fault) ?? fault.message).replace(/ Try "[\s\S]*$/, '');
@@ -130,6 +166,11 @@ export function whatIsWrongWithTime(fault: AppError): ReturnType<typeof whatIsWr
 
 export function titleOfStep({ text, kept }: Pick<StepOf<'preview'>, 'text' | 'kept'>): string {
   return titleOf({ text, media: kept.media });
+}
+
+/** Telegram tells those who are mentioned in a message. */
+export function instructionsOf({ text, kept: { forWhom } }: Pick<StepOf<'preview'>, 'text' | 'kept'>): string {
+  return forWhom === undefined ? text : `${forWhom}: ${text}`;
 }
 
 /** Throws where no task could have such a text. */

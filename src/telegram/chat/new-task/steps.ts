@@ -158,20 +158,20 @@ function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' 
   }
 }
 
-function questionWords({ asks, phrase, kept }: StepOf<'question'>, where: Where): Rich {
+function questionWords({ ask, phrase, kept }: StepOf<'question'>, where: Where): Rich {
   const { asked } = texts;
   const about = phrase === '' ? (kept.text ?? '') : phrase;
   return blocks(
-    kept.media === undefined || asks !== 'when' ? bold(asked.questions[asks]) : asked.file(kept.media.kind),
+    kept.media === undefined || phrase !== '' ? bold(ask) : asked.file(kept.media.kind),
     about === '' ? null : quote(shortened(about, 200)),
     asked.answer(where),
   );
 }
 
 /** Two in a row fit on a phone. */
-function questionRows(asking: Asking, { asks, offers }: StepOf<'question'>): Rows {
+function questionRows(asking: Asking, { phrase, offers }: StepOf<'question'>): Rows {
   const all = offers.map(({ text }, index) => choice(asking, text, 'take', index));
-  const pick = asks === 'when' ? choice(asking, texts.pick.pick, 'pick') : null;
+  const pick = phrase === '' ? choice(asking, texts.pick.pick, 'pick') : null;
   return [...inRows(all, 2), [pick, cancel(asking)]];
 }
 

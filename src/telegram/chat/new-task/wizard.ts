@@ -102,8 +102,8 @@ function without(step: StepOf<'preview'>, policy: 'ack' | 'quiet'): StepOf<'prev
 
 /** The days were chosen before, and here is their time. */
 export function timed({ plan, kept }: StepOf<PartStep>, time: string, speaking: PlaceAndDate): MakingStep {
-  const read = readTime(`${plan.lead ?? 'every day'} at ${time}`, readingOf(speaking));
-  return withTime(read, speaking.date, { plan, kept });
+  const phrase = `${plan.lead ?? 'every day'} at ${time}`;
+  return withTime(readTime(phrase, readingOf(speaking)), speaking.date, { plan, kept, phrase });
 }
 
 function isBelow(value: string, max: number): boolean {

@@ -82,7 +82,10 @@ async function allowGroup(ctx: ChatContext): Promise<Answer> {
   const { address } = ctx.place.chat;
   const { chat, entryId } = await ctx.access.allow({ address, by: ctx.person.actor });
   if (entryId === null) return answer(texts.chat.allowedBefore);
-  const approved: ChatContext = { ...ctx, place: { ...ctx.place, chat } };
+  const approved: ChatContext = {
+    ...ctx,
+    place: { ...ctx.place, chat, timezone: chat.timezone ?? ctx.place.timezone },
+  };
   const { words, rows } = await startWords(approved);
   const id = ctx.ids.next();
   await keepList(ctx, ctx.place, { delivery: id });

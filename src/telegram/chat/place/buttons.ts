@@ -15,6 +15,7 @@ import { texts } from '../texts.ts';
 import { allowPressed, denyPressed } from './allowing.ts';
 import { keepList, startWords, lastList, zoneCheckRow } from './checklist.ts';
 import { cleanPressed } from './cleaning.ts';
+import { moveBackPressed, movePressed, moveRows } from './moving.ts';
 import { purgePressed, topicDeletePressed } from './removals.ts';
 
 /** The chat as a whole: its set-up and its zone, by commands and by buttons. */
@@ -90,14 +91,16 @@ function zoneRows(zones: readonly string[]): Rows {
 /** A task that is being made meanwhile is read again on the new clocks. */
 async function zoneChanged(ctx: ChatContext, zone: string) {
   const now = ctx.clock.now();
-  await ctx.store.changeChat(ctx.place.chat.id, { timezone: zone }, now);
-  const here = { ...ctx, place: inZone(ctx.place, zone) };
-  return { words: zoneSetWords(zone, now), here, again: await readAgain(here) };
+  const { place } = ctx;
+  await ctx.store.changeChat(place.chat.id, { timezone: zone, ...asked(place) }, now);
+  const here = { ...ctx, place: inZone(place, zone) };
+  const rows = await moveRows(here, place.timezone);
+  return { words: zoneSetWords(zone, now), rows, here, again: await readAgain(here) };
 }
 
 async function setZone(ctx: ChatContext, zone: string): Promise<Answer> {
-  const { words, here, again } = await zoneChanged(ctx, zone);
-  if (again === null) return answer(words, zoneSetRows());
+  const { words, rows, here, again } = await zoneChanged(ctx, zone);
+  if (again === null) return answer(words, rows);
   return { ...answerWith(await proposalDrawn(here, { ...again.proposing, before: words })), draft: again.draft };
 }
 
@@ -106,18 +109,21 @@ function inZone(place: Place, timezone: string): Place {
 }
 
 function zoneSetWords(zone: string, now: number): Rich {
-  return blocks(texts.chat.zoneSet(zone, clockIn(zone, now)), texts.chat.zoneKept);
+  return texts.chat.zoneSet(zone, clockIn(zone, now));
 }
 
-function zoneSetRows(): Rows {
-  return [[button(texts.button.noChange, dataOf('zones'))]];
+/** Somebody has said which zone is right, so nobody is asked about the one that was taken from a person. */
+function asked({ chat: { settings } }: Place) {
+  const { zoneOf, ...others } = settings;
+  return zoneOf === undefined ? {} : { settings: others };
 }
 
 /** "Yes, it is 14:05 for me": from then on nobody is asked again. */
 const zoneYesPressed = onChat('manage', async (ctx) => {
   const { place } = ctx;
   const now = ctx.clock.now();
-  if (!place.isZoneConfirmed) await ctx.store.changeChat(place.chat.id, { timezone: place.timezone }, now);
+  if (!place.isZoneConfirmed)
+    await ctx.store.changeChat(place.chat.id, { timezone: place.timezone, ...asked(place) }, now);
   const confirmed = { ...ctx, place: inZone(place, place.timezone) };
   const toast = texts.chat.zoneYes(place.timezone);
   const short = arg(ctx, 0);
@@ -135,9 +141,9 @@ const zonesPressed = onChat('manage', async (ctx) => {
 const zonePressed = onChat('manage', async (ctx) => {
   const zone = zoneName(arg(ctx, 0));
   if (zone === null) throw new Refused(texts.chat.oldButton);
-  const { words, here, again } = await zoneChanged(ctx, zone);
+  const { words, rows, here, again } = await zoneChanged(ctx, zone);
   const toast = texts.chat.zoneYes(zone);
-  if (again === null) return redrawn(ctx, drawn(words, zoneSetRows()), toast);
+  if (again === null) return redrawn(ctx, drawn(words, rows), toast);
   return { ...redrawn(ctx, await proposalDrawn(here, again.proposing), toast), draft: again.draft };
 });
 
@@ -189,6 +195,8 @@ export const placeButtons = {
   deny: denyPressed,
   purge: purgePressed,
   clean: cleanPressed,
+  zonemove: movePressed,
+  zoneback: moveBackPressed,
   topicdelete: onTask('change', topicDeletePressed, { deleted: 'handled' }),
   keep: onChat('read', async (ctx) => redrawn(ctx, drawn(texts.topic.kept))),
 } satisfies Buttons;

@@ -23,7 +23,7 @@ export async function startWords(ctx: ChatContext): Promise<Words> {
 /** Facts that a list of this kind is drawn from. */
 interface ListFacts {
   readonly setUp: SetUp;
-  readonly chat: Pick<Chat, 'state'>;
+  readonly chat: Pick<Chat, 'state' | 'timezone'>;
   readonly timezone: string;
   readonly isZoneConfirmed: boolean;
   readonly now: number;
@@ -134,7 +134,11 @@ export function checklist(facts: Omit<ListFacts, 'mark' | 'bot'>): Rich {
     ...(canManageTopics === null ? [setup.unknown] : rightLines(setUp)),
     readsEverything === null ? null : readsEverything ? setup.privacyOff : setup.privacyOn,
     isApproved ? setup.approved : setup.notApproved,
-    isZoneConfirmed ? setup.zoneOk(timezone, clock) : setup.zoneOpen(timezone, clock),
+    isZoneConfirmed
+      ? setup.zoneOk(timezone, clock)
+      : chat.timezone === null
+        ? setup.zoneOpen(timezone, clock)
+        : setup.zoneTaken(timezone, clock),
     isComplete ? setup.allSet : null,
   );
 }

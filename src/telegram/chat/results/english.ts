@@ -1,8 +1,11 @@
 import { contextBytesMax } from '../../../domain/limits.ts';
 import type { Obstacle } from '../../../domain/occurrence.ts';
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, DowntimeCause, MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
+
+const { number, plural } = englishForms;
 
 const errorShownMax = 600;
 
@@ -14,12 +17,12 @@ export const groupRight = 'Open the group’s administrators, choose this bot, a
 /** Words for the kind of chat, where that is known. */
 const topicsOffTodo = {
   group: groupTopics,
-  private: `This bot’s owner can do it: ${privateTopics('this bot')}`,
-  unknown: `In a group: ${groupTopics} In a private chat the bot’s owner does it: ${privateTopics('this bot')}`,
+  private: `This bot’s owner can switch them on: ${privateTopics('this bot')}`,
+  unknown: `In a group: ${groupTopics} In a private chat the bot’s owner can switch them on: ${privateTopics('this bot')}`,
 } as const;
 
 const causes: Readonly<Record<BlockedCause, { readonly what: string; readonly todo: string }>> = {
-  topics_off: { what: 'topics are switched off here.', todo: topicsOffTodo.unknown },
+  topics_off: { what: 'topics are off here.', todo: topicsOffTodo.unknown },
   no_topic_right: { what: 'I may not manage topics in this group.', todo: groupRight },
   topic_closed: {
     what: 'its topic is closed, and I may not write there.',
@@ -28,16 +31,16 @@ const causes: Readonly<Record<BlockedCause, { readonly what: string; readonly to
   no_write_right: { what: 'I may not write in this chat.', todo: 'Allow me to send messages here.' },
   chat_gone: { what: 'I was removed from this chat, or blocked.', todo: 'Add me again, or unblock me.' },
   topic_in_doubt: {
-    what: 'I asked for its topic, and the answer was lost, so I do not know whether it was made.',
-    todo: 'Look whether the topic is there; delete it if it is empty. Then press Retry, and I make a new one.',
+    what: 'I asked Telegram for its topic and got no answer, so I do not know whether it exists.',
+    todo: 'If there is an empty topic with its name, delete it. Then press Retry, and I will make a new one.',
   },
   topic_gone: {
-    what: 'its topic was deleted soon after I had made it anew.',
-    todo: 'Leave the topic there: I make it again within the hour.',
+    what: 'somebody deleted its topic soon after I made it.',
+    todo: 'I will make it again within the hour. Please leave it there.',
   },
   topic_astray: {
-    what: 'Telegram does not show in its topic what I send there, nor in a new one.',
-    todo: 'That is a fault of Telegram, and I take such messages back.',
+    what: 'Telegram does not show my messages in its topic, nor in a new one.',
+    todo: 'This is a fault of Telegram. I delete what lands elsewhere.',
   },
   other: { what: 'Telegram refuses it.', todo: 'See the error below.' },
 };
@@ -46,53 +49,55 @@ export const noticeTexts = {
   failed: (name: Rich): Rich => say`${bold('Failed:')} ${name}`,
   dueAt: (at: string, zone: string): string => `Due ${at} (${zone})`,
   byHand: 'Started by hand',
-  attempts: (count: number): string => (count === 1 ? 'Tried once' : `Tried ${count} times`),
+  attempts: (count: number): string => plural(count, { one: 'Tried once', other: 'Tried {n} times' }),
   error: (error: string): Rich => pre(shortened(error.trim() || 'no error text', errorShownMax)),
   errorCut: 'The error is longer: press Show error.',
   nextTry: (at: string): string => `Next: ${at}`,
   recovered: (name: Rich, since: string, failures: number): Rich =>
-    say`${bold('Works again:')} ${name}. It had failed ${failures === 1 ? 'once' : `${failures} times`} since ${since}.`,
+    say`${bold('Works again:')} ${name}. ${plural(failures, { one: `It failed once, ${since}.`, other: `It failed {n} times since ${since}.` })}`,
   completed: (name: Rich, runs: number): Rich =>
-    say`${bold('Completed:')} ${name}. That was ${runs === 1 ? 'its only run' : `the last of its ${runs} runs`}.`,
+    say`${bold('Finished:')} ${name}. ${plural(runs, { one: 'That was its only run.', other: 'That was the last of its {n} runs.' })}`,
   contextLeft: (name: Rich, size: number): Rich =>
     size > contextBytesMax
-      ? say`${bold('Context too large:')} ${name} keeps the one before, because a run left one of ${size.toLocaleString('en')} characters. ${contextBytesMax.toLocaleString('en')} is the most, so let it keep less.`
-      : say`${bold('Your context stays:')} ${name} was given another context while a run was under way. The one that the run left is in the output of that run.`,
+      ? say`${bold('Context too large:')} ${name} keeps its previous context, because a run left ${number(size)} characters. The limit is ${number(contextBytesMax)}: let it keep less.`
+      : say`${bold('Your context stays:')} ${name} got another context during a run. What the run left is in its output.`,
   autoPaused: (name: Rich, failures: number): Rich =>
-    say`${bold('Paused:')} ${name}, because ${failures} ${failures === 1 ? 'run' : 'runs'} in a row failed.`,
+    say`${bold('Paused:')} ${name}. ${plural(failures, { one: 'Its last run failed.', other: 'Its last {n} runs failed.' })}`,
   autoPausedOther: (name: Rich): Rich => say`${bold('Paused:')} ${name}.`,
   pauseReasons: {
-    chat_gone: 'This chat could not be reached.',
-    harmful_template: 'Its template would harm others.',
+    chat_gone: 'I could not reach this chat.',
+    harmful_template: 'Its template takes too long or too much memory. Make it simpler.',
   } as Readonly<Record<string, string>>,
   autoPausedTodo: 'It stays paused until somebody presses Resume.',
   blocked: (name: Rich | null, cause: BlockedCause): Rich =>
-    say`${bold('A result waits:')} ${name === null ? 'it' : name} cannot be shown, because ${causes[cause].what}`,
+    say`${bold('A result waits:')} I cannot show ${name ?? 'it'}, because ${causes[cause].what}`,
   fallback: (name: Rich | null, cause: BlockedCause): Rich =>
-    say`${bold('Shown here:')} ${name ?? 'a task'} cannot be shown in its topic, because ${causes[cause].what}`,
+    say`${bold('Shown here:')} I cannot show ${name ?? 'a task'} in its topic, because ${causes[cause].what}`,
   blockedTodo: (cause: BlockedCause, kind: keyof typeof topicsOffTodo): string => {
     const todo = cause === 'topics_off' ? topicsOffTodo[kind] : causes[cause].todo;
     // Whether a topic was made only a person can tell.
-    return cause === 'topic_in_doubt' ? todo : `${todo} I look again by myself; Retry looks now.`;
+    return cause === 'topic_in_doubt' ? todo : `${todo} I check again by myself. Retry checks now.`;
   },
   inDoubt: (name: Rich | null, at: string): Rich =>
     blocks(
-      say`${bold('Did it arrive?')} Telegram never answered when I sent a message${name === null ? '' : ' of '}${name ?? ''} at ${at}.`,
-      'Look above, and press what is true.',
+      name === null
+        ? say`${bold('Did it arrive?')} Telegram did not answer when I sent a message at ${at}.`
+        : say`${bold('Did it arrive?')} Telegram did not answer when I sent a message of ${name} at ${at}.`,
+      'Is it above? Press what is true.',
     ),
   topicRemade: (name: Rich | null, isAstray: boolean): Rich =>
     isAstray
-      ? say`Telegram did not show a message in the topic of ${name ?? 'this task'}, so I made the topic anew. What stood elsewhere I took back.`
+      ? say`Telegram did not show a message in the topic of ${name ?? 'this task'}, so I made a new topic. I removed what landed elsewhere.`
       : say`Somebody deleted the topic of ${name ?? 'this task'}, so I made it again. To stop the task, press Pause or Delete on its card.`,
   sharedRemade: (isAstray: boolean): string =>
     isAstray
-      ? 'Telegram did not show a message in the topic Reminders, so I made the topic anew. What stood elsewhere I took back.'
+      ? 'Telegram did not show a message in the topic Reminders, so I made a new topic. I removed what landed elsewhere.'
       : 'Somebody deleted the topic Reminders, so I made it again. /settings one-offs apart gives each one-off a topic of its own.',
   notRenamed: (name: Rich | null, cause: BlockedCause): Rich =>
-    say`This topic should be called ${name ?? 'otherwise'} now and keeps its old name, because ${causes[cause].what} I try again every ten minutes, for a day.`,
-  notPinned: 'I may not pin messages here, so the card above is not pinned. Allow “Pin messages” to have it on top.',
+    say`I could not rename this topic to ${name ?? 'its new name'}, because ${causes[cause].what} I will try again every ten minutes for a day.`,
+  notPinned: 'I may not pin messages here, so the card above is not pinned. To see it on top, allow me “Pin messages”.',
   downtime: (from: string, to: string, zone: string, cause?: DowntimeCause | null): Rich =>
-    say`${bold(cause === 'database' ? 'My database could not be written' : 'I was not there')} from ${from} until ${to} (${zone}).`,
+    say`${bold(cause === 'database' ? 'I could not write to my database' : 'I was down')} from ${from} until ${to} (${zone}).`,
   downtimeCounts: (counts: {
     readonly late: number;
     readonly missed: number;
@@ -100,7 +105,7 @@ export const noticeTexts = {
     readonly skipped: number;
   }): string => {
     const parts = [
-      counts.late > 0 ? `${counts.late} made up for` : null,
+      counts.late > 0 ? `${counts.late} run late` : null,
       counts.missed > 0 ? `${counts.missed} missed` : null,
       counts.asked > 0 ? `${counts.asked} for you to decide` : null,
       counts.skipped > 0 ? `${counts.skipped} skipped, as their tasks say` : null,
@@ -108,22 +113,28 @@ export const noticeTexts = {
     return parts.length === 0 ? 'No run was due in that time.' : `Runs: ${parts.join(', ')}.`;
   },
   downtimeTasks: (names: readonly Rich[], more: number): Rich => lines(...names, more > 0 ? `and ${more} more` : null),
-  downtimeWhy: 'Ask /why for the truth about each of them.',
+  downtimeWhy: '/why explains each of them.',
   backlog: (waiting: string, since: string, zone: string): Rich =>
-    say`${bold(`${waiting} results are waiting`)}, the oldest from ${since} (${zone}). Telegram lets about 20 messages a minute into a group, so they come one after the other. Nothing is lost.`,
+    say`${bold(`${waiting} results are waiting`)}, the oldest from ${since} (${zone}). Telegram takes about 20 messages a minute for a group, so they come one by one. Nothing is lost.`,
   chatGone: (title: string, paused: number, cause: string): Rich =>
     blocks(
       say`${bold('A chat is gone:')} I cannot reach ${oneLine(title, 80)} any more (${oneLine(cause, 200)}).`,
       paused === 0
         ? 'No active task was there.'
-        : `${paused} ${paused === 1 ? 'task there is' : 'tasks there are'} paused. When I am back, /resume all lets them go on.`,
+        : plural(paused, {
+            one: 'I paused {n} task there. When I am back, send /resume all there.',
+            other: 'I paused {n} tasks there. When I am back, send /resume all there.',
+          }),
     ),
   chatBack: (paused: number): Rich =>
     blocks(
       bold('I am back.'),
       paused === 0
         ? null
-        : `While I was away ${paused === 1 ? 'one task was' : `${paused} tasks were`} paused. /tasks paused shows them; /resume all lets them go on.`,
+        : plural(paused, {
+            one: 'I paused one task while I was away. /resume all resumes it.',
+            other: 'I paused {n} tasks while I was away. /tasks paused shows them, /resume all resumes them.',
+          }),
     ),
   errorOf: (name: Rich): Rich => say`The error of ${name}:`,
   noError: 'There is no error to show.',
@@ -134,27 +145,35 @@ export const alarmTexts = {
   over: (at: string): Rich => bold(`Over since ${at}.`),
   database: (since: string): Rich => say`${bold('My database cannot be used')} since ${since}.`,
   disk: (since: string): Rich => say`${bold('The disk of my database is full')} since ${since}.`,
-  nothingLost: 'No slot is lost: those that come due meanwhile are decided when I can work again.',
+  nothingLost: 'Nothing is lost: what comes due meanwhile is decided when I can work again.',
   clock: (by: string, to: string, moved: number): Rich =>
     blocks(
       say`${bold('The clock of my computer was set back')} by ${by}, to ${to}.`,
-      `${moved === 0 ? 'No task had to be planned again.' : `${moved === 1 ? 'One task was' : `${moved} tasks were`} planned again from what the clock shows now.`} What has run does not run twice; what only the wrong clock passed over comes at its time.`,
+      moved === 0
+        ? 'No task had to be planned again.'
+        : plural(moved, {
+            one: 'I planned one task again by the new time.',
+            other: 'I planned {n} tasks again by the new time.',
+          }),
+      'Nothing runs twice, and nothing is left without its run.',
     ),
-  chatsTold: 'Each chat that lost something was told. cronogram downtimes lists them all.',
-  audit: (at: string): Rich => say`${bold('My audit has found what must never be')}, ${at}.`,
-  finding: (sentence: string, count: number): string => `${sentence}${count === 1 ? '' : ` (${count} times)`}`,
+  chatsTold: 'I told each chat that lost something. cronogram downtimes lists them all.',
+  audit: (at: string): Rich => say`${bold('My audit found a fault')}, ${at}.`,
+  finding: (sentence: string, count: number): string =>
+    count === 1 ? sentence : plural(count, { other: `${sentence} ({n} times)` }),
   auditTodo: (mended: boolean): string =>
-    `cronogram audit --run tells where.${mended ? ' cronogram reconcile --fix mends it.' : ''} Please report it: it is a fault of mine.`,
+    mended
+      ? 'cronogram audit --run shows where, and cronogram reconcile --fix repairs it. Please report it.'
+      : 'cronogram audit --run shows where. Please report it.',
   autoPause: (count: number, since: string): Rich =>
-    say`${bold(count === 1 ? 'A task was paused' : `${count} tasks were paused`)} because ${count === 1 ? 'it' : 'they'} failed too often in a row, ${since}:`,
-  autoPauseTodo:
-    'The history tells the error. Mend that, then let them go on: Resume on the card, or cronogram task resume.',
+    say`${bold(plural(count, { one: 'I paused a task', other: 'I paused {n} tasks' }))} after too many failures in a row, ${since}:`,
+  autoPauseTodo: '/history shows the error. Fix it, then press Resume on the card or run cronogram task resume.',
   differ: (name: Rich): Rich =>
-    say`${bold('Two calculations differ')} about when ${name} runs next. I compute each schedule twice, with different programs.`,
+    say`${bold('Two calculations differ')} about when ${name} runs next. I calculate each schedule with two programs.`,
   slotsOf: (program: string, slots: string): string => `${program}: ${slots === '' ? 'no more runs' : slots}`,
   slotsZone: (zone: string): string => `Zone: ${zone}`,
   differTodo:
-    'The task runs as Cronogram computes it. Please look which is right, and report it: one of the two has a fault. cronogram audit --run tells more.',
+    'The task runs as Cronogram says. Please check which is right and report it. cronogram audit --run shows more.',
 } as const;
 
 const quoteMax = 300;
@@ -164,79 +183,92 @@ const approvalQuoteMax = 3000;
 export const reminderTexts = {
   done: 'Done',
   doneBy: (name: string, at: string): string => `Done by ${name}, ${at}`,
-  doneBefore: (name: string, at: string): string => `${name} has done it already: ${at}`,
-  notDone: 'Taken back: it is not done yet',
-  notDoneOnly: (name: string): string => `Only ${name} or an admin may take that back.`,
+  doneBefore: (name: string, at: string): string => `${name} already did it: ${at}`,
+  notDone: 'Not done yet',
+  notDoneOnly: (name: string): string => `Only ${name} or an admin can undo that.`,
   quote: (text: string): Rich => quote(shortened(text, quoteMax)),
 
-  stillOpen: (name: Rich, since: string, which: string): Rich =>
-    say`${bold(`Still open since ${since}:`)} ${name} (${which} reminder)`,
+  stillOpen: (name: Rich, due: string, { nag, of }: { readonly nag: number; readonly of: number }): Rich =>
+    say`${bold('Not done yet:')} ${name} (due ${due}, reminder ${nag} of ${of})`,
   gaveUp: (times: string): string =>
-    `Nobody has said Done, after ${times}. I stop asking; Done can still be pressed above.`,
+    `Nobody said Done after ${times}, so I stop asking. You can still press Done above.`,
   gaveUpTold: (times: string, told: string): string =>
-    `Nobody has said Done, after ${times}. I stop asking, and have told ${oneLine(told, 40)}. Done can still be pressed above.`,
+    `Nobody said Done after ${times}, so I stop asking and have told ${oneLine(told, 40)}. You can still press Done above.`,
   theGroup: 'the group',
   escalated: (name: Rich, due: string, times: string): Rich =>
-    say`${bold('Not done:')} ${name} was due ${due}. Nobody has said Done, after ${times}.`,
+    say`${bold('Not done:')} ${name} was due ${due}. Nobody said Done after ${times}.`,
   escalatedOwner: (owner: string): string => `${oneLine(owner, 40)}, it is your task.`,
   escalatedIn: (chat: string): string => `It is in ${oneLine(chat, 80)}.`,
-  times: (count: number): string => (count === 0 ? 'no reminder' : count === 1 ? 'one reminder' : `${count} reminders`),
+  times: (count: number): string => plural(count, { one: 'one reminder', other: '{n} reminders' }),
 
   missedOne: (name: Rich, at: string, zone: string): Rich =>
-    say`${bold('Missed:')} ${name}, due ${at} (${zone}), because I was not there. Shall it run after all?`,
+    say`${bold('Missed:')} ${name}, due ${at} (${zone}), because I was down. Should I run it now?`,
   missedMany: (
     name: Rich,
     told: { readonly count: number; readonly from: string; readonly to: string; readonly zone: string },
   ): Rich =>
-    say`${bold('Missed:')} ${told.count} runs of ${name}, due from ${told.from} to ${told.to} (${told.zone}), because I was not there. Which of them shall run after all?`,
-  missedUntil: (until: string): string => `Without an answer by ${until} none of them runs.`,
-  missedUntilOne: (until: string): string => `Without an answer by ${until} it does not run.`,
+    say`${bold('Missed:')} ${told.count} runs of ${name}, due from ${told.from} to ${told.to} (${told.zone}), because I was down. Which of them should I run now?`,
+  missedUntil: (until: string): string => `If nobody answers by ${until}, I run none of them.`,
+  missedUntilOne: (until: string): string => `If nobody answers by ${until}, I do not run it.`,
   missedDecided: {
     latest: (name: string): string => `${name}: run the latest`,
     all: (name: string): string => `${name}: run all of them`,
     none: (name: string): string => `${name}: run none of them`,
   },
-  missedWord: { latest: 'It runs now', all: 'They run now', none: 'None of them runs' },
-  missedOver: 'Nobody answered in time, so none of them runs.',
+  missedWord: { latest: 'Running it now', all: 'Running them now', none: 'Skipped' },
+  missedOver: 'Nobody answered in time, so I ran none of them.',
 
   approval: (name: Rich, mediaKind: MediaKind | undefined): Rich =>
-    say`${bold('For approval:')} this is what ${name} wants to show${mediaKind === undefined ? '' : `, with ${withArticle(mediaWords[mediaKind])}`}.`,
+    mediaKind === undefined
+      ? say`${bold('For approval:')} ${name} wants to send this.`
+      : say`${bold('For approval:')} ${name} wants to send this, with ${withArticle(mediaWords[mediaKind])}.`,
   approvalUntil: (until: string, isGroup: boolean): string =>
-    `${isGroup ? 'An admin can deliver it. ' : ''}Without an answer by ${until} it is thrown away.`,
+    isGroup
+      ? `An admin can deliver it. If nobody does by ${until}, I discard it.`
+      : `If you do not deliver it by ${until}, I discard it.`,
   approvalQuote: (text: string): Rich => quote(shortened(text.trim() || '(no text)', approvalQuoteMax)),
   approved: (name: string, at: string): string => `Delivered by ${name}, ${at}`,
   discarded: (name: string, at: string): string => `Discarded by ${name}, ${at}`,
-  approvedWord: 'It goes out now',
+  approvedWord: 'Sent',
   discardedWord: 'Discarded',
-  approvalExpired: 'Nobody approved it in time; thrown away.',
+  approvalExpired: 'Nobody approved it in time, so I discarded it.',
 
   mayNotRun: (name: Rich, reason: Obstacle, kind: string): Rich =>
-    say`${bold('Not run:')} ${name} was left out, because ${mayNotBecause(reason, kind)} So are its next runs, and I tell this once.`,
+    say`${bold('Skipped:')} ${name} cannot run, because ${mayNotBecause(reason, kind)} I skip its next runs too, and tell you only once.`,
   mayNotRunTodo: (who: string | null): string =>
-    `It goes on when ${who === null ? 'you press Renew' : `${who} presses Renew, whose task it is then`}.`,
+    who === null
+      ? 'Press Renew to let it run again.'
+      : `To let it run again, ${who} can press Renew, and then owns the task.`,
   mayNotRunNow: (name: string, reason: Obstacle, kind: string): string =>
-    `${name} may not run, because ${mayNotBecause(reason, kind)}`,
-  waitsForOwner: (name: string): string => `${name} may not run, because its owner is not in this chat any more.`,
-  whoRenews: 'Whoever renews it owns it then.',
-  ownerOrAdmin: (owner: string | null): string => `${owner === null ? 'its owner' : oneLine(owner, 40)} or an admin`,
+    `${name} cannot run, because ${mayNotBecause(reason, kind)}`,
+  waitsForOwner: (name: string): string => `${name} cannot run, because its owner has left this chat.`,
+  whoRenews: 'The person who renews it owns it then.',
+  ownerOrAdmin: (owner: string | null): string =>
+    owner === null ? 'its owner or an admin' : `${oneLine(owner, 40)} or an admin`,
   ownerGone: (name: string | null, tasks: number): Rich => {
     const who = name === null ? 'The owner of a task here' : oneLine(name, 40);
-    const [theirs, verb] = tasks === 1 ? ['task here', 'stops'] : [`${tasks} tasks here`, 'stop'];
     return blocks(
-      say`${bold(`${who} is not in this chat any more,`)} so their ${theirs} ${verb}, each at its next run. They go on by themselves when their owner is back.`,
-      'To have them go on now, an admin presses Renew, and owns them from then on.',
+      say`${bold(`${who} has left this chat.`)} ${plural(tasks, { one: 'Their task here stops at its next run. It resumes by itself when its owner is back.', other: 'Their {n} tasks here stop, each at its next run. They resume by themselves when their owner is back.' })}`,
+      'To let them run now, an admin can press Renew, and then owns them.',
     );
   },
   renewedBy: (name: string, tasks: number): string =>
-    `Renewed by ${name}, who owns ${tasks === 1 ? 'it' : `these ${tasks} tasks`} now`,
-  renewedBefore: 'Nothing is left to renew: it may run',
+    plural(tasks, {
+      one: `Renewed by ${name}, who owns it now`,
+      other: `Renewed by ${name}, who owns these {n} tasks now`,
+    }),
+  renewedBefore: 'Already renewed: it can run',
 
   history: {
     done: (name: string, at: string): string => `, done by ${oneLine(name, 40)} ${at}`,
     open: (nags: number): string =>
-      `, not done yet${nags === 0 ? '' : `, ${nags} ${nags === 1 ? 'reminder' : 'reminders'}`}`,
+      nags === 0
+        ? ', not done yet'
+        : plural(nags, { one: ', not done yet, {n} reminder', other: ', not done yet, {n} reminders' }),
     notDone: (nags: number): string =>
-      `, nobody said Done${nags === 0 ? '' : `, ${nags} ${nags === 1 ? 'reminder' : 'reminders'}`}`,
+      nags === 0
+        ? ', nobody said Done'
+        : plural(nags, { one: ', nobody said Done, {n} reminder', other: ', nobody said Done, {n} reminders' }),
     forApproval: (at: string): string => `, waits for approval since ${at}`,
     discarded: ', discarded',
     held: (at: string): string => `, held for quiet hours until ${at}`,
@@ -256,8 +288,8 @@ export const reminderTexts = {
 } as const;
 
 function mayNotBecause(reason: Obstacle, kind: string): string {
-  if (reason === 'gone_kind') return `what it does (${oneLine(kind, 40)}) is not there any more.`;
+  if (reason === 'gone_kind') return `I no longer know its action (${oneLine(kind, 40)}).`;
   if (reason === 'grant_expired') return 'its right to run has expired.';
   if (reason === 'grant_scope') return 'its right to run does not cover what it does.';
-  return 'its right to run was taken back.';
+  return 'somebody took back its right to run.';
 }

@@ -3,15 +3,16 @@ import type { AckView, NotedDone, OpenQuestion } from '../../../app/ports/questi
 import { userIdOf } from '../../../domain/access.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
 import { isObstacle, type Reason } from '../../../domain/occurrence.ts';
-import { nth } from '../../../domain/schedule/words/words.ts';
+import { policyOf } from '../../../domain/policy.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { alerted, redrawn } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
-import { blocks, lines, type Rich, drawn, urlOf } from '../kit/rich.ts';
+import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** The place of a message that asks, and the state of the matter by now. */
@@ -92,8 +93,12 @@ function nagDrawn(
 ): Drawn | null {
   if (ack?.status !== 'open') return null;
   const { reminder } = texts;
+  const { ack: asks } = policyOf(task.policies, { actionKind: task.action.kind, minGapMs: null });
   const words = lines(
-    reminder.stillOpen(taskName(task), pastMoment(dueAt, setting), nth(number)),
+    reminder.stillOpen(taskName(task), pastMoment(dueAt, setting), {
+      nag: number,
+      of: Math.max(number, asks?.nagLimit ?? 0),
+    }),
     text.trim() === '' || task.title.startsWith(text.trim()) ? null : reminder.quote(text),
   );
   return replyTo(drawn(words, resultRows(task, occurrenceId, 'r')), ack);

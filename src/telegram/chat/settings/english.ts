@@ -3,7 +3,7 @@ import type { Quiet } from '../../../domain/quiet.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import { bold, code, lines, say, type Rich } from '../kit/rich.ts';
 
-const { or } = englishForms;
+const { or, plural } = englishForms;
 
 const styles: Readonly<Record<DateStyle, string>> = { en: 'Day first', iso: 'Digits', us: 'American' };
 
@@ -11,26 +11,32 @@ export const settingsTexts = {
   styles,
   title: (): Rich => bold('Settings of this chat'),
   create: (who: 'members' | 'admins'): string =>
-    `Who may create tasks: ${who === 'members' ? 'every member' : 'admins only'}`,
+    who === 'members' ? 'Who can create tasks: all members' : 'Who can create tasks: admins only',
   quiet: (quiet: Quiet | null, zone: string): string => {
     if (quiet === null) return 'Quiet hours: off';
     const { from, to, mode } = quiet;
-    const does = mode === 'hold' ? 'results wait until they end' : 'results come without a sound';
-    return `Quiet hours: ${from} to ${to} (${zone}), ${does}`;
+    return mode === 'hold'
+      ? `Quiet hours: ${from} to ${to} (${zone}), results wait until they end`
+      : `Quiet hours: ${from} to ${to} (${zone}), results come without a sound`;
   },
-  reactions: (on: boolean): string => `Thumbs up instead of a message: ${on ? 'on' : 'off'}`,
+  reactions: (on: boolean): string => `Confirm with 👍 instead of a message: ${on ? 'on' : 'off'}`,
   dates: (example: string): string => `Dates: ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
-  keep: (words: string | null): string => `History: ${words ?? 'all that the server keeps'}`,
+  keep: (words: string | null): string => `History: ${words ?? 'as much as the server keeps'}`,
   digest: (words: string | null): string => `Digest: ${words ?? 'off'}`,
   alarms: (where: 'private' | 'chat' | 'other' | 'off'): string =>
-    `Alarms of the server: ${{ private: 'to you in private', chat: 'in this chat', other: 'in another chat', off: 'off' }[where]}`,
+    ({
+      private: 'Server alarms: to you in private',
+      chat: 'Server alarms: in this chat',
+      other: 'Server alarms: in another chat',
+      off: 'Server alarms: off',
+    })[where],
   alarmsPrivate: 'Alarms: on',
   alarmsOff: 'Alarms: off',
-  ownersOnly: 'Only an owner of the bot hears of trouble with the server.',
+  ownersOnly: 'Only an owner of the bot can get server alarms.',
   unreadAlarms: (): Rich =>
     lines(
-      'Trouble with the server can be told in one of these ways:',
+      'Where should I send server alarms? For example:',
       code('/settings alarms private'),
       code('/settings alarms chat'),
       code('/settings alarms off'),
@@ -39,8 +45,8 @@ export const settingsTexts = {
     names.length === 0
       ? 'Only an admin of this chat may change that.'
       : `Only an admin of this chat may change that. Ask ${or(names)}.`,
-  ownQuiet: (): Rich => say`For a task of your own: ${code('/edit #3 quiet 22:00-07:00')}`,
-  ownZone: (): Rich => say`For a task of your own: ${code('/edit #3 zone Europe/Madrid')}`,
+  ownQuiet: (): Rich => say`For one of your tasks: ${code('/edit #3 quiet 22:00-07:00')}`,
+  ownZone: (): Rich => say`For one of your tasks: ${code('/edit #3 zone Europe/Madrid')}`,
   ownHours: (): Rich => say`Other hours: ${code('/settings quiet 22:30-06:45')}`,
   pickDates: 'How should I write dates here?',
   membersCreate: 'Members create',
@@ -48,8 +54,8 @@ export const settingsTexts = {
   quietOff: 'Quiet: off',
   hold: 'Hold results',
   silent: 'Without sound',
-  reactionsOn: '👍 on',
-  reactionsOff: '👍 off',
+  reactionsOn: 'Confirm with 👍',
+  reactionsOff: 'Confirm in words',
   keepChoices: { all: 'All history', '10r': '10 runs', '30d': '30 days' },
   datesButton: 'Dates',
   zoneButton: 'Time zone',
@@ -57,19 +63,23 @@ export const settingsTexts = {
   current: (label: string): string => `✓ ${label}`,
   saved: 'Saved',
   oneOffs: (where: 'apart' | 'together'): string =>
-    `One-offs: ${where === 'apart' ? 'a topic each' : 'together in Reminders'}`,
+    where === 'apart' ? 'One-offs: a topic each' : 'One-offs: together in Reminders',
   oneOffsApart: 'A topic each',
   oneOffsTogether: 'Together in Reminders',
   oneOffsKeep: 'Keep a topic each',
   oneOffsOffer: (topics: number): string =>
-    `${topics} topics here hold finished one-offs. New ones can share one topic, Reminders. /topic clean tidies the old ones.`,
+    plural(topics, {
+      one: '{n} topic here holds a finished one-off. New ones can share one topic, Reminders. /topic clean tidies up the old one.',
+      other:
+        '{n} topics here hold finished one-offs. New ones can share one topic, Reminders. /topic clean tidies up the old ones.',
+    }),
   oneOffsNow: (where: 'apart' | 'together'): string =>
     where === 'together'
       ? 'New one-offs come together in the topic Reminders. Tasks that have a topic keep it.'
       : 'Each one-off gets a topic of its own. /settings one-offs together changes that.',
   unread: (): Rich =>
     lines(
-      'I cannot read that. These can be read:',
+      'I do not know that setting. For example:',
       code('/settings create admins'),
       code('/settings quiet 22:30-06:45 silent'),
       code('/settings quiet off'),
@@ -80,33 +90,33 @@ export const settingsTexts = {
       code('/settings zone Madrid'),
       code('/settings digest daily 8:00'),
     ),
-  createAlone: 'This is a private chat, so nobody but you creates tasks here.',
+  createAlone: 'This is a private chat: only you create tasks here.',
   unreadQuiet: (): Rich =>
     lines(
-      'Quiet hours need a beginning and an end. These can be read:',
+      'When do quiet hours start and end? For example:',
       code('/settings quiet 22:30-06:45'),
       code('/settings quiet 23-8 silent'),
       code('/settings quiet off'),
     ),
   noQuiet: (): Rich =>
-    say`There are no quiet hours here yet, so say when they are: ${code('/settings quiet 22:30-06:45 silent')}`,
+    say`There are no quiet hours here yet. Set them first: ${code('/settings quiet 22:30-06:45 silent')}`,
   unreadKeep: (): Rich =>
     lines(
-      'I cannot read how much history is to be kept. These can be read:',
+      'How much history should I keep? For example:',
       code('/settings keep 30 days'),
       code('/settings keep 100 runs, 30 days'),
       code('/settings keep all'),
     ),
-  unreadDates: (): Rich =>
-    say`I know these: ${Object.keys(styles).join(', ')}. For example ${code('/settings dates us')}`,
+  unreadDates: (): Rich => say`Choose ${or(Object.keys(styles))}. For example ${code('/settings dates us')}`,
 } as const;
 
 export const digestTexts = {
   title: 'Digest',
-  instructions: 'What is coming, what failed, what waits and what ran. It comes only when there is something to tell.',
-  about: 'A digest tells in one message what is coming, what failed, what waits for somebody and what ran.',
+  instructions:
+    'What is coming, what failed, what waits for you and what ran. It comes only when there is something to tell.',
+  about: 'A digest is one message with what is coming, what failed, what waits for you and what ran.',
   isOn: (when: string): string => `It comes ${when}.`,
-  isOff: (): Rich => say`There is no digest here at the moment. ${code('/digest daily 8:00')} switches it on.`,
+  isOff: (): Rich => say`There is no digest here yet. ${code('/digest daily 8:00')} switches it on.`,
   how: (): Rich =>
     lines(code('/digest daily 8:00'), code('/digest weekly monday 9:00'), code('/digest now'), code('/digest off')),
   on: (name: Rich, when: string): Rich => say`${name} comes ${when}, and only when there is something to tell.`,
@@ -115,7 +125,7 @@ export const digestTexts = {
   comes: (name: Rich): Rich => say`${name} is on its way to its topic.`,
   unread: (): Rich =>
     lines(
-      'I cannot read when the digest shall come. These can be read:',
+      'When should the digest come? For example:',
       code('/digest daily 8:00'),
       code('/digest weekdays 7:30'),
       code('/digest weekly monday 9:00'),

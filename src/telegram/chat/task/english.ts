@@ -1,6 +1,9 @@
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
 import { bold, code, italic, lines, link, oneLine, quote, say, shortened, type Rich } from '../kit/rich.ts';
+
+const { and, plural } = englishForms;
 
 /** How a title is told in a sentence; longer ones are cut there, never on the card. */
 const titleShownMax = 60;
@@ -17,16 +20,17 @@ export const taskTexts = {
   text: (text: string): Rich => quote(shortened(text.trim(), textShownMax)),
 
   active: '🟢 Active',
-  failing: (count: number): string => `🔴 Failing: ${count === 1 ? 'the last run' : `the last ${count} runs`}`,
+  failing: (count: number): string =>
+    plural(count, { one: '🔴 Failing: the last run', other: '🔴 Failing: the last {n} runs' }),
   paused: '⏸ Paused',
   pausedBy: (name: string | null, at: string): string => `⏸ Paused${name === null ? '' : ` by ${name}`} on ${at}`,
   pausedUntil: (until: string): string => `⏸ Paused until ${until}`,
   pausedForFailures: (at: string | null): string =>
     `⏸ Paused${at === null ? '' : ` on ${at}`}, because too many runs in a row failed`,
   pausedForChat: '⏸ Paused, because this chat could not be reached',
-  pausedForTemplate: '⏸ Paused: its template would harm others. Make it simpler',
-  pausedForOwner: '⏸ Paused until its owner is back, or somebody renews it',
-  pausedUnreadable: '⏸ Paused: it cannot be read any more. Give it a new time, or delete it',
+  pausedForTemplate: '⏸ Paused: its template takes too long or too much memory. Make it simpler',
+  pausedForOwner: '⏸ Paused until its owner is back or somebody renews it',
+  pausedUnreadable: '⏸ Paused: I cannot read it any more. Give it a new time, or delete it',
   completed: '🏁 Finished',
   deleted: '🗑 Deleted',
   deletedAt: (at: string): string => `🗑 Deleted on ${at}`,
@@ -34,6 +38,8 @@ export const taskTexts = {
   scheduled: (words: string, zone: string, media: MediaKind | null): Rich =>
     media === null ? say`${words} (${zone})` : say`${words} (${zone}), with ${withArticle(mediaWords[media])}`,
   standing: (state: string, schedule: Rich): Rich => say`${state} · ${schedule}`,
+  oneLine: (parts: readonly (Rich | string)[]): Rich =>
+    parts.map((part) => say`${part}`).reduce((line, part) => say`${line} · ${part}`),
   next: (times: string): string => `Next: ${times}`,
   noNext: 'Next: nothing planned',
   leftOut: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
@@ -59,7 +65,8 @@ export const taskTexts = {
   inShared: (url: string | null): Rich =>
     url === null ? say`Results: in Reminders` : say`Results: ${link('in Reminders', url)}`,
   topicLater: 'Results: in its own topic, made at the first run',
-  snoozedTo: (at: string): string => `Snoozed to ${at}`,
+  snoozedTo: (times: string): string => `Snoozed to ${times}`,
+  snoozedHeld: (times: string): string => `Snoozed to ${times}, if resumed before`,
   madeOn: (name: string | null, at: string): string => `Made${name === null ? '' : ` by ${name}`} on ${at}`,
   takenOver: (name: string, at: string): string => `Belongs to ${name}, made on ${at}`,
   policy: (name: string, value: string): string => `${name}: ${value}`,
@@ -115,7 +122,14 @@ export const buttonTexts = {
   newest: '‹ Newest',
   older: 'Older ›',
   why: (at: string): string => `Why ${at}`,
-  filters: { all: 'All', active: 'Active', paused: 'Paused', failing: 'Failing', completed: 'Completed', mine: 'Mine' },
+  filters: {
+    all: 'Current',
+    active: 'Active',
+    paused: 'Paused',
+    failing: 'Failing',
+    completed: 'Completed',
+    mine: 'Mine',
+  },
 } as const;
 
 export const listTexts = {
@@ -133,14 +147,28 @@ export const listTexts = {
   noneOf: 'None. /tasks shows all of them.',
   zone: (zone: string): string => `Times in ${zone} unless a zone is named.`,
   more: (shown: number, total: number): string => `${shown} of ${total} shown. Add another word to narrow it down.`,
-  row: (name: Rich, state: string): Rich => say`${name}: ${state}`,
-  nextAt: (distance: string, at: string): string => `next ${distance}, ${at}`,
-  snoozed: (at: string): string => `snoozed to ${at}`,
-  active: 'active',
+  row: (name: Rich, cells: readonly string[]): Rich => say`${name}: ${cells.join(' · ')}`,
+  sign: { active: '🟢', failing: '🔴', paused: '⏸', ended: '🏁' },
+  next: (distance: string): string => `next ${distance}`,
+  comes: (distance: string): string => distance,
+  snoozed: (at: string, more: number): string => `snoozed to ${at}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `stale since ${since}`,
-  failing: (count: number): string => `failing (${count} in a row)`,
-  paused: 'paused',
-  completed: 'completed',
+  failing: (count: number, ago: string | null): string =>
+    `${plural(count, { one: 'failed', other: 'failed {n} times in a row' })}${ago === null ? '' : `, last ${ago}`}`,
+  paused: (by: string | null, until: string | null): string =>
+    `paused${by === null ? '' : ` by ${by}`}${until === null ? '' : ` until ${until}`}`,
+  pausedForFailures: 'paused after failures',
+  never: 'never ran',
+  last: {
+    succeeded: (ago: string): string => `last ok ${ago}`,
+    failed: (ago: string): string => `last failed ${ago}`,
+    cancelled: (ago: string): string => `last cancelled ${ago}`,
+    open: (ago: string): string => `not done yet, ${ago}`,
+    notDone: (ago: string): string => `not done, ${ago}`,
+  },
+  ended: (count: number): string => plural(count, { one: '{n} ended.', other: '{n} ended.' }),
+  showEnded: (count: number): string => `Show ${count} ended`,
+  noneOpen: 'Nothing is planned here. /new makes a task.',
   /** `named` is the command with a task that there is, and what was typed after the command is kept. */
   whichOne: (named: string, words: string): Rich =>
     words === ''
@@ -149,18 +177,18 @@ export const listTexts = {
   whichOfThese: 'Which one?',
   isThisMeant: 'Do you mean this one?',
   noSuchName: (words: string): string => `No task here is called “${oneLine(words, 60)}”.`,
-  whichOver: 'That was too long ago. Write it again.',
+  whichOver: 'That was too long ago. Send it again.',
   whichTheirs: 'Only the person who wrote that may press here.',
   /** `name` is the task of the topic; null outside of one. */
   leftOver: (verb: string, rest: string, { name, number }: { name: Rich | null; number: number }): Rich =>
     lines(
-      say`I do not understand “${oneLine(rest, 80)}” there, so I have done nothing.`,
+      say`I do not understand “${oneLine(rest, 80)}” there, so I did nothing.`,
       name === null
         ? say`Write the number alone: ${code(`${verb} #${number}`)}`
         : say`Here ${code(verb)} alone means ${name}; ${code(`${verb} #3`)} means another task.`,
     ),
   noSuchNumber: (number: number): string => `There is no task #${number} in this chat.`,
-  existing: 'These are here:',
+  existing: 'These tasks are here:',
   noneAtAll: 'There are no tasks in this chat yet. /new makes one.',
 } as const;
 
@@ -177,26 +205,27 @@ export const historyTexts = {
   replayed: ', run again',
   refreshed: ', a refresh',
   run: (number: number): string => `, run ${number}`,
-  attempts: (count: number): string => `, ${count} attempts`,
+  attempts: (count: number): string => plural(count, { one: ', {n} attempt', other: ', {n} attempts' }),
   delivered: ', delivered',
   unchanged: ', the same result as before',
   notShown: ', not shown',
   notDelivered: ', not delivered yet',
-  deliveryBlocked: ', delivery waits for somebody to mend the cause',
+  deliveryBlocked: ', not delivered: somebody must fix the cause',
   deliveryFailed: ', could not be delivered',
-  deliveryUnknown: ', nobody knows whether it arrived',
+  deliveryUnknown: ', may not have arrived',
   error: (error: string): string => ` (${oneLine(error, 120)})`,
   footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each run.`,
   upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
   nothingComing: 'Nothing is planned.',
-  snoozedTo: (at: string): string => `${at}, snoozed to then`,
+  snoozedTo: (at: string): string => `${at}, snoozed`,
+  snoozedHeld: (at: string): string => `${at}, snoozed, if resumed before`,
   why: (name: Rich): Rich => say`Why, for ${name}`,
   whyRun: (number: number): string => ` Run ${number}.`,
-  whyNothing: 'Nothing was due in that time.',
+  whyNothing: 'Nothing was due then.',
   whyMore: (number: number, date: string): Rich =>
-    say`There is more. Name a shorter time: ${code(`/why #${number} ${date}`)}`,
+    say`There is more. Ask about a shorter time: ${code(`/why #${number} ${date}`)}`,
   whyUnread: (): Rich =>
-    say`I cannot read that moment. Write ${code('today')}, ${code('yesterday')}, ${code('monday')} or ${code('2027-01-31')} for a day, or ${code('monday 9:00')} or ${code('2027-01-31 09:00')} for one slot.`,
+    say`I did not understand when. Write ${code('today')}, ${code('yesterday')}, ${code('monday')} or ${code('2027-01-31')} for a day, or ${code('monday 9:00')} or ${code('2027-01-31 09:00')} for one slot.`,
 } as const;
 
 /** Answers to words that were not understood, or that are no commands. */
@@ -205,13 +234,13 @@ export const replyTexts = {
   synonyms: {
     restore: (task: string): Rich =>
       say`${code(`/undo${task}`)} brings back a task that was deleted in the last 24 hours.`,
-    unskip: (task: string): Rich => say`${code(`/undo${task}`)} brings back a run that was left out.`,
+    unskip: (task: string): Rich => say`${code(`/undo${task}`)} brings back a skipped run.`,
     quiet: (): Rich => say`${code('/settings quiet 22:00-07:00')} sets the quiet hours of this chat.`,
     stop: (task: string): Rich =>
       say`${code(`/pause${task}`)} stops a task until it is resumed, and ${code(`/delete${task}`)} for good.`,
   } as Readonly<Record<string, (task: string) => Rich>>,
   doneHow: 'Reply “done” to the message that is done, or write it in the topic of the task.',
-  nothingOpen: (name: Rich): Rich => say`Nothing of ${name} waits to be confirmed.`,
+  nothingOpen: (name: Rich): Rich => say`${name} is not waiting for Done.`,
   neverRan: (name: Rich): Rich => say`${name} has not run yet, so nothing of it can be done.`,
   notDoneBefore: (name: Rich): Rich => say`Nobody has said that ${name} is done, so nothing changes.`,
   welcome: 'You are welcome.',
@@ -228,19 +257,27 @@ export const replyTexts = {
     ),
 } as const;
 
+/** Something that somebody did. `detail` is what was changed, or when the run was to be. */
+interface Deed {
+  readonly by: string;
+  readonly number: number;
+  readonly detail: string;
+  readonly at: string;
+}
+
 export const undoTexts = {
   undone: (what: string): string => `Undone: ${what}.`,
-  /** Deeds, as the sentences around them tell them. `detail` is what was changed, or when it was to be. */
+  /** Deeds, as the sentences around them tell them. */
   deeds: {
-    edit: (number: number, detail: string): string => `the change of ${detail} of #${number}`,
-    pause: (number: number): string => `the pause of #${number}`,
-    resume: (number: number): string => `the end of the pause of #${number}`,
-    delete: (number: number): string => `the deletion of #${number}`,
-    restore: (number: number): string => `the return of #${number}`,
-    skip: (number: number, detail: string): string => `the skip of ${detail} for #${number}`,
-    unskip: (number: number, detail: string): string => `the return of ${detail} to #${number}`,
-    snooze: (number: number, detail: string): string => `the snooze of #${number} to ${detail}`,
-  } as Readonly<Record<string, (number: number, detail: string) => string>>,
+    edit: ({ by, number, detail, at }: Deed): string => `${at}, ${by} changed ${detail} of #${number}`,
+    pause: ({ by, number, at }: Deed): string => `${at}, ${by} paused #${number}`,
+    resume: ({ by, number, at }: Deed): string => `${at}, ${by} resumed #${number}`,
+    delete: ({ by, number, at }: Deed): string => `${at}, ${by} deleted #${number}`,
+    restore: ({ by, number, at }: Deed): string => `${at}, ${by} restored #${number}`,
+    skip: ({ by, number, detail, at }: Deed): string => `${at}, ${by} skipped #${number} on ${detail}`,
+    unskip: ({ by, number, detail, at }: Deed): string => `${at}, ${by} brought back #${number} on ${detail}`,
+    snooze: ({ by, number, detail, at }: Deed): string => `${at}, ${by} snoozed #${number} to ${detail}`,
+  } as Readonly<Record<string, (deed: Deed) => string>>,
   fields: {
     schedule: 'the time',
     instructions: 'the text',
@@ -250,29 +287,30 @@ export const undoTexts = {
     action: 'the attachment',
   } as Readonly<Record<string, string>>,
   anything: 'something',
-  deed: (deed: string, by: string, at: string): string => `${deed} by ${by} at ${at}`,
-  before: (what: string): string => `That was undone before: ${what}. Nothing was changed now.`,
-  over: (what: string): string => `There is nothing left to undo: ${what} has come to its end.`,
-  beforeWord: 'Taken back before',
-  overWord: 'Nothing left to take back',
+  and: (fields: readonly string[]): string => and(fields),
+  before: (what: string): string => `That was already undone: ${what}. Nothing changed now.`,
+  over: (what: string): string => `There is nothing left to undo: ${what}.`,
+  beforeWord: 'Already undone',
+  overWord: 'Nothing left to undo',
   none: (): Rich =>
     lines(
-      'You have changed nothing here in the last 24 hours that can be taken back.',
-      say`Runs and messages cannot be taken back. ${code('/undo #3')} takes back the last change of that task.`,
+      'You made no change here in the last 24 hours that I can undo.',
+      say`I cannot undo runs and messages. ${code('/undo #3')} undoes the last change of that task.`,
     ),
 } as const;
 
 export const pickTexts = {
   pick: 'Pick…',
   day: (name: Rich): Rich =>
-    say`On which day shall ${name} come again? Press one, or reply with a time: ${code('tomorrow 9')}`,
-  hour: (name: Rich, day: string): Rich => say`At what time on ${day} shall ${name} come again? Or reply with a time.`,
+    say`On which day should ${name} come again? Press one, or reply with a time: ${code('tomorrow 9')}`,
+  hour: (name: Rich, day: string): Rich =>
+    say`At what time on ${day} should ${name} come again? Press one, or reply with a time.`,
   toast: 'Press one, or reply with a time: tomorrow 9',
   today: 'Today',
   tomorrow: 'Tomorrow',
   untilTomorrow: 'Until tomorrow',
   untilMonday: 'Until Monday',
-  pauseDay: (name: Rich): Rich => say`Until which day shall ${name} be paused?`,
+  pauseDay: (name: Rich): Rich => say`Until which day should I pause ${name}?`,
   over: 'That day has passed. Choose another one.',
 } as const;
 
@@ -283,8 +321,8 @@ export const agendaTexts = {
   toDay: 'Next 24 hours',
   none: 'Nothing is planned.',
   row: (at: string, name: Rich): Rich => say`${at} ${name}`,
-  snoozed: (at: string, name: Rich): Rich => say`${at} ${name}, snoozed to then`,
-  many: (from: string, name: Rich, words: string): Rich => say`${from} ${name} and on: ${words}`,
+  snoozed: (at: string, name: Rich): Rich => say`${at} ${name}, snoozed`,
+  many: (from: string, name: Rich, words: string): Rich => say`${from} ${name} (${words})`,
   more: (number: number): Rich => say`There is more. ${code(`/next #${number}`)} shows one task.`,
   /** `which` are their numbers, with the end where there is one. */
   paused: (which: string): string => `Paused: ${which}`,

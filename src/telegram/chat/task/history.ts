@@ -3,10 +3,11 @@ import type { DeliveryStatus } from '../../../domain/delivery.ts';
 import { isByHand, type OccurrenceSource } from '../../../domain/occurrence.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, span, zoneOf, type Setting, pastMoment } from '../kit/clock.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
-import { blocks, lines, link, type Rich, drawn, urlOf } from '../kit/rich.ts';
+import { blocks, lines, link, type Rich, drawn } from '../kit/rich.ts';
 import { texts, type Texts } from '../texts.ts';
 
 export interface HistoryPage {

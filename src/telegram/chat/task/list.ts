@@ -1,14 +1,15 @@
-import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
+import type { ChatTasksQuery, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
-import { staleSince, type Task } from '../../../domain/task.ts';
+import { failuresPause, staleSince, type Task } from '../../../domain/task.ts';
 import { pageSize, taskButton } from '../kit/answers.ts';
-import { taskName } from '../kit/card.ts';
-import { aboutMoment, distance, scheduleShort, type Setting, zoneOf } from '../kit/clock.ts';
+import { type LastRun, taskName } from '../kit/card.ts';
+import { aboutMoment, age, distance, scheduleShort, type Setting, zoneOf } from '../kit/clock.ts';
 import { button, dataOf, shortId, inRows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
-export type Filter = ChatTasksQuery['filter'] | 'mine';
+/** `all` folds away what has ended. */
+export type Filter = Exclude<ChatTasksQuery['filter'], 'open'> | 'mine';
 
 export interface Listing {
   readonly filter: Filter;
@@ -21,14 +22,28 @@ export interface ListFacts extends Setting {
   readonly tasks: readonly Task[];
   readonly total: number;
   /** To when tasks are snoozed, by their ids. */
-  readonly snoozes?: ReadonlyMap<string, number>;
+  readonly snoozes?: ReadonlyMap<string, readonly OpenSnooze[]>;
+  /** Tasks that are folded away, because nothing comes of them any more. */
+  readonly ended?: number;
+  readonly standing?: ReadonlyMap<string, Standing>;
+}
+
+export interface Standing {
+  /** Who paused it; null where nobody did, or nobody knows how they are called. */
+  readonly pausedBy: string | null;
+  /** Whether somebody has said that its last run was done. */
+  readonly done: LastRun['done'];
 }
 
 export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
   const { list } = texts;
+  const { ended = 0 } = facts;
+  const folded = ended === 0 ? null : list.ended(ended);
+  const foldedRow = ended === 0 ? [] : [button(list.showEnded(ended), dataOf('list', 'completed', 0, ''))];
   if (facts.total === 0) {
     const isBare = listing.filter === 'all' && listing.text === null;
-    return drawn(emptyText(listing), isBare ? [emptyRow()] : filterRows(listing));
+    const rows = isBare ? [emptyRow()] : filterRows(listing);
+    return drawn(blocks(isBare && ended > 0 ? list.noneOpen : emptyText(listing), folded), [foldedRow, ...rows]);
   }
   const pages = Math.ceil(facts.total / pageSize);
   const canTurn = dataOf('list', listing.filter, pages, listing.text ?? '') !== null;
@@ -39,7 +54,8 @@ export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
   return drawn(
     blocks(
       heading,
-      lines(...facts.tasks.map((task) => list.row(taskName(task), rowState(task, facts)))),
+      lines(...facts.tasks.map((task) => list.row(taskName(task), cellsOf(task, facts)))),
+      folded,
       lines(list.zone(facts.timezone), pages > 1 && !canTurn ? list.more(facts.tasks.length, facts.total) : null),
     ),
     [
@@ -48,6 +64,7 @@ export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
         2,
       ),
       pages > 1 && canTurn ? pageRow(listing, pages) : [],
+      foldedRow,
       ...filterRows(listing),
     ],
   );
@@ -59,19 +76,57 @@ function emptyText({ filter, text }: Listing): Rich {
   return lines(list.heading(text === null ? list.what[filter] : list.matching(text), 0), list.noneOf);
 }
 
-/** The word for how it stands, and when it comes next or what it does. */
-function rowState(task: Task, facts: ListFacts): string {
+/** Cells of a row: a sign of how it stands, what it does when, what comes next, and what became of its last run. */
+function cellsOf(task: Task, facts: ListFacts): readonly string[] {
   const { list } = texts;
-  const words = scheduleShort(task, facts.now, facts.dates);
-  if (task.state === 'paused') return lined(list.paused, words, staleText(task, facts));
-  if (task.state !== 'active') return list.completed;
-  const { consecutiveFailures } = task.counters;
-  const state = consecutiveFailures > 0 ? list.failing(consecutiveFailures) : list.active;
-  return lined(state, staleText(task, facts), nextText(task, facts) ?? words, snoozeText(task, facts));
+  const { state, counters, action, nextAt } = task;
+  const kind = action.kind === 'message' ? null : action.kind;
+  const { consecutiveFailures: failures } = counters;
+  if (state !== 'active' && state !== 'paused') return cells(list.sign.ended, kind, lastText(task, facts));
+  const last = failures > 0 ? failingText(task, facts) : lastText(task, facts);
+  if (state === 'paused') {
+    const sign = list.sign.paused;
+    return cells(sign, kind, rhythmOf(task, facts), pausedText(task, facts), staleText(task, facts), last);
+  }
+  const isOnce = task.schedule.kind === 'once' && nextAt !== null;
+  const coming = nextAt === null ? null : distance(nextAt, facts.now);
+  const when = isOnce ? at(task, nextAt, facts) : rhythmOf(task, facts);
+  const next = coming === null ? null : isOnce ? list.comes(coming) : list.next(coming);
+  const sign = failures > 0 ? list.sign.failing : list.sign.active;
+  return cells(sign, kind, when, next, snoozeText(task, facts), staleText(task, facts), last);
 }
 
-function lined(...parts: readonly (string | null)[]): string {
-  return parts.filter((part) => part !== null).join(', ');
+/** The sign belongs to what stands behind it. */
+function cells(sign: string, ...parts: readonly (string | null)[]): readonly string[] {
+  const [first = '', ...others] = parts.filter((part) => part !== null);
+  return [`${sign} ${first}`, ...others];
+}
+
+function rhythmOf(task: Task, { now, dates, timezone }: ListFacts): string | null {
+  const words = scheduleShort(task, now, dates);
+  const zone = zoneOf(task);
+  return words === null || zone === timezone ? words : `${words} (${zone})`;
+}
+
+function pausedText(task: Task, facts: ListFacts): string {
+  const { list } = texts;
+  const { resumeAt, pausedReason } = task;
+  if (pausedReason === failuresPause) return list.pausedForFailures;
+  const by = facts.standing?.get(task.id)?.pausedBy ?? null;
+  return list.paused(by, resumeAt === null ? null : at(task, resumeAt, facts));
+}
+
+function failingText({ lastRunAt, counters }: Task, { now }: ListFacts): string {
+  return texts.list.failing(counters.consecutiveFailures, lastRunAt === null ? null : age(lastRunAt, now));
+}
+
+function lastText({ id, lastRunAt, lastRunStatus }: Task, { now, standing }: ListFacts): string {
+  const { list } = texts;
+  if (lastRunAt === null || lastRunStatus === null) return list.never;
+  const ago = age(lastRunAt, now);
+  if (lastRunStatus !== 'succeeded') return list.last[lastRunStatus](ago);
+  const done = standing?.get(id)?.done ?? 'notAsked';
+  return done === 'open' || done === 'notDone' ? list.last[done](ago) : list.last.succeeded(ago);
 }
 
 function staleText(task: Task, facts: ListFacts): string | null {
@@ -79,14 +134,9 @@ function staleText(task: Task, facts: ListFacts): string | null {
   return since === null ? null : texts.list.stale(at(task, since, facts));
 }
 
-function nextText(task: Task, facts: ListFacts): string | null {
-  if (task.nextAt === null) return null;
-  return texts.list.nextAt(distance(task.nextAt, facts.now), at(task, task.nextAt, facts));
-}
-
 function snoozeText(task: Task, facts: ListFacts): string | null {
-  const until = facts.snoozes?.get(task.id) ?? null;
-  return until === null || until <= facts.now ? null : texts.list.snoozed(at(task, until, facts));
+  const [first, ...others] = (facts.snoozes?.get(task.id) ?? []).filter((one) => !one.isHeld && one.at > facts.now);
+  return first === undefined ? null : texts.list.snoozed(at(task, first.at, facts), others.length);
 }
 
 function at(task: Task, instant: number, { now, timezone, dates }: ListFacts): string {

@@ -4,18 +4,19 @@ import { isActor } from '../../../domain/access.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
+import { urlOf } from '../../../domain/thread.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
-import { taskName, cardOf, settingFor, settingHere } from '../kit/card.ts';
+import { cardOf, lastRunOf, settingFor, settingHere, taskName } from '../kit/card.ts';
 import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
-import { blocks, lines, type Rich, link, oneLine, say, urlOf } from '../kit/rich.ts';
-import { calledOf } from '../kit/rights.ts';
+import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
+import { calledOf, nameOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
-import { isFilter, listDrawn, type Listing } from './list.ts';
+import { isFilter, listDrawn, type Listing, type Standing } from './list.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
 
@@ -29,9 +30,11 @@ export const listCommand = onChat('read', async (ctx) => {
 });
 
 export async function listOf(listing: Listing, { place, person, store, clock }: ChatContext): Promise<Drawn> {
+  // Whoever searches may be after what has ended; in a list it stands in nobody's way.
+  const isFolded = listing.text === null && (listing.filter === 'all' || listing.filter === 'mine');
   const query: Omit<ChatTasksQuery, 'offset'> = {
     chatId: place.chat.id,
-    filter: listing.filter === 'mine' ? 'all' : listing.filter,
+    filter: isFolded ? 'open' : listing.filter === 'mine' ? 'all' : listing.filter,
     ownerId: listing.filter === 'mine' ? person.actor : null,
     text: listing.text,
     limit: pageSize,
@@ -44,7 +47,19 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
     found = await store.chatTasks({ ...query, offset: page * pageSize });
   }
   const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
-  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes });
+  const ended = isFolded ? (await store.chatTasks({ ...query, filter: 'completed', offset: 0, limit: 1 })).total : 0;
+  const standing = new Map<string, Standing>();
+  for (const task of found.tasks) standing.set(task.id, await standingOf(task, store));
+  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes, ended, standing });
+}
+
+/** Facts of a row that the task itself does not tell. */
+async function standingOf(task: Task, store: ChatContext['store']): Promise<Standing> {
+  const { state, paused, policies } = task;
+  return {
+    pausedBy: state === 'paused' && paused !== null ? await nameOf({ store }, paused.by) : null,
+    done: policies.ack === undefined ? 'notAsked' : ((await lastRunOf(task, store))?.done ?? 'notAsked'),
+  };
 }
 
 /** Without a number it is the task of the topic; elsewhere its name, or words of its text, in a list where they fit several. */
@@ -67,7 +82,10 @@ export const historyCommand = onNamedTask({ deed: 'read', verb: 'history' }, asy
 export async function historyOf(task: Task, ctx: ChatContext, cursor: string | null): Promise<Drawn> {
   const { items, next } = await ctx.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
   const names = await namesOf(new Set(items.flatMap(({ ack }) => ack?.doneBy ?? [])), ctx);
-  return historyDrawn(task, { runs: items, from: cursor, older: next, names }, settingFor(task, ctx));
+  const setting = settingFor(task, ctx);
+  // Slots that somebody has skipped in advance are not history yet.
+  const runs = items.filter(({ slotAt }) => slotAt <= setting.now).toSorted((a, b) => b.slotAt - a.slotAt);
+  return historyDrawn(task, { runs, from: cursor, older: next, names }, setting);
 }
 
 const comingShown = 10;
@@ -85,10 +103,15 @@ const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task
   const { history } = texts;
   const setting = settingFor(task, ctx);
   const slots = await ctx.truth.upcoming(task.id, comingShown);
-  const snoozed = await snoozedTo(task, ctx);
+  const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
   const next = [
     ...slots.map((at) => ({ at, words: moment(at, setting) })),
-    ...snoozed.map((at) => ({ at, words: history.snoozedTo(aboutMoment(at, setting)) })),
+    ...snoozes
+      .filter(({ at }) => at > setting.now)
+      .map(({ at, isHeld }) => ({
+        at,
+        words: (isHeld ? history.snoozedHeld : history.snoozedTo)(aboutMoment(at, setting)),
+      })),
   ].toSorted((a, b) => a.at - b.at);
   return answer(
     blocks(
@@ -103,12 +126,6 @@ function spanNamed(args: string): AgendaSpan | null {
   const word = args.trim().toLowerCase();
   if (/^(?:today|24 ?h|24 hours|day)$/.test(word)) return 'day';
   return /^(?:week|7 ?d|7 days|this week)$/.test(word) ? 'week' : null;
-}
-
-/** A snooze comes beside the slots of the schedule. */
-async function snoozedTo(task: Task, { store, clock }: ChatContext): Promise<readonly number[]> {
-  const until = (await store.snoozesOf([task.id])).get(task.id);
-  return until === undefined || until <= clock.now() ? [] : [until];
 }
 
 const whyShown = 12;

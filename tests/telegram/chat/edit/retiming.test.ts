@@ -31,10 +31,49 @@ describe('what cannot be read', () => {
     const told = await edit(talk, 'whenever you like');
     const [problem, , heading, ...tries] = told.split('\n');
     expect(problem).not.toBe('');
-    expect(heading).toBe('These can be read:');
+    expect(heading).toBe('For example:');
     expect(tries).toHaveLength(3);
     for (const each of tries) expect(each).toMatch(/^\/edit #1 /);
     for (const each of tries) expect(await talk.tells(each)).toMatch(/^(?:Changed|Nothing to change)/);
     expect((await taskIn(talk)).schedule.kind).not.toBe('once');
   });
+});
+
+describe('one weekday for a task of other days', () => {
+  const monthly = 'every month on the last day at 17:00 Rent';
+
+  test.each([
+    ['Every Friday at 17:00', { kind: 'cron', cron: '0 17 * * 5', timezone: 'UTC' }],
+    ['Once, Fri 20 Nov 17:00', { kind: 'once', onceAt: Date.UTC(2026, 10, 20, 17), timezone: 'UTC' }],
+  ])('is asked about, and %s answers', async (label, schedule) => {
+    const talk = await withTask(monthly);
+    const asked = await talk.ask('/edit #1 friday');
+    expect((await taskIn(talk)).version).toBe(1);
+    expect(await talk.press(asked, label, { person: bob })).toMatchObject({ isAlert: true });
+    await talk.press(asked, label);
+    expect((await taskIn(talk)).schedule).toEqual(schedule);
+  });
+
+  test.each([
+    [monthly, 'every friday', '0 17 * * 5'],
+    [monthly, 'fridays', '0 17 * * 5'],
+    ['every monday at 9 Bins', 'friday', '0 9 * * 5'],
+  ])('is no question where "%s" is told "%s"', async (text, words, cron) => {
+    const talk = await withTask(text);
+    await edit(talk, words);
+    expect((await taskIn(talk)).schedule).toMatchObject({ cron });
+  });
+
+  test('takes no day that is none', async () => {
+    const talk = await withTask(monthly);
+    const asked = await talk.ask('/edit #1 friday');
+    for (const odd of ['', '7', '-1', 'x']) {
+      expect(await talk.send(asked, `v1:weekly:${(await taskIn(talk)).id}:${odd}`)).toMatchObject({ isAlert: true });
+    }
+  });
+});
+
+test('a field that is none is told with those that there are', async () => {
+  const talk = await withTask();
+  expect(await edit(talk, 'color red')).toMatch(/“color”[^]*the time, the text, the title/);
 });

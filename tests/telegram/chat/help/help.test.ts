@@ -61,7 +61,7 @@ describe('/help', () => {
       expect(text).toMatch(new RegExp(`^/${name} – \\S`));
       const [, ...examples] = text.split('\n').filter((line) => line !== '');
       expect(examples.length).toBeGreaterThan(0);
-      expect(examples.length).toBeLessThanOrEqual(5);
+      expect(examples.length).toBeLessThanOrEqual(6);
       for (const line of examples) expect(line).toMatch(/^\S.* – \S/);
     }
   });
@@ -69,7 +69,7 @@ describe('/help', () => {
   it('explains words that are no commands, whatever people call them', async () => {
     for (const [word, { also, examples }] of Object.entries(wordExamples)) {
       const text = await help(word);
-      expect(examples.length).toBeLessThanOrEqual(5);
+      expect(examples.length).toBeLessThanOrEqual(6);
       for (const [words, does] of examples) expect(text).toContain(`${words} – ${does}`);
       for (const other of also) expect(await help(other.toUpperCase())).toBe(text);
     }

@@ -82,7 +82,7 @@ describe('/new with a time and a text', () => {
     expect(once.text).toContain('is over. Choose a time in the future.');
     expect(once.buttons).toEqual([['Change time', 'Cancel'], ['Change text']]);
     const often = await late('/new every 15 minutes Stretch');
-    expect(often.text).toContain('Next: Wed 18 Nov 11:15, Wed 18 Nov 11:30, Wed 18 Nov 11:45');
+    expect(often.text).toContain('Next: Wed 18 Nov 11:15, 11:30, 11:45');
   });
 
   test('a wait counts from when it was written, not from when it is read', async () => {
@@ -97,7 +97,7 @@ describe('/new with a time and a text', () => {
     const { talk, message } = await afterAsking('/new every day at 9 Stand up');
     for (const label of ['Create', 'Change time', 'Cancel']) {
       expect(await talk.press(message, label, { person: bob })).toMatchObject({
-        toast: 'Only the person who began this task may press here.',
+        toast: 'Only the person who began this task may answer here.',
         isAlert: true,
       });
     }
@@ -189,7 +189,7 @@ describe('a draft', () => {
     expect(second.text).toMatch(/^New task: Second\n/);
     await talk.press(first, 'Create');
     await talk.press(second, 'Create');
-    expect((await tasksIn(talk)).map(({ title }) => title).toSorted()).toEqual(['First', 'Second']);
+    expect(new Set((await tasksIn(talk)).map(({ title }) => title))).toEqual(new Set(['First', 'Second']));
   });
 
   test('is over after 30 minutes, and not before', async () => {

@@ -166,7 +166,7 @@ describe('a file', () => {
     const preview = await talk.ask('/new tomorrow at 9 Album', { media: photo, album: '77' });
     expect(await talk.say('', { media: { ...photo, fileId: 'AgAC-2' }, album: '77' })).toBeNull();
     expect(preview.text).toContain('With a photo');
-    await talk.ask('/cancel');
+    await talk.say('/cancel');
     await talk.ask('', { media: photo, album: '78' });
     expect(await talk.say('', { media: photo, album: '78' })).toBeNull();
   });

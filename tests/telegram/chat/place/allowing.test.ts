@@ -7,13 +7,13 @@ const lab = { newId: 'lab', address: '-1009', title: 'The Lab', kind: 'supergrou
 test('/allow in a private chat lists who waits, and lets them in by a press', async () => {
   const talk = await aTalk({ kind: 'private' });
   const { store } = talk.pipeline;
-  expect(await talk.tells('/allow', { person: root })).toMatch(/^Nobody waits for a yes\./);
+  expect(await talk.tells('/allow', { person: root })).toMatch(/^Nobody is waiting for approval\./);
   await store.noteChat(lab);
   const list = await talk.ask('/allow', { person: root });
-  expect(list.text).toContain('Waiting for a yes:\nThe Lab (-1009)');
+  expect(list.text).toContain('Waiting for approval:\nThe Lab (-1009)');
   expect(await talk.press(list, 'Allow The Lab')).toMatchObject({ isAlert: true });
   expect(await talk.press(list, 'Allow The Lab', { person: root })).toMatchObject({ toast: 'Approved' });
-  expect(list.text).toMatch(/^Nobody waits for a yes\./);
+  expect(list.text).toMatch(/^Nobody is waiting for approval\./);
   expect(await store.findChat('-1009')).toMatchObject({ state: 'approved', approvedBy: root.actor });
 });
 
@@ -34,7 +34,7 @@ test('/allow off takes it from an owner, but never from the last one', async () 
   expect(await talk.tells('/allow off 1001', { person: root })).toContain('the only owner');
   expect((await talk.chat()).state).toBe('approved');
   await access.allow({ address: '1003', role: 'owner', by: 'system' });
-  expect(await talk.tells('/allow off Ada', { person: root })).toContain('Taken back: Ada');
+  expect(await talk.tells('/allow off Ada', { person: root })).toContain('Approval taken back: Ada');
   expect([(await talk.chat()).state, await talk.pipeline.store.readUser('telegram:user:1001')]).toMatchObject([
     'refused',
     { role: 'user' },
@@ -58,7 +58,7 @@ test('/allow in a private chat lists who is let in, and denies by a press', asyn
   expect(labels(list)).toEqual([['Deny Bob'], ['Deny The Lab'], ['Deny Ada']]);
   expect(await talk.press(list, 'Deny Bob')).toMatchObject({ isAlert: true });
   expect(await talk.press(list, 'Deny Bob', { person: root })).toMatchObject({ toast: 'Denied' });
-  expect([list.text, labels(list)]).toEqual(['Taken back: Bob may not use me any more.', [['Allow Bob']]]);
+  expect([list.text, labels(list)]).toEqual(['Approval taken back: Bob can no longer use me.', [['Allow Bob']]]);
   await talk.press(list, 'Allow Bob', { person: root });
   expect(await talk.pipeline.store.findChat('1002')).toMatchObject({ state: 'approved', approvedBy: root.actor });
 });
@@ -66,6 +66,6 @@ test('/allow in a private chat lists who is let in, and denies by a press', asyn
 test('/allow off pauses what would go on', async () => {
   const talk = await aTalk();
   await talk.make('every day at 9 Ping');
-  expect(await talk.tells('/allow off', { person: root })).toContain('1 task there is paused.');
+  expect(await talk.tells('/allow off', { person: root })).toContain('I paused 1 task there.');
   expect([(await taskIn(talk)).state, (await talk.chat()).state]).toEqual(['paused', 'refused']);
 });

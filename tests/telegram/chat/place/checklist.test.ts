@@ -12,7 +12,12 @@ describe('the set-up check', () => {
     canPin: true,
     readsEverything: false,
   };
-  const here = { chat: { state: 'approved' }, timezone: 'Europe/Madrid', isZoneConfirmed: true, now: start } as const;
+  const here = {
+    chat: { state: 'approved', timezone: 'Europe/Madrid' },
+    timezone: 'Europe/Madrid',
+    isZoneConfirmed: true,
+    now: start,
+  } as const;
 
   test('ticks what is as it should be', () => {
     expect(checklist({ ...here, setUp: group }).text.split('\n')).toEqual([
@@ -20,8 +25,8 @@ describe('the set-up check', () => {
       '✓ Topics: on.',
       '✓ Manage topics: allowed.',
       '✓ Pin messages: allowed.',
-      '✓ Privacy mode: on. I see commands and replies to me, and that is all I need.',
-      '✓ Approved: members of this chat may use me.',
+      '✓ Privacy mode: on. I see only commands and replies to me, which is enough.',
+      '✓ Approved: members of this chat can use me.',
       '✓ Time zone: Europe/Madrid, where it is 10:00 now.',
       'All set.',
     ]);
@@ -30,12 +35,17 @@ describe('the set-up check', () => {
 
   test('names everything that is missing, and what works without', () => {
     const bare = { ...group, isForum: false, canManageTopics: false, canPin: false, readsEverything: true };
-    const { text } = checklist({ ...here, setUp: bare, chat: { state: 'new' }, isZoneConfirmed: false });
+    const { text } = checklist({
+      ...here,
+      setUp: bare,
+      chat: { state: 'new', timezone: null },
+      isZoneConfirmed: false,
+    });
     expect(text.split('\n').map((line) => line.slice(0, 20))).toEqual([
       'Set-up of this chat',
-      '✗ Topics: off. Open ',
+      '✗ Topics: off, so re',
       '✗ Manage topics: not',
-      '✗ Pin messages: not ',
+      '○ Pin messages: not ',
       '✓ Privacy mode: off.',
       '✗ Approved: not yet.',
       '✗ Time zone: Europe/',
@@ -44,14 +54,14 @@ describe('the set-up check', () => {
     expect(isReady({ ...group, canPin: false })).toBe(true);
     expect(checklist({ ...here, setUp: { ...group, canPin: false } }).text).not.toContain('All set');
     expect(checklist({ ...here, setUp: { ...group, canManageTopics: null, canPin: null } }).text).toContain(
-      'I could not ask Telegram',
+      'Telegram did not tell me',
     );
   });
 
   test('in a private chat topics are up to the owner of the bot', () => {
     const dm = { ...group, isPrivate: true, isForum: false };
     expect(privateText({ ...dm, topicsEnabled: true }, '@bot').text).toBe(
-      'Topics: on. Every task gets a topic of its own here.',
+      'Topics: on. Each task gets its own topic here.',
     );
     expect(privateText({ ...dm, topicsEnabled: false }, '@bot').text).toContain('My bots, @bot, Bot Settings');
     expect(isReady({ ...dm, topicsEnabled: null })).toBe(false);

@@ -7,7 +7,7 @@ test('/status tells what is blocked, here and on the server', async () => {
   talk.pipeline.chat.failTopics('blocked');
   await talk.pipeline.pass(2 * minute);
   const text = await talk.tells('/status', { person: root });
-  expect(text).toContain('✗ Manage topics: not allowed.');
-  expect(text).toContain('waiting to be shown: 1');
-  expect(text).toContain('1 blocked until somebody mends the cause, 0 whose');
+  expect(text).toContain('✗ Manage topics: not allowed, so results wait.');
+  expect(text).toContain('1 waiting to be sent');
+  expect(text).toContain('1 blocked until somebody fixes the cause, 0 that');
 });

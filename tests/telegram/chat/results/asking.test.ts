@@ -44,7 +44,7 @@ test('nobody but an admin lets the result of their own task go; to discard it th
 test('whoever decides second is told who decided', async () => {
   const { talk, view, question, status } = await aReport();
   const twin = aMessage(9001, null, await drawnFor(talk, view));
-  expect(await talk.press(question, 'Deliver', { person: ada })).toMatchObject({ toast: 'It goes out now' });
+  expect(await talk.press(question, 'Deliver', { person: ada })).toMatchObject({ toast: 'Sent' });
   expect(await talk.press(twin, 'Discard', { person: root })).toMatchObject({
     toast: 'Delivered by Ada, 09:30',
     isAlert: true,
@@ -64,20 +64,20 @@ test.each(['supergroup', 'private'] as const)(
   async (kind) => {
     const { talk, view } = await aReport(kind);
     const { text } = await drawnFor(talk, { ...view, mediaKind: 'photo' });
-    expect(text).toMatch(/^For approval: this is what #1 Report wants to show, with a photo\.\nReport\n/);
+    expect(text).toMatch(/^For approval: #1 Report wants to send this, with a photo\.\nReport\n/);
     expect(text.includes('\nAn admin can deliver it. ')).toBe(kind === 'supergroup');
   },
 );
 
 test.each([
-  ['supergroup', 'I stop asking, and have told the group.'],
-  ['private', 'I stop asking; Done can still be pressed above.'],
+  ['supergroup', 'so I stop asking and have told the group.'],
+  ['private', 'so I stop asking. You can still press Done above.'],
 ] as const)('the end of reminders in a chat of kind %s is told in the topic and beside it', async (kind, words) => {
   const { talk } = await aReport(kind);
   const view = { view: 'escalated', occurrenceId: 'o-1', dueAt: start, nags: 3 } as const;
   expect((await drawnFor(talk, view, 5)).text).toContain(words);
   const beside = aMessage(9000, null, await drawnFor(talk, view));
-  expect(beside.text).toMatch(/^Not done: #1 Report was due 09:00 \(UTC\)\. Nobody has said Done, after 3 reminders\./);
+  expect(beside.text).toMatch(/^Not done: #1 Report was due 09:00 \(UTC\)\. Nobody said Done after 3 reminders\./);
   expect(labels(beside)).toEqual([['Done']]);
 });
 
@@ -94,8 +94,8 @@ async function missed() {
 }
 
 test.each([
-  ['Run the latest', 'It runs now', ['skipped', 'skipped', 'succeeded']],
-  ['Skip', 'None of them runs', ['skipped', 'skipped', 'skipped']],
+  ['Run the latest', 'Running it now', ['skipped', 'skipped', 'succeeded']],
+  ['Skip', 'Skipped', ['skipped', 'skipped', 'skipped']],
 ] as const)('missed runs: %s', async (label, toast, statuses) => {
   const { talk, question } = await missed();
   expect(await talk.press(question, label)).toMatchObject({ toast, isAlert: false });
@@ -110,7 +110,7 @@ test('what becomes of missed runs is for who may change the task, once', async (
   const twin = aMessage(9001, null, await drawnFor(talk, view));
   expect(labels(question)).toEqual([['Run the latest', 'Run all 3'], ['Skip']]);
   expect(await talk.press(question, 'Run all 3', { person: bob })).toMatchObject({ isAlert: true });
-  expect(await talk.press(question, 'Run the latest')).toMatchObject({ toast: 'It runs now', isAlert: false });
+  expect(await talk.press(question, 'Run the latest')).toMatchObject({ toast: 'Running it now', isAlert: false });
   expect(await talk.press(twin, 'Run all 3', { person: root })).toEqual({
     toast: 'Ada: run the latest',
     isAlert: true,

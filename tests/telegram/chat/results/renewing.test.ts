@@ -38,13 +38,13 @@ test('who may gives a right that has ended anew, owns the task then, and the sec
   const { talk, standings } = await bobs();
   talk.pipeline.database.exec('update grants set expires_at = 1');
   const [word, twin] = [await wordOf(talk, lost), await wordOf(talk, lost)];
-  expect(word.text).toContain('Bob or an admin presses Renew');
+  expect(word.text).toContain('Bob or an admin can press Renew');
   expect(labels(word)).toEqual([['Renew']]);
   await talk.press(word, 'Renew', { person: ada });
   expect([line(word), labels(word)]).toEqual(['— Renewed by Ada, who owns it now', []]);
   expect(await standings()).toContainEqual(['active', ada.actor]);
   await talk.press(twin, 'Renew', { person: root });
-  expect(line(twin)).toBe('— Nothing is left to renew: it may run');
+  expect(line(twin)).toBe('— Already renewed: it can run');
   expect((await taskIn(talk)).ownerId).toBe(ada.actor);
 });
 
@@ -69,13 +69,13 @@ test.each([
 
 test('in a private chat the one person is asked to press', async () => {
   const { talk } = await bobs('private');
-  expect((await wordOf(talk, lost)).text).toContain('when you press Renew.');
+  expect((await wordOf(talk, lost)).text).toContain('Press Renew to let it run again.');
 });
 
 test('one press takes over all tasks of somebody who is gone; after their return there is nothing to take', async () => {
   const { talk, note, standings, pass } = await bobs();
   const [word, late] = [await wordOf(talk, gone), await wordOf(talk, gone)];
-  expect(word.text).toContain('Bob is not in this chat any more, so their 2 tasks here stop');
+  expect(word.text).toContain('Bob has left this chat. Their 2 tasks here stop');
   await note('out');
   await pass(hour);
   expect(await standings()).toEqual([
@@ -91,7 +91,7 @@ test('one press takes over all tasks of somebody who is gone; after their return
   await note('member');
   await talk.make('every hour Lunch', { person: bob });
   await talk.press(late, 'Renew', { person: root });
-  expect(line(late)).toBe('— Nothing is left to renew: it may run');
+  expect(line(late)).toBe('— Already renewed: it can run');
   expect(await standings()).toContainEqual(['active', bob.actor]);
 });
 
@@ -104,7 +104,7 @@ test.each([
   await note('out');
   await pass(hour);
   const card = await talk.ask('/task 1', { person: ada });
-  expect(card.text).toContain('\n⏸ Paused until its owner is back, or somebody renews it\n');
+  expect(card.text).toContain('\n⏸ Paused until its owner is back or somebody renews it\n');
   expect(labels(card)[0]).toEqual(['Run now', 'Renew']);
   await goOn(talk);
   await pass(minute);
@@ -123,7 +123,7 @@ test('whoever runs by hand what may not run is told so, and can renew it', async
   const { talk } = await bobs();
   const card = await talk.ask('/task 1', { person: ada });
   talk.pipeline.database.exec('update grants set expires_at = 1');
-  const words = '#1 Backup may not run, because its right to run has expired.';
+  const words = '#1 Backup cannot run, because its right to run has expired.';
   expect(await talk.press(card, 'Run now', { person: ada })).toMatchObject({
     toast: expect.stringContaining(words) as string,
     isAlert: true,

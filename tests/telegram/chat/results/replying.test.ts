@@ -43,13 +43,13 @@ describe('a reply to a result', () => {
     const scene = await aScene();
     expect(text(await scene.reply(words))).toMatch(/^Snoozed: #1 Lunch comes again \w+ \d+ Nov \d\d:\d\d \(UTC\)\.$/);
     const [task] = await tasksIn(scene.talk);
-    const until = (await scene.talk.pipeline.store.snoozesOf([task?.id ?? ''])).get(task?.id ?? '') ?? 0;
+    const until = (await scene.talk.pipeline.store.snoozesOf([task?.id ?? ''])).get(task?.id ?? '')?.[0]?.at ?? 0;
     expect(Math.round((until - scene.talk.pipeline.time.now()) / minute)).toBe(ms / minute);
   });
 
   test.each([
-    ['later', /^Until when shall #1 Lunch wait\?$/],
-    ['skip', /^Left out of #1 Lunch: Wed 18 Nov 12:00 \(UTC\)\.\nNext: Thu 19 Nov 12:00/],
+    ['later', /^When should #1 Lunch come again\?$/],
+    ['skip', /^Skipped: #1 Lunch on Wed 18 Nov 12:00 \(UTC\)\.\nNext: Thu 19 Nov 12:00/],
     ['why?', /^Why, for #1 Lunch\n\n.*09:00/],
     ['history', /^History of #1 Lunch/],
   ])('%s is understood', async (words, answer) => {
@@ -70,14 +70,14 @@ describe('a reply to a result', () => {
     const { talk, result } = await aScene();
     const by = { topic: null, repliesTo: result };
     expect(text(await talk.say('/snooze 2 hours', by))).toContain('Snoozed: #1 Lunch comes again Wed 18 Nov 11:00');
-    expect(text(await talk.say('/skip 2', by))).toContain('Left out of #1 Lunch: ');
+    expect(text(await talk.say('/skip 2', by))).toContain('Skipped: #1 Lunch on ');
     expect(text(await talk.say('/why', by))).toMatch(/^Why, for #1 Lunch\n\n.*09:00/);
     expect(text(await talk.say('/history', by))).toMatch(/^History of #1 Lunch/);
     expect(text(await talk.say('/run', by))).toContain('Started #1 Lunch');
     expect(text(await talk.say('/task', by))).toMatch(/^#1 Lunch\n/);
     expect(text(await talk.say('/edit title Brunch', by))).toContain('now: Brunch');
     expect(text(await talk.say('/cancel', by))).toMatch(/#1 Brunch/);
-    expect(text(await talk.say('/undo', by))).toContain('Undone: the change of the title of #1 by Ada');
+    expect(text(await talk.say('/undo', by))).toContain('Ada changed the title of #1');
   });
 
   test('a number that is named wins, and a bare one belongs to the command', async () => {

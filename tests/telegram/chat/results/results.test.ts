@@ -53,7 +53,7 @@ describe('a result', () => {
     expect(labels(message)).toEqual([['Not done yet']]);
     await talk.send(message, `v1:done:${(await tasksIn(talk))[0]?.id}:occurrence-1`);
     expect(message.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
-    expect((await talk.press(message, 'Not done yet')).toast).toBe('Taken back: it is not done yet');
+    expect((await talk.press(message, 'Not done yet')).toast).toBe('Not done yet');
     expect(message.text).toBe('Water the plants');
     expect(labels(message)).toEqual([['Done', 'Snooze']]);
   });
@@ -67,9 +67,9 @@ describe('a result', () => {
     await talk.press(message, 'Done');
     await talk.pipeline.time.advance(5 * minute);
     const second = await talk.send(message, `v1:done:${task.id}:${run?.id}`, { person: bob });
-    expect(second).toMatchObject({ toast: 'Ada has done it already: 09:00', isAlert: true });
+    expect(second).toMatchObject({ toast: 'Ada already did it: 09:00', isAlert: true });
     expect(message.text).toBe('Water the plants\n\n— Done by Ada, 09:00');
-    const refused = { toast: 'Only Ada or an admin may take that back.', isAlert: true };
+    const refused = { toast: 'Only Ada or an admin can undo that.', isAlert: true };
     expect(await talk.press(message, 'Not done yet', { person: bob })).toMatchObject(refused);
     await talk.press(message, 'Not done yet');
     await talk.press(message, 'Done', { person: bob });
@@ -122,7 +122,7 @@ describe('a result', () => {
     const done = await talk.press(message, 'Done', { isOld: true });
     expect(done.messages.map(({ shown }) => shown.text)).toEqual(['Done by Ada, 09:00']);
     const snooze = await talk.press(message, 'Snooze', { isOld: true });
-    expect(snooze.messages[0]?.shown.text).toBe('Until when shall #1 Water the plants wait?');
+    expect(snooze.messages[0]?.shown.text).toBe('When should #1 Water the plants come again?');
     expect(message.text).toBe('Water the plants');
   });
 
@@ -221,7 +221,7 @@ describe('a press in another chat than that of the result', () => {
       expect(message.text).toMatch(/^Ours/);
     }
     const notDone = await talk.send(message, `v1:notdone:${own}:${occurrence}`, { person: bob });
-    expect(notDone.toast).toBe('Taken back: it is not done yet');
+    expect(notDone.toast).toBe('Not done yet');
     expect((await talk.pipeline.history(foreign.id))[0]?.ack).toMatchObject({ status: 'done', doneBy: actor });
   });
 });
@@ -233,9 +233,9 @@ describe('what waits for a person', () => {
     await talk.ask('/run 1');
     await talk.pipeline.settle();
     const message = show({ view: 'blocked', cause: 'no_topic_right', error: 'not enough rights' });
-    expect((await talk.press(message, 'Retry')).toast).toBe('Looking again now');
+    expect((await talk.press(message, 'Retry')).toast).toBe('Checking again now');
     await talk.pipeline.settle();
-    expect((await talk.press(message, 'Retry')).toast).toBe('Nothing waits any more');
+    expect((await talk.press(message, 'Retry')).toast).toBe('Nothing is waiting any more');
     expect(talk.pipeline.chat.shown.some(({ text }) => text === 'Water the plants')).toBe(true);
   });
 
@@ -265,7 +265,7 @@ describe('what waits for a person', () => {
     const message = show({ view: 'inDoubt', deliveryId: 'delivery-1', sentAt: talk.pipeline.time.now() });
     expect(labels(message)).toEqual([['It arrived', 'Send again']]);
     for (const label of ['It arrived', 'Send again']) {
-      expect(await talk.press(message, label)).toMatchObject({ toast: 'That is settled already.', isAlert: true });
+      expect(await talk.press(message, label)).toMatchObject({ toast: 'That was answered already.', isAlert: true });
     }
   });
 });

@@ -8,7 +8,7 @@ test('what is kept beside the settings stays, whatever is changed', async () => 
   const { id } = await talk.chat();
   await talk.pipeline.store.changeChat(id, { settings: { prompts: true, create: 'nonsense' } }, start);
   const message = await talk.ask('/settings');
-  expect(message.text).toContain('Who may create tasks: admins only');
+  expect(message.text).toContain('Who can create tasks: admins only');
   await talk.press(message, '23–8');
   await talk.ask('/settings create members');
   expect((await talk.chat()).settings).toEqual({
@@ -21,7 +21,7 @@ test('what is kept beside the settings stays, whatever is changed', async () => 
 test('what somebody else has chosen meanwhile is not lost', async () => {
   const { talk, message: one } = await afterAsking('/settings');
   const other = await talk.ask('/settings', { person: root });
-  await talk.press(one, '👍 off');
+  await talk.press(one, 'Confirm in words');
   await talk.press(other, 'Admins create', { person: root });
   expect((await talk.chat()).settings).toEqual({ reactions: false, create: 'admins' });
 });

@@ -12,14 +12,14 @@ async function aTaskWithTopic(): Promise<Talk> {
 test('a topic that is being made is not deleted, and the person is told so', async () => {
   const talk = await aTaskWithTopic();
   const asked = await talk.ask('/topic delete #1');
-  expect(asked.text).toBe('The topic of #1 Lunch is being made right now. Try again in a minute.');
+  expect(asked.text).toBe('I am making the topic of #1 Lunch right now. Try again in a minute.');
   expect(asked.shown.buttons).toBeUndefined();
 });
 
 test('a chat without topics is told so', async () => {
   const talk = await aTalk({ isForum: false });
   await talk.pipeline.create({ instructions: 'Lunch' });
-  expect(await talk.tells('/topic delete #1')).toContain('topics are switched off here');
+  expect(await talk.tells('/topic delete #1')).toContain('topics are off here');
 });
 
 /** The task has its topic, in which somebody has asked to delete it. */
@@ -41,7 +41,10 @@ test('a press that is handled once more, as after a crash, comes to the same end
 test('two presses delete it, and are told once, beside the topic', async () => {
   const { talk, question } = await asked();
   const [told] = (await talk.press(question, 'Delete the topic')).messages;
-  expect(told).toMatchObject({ topic: null, text: expect.stringContaining('its next run makes a new one') as string });
+  expect(told).toMatchObject({
+    topic: null,
+    text: expect.stringContaining('its next run will make a new topic') as string,
+  });
   expect((await talk.press(question, 'Delete the topic')).messages).toEqual([]);
 });
 
@@ -56,7 +59,7 @@ test('a press that comes too late leaves the topic that has come since', async (
   expect((await talk.again()).replies[0]).toEqual({ is: 'removeTopic', topic: 77 });
   expect((await taskIn(talk)).topicId).toBe(78);
   expect(await talk.send(twin, `v1:topicdelete:${taskId}:99`)).toMatchObject({
-    toast: 'That topic is not the task’s any more.',
+    toast: 'That topic no longer belongs to the task.',
     isAlert: true,
   });
 });

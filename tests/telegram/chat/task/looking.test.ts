@@ -53,7 +53,7 @@ describe('/tasks', () => {
     await talk.ask('/run 3');
     await talk.pipeline.settle();
     const list = await talk.ask('/tasks');
-    expect(list.text.split('\n')[2]).toMatch(/^#3 .*: failing \(1 in a row\), next in 14 h, Wed 18 Nov 23:00$/);
+    expect(list.text.split('\n')[2]).toMatch(/^#3 .*: 🔴 every day at 23:00 · next in 14 h · failed, last just now$/);
     expect(await talk.tells('/task 3')).toContain('🔴 Failing: the last run');
     expect(await talk.tells('/history 3')).toContain(': failed, by hand');
   });
@@ -82,8 +82,8 @@ describe('/start and /help', () => {
       {},
       { setUp: { isForum: false, canManageTopics: false, canPin: false } },
     );
-    expect(message.text).toContain('Topics: off. Open the group’s settings and switch Topics on.');
-    expect(message.text).toContain('Manage topics: not allowed.');
+    expect(message.text).toContain('Topics: off, so results wait. Open the group’s settings and switch Topics on.');
+    expect(message.text).toContain('Manage topics: not allowed, so results wait.');
     expect(labels(message)).toEqual([['Check again']]);
     await talk.press(message, 'Check again');
     const dm = await aTalk({ kind: 'private', setUp: { topicsEnabled: false } });
@@ -92,7 +92,7 @@ describe('/start and /help', () => {
 
   test('the zone is asked for while nobody has confirmed it', async () => {
     const { talk, message } = await afterAsking('/start', {}, { timezone: null });
-    expect(message.text).toContain('UTC, and nobody has confirmed it. Is it 09:00 for you now?');
+    expect(message.text).toContain('UTC, not confirmed yet. Is it 09:00 for you now?');
     expect(labels(message)[0]).toEqual(['Yes', 'No, change']);
     await talk.press(message, 'Yes');
     expect(message.text).toContain('✓ Time zone: UTC, where it is 09:00 now.');

@@ -53,6 +53,6 @@ describe('done', () => {
     expect(await doneBy(talk)).toEqual([null]);
     expect(await talk.say('/done 1')).toBeNull();
     expect(await doneBy(talk)).toEqual(['telegram:user:1001']);
-    expect(await talk.tells('/done 1')).toBe('Nothing of #1 Lunch waits to be confirmed.');
+    expect(await talk.tells('/done 1')).toBe('#1 Lunch is not waiting for Done.');
   });
 });

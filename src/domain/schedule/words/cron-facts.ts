@@ -1,0 +1,56 @@
+import { type CronFields, EVERY_WEEK } from '../cron-fields.ts';
+import type { OrdinalDay } from '../rrule/parts.ts';
+import type { DayFacts, DayPart, Rhythm } from './facts.ts';
+import { timesFacts } from './times.ts';
+
+const EVERY_MONTH = 0xfff;
+/** More dates of the year than these are better told as days and months. */
+const DATES_SHOWN_MAX = 4;
+
+function bitsOf(bits: number): number[] {
+  return Array.from({ length: 31 }, (_, index) => index).filter((index) => (bits & (1 << index)) !== 0);
+}
+
+function numberedDays(weekdays: readonly number[]): OrdinalDay[] {
+  return weekdays.flatMap((weeks, weekday) =>
+    weeks === EVERY_WEEK ? [] : bitsOf(weeks).map((week) => ({ ordinal: week === 5 ? -1 : week + 1, weekday })),
+  );
+}
+
+function weekPart({ weekdays }: CronFields): DayPart {
+  const plain = [0, 1, 2, 3, 4, 5, 6].filter((weekday) => weekdays[weekday] === EVERY_WEEK);
+  return { is: 'weekdays', plain, numbered: numberedDays(weekdays), of: 'month' };
+}
+
+function monthDayPart({ days, lastDay, lastWeekday, nearestWeekdays }: CronFields): DayPart {
+  if (lastWeekday) return { is: 'workdays', positions: [-1] };
+  const fore = bitsOf(days).map((day) => day + 1);
+  return {
+    is: 'monthDays',
+    days: lastDay ? [...fore, -1] : fore,
+    nearest: bitsOf(nearestWeekdays).map((day) => day + 1),
+  };
+}
+
+/** Days and months that make a few dates of the year. */
+export function yearDates(days: readonly number[], months: readonly number[]): DayPart | null {
+  const count = days.length * months.length;
+  return count === 0 || count > DATES_SHOWN_MAX || days.some((day) => day < 0) ? null : { is: 'dates', days, months };
+}
+
+function dayFacts(cron: CronFields): DayFacts {
+  const { anyDay, anyWeekday, bothDays } = cron;
+  const months = cron.months === EVERY_MONTH ? [] : bitsOf(cron.months);
+  if (anyDay && anyWeekday) return { every: { value: 1, unit: 'day' }, parts: [], joined: 'and', months };
+  if (anyDay) return { every: null, parts: [weekPart(cron)], joined: 'and', months };
+  const monthDays = monthDayPart(cron);
+  if (!anyWeekday) return { every: null, parts: [monthDays, weekPart(cron)], joined: bothDays ? 'only' : 'or', months };
+  const isPlain = monthDays.is === 'monthDays' && monthDays.nearest.length === 0;
+  const dates = isPlain ? yearDates(monthDays.days, months) : null;
+  if (dates !== null) return { every: { value: 1, unit: 'year' }, parts: [dates], joined: 'and', months: [] };
+  return { every: null, parts: [monthDays], joined: 'and', months };
+}
+
+export function cronRhythm(cron: CronFields): Rhythm {
+  return { days: dayFacts(cron), time: timesFacts(cron), picks: null, weekStart: null, span: null };
+}

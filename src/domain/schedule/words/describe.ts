@@ -1,0 +1,97 @@
+import type { Schedule } from '../shapes.ts';
+import { cronOf, recurrenceOf } from '../slots.ts';
+import { dateText, dayOfWall } from '../time/calendar.ts';
+import { type Duration, parseDuration } from '../time/duration.ts';
+import { toWall } from '../time/zone.ts';
+import { cronRhythm } from './cron-facts.ts';
+import { english } from './english.ts';
+import type { DayMoment, DayWords, Exception, ScheduleFacts, ScheduleWords, Step } from './facts.ts';
+import { exceptionsIn, momentOf, momentsOf, rhythmsOf } from './rule-facts.ts';
+
+/** One entry a language; what has none is told in English. */
+const languages: Readonly<Record<string, ScheduleWords>> = { en: english };
+
+export interface Telling {
+  readonly language?: string | undefined;
+  /** How people have days written; without it they are written as programs read them, always in the same words. */
+  readonly day?: DayWords | undefined;
+  /** What is over by then is not told to people. */
+  readonly now?: number | undefined;
+}
+
+function wordsOf({ language = 'en' }: Telling): ScheduleWords {
+  return languages[language] ?? english;
+}
+
+function stepsOf({ months, days, clockMs }: Duration): Step[] {
+  const weeks = days % 7 === 0 ? days / 7 : 0;
+  const seconds = clockMs / 1_000;
+  const isBare = months + days === 0 && seconds % 60 === 0;
+  // People say 90 minutes.
+  if (isBare && seconds > 3_600 && seconds < 7_200) return [{ value: seconds / 60, unit: 'minute' }];
+  const steps: Step[] = [
+    { value: Math.floor(months / 12), unit: 'year' },
+    { value: months % 12, unit: 'month' },
+    { value: weeks, unit: 'week' },
+    { value: weeks > 0 ? 0 : days, unit: 'day' },
+    { value: Math.floor(seconds / 3_600), unit: 'hour' },
+    { value: Math.floor(seconds / 60) % 60, unit: 'minute' },
+    { value: seconds % 60, unit: 'second' },
+  ];
+  return steps.filter(({ value }) => value > 0);
+}
+
+function factsOf(schedule: Schedule, now: number | undefined): ScheduleFacts {
+  const { timezone } = schedule;
+  switch (schedule.kind) {
+    case 'once':
+      return { is: 'once', moment: momentOf(schedule.onceAt, timezone) };
+    case 'cron':
+      return { is: 'rhythms', rhythms: [cronRhythm(cronOf(schedule))], not: [], also: [] };
+    case 'interval': {
+      const { interval, startAt, from } = schedule;
+      const duration = parseDuration(interval);
+      // Steps within a day that have begun need no start any more: what is next tells the rest.
+      const isOver = now !== undefined && startAt <= now && duration.months + duration.days === 0;
+      const start = isOver ? null : momentOf(startAt, timezone);
+      return { is: 'interval', steps: stepsOf(duration), afterEnd: from === 'completion', start };
+    }
+    case 'rrule': {
+      const recurrence = recurrenceOf(schedule);
+      const nowWall = now === undefined ? null : toWall(timezone, now);
+      const isAhead = ({ day }: DayMoment) => nowWall === null || day >= dayOfWall(nowWall);
+      const rhythms = rhythmsOf(recurrence, nowWall);
+      const also = momentsOf(recurrence)
+        .map((at) => momentOf(at, timezone))
+        .filter(isAhead);
+      return { is: 'rhythms', rhythms, not: exceptionsOf(schedule, now), also };
+    }
+  }
+}
+
+/** What a schedule leaves out, one by one; without what is over. */
+export function exceptionsOf(schedule: Schedule, now?: number): readonly Exception[] {
+  if (schedule.kind !== 'rrule') return [];
+  const recurrence = recurrenceOf(schedule);
+  const today = now === undefined ? Number.NEGATIVE_INFINITY : dayOfWall(toWall(schedule.timezone, now));
+  return exceptionsIn(recurrence).filter((exception) => {
+    if (exception.is === 'days') return true;
+    return (exception.is === 'range' ? exception.to : exception.moment.day) >= today;
+  });
+}
+
+/** A schedule in words. To programs it never leaves a fact out; the zone is for the caller to add. */
+export function describe(schedule: Schedule, telling: Telling = {}): string {
+  const { day, now } = telling;
+  const facts = factsOf(schedule, day === undefined ? undefined : now);
+  return wordsOf(telling).describe(facts, day ?? dateText, day === undefined ? 'records' : 'people');
+}
+
+/** How often and when, as short as a row of a list needs it: `weekdays 09:00`. */
+export function cadence(schedule: Schedule, telling: Telling = {}): string {
+  return wordsOf(telling).cadence(factsOf(schedule, telling.now), telling.day ?? dateText);
+}
+
+export function exceptionWords(exception: Exception, telling: Telling = {}): string {
+  return wordsOf(telling).exception(exception, telling.day ?? dateText);
+}

@@ -1,0 +1,127 @@
+import { isUnreadable } from '../../../app/tasks/verbs.ts';
+import { pageMax } from '../../../domain/limits.ts';
+import { inZone } from '../../../domain/schedule/schedule.ts';
+import { isSameZone, zoneName } from '../../../domain/schedule/time/zone-name.ts';
+import type { Task } from '../../../domain/task.ts';
+import type { Answer, ChatContext } from '../context.ts';
+import { redrawn, Refused, toasted, triedTo } from '../kit/answers.ts';
+import { settingHere, taskName } from '../kit/card.ts';
+import { clockIn, moment } from '../kit/clock.ts';
+import { onChat, targetOf, threadOf } from '../kit/guards.ts';
+import { arg, button, dataOf, type Rows } from '../kit/press.ts';
+import { blocks, drawn, lines } from '../kit/rich.ts';
+import { texts } from '../texts.ts';
+
+/** Tasks follow their chat into another zone, if somebody says so: at the same time on the wall there. */
+
+async function tasksIn(ctx: ChatContext, zone: string): Promise<readonly Task[]> {
+  const query = {
+    thread: threadOf(ctx.place),
+    ownerId: null,
+    subject: null,
+    text: null,
+    tag: null,
+  };
+  const found: Task[] = [];
+  for (let cursor: string | null = null; ;) {
+    const page = await ctx.tasks.list({ ...query, state: 'all', limit: pageMax, cursor });
+    found.push(...page.items.filter((task) => isMovable(task, zone)));
+    cursor = page.next;
+    if (cursor === null) return found.toSorted((a, b) => a.number - b.number);
+  }
+}
+
+function isMovable(task: Task, zone: string): boolean {
+  const isAlive = task.state === 'active' || task.state === 'paused';
+  return isAlive && !isUnreadable(task) && isSameZone(task.schedule.timezone, zone);
+}
+
+/** Buttons below the word that the chat has another zone. */
+export async function moveRows(ctx: ChatContext, from: string): Promise<Rows> {
+  const { chat, button: words } = texts;
+  const change = button(words.noChange, dataOf('zones'));
+  const count = isSameZone(from, ctx.place.timezone) ? 0 : (await tasksIn(ctx, from)).length;
+  if (count === 0) return [[change]];
+  return [
+    [
+      button(chat.zoneMove(count), dataOf('zonemove', from, count)),
+      button(chat.zoneKeep, dataOf('zonemove', from, 0)),
+      change,
+    ],
+  ];
+}
+
+/** Changes that one Undo takes back, as a note keeps them: the last move of a chat. */
+interface Moved {
+  readonly key: string;
+  readonly from: string;
+  readonly entries: readonly (readonly [taskId: string, entryId: string])[];
+}
+
+const noteOf = (chatId: string) => `zone_move:${chatId}`;
+/** Tasks that are told with their next run; the list shows the others. */
+const toldMax = 5;
+
+export const movePressed = onChat('manage', async (ctx): Promise<Answer> => {
+  const { chat } = texts;
+  const from = zoneName(arg(ctx, 0));
+  const expected = Number(arg(ctx, 1));
+  if (from === null || !Number.isSafeInteger(expected)) throw new Refused(texts.chat.oldButton);
+  const { timezone } = ctx.place;
+  const kept = chat.zoneIs(timezone, clockIn(timezone, ctx.clock.now()));
+  if (expected === 0) return redrawn(ctx, drawn(lines(kept, chat.zoneKept)));
+  const tasks = await tasksIn(ctx, from);
+  // Pressed twice: what the first press has moved is told.
+  if (tasks.length === 0) return toasted(chat.zoneNothing);
+  if (tasks.length !== expected) return redrawn(ctx, drawn(kept, await moveRows(ctx, from)), texts.clean.changed);
+  const key = ctx.updateId.toString(36);
+  const entries: (readonly [string, string])[] = [];
+  const moved: Task[] = [];
+  const stayed: Task[] = [];
+  for (const task of tasks) {
+    const done = await triedTo(() =>
+      ctx.tasks.edit(targetOf(ctx, task), { schedule: inZone(task.schedule, timezone) }),
+    );
+    if ('refusal' in done) stayed.push(task);
+    else {
+      moved.push(done.made.task);
+      if (done.made.entryId !== null) entries.push([task.id, done.made.entryId]);
+    }
+  }
+  const note: Moved = { key, from, entries };
+  await ctx.store.writeNote(noteOf(ctx.place.chat.id), JSON.stringify(note), ctx.clock.now());
+  return redrawn(
+    ctx,
+    drawn(
+      blocks(chat.zoneMoved(moved.length, timezone), nextLines(moved, ctx), stayedLines(stayed)),
+      entries.length === 0 ? [] : [[button(texts.button.undo, dataOf('zoneback', key))]],
+    ),
+  );
+});
+
+function nextLines(tasks: readonly Task[], ctx: ChatContext) {
+  const setting = settingHere(ctx);
+  const next = tasks
+    .flatMap((task) => (task.nextAt === null ? [] : [{ task, at: task.nextAt }]))
+    .toSorted((a, b) => a.at - b.at);
+  const shown = next.slice(0, toldMax).map(({ task, at }) => texts.chat.zoneNext(taskName(task), moment(at, setting)));
+  return next.length === 0 ? null : lines(texts.chat.zoneNextHead, ...shown);
+}
+
+function stayedLines(tasks: readonly Task[]) {
+  return tasks.length === 0 ? null : lines(texts.chat.zoneStayed, ...tasks.slice(0, toldMax).map(taskName));
+}
+
+/** One Undo for all of them. */
+export const moveBackPressed = onChat('manage', async (ctx): Promise<Answer> => {
+  const { chat } = texts;
+  const note = await ctx.store.readNote(noteOf(ctx.place.chat.id));
+  const moved = note === null ? null : (JSON.parse(note) as Moved);
+  if (moved === null || moved.key !== arg(ctx, 0)) return toasted(chat.zoneMoveOver);
+  let back = 0;
+  for (const [id, entryId] of moved.entries) {
+    const done = await triedTo(() => ctx.tasks.undo(targetOf(ctx, { id }), entryId));
+    if ('made' in done && done.made.moot === null) back += 1;
+  }
+  return redrawn(ctx, drawn(chat.zoneMovedBack(back, moved.from)), texts.deed.undoneWord);
+});

@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest';
+import { minute } from '../../../support/pipeline.ts';
+import { ada, afterAsking, aTalk, bob, dataBehind, labels, tasksIn, type Talk } from '../talk.ts';
+
+const privately = { kind: 'private' } as const;
+const photo = { kind: 'photo', fileId: 'AgAC-1' } as const;
+
+/** Titles and moments of the tasks that were made. */
+async function made(talk: Talk) {
+  return (await tasksIn(talk)).map(({ title, nextAt }) => [
+    title,
+    nextAt === null ? null : new Date(nextAt).toISOString(),
+  ]);
+}
+
+describe('a text without a time', () => {
+  test.each([
+    ['In 1 hour', '2026-11-18T10:00:00.000Z'],
+    ['Tonight 20:00', '2026-11-18T20:00:00.000Z'],
+    ['Tomorrow 09:00', '2026-11-19T09:00:00.000Z'],
+  ])('is asked when to send it, and %s answers', async (label, at) => {
+    const { talk, message } = await afterAsking('call mum', {}, privately);
+    await talk.press(message, label);
+    await talk.press(message, 'Create');
+    expect(await made(talk)).toEqual([['call mum', at]]);
+  });
+
+  test.each(['tomorrow at 9', 'tomorrow 9'])('is answered in words: %s', async (words) => {
+    const { talk } = await afterAsking('/new call mum', {}, privately);
+    await talk.press(await talk.ask(words), 'Create');
+    expect(await made(talk)).toEqual([['call mum', '2026-11-19T09:00:00.000Z']]);
+  });
+
+  test('leads by Pick… to the buttons of the wizard', async () => {
+    const { talk, message } = await afterAsking('call mum', {}, privately);
+    for (const label of ['Pick…', 'Once', 'Tomorrow', '10:00', '10:30', 'Create']) await talk.press(message, label);
+    expect(await made(talk)).toEqual([['call mum', '2026-11-19T10:30:00.000Z']]);
+  });
+
+  test('may be the caption of a picture', async () => {
+    const { talk, message } = await afterAsking('our cat', { media: photo }, privately);
+    await talk.press(message, 'Tomorrow 09:00');
+    expect(message.text).toMatch(/^New task: our cat\n[^]*With a photo$/);
+    await talk.press(message, 'Create');
+    expect(await tasksIn(talk)).toMatchObject([{ action: { media: { kind: 'photo', file_id: 'AgAC-1' } } }]);
+  });
+
+  test('is no answer to the question before it, which stays with its buttons', async () => {
+    const { talk, message: first } = await afterAsking('call mum', {}, privately);
+    const second = await talk.ask('buy milk');
+    await talk.press(first, 'Tomorrow 09:00');
+    await talk.press(second, 'Tonight 20:00');
+    for (const message of [first, second]) await talk.press(message, 'Create');
+    expect(new Set((await made(talk)).map(([title]) => title))).toEqual(new Set(['call mum', 'buy milk']));
+  });
+
+  test('with a whole task behind it is not mixed with that', async () => {
+    const { talk } = await afterAsking('call mum', {}, privately);
+    expect(await talk.tells('tomorrow at 9 buy milk')).toMatch(/^New task: buy milk\n/);
+  });
+
+  test('is asked again where the answer is no time of a clock', async () => {
+    const { talk } = await afterAsking('call mum', {}, privately);
+    const again = await talk.ask('at 25');
+    expect(labels(again)).toContainEqual(['Tomorrow 09:00']);
+    expect(await talk.tells('tomorrow at 8')).toMatch(/^New task: call mum/);
+  });
+
+  test('at night is not offered for tonight', async () => {
+    const talk = await aTalk(privately);
+    await talk.pipeline.time.advance(11 * 60 * minute);
+    expect(labels(await talk.ask('call mum'))).toEqual([
+      ['In 1 hour', 'Tomorrow 09:00'],
+      ['Pick…', 'Cancel'],
+    ]);
+  });
+
+  test.each(['hello', 'Thanks a lot!', '…'])('that is small talk is answered, and asks nothing: %s', async (words) => {
+    const talk = await aTalk(privately);
+    const told = await talk.say(words);
+    expect(told === null ? [] : labels(told)).toEqual([]);
+    expect((await talk.again()).draft ?? null).toBeNull();
+  });
+
+  test('in a group belongs to the one who asked, and replies to the question answer it', async () => {
+    const { talk, message } = await afterAsking('/new call mum');
+    expect(await talk.press(message, 'Tomorrow 09:00', { person: bob })).toMatchObject({ isAlert: true });
+    const told = await talk.tells('tomorrow at 9', { person: bob, repliesTo: message.id });
+    expect(told).toMatch(/^Only the person who began/);
+    await talk.ask('/new every day at 7 Run');
+    expect(await talk.tells('tomorrow at 9', { repliesTo: message.id })).toMatch(/^New task: call mum/);
+    expect(await talk.say('buy milk')).toBeNull();
+  });
+
+  test('takes no buttons that are not there', async () => {
+    const { talk, message } = await afterAsking('call mum', {}, privately);
+    const stem = dataBehind(message, 'In 1 hour').replace(/0$/, '');
+    const { text } = message;
+    for (const end of ['9', '-1', '', 'x']) await talk.send(message, `${stem}${end}`);
+    expect(message.text).toBe(text);
+  });
+});
+
+describe('yes in words', () => {
+  test.each(['yes', 'OK', 'create', 'y', '👍', 'Yes please!'])(
+    'creates what the newest preview shows: %s',
+    async (yes) => {
+      const { talk } = await afterAsking('/new every day at 7 First', {}, privately);
+      const second = await talk.ask('/new every day at 8 Second');
+      await talk.say(yes);
+      expect(second.text).toMatch(/^#1 Second/);
+      expect((await tasksIn(talk)).map(({ title }) => title)).toEqual(['Second']);
+    },
+  );
+
+  test('as a reply creates the preview that it answers', async () => {
+    const { talk, message: first } = await afterAsking('/new every day at 7 First', {}, privately);
+    await talk.ask('/new every day at 8 Second');
+    await talk.say('yes', { repliesTo: first.id });
+    expect((await tasksIn(talk)).map(({ title }) => title)).toEqual(['First']);
+  });
+
+  test.each([
+    ['said to nobody in a group', {}],
+    ['to another message', { repliesTo: 1 }],
+    ['of somebody else', { person: bob }],
+  ])('creates nothing %s', async (_how, by) => {
+    const { talk } = await afterAsking('/new every day at 7 First');
+    await talk.say('yes', by);
+    expect(await tasksIn(talk)).toEqual([]);
+  });
+
+  test('twice makes one task', async () => {
+    const { talk } = await afterAsking('/new every day at 7 First', {}, privately);
+    await talk.say('yes');
+    await talk.say('yes');
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test.each(['no', 'cancel', '/cancel'])('%s ends it, and its message says so', async (no) => {
+    const { talk, message } = await afterAsking('/new every day at 7 First', {}, privately);
+    await talk.say(no);
+    expect(message.shown).toEqual({ text: 'Cancelled. Nothing was made.' });
+  });
+
+  test('is the text where the text is asked for', async () => {
+    const { talk } = await afterAsking('/new every day at 7', {}, privately);
+    expect(await talk.tells('yes')).toMatch(/^New task: yes\n/);
+  });
+});
+
+describe('words that are edited', () => {
+  test('change the preview that came of them, in its place', async () => {
+    const { talk, message } = await afterAsking('/new tomorrow at 9 cal mum');
+    expect(await talk.edit('/new tomorrow at 10 call mum')).toBe(message);
+    await talk.press(message, 'Create');
+    expect(await made(talk)).toEqual([['call mum', '2026-11-19T10:00:00.000Z']]);
+  });
+
+  test('change the question, and keep the time that answered it', async () => {
+    const { talk, message } = await afterAsking('cal mum', {}, privately);
+    await talk.edit('cal my mum');
+    expect(message.text).toContain('cal my mum');
+    await talk.press(message, 'Tomorrow 09:00');
+    await talk.edit('call my mum');
+    await talk.press(message, 'Create');
+    expect(await made(talk)).toEqual([['call my mum', '2026-11-19T09:00:00.000Z']]);
+  });
+
+  test('offer the change of the task that was made of them', async () => {
+    const { talk, message } = await afterAsking('/new in 20 minutes teh pizza');
+    await talk.press(message, 'Create');
+    await talk.pipeline.time.advance(5 * minute);
+    const offer = await talk.edit('/new in 20 minutes the pizza');
+    if (offer === null) throw new Error('nothing is offered');
+    expect(await talk.press(offer, 'Change it', { person: bob })).toMatchObject({ isAlert: true });
+    await talk.press(offer, 'Change it');
+    // The wait counts from when it was asked for.
+    expect(await made(talk)).toEqual([['the pizza', '2026-11-18T09:20:00.000Z']]);
+  });
+
+  test.each(['/new every day at 9 Run', '/purge', 'every day at 10 Run', '/new every day at 9 Run  '])(
+    'do nothing to it where nothing is different, or it became another command: %s',
+    async (words) => {
+      const { talk, message } = await afterAsking('/new every day at 9 Run');
+      await talk.press(message, 'Create');
+      expect(await talk.edit(words)).toBeNull();
+    },
+  );
+});
+
+describe('several previews', () => {
+  test('are created each for itself, and a second press of each finds its task', async () => {
+    const { talk, message: first } = await afterAsking('/new every day at 7 First');
+    const second = await talk.ask('/new every day at 8 Second');
+    const data = [dataBehind(first, 'Create'), dataBehind(second, 'Create')];
+    await talk.press(first, 'Create');
+    await talk.press(second, 'Create');
+    expect(await talk.send(first, data[0] ?? '')).toMatchObject({ toast: 'It is there already: #1', isAlert: false });
+    expect(await talk.send(second, data[1] ?? '')).toMatchObject({ toast: 'It is there already: #2', isAlert: false });
+    expect(await tasksIn(talk)).toHaveLength(2);
+  });
+
+  test('leave a task that is being changed alone', async () => {
+    const { talk, message } = await afterAsking('/new every day at 7 First', {}, privately);
+    await talk.press(message, 'Create');
+    await talk.press(message, 'Edit');
+    await talk.press(message, 'Text');
+    await talk.ask('/new every day at 8 Second');
+    await talk.ask('buy milk');
+    expect(await tasksIn(talk)).toMatchObject([{ instructions: 'First', ownerId: ada.actor }]);
+  });
+});

@@ -32,7 +32,7 @@ export interface About extends Omit<CardFacts, 'mark' | 'startedAt'> {
 }
 
 /** A result is drawn from its row, and the word about what was held from the parts that were. */
-export type DrawnView = Exclude<View, Of<'result' | 'bundle' | 'cleaned'>>;
+export type DrawnView = Exclude<View, Of<'result' | 'bundle' | 'cleaned' | 'started'>>;
 
 /** Draws a view from what is true now. Null when there is nothing left to show. */
 export function draw(view: DrawnView, about: About): Drawn | null {
@@ -113,7 +113,7 @@ function drawnAbout(
 ): Drawn | null {
   switch (view.view) {
     case 'card':
-      return card(task, { ...about, mark: markOf(task) });
+      return card(task, { ...about, mark: about.isTimeless === true ? '' : markOf(task) });
     case 'failed':
       return failedDrawn(view, task, about);
     case 'recovered':

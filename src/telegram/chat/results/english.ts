@@ -52,6 +52,16 @@ export const noticeTexts = {
   attempts: (count: number): string => plural(count, { one: 'Tried once', other: 'Tried {n} times' }),
   error: (error: string): Rich => pre(shortened(error.trim() || 'no error text', errorShownMax)),
   errorCut: 'The error is longer: press Show error.',
+  /** What has become of the matter of a word, in the line below it. */
+  over: {
+    resumed: (name: string, at: string): string => `Resumed by ${name}, ${at}`,
+    goesOn: 'Not paused any more',
+    deleted: 'Deleted',
+    nothingWaits: 'Over: nothing waits for this any more',
+    atHome: 'Over: results come in the topic again',
+    renamed: 'Done: the topic has its new name',
+    settled: 'Settled',
+  },
   nextTry: (at: string): string => `Next: ${at}`,
   recovered: (name: Rich, since: string, failures: number): Rich =>
     say`${bold('Works again:')} ${name}. ${plural(failures, { one: `It failed once, ${since}.`, other: `It failed {n} times since ${since}.` })}`,
@@ -163,7 +173,7 @@ export const alarmTexts = {
     count === 1 ? sentence : plural(count, { other: `${sentence} ({n} times)` }),
   auditTodo: (mended: boolean): string =>
     mended
-      ? 'cronogram audit --run shows where, and cronogram reconcile --fix repairs it. Please report it.'
+      ? 'cronogram audit --run shows where. cronogram reconcile --fix repairs it. Please report it.'
       : 'cronogram audit --run shows where. Please report it.',
   autoPause: (count: number, since: string): Rich =>
     say`${bold(plural(count, { one: 'I paused a task', other: 'I paused {n} tasks' }))} after too many failures in a row, ${since}:`,
@@ -253,10 +263,7 @@ export const reminderTexts = {
     );
   },
   renewedBy: (name: string, tasks: number): string =>
-    plural(tasks, {
-      one: `Renewed by ${name}, who owns it now`,
-      other: `Renewed by ${name}, who owns these {n} tasks now`,
-    }),
+    `Renewed by ${name}, who owns ${plural(tasks, { one: 'it', other: 'these {n} tasks' })} now`,
   renewedBefore: 'Already renewed: it can run',
 
   history: {

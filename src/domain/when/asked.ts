@@ -121,7 +121,7 @@ function readingOf({ text, edits, reads }: Way, whole: string, setting: Setting,
 /** The first moment that a question in a question names. */
 function firstNext({ details }: AppError): string | null {
   const found: unknown = details?.['readings'] ?? details?.['offers'];
-  const [first]: unknown[] = Array.isArray(found) ? found : [];
+  const first: unknown = Array.isArray(found) ? (found as readonly unknown[])[0] : null;
   const next: unknown = typeof first === 'object' && first !== null && 'next' in first ? first.next : null;
   return typeof next === 'string' ? next : null;
 }

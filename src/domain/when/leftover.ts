@@ -135,31 +135,22 @@ function firstIn(patterns: readonly RegExp[], text: string): RegExpExecArray | n
   return null;
 }
 
+/** What belongs to the time right before the text. */
+function behindTime(own: string, { isSeries, endsBare, endsOpen }: Beside): RegExpExecArray | null {
+  const more = [...(endsBare ? [FIGURES] : []), ...(endsOpen ? [PARTS] : []), ...(isSeries ? [] : [ADVERB])];
+  return firstIn([...BEHIND, ...more], own);
+}
+
 /** The place in this text that looks like a time; null where none does. */
-export function suspectIn(
-  { text, begin, end, isBehind, isBefore }: Leftover,
-  { isSeries, endsBare, endsOpen, hasDay }: Beside,
-): Suspect | null {
+export function suspectIn({ text, begin, end, isBehind, isBefore }: Leftover, time: Beside): Suspect | null {
   const own = text.slice(begin, end);
-  const behind = isBehind
-    ? firstIn(
-        [...BEHIND, ...(endsBare ? [FIGURES] : []), ...(endsOpen ? [PARTS] : []), ...(isSeries ? [] : [ADVERB])],
-        own,
-      )
-    : null;
-  const head = begin === 0 || !isBehind ? firstIn(isSeries ? [] : [ADVERB], own) : null;
+  const { isSeries, hasDay } = time;
+  const first = isBehind ? behindTime(own, time) : firstIn(isSeries ? [] : [ADVERB], own);
   const dangling = isBefore ? BEFORE.exec(own) : null;
-  const found =
-    behind ??
-    head ??
-    firstIn([...ANYWHERE, ...(isSeries ? SERIES : ONCE), ...LAST, ...(hasDay ? [] : FEASTS)], own) ??
-    dangling ??
-    (isBefore ? EVERY_BEFORE.exec(own) : null);
+  const anywhere = [...ANYWHERE, ...(isSeries ? SERIES : ONCE), ...LAST, ...(hasDay ? [] : FEASTS)];
+  const found = first ?? firstIn(anywhere, own) ?? dangling ?? (isBefore ? EVERY_BEFORE.exec(own) : null);
   if (found === null) return null;
   const lead = found[0].length - found[0].trimStart().length;
-  return {
-    begin: begin + found.index + lead,
-    end: begin + found.index + found[0].trimEnd().length,
-    isDangling: found === dangling,
-  };
+  const last = begin + found.index + found[0].trimEnd().length;
+  return { begin: begin + found.index + lead, end: last, isDangling: found === dangling };
 }

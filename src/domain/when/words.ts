@@ -24,7 +24,7 @@ export interface WordsRead {
 }
 
 /** So many letters are looked at from the beginning of a line, and as many from its end. */
-const WINDOW = 300;
+const WINDOW = 240;
 
 /** Small letters of one line, in its place among all that was written; the middle of a long line is not looked at. */
 function lineOf(whole: string, begin: number, language: Language): Line {

@@ -83,7 +83,7 @@ function isOnDays(group: Group): boolean {
   return days?.kind === 'weekdays' || rhythm.unit === 'day';
 }
 
-function contradiction(): AppError {
+export function contradiction(): AppError {
   return refusal('any', 'contradiction', 'Parts of this time do not fit together; keep one of them.');
 }
 

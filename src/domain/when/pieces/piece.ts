@@ -232,24 +232,15 @@ function policies(cursor: Cursor): Content | null {
 /** Days, or days that come back, behind which a number is an hour. */
 function takesHour(before: readonly Piece[], cursor: Cursor): boolean {
   const last = before.at(-1);
-  // In "on the 1st, 15" a day is counted on.
-  if (
-    last?.is === 'days' &&
-    last.days.kind === 'monthDays' &&
-    /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()))
-  )
-    return false;
+  if (last === undefined) return false;
   const isTimed = before.some(({ is }) => is === 'times' || is === 'wait');
-  if (last === undefined || (isTimed && last.is !== 'days' && last.is !== 'rhythm')) return false;
-  if (
-    last.is === 'rhythm' &&
-    last.days?.kind === 'monthDays' &&
-    /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()))
-  )
-    return false;
-  if (last.is === 'rhythm')
-    return last.rhythm.kind === 'calendar' && (last.days !== null || last.rhythm.unit === 'day');
-  return last.is === 'days' || last.is === 'part';
+  if (last.is === 'part') return !isTimed;
+  if (last.is !== 'days' && last.is !== 'rhythm') return false;
+  // In "on the 1st, 15" a day is counted on.
+  const isList = /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()));
+  if (last.days?.kind === 'monthDays' && isList) return false;
+  if (last.is === 'days') return true;
+  return last.rhythm.kind === 'calendar' && (last.days !== null || last.rhythm.unit === 'day');
 }
 
 /** A zone stands right behind a time, or behind days that have one. */

@@ -103,7 +103,9 @@ interface Reading {
 }
 
 function readingOf({ text, edits, reads }: Way, whole: string, setting: Setting, depth: number): Reading | null {
-  const when = edited(whole, edits).trim();
+  const when = edited(whole, edits)
+    .trim()
+    .replaceAll(/\n[ ,]+/g, '\n');
   if (depth >= DEPTH_MAX) return { text, when, next: null };
   try {
     const { schedule, text: left } = read(when, setting, depth + 1);

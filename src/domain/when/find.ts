@@ -91,7 +91,7 @@ function plainPiece(cursor: Cursor, at: number, pieces: readonly Piece[]): Piece
 /** No time that a person writes has more parts. */
 const PIECES_MAX = 24;
 
-export function runsIn({ plain, begin, end, language }: Line): readonly Run[] {
+function runsIn({ plain, begin, end, language }: Line): readonly Run[] {
   const cursor = new Cursor(plain.slice(0, end + 1), language);
   const runs: Run[] = [];
   START.lastIndex = begin;

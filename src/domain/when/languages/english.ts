@@ -123,7 +123,7 @@ export const english: Language = {
     dayBefore: 'the\\s+(?:day|night)\\s+before|the\\s+eve\\s+of',
     dayAfterTomorrow: '(?:the\\s+)?day\\s+after\\s+tomorrow|overmorrow',
     except:
-      "except(?:ing)?(?:\\s+for)?|excluding|apart\\s+from|other\\s+than|but\\s+(?:not|never)|just\\s+not|not|never|but\\s+no|no|minus|without|skipping|skip|unless(?:\\s+it'?s)?",
+      "except(?:ing)?(?:\\s+for)?|excluding|apart\\s+from|other\\s+than|but\\s+(?:not|never)|just\\s+not|not|never|but\\s+no|but|no|minus|without|skipping|skip|unless(?:\\s+it'?s)?",
     every: 'every|each|ev|evry|once\\s+every',
     for: 'for',
     fortnight: 'fortnight',

@@ -51,10 +51,9 @@ function onceSchedules(group: Group, { reading }: Context): readonly Schedule[] 
   return momentsOf(group, reading).map((at) => parseSchedule({ kind: 'once', once_at: iso(at), timezone }, now));
 }
 
-function askRhythm({ wait, begin, end }: Group, reading: Reading): void {
-  if (wait === null || !isShort(wait)) return;
+function askRhythm({ wait, isLength, begin, end }: Group, reading: Reading): void {
+  if (!isLength || wait === null || !isShort(wait)) return;
   const said = reading.whole.slice(begin, end).trim();
-  if (/^(?:in|after|within|timer|set)\b|\b(?:now|later|time)$/i.test(said)) return;
   throw new Question(`Once, in ${said}, or every ${said}?`, [
     { text: `Once, in ${said}`, edits: [{ begin, end, text: `in ${said}` }] },
     { text: `Every ${said}`, edits: [{ begin, end, text: `every ${said}` }] },

@@ -25,6 +25,8 @@ export interface Group {
   minutes: readonly number[] | null;
   hours: { readonly from: ClockTime; readonly to: ClockTime } | null;
   wait: Amount | null;
+  /** Nothing says whether it is waited for, or comes back. */
+  isLength: boolean;
 }
 
 /** All that the pieces of a time say together. */
@@ -54,6 +56,7 @@ function emptyGroup({ begin, end }: Piece): Group {
     minutes: null,
     hours: null,
     wait: null,
+    isLength: false,
   };
 }
 
@@ -128,10 +131,12 @@ class Planner {
         return undefined;
       }
       case 'wait':
-      case 'length':
-        this.group(piece, (last) => last.wait !== null || last.rhythm !== null || last.days !== null).wait =
-          piece.amount;
+      case 'length': {
+        const group = this.group(piece, (last) => last.wait !== null || last.rhythm !== null || last.days !== null);
+        group.wait = piece.amount;
+        group.isLength = piece.is === 'length';
         return undefined;
+      }
       case 'hours':
       case 'minutes':
         return this.within(piece);

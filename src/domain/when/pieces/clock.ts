@@ -110,7 +110,7 @@ function dottedTime(cursor: Cursor, isSure: boolean): ClockTime | null {
 }
 
 /** Behind such a word or sign a figure counts or measures. */
-export const MEASURED =
+const MEASURED =
   /(?<=\d)x\b|\s*(?:[%\p{Sc}°"*+=]|(?:eur|euros?|usd|dollars?|bucks|gbp|pounds?|chf|cents?|percent|degrees?|k?g|kilos?|lbs?|oz|k?m|cm|mm|miles?|l|litres?|liters?|ml|times|pages?|people|persons?|pm2|mb|gb|million|points?|sets|reps|cups?)(?![\p{L}\p{N}]))/uy;
 
 function quarterTime(cursor: Cursor): ClockTime | null {

@@ -73,7 +73,9 @@ function length(cursor: Cursor): Content | null {
   const from = cursor.begin();
   const amount = amountAt(cursor);
   const isClockLike = /^\d{1,2}h(?:[0-5]\d)?$/.test(cursor.text.slice(from, cursor.at));
-  return amount === null || isClockLike ? null : { is: 'length', amount };
+  // "Half an hour before lunch" is no length of a wait.
+  const isRelative = cursor.has(/\s+(?:before|after|prior)\b/uy);
+  return amount === null || isClockLike || isRelative ? null : { is: 'length', amount };
 }
 
 /** `in a couple of hours` is a wait; what says no number is vague. */

@@ -12,7 +12,7 @@ CREATE TABLE "standing" (
 --> statement-breakpoint
 ALTER TABLE "chats" ADD COLUMN "shared_topic" bigint;--> statement-breakpoint
 ALTER TABLE "tasks" ADD COLUMN "topic_shared" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
-CREATE INDEX "standing_due" ON "standing" USING btree ("chat_id","due_at") WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX "standing_due" ON "standing" USING btree ("due_at","chat_id") WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX "standing_task" ON "standing" USING btree ("task_id");--> statement-breakpoint
 INSERT INTO standing (id, kind, task_id, chat_id, delivery_id, due_at, created_at)
 	SELECT 'card:' || t.id, 'card', t.id, t.chat_id, max(d.id), 0, max(d.created_at) FROM tasks t JOIN deliveries d ON d.task_id = t.id

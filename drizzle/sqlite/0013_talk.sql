@@ -10,7 +10,7 @@ CREATE TABLE `standing` (
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `standing_due` ON `standing` (`chat_id`,`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX `standing_due` ON `standing` (`due_at`,`chat_id`) WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX `standing_task` ON `standing` (`task_id`);--> statement-breakpoint
 ALTER TABLE `chats` ADD `shared_topic` integer;--> statement-breakpoint
 ALTER TABLE `tasks` ADD `topic_shared` integer DEFAULT 0 NOT NULL;--> statement-breakpoint

@@ -16,7 +16,14 @@ const skipBody = strict({
     description: 'The next run as the person saw it. When another is next by now, nothing is skipped.',
   }),
 }).prefault({});
-const snoozeBody = strict({ for: duration.optional(), until: instantSent.optional() })
+const snoozeBody = strict({
+  for: duration.optional(),
+  until: instantSent.optional(),
+  task_run_id: z.string().max(64).optional().meta({
+    description:
+      'The task_run whose result is put off; without it, the latest one. Each result has a snooze of its own.',
+  }),
+})
   .refine((body) => (body.for === undefined) !== (body.until === undefined), {
     error: 'name either "for", a duration such as PT10M, or "until", an instant',
   })
@@ -39,6 +46,15 @@ const undoneTask = strict({
   task: taskAnswer,
   entry_id: entryId,
   undone: strict({ entry_id: z.string(), verb: z.string(), at: instant }),
+});
+
+const snoozedTask = strict({
+  task: taskAnswer,
+  entry_id: entryId,
+  until: instant.meta({ description: 'When it comes again.' }),
+  moved_from: instant
+    .nullable()
+    .meta({ description: 'When it was to come, where this result had been snoozed before.' }),
 });
 
 const verb = { tag: 'tasks', params: taskParams, body: noBody, idempotent: true, answer: changedTask } as const;
@@ -85,6 +101,7 @@ export const verbOperations = {
     ...verb,
     summary: 'Run a task once more later, beside its schedule',
     body: snoozeBody,
+    answer: snoozedTask,
   }),
   restoreTask: operation('post', `${path}/restore`, {
     ...verb,

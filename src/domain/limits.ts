@@ -77,6 +77,9 @@ export const queueLengthMax = 10;
 export const skipMax = 100;
 /** A snooze is for later today or next week; what is farther away is a task of its own. */
 export const snoozeMaxMs = 366 * day;
+
+/** More snoozes of one task at a time are a schedule of its own. */
+export const snoozesMax = 20;
 /** A pause that ends by itself is told at its start, and people forget what was longer ago. */
 export const pauseMaxMs = 5 * 366 * day;
 /** Undo reaches back so far; after that too much has happened on top. */
@@ -124,7 +127,6 @@ export const timeoutsDefaultMs = {
   message: 10 * second,
   echo: 30 * second,
 } as const;
-
 /** Telegram's own limit for one message, in UTF-16 units. */
 export const messagePartLengthMax = 4096;
 /** Telegram's limit for the words below a picture or another file. */
@@ -169,7 +171,6 @@ export const budgetWaitMaxMs = minute;
 export const refusalsPerSecond = 5;
 /** A toast, a reaction or a question about a person is not made any more after this: Telegram forgets a callback by then. */
 export const asideWaitMaxMs = 10 * second;
-
 /** Timers overflow, machines sleep and hints get lost, so no loop sleeps longer. */
 export const sleepMaxMs = 30 * second;
 /** A loop whose step failed tries again after this, doubling up to the cap: all goes on soon after the database is back. */
@@ -184,12 +185,10 @@ export const lockAnswerMs = 4 * second;
 export const lockRetryMs = 500;
 /** A Postgres that says that it is starting up is asked so often by the start of a server, which is a minute. */
 export const startTriesMax = minute / lockRetryMs;
-
 /** The pause after so many failures in a row: it doubles up to a cap. */
 export function backoffMs(failures: number, firstMs = stepBackoffMs, maxMs = stepBackoffMaxMs): number {
   return Math.min(firstMs * 2 ** Math.min(failures - 1, 10), maxMs);
 }
-
 /** A result that the database refused in every form is offered again after this. */
 export const refusedRetryMs = minute;
 /** Slots of one task that may be dispatched in one step, where a long grace holds for many. */
@@ -253,7 +252,6 @@ export const choreRestMs = 10 * second;
  * what a run retries itself is guarded by the run's own row, which stays for as long as the run lives.
  */
 export const idempotencyRetentionMs = day;
-
 /** A hundred years; more than that is a mistaken unit. */
 export const retentionDaysMax = 36_500;
 /** The night counts back through so many runs of each task that keeps a number of them. */
@@ -270,7 +268,6 @@ export const taskVersionsKept = 50;
 export const inboxRetentionMs = 30 * day;
 /** Keys, drafts and notes that have expired are of no use to anybody, but there is no hurry either. */
 export const expiredEveryMs = hour;
-
 /** Rows of one table that the audit looks at in one transaction. */
 export const auditPageMax = 200;
 /** Rows of one table, newest first, that the audit of the night looks at; older ones were looked at in nights before. */
@@ -292,7 +289,6 @@ export const slotAccountPage = 100;
 /** Slots in one night, so that hundreds of tasks that run each second do not keep somebody waiting who asked for an audit. */
 export const slotSampleSlotsMax = 300_000;
 export const slotSampleWindowMs = day;
-
 /** After the start of the night: before the audit, which tells of what the review has found. */
 export const slotReviewAfterMs = 10 * minute;
 /** Slots of one task that are put to the second opinion: a year of a monthly one. */
@@ -309,10 +305,8 @@ export const differenceShownMax = 3;
 export const differencesKeptMax = 50;
 /** A difference that was not seen again for so long is no finding any more. */
 export const differenceKeptMs = 3 * day;
-
 /** A backup that failed is tried again after this. */
 export const backupRetryMs = hour;
-
 /** A sign of life lets a start tell when the process before it was last there, against a commit that each costs. */
 export const signOfLifeMs = 30 * second;
 /** A sign that cannot be written is tried again so soon: the first that can tells until when nothing could be. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Asked, readAsked } from '../../src/domain/when/asked.ts';
+import { type Asked, readAnywhere } from '../../src/domain/when/asked.ts';
 import { commands } from '../../src/telegram/chat/commands.ts';
 import { lab, stopBots } from '../e2e/bot.ts';
 import { aTalkingBot, madeWithTopic } from '../e2e/dialogue.ts';
@@ -23,7 +23,7 @@ const setting = { timezone: 'Europe/Madrid', now: Date.parse('2026-11-18T10:00:0
 
 function kindOf(words: string): Asked['schedule']['kind'] | 'refused' {
   try {
-    return readAsked(words, setting).schedule.kind;
+    return readAnywhere(words, setting).schedule.kind;
   } catch {
     return 'refused';
   }
@@ -116,7 +116,20 @@ const isCommand = (words: string) => commands.some(({ name }) => name === /^\/(\
 const typed = matched(pages, /`(\/[a-z]+(?: [^`]*)?)`/g).filter(isCommand);
 
 /** They are said as a reply to a message of the bot. */
-const replies = ['/snooze 2h', 'done', 'later', 'tomorrow 9', 'why?'];
+const replies = [
+  '/snooze 2h',
+  'done',
+  'not yet',
+  'in 10 minutes',
+  'tomorrow 9',
+  'skip',
+  'pause',
+  'resume',
+  'edit 18:00',
+  'why?',
+  'stop',
+  'delete',
+];
 /** They are said as a reply to a message of somebody else. */
 const forwards = ['/new friday at 9', 'schedule this friday at 9'];
 /** Settings that must hold before it makes a difference. */
@@ -126,7 +139,8 @@ const elsewhere = /^\/(?:topic delete|cancel|why|history|start x)$/;
 
 async function answerTo(words: string): Promise<string> {
   const talk: Talk = await aTalk();
-  for (const title of ['Water the plants', 'Bins out', 'Lunch']) await talk.make(`every day at 12 ${title}`);
+  for (const title of ['Water the plants', 'Bins out', 'Lunch', 'Weekly report', 'Retro'])
+    await talk.make(`every day at 12 ${title}`);
   for (const [pattern, first] of before) if (pattern.test(words)) await talk.ask(first, { person: root });
   return talk.tells(words, { person: root });
 }

@@ -277,7 +277,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     restore: async () => changed,
     skip: async () => ({ ...changed, slots: [] }),
     unskip: async () => changed,
-    snooze: async () => changed,
+    snooze: async () => ({ ...changed, until: 0, movedFrom: null }),
     answer: async () => changed,
     cancel: async () => changed,
     unbindTopic: async () => 'unbound',

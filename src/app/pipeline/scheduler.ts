@@ -133,6 +133,7 @@ function costOf(decision: SlotPlan | Quarantine): number {
 function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: number): Admission | Quarantine {
   return isolate(deps, waiting.task, (task): Admission => {
     const occurrence = { occurrenceId: waiting.id, taskId: task.id };
+    if (waiting.isHeld) return { ...occurrence, skip: 'paused' };
     const fault = grantFault(task.grant, actionScope(task.action.kind), now);
     if (fault !== null) return { ...occurrence, skip: fault };
     const policy = policyFor(task);

@@ -54,6 +54,8 @@ export interface NewMessage {
   readonly readyAt?: number;
   /** Without a sound. */
   readonly silent?: true;
+  /** It keeps nobody waiting, and yields to all else. */
+  readonly isTidying?: true;
 }
 
 /** A new message to a thread that belongs to no task and is never too late. */
@@ -140,6 +142,12 @@ export interface StaleMember extends Pick<Member, 'chatId' | 'userId'> {
 export interface ChatTasks {
   readonly tasks: readonly Task[];
   readonly total: number;
+}
+
+export interface OpenSnooze {
+  readonly at: number;
+  /** A pause that came after it has to end before it, or it does not come. */
+  readonly isHeld: boolean;
 }
 
 export type Titled = Pick<Task, 'id' | 'number' | 'title' | 'state'>;
@@ -294,11 +302,11 @@ export interface ChatStore {
   titlesIn(chatId: string, deletedSince: number): Promise<readonly Titled[]>;
   /** Failing first, then by the next slot. */
   chatTasks(query: ChatTasksQuery): Promise<ChatTasks>;
-  /** The instants to which tasks are snoozed, by the id of the task; those that are not are left out. */
-  snoozesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Open snoozes of tasks, soonest first, by the id of the task; tasks without one are left out. */
+  snoozesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, readonly OpenSnooze[]>>;
   /** Tasks of the chat that may run before the instant, soonest first, with what decides when. */
   plannedBefore(chatId: string, until: number, limit: number): Promise<readonly Planned[]>;
-  /** Tasks of the chat that are snoozed to an instant before that one, soonest first. */
+  /** Tasks of the chat that are snoozed to an instant before that one, soonest first, without those that a pause holds. */
   snoozedBefore(
     chatId: string,
     until: number,

@@ -43,7 +43,7 @@ export interface NewOccurrence extends PlannedOccurrence {
   readonly id: string;
   readonly runId: string | null;
   readonly lateMs: number;
-  /** For a retry or a replay: the occurrence that is done again. */
+  /** For a retry or a replay: the occurrence that is done again; for a snooze: the one whose result is put off. */
   readonly replayOf?: string;
 }
 
@@ -77,6 +77,8 @@ export interface WaitingOccurrence {
   readonly slotAt: number;
   readonly source: OccurrenceSource;
   readonly lateMs: number;
+  /** The task was paused after this was asked for, and is paused still. */
+  readonly isHeld: boolean;
   readonly task: DueTask | Unreadable;
 }
 

@@ -47,6 +47,11 @@ export interface AuditRow extends Omit<Deed, 'taskId' | 'traceId'> {
   readonly verb: DeedVerb;
 }
 
+export interface Snooze {
+  readonly slotAt: number;
+  readonly replayOf: string | null;
+}
+
 /** A task under its lock, with what a decision about it needs. */
 export interface TaskScene {
   readonly task: Task;
@@ -61,8 +66,10 @@ export interface TaskScene {
   readonly unused: readonly number[];
   /** Questions about missed slots that wait for a person. */
   readonly questions: readonly string[];
-  /** The instant of the open snooze. */
-  readonly snoozedTo: number | null;
+  /** Open snoozes, soonest first, each with the occurrence whose result it puts off. */
+  readonly snoozes: readonly Snooze[];
+  /** The occurrence whose result is meant, when that was asked for; null where there is none. */
+  readonly result?: string | null;
   /** Retries and replays of the occurrence that was asked about, newest first. */
   readonly replays: readonly Pick<TaskRun, 'id' | 'source' | 'status'>[];
   /** Its latest rows of the audit, newest first, when they were asked for. */
@@ -130,8 +137,8 @@ export interface TaskChange {
   readonly unskip: readonly number[];
   /** Slots to come that are skipped again, because the change that gave them up is taken back. */
   readonly reskip: readonly NewOccurrence[];
-  /** Ends the open snooze with this reason. */
-  readonly endSnooze: Reason | null;
+  /** Ends the open snooze of that instant with this reason. */
+  readonly endSnooze: { readonly slotAt: number; readonly reason: Reason } | null;
   /** Answers open questions: the slots run after all, or they do not. */
   readonly answer: { readonly run: readonly string[]; readonly skip: readonly string[] } | null;
   readonly audit: { readonly verb: TaskVerb; readonly before: Facts | null; readonly after: Facts | null } | null;
@@ -167,13 +174,18 @@ export interface ChangeRequest {
   readonly traceId?: string | null | undefined;
   /** Held when a task that was completed or deleted gets something to do again. */
   readonly quota: Quota;
-  /** More that the decision wants to see: the latest rows of the audit, or the repeats of an occurrence. */
+  /** More that the decision wants to see: the latest rows of the audit, the repeats of an occurrence, a result. */
   readonly look?: Look;
   /** How the task goes on first where its pause is over and nobody has noticed yet; its `nextAt` is that end. */
   readonly endPause?: (due: DueTask | Unreadable) => Resume | Quarantine;
 }
 
-type Look = { readonly recent: true } | { readonly replaysOf: string } | { readonly place: Thread };
+/** `resultOf` null means the latest result. */
+type Look =
+  | { readonly recent: true }
+  | { readonly replaysOf: string }
+  | { readonly resultOf: string | null }
+  | { readonly place: Thread };
 
 export interface Changed {
   readonly task: Task;

@@ -2,6 +2,7 @@ import type { PlannedOccurrence } from '../../domain/due.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
+import type { Reason } from '../../domain/occurrence.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
@@ -9,7 +10,7 @@ import { policyFor, requestOf, type RunnableTask } from '../pipeline/run-request
 import { isSlotOf, type SlotPlanDeps } from '../pipeline/slot-plans.ts';
 import type { Ids } from '../ports/outside.ts';
 import { type TaskScene, noChange, type TaskChange } from '../ports/tasks.ts';
-import { refuseDeleted } from './verbs.ts';
+import { refuseDeleted, type VerbScene } from './verbs.ts';
 
 /** Slots that a person decides about alone have no question to them and cannot be late. */
 export const onTime = { decideBy: null, runId: null, lateMs: 0 } as const;
@@ -80,31 +81,54 @@ function waiting(scene: TaskScene, overlap: Policy['overlap']): Admitted {
   throw runInProgress(scene);
 }
 
+/** A snooze as it was asked for, and what it told. */
+export interface Snoozed {
+  readonly until: number;
+  /** The instant that it took the place of, where the same result had been put off before. */
+  readonly movedFrom: number | null;
+}
+
 /**
- * Runs a task once more at a later time, beside its schedule. There is one snooze for each task: snoozing again moves it,
- * and to the same time changes nothing.
+ * Brings a result once more at a later time, beside the schedule. Each result has a snooze of its own: putting it off again
+ * moves that, and to the same time changes nothing. Where no result is named the latest one is meant.
  */
-export function planSnooze(ids: Ids, scene: TaskScene, { until, now }: { until: number; now: number }): TaskChange {
+export function planSnooze(ids: Ids, verbScene: VerbScene, until: number): TaskChange & { told: Snoozed } {
+  const { scene, now } = verbScene;
   refuseDeleted(scene);
   refuseOutside(scene, until, now);
-  const { snoozedTo } = scene;
+  const of = scene.result ?? null;
+  const own = scene.snoozes.find(({ replayOf }) => replayOf === of) ?? null;
+  const movedFrom = own?.slotAt ?? null;
   // The instant may have moved by a few milliseconds to one that is free, so the two are compared as they are stored.
-  const others = { ...scene, taken: new Set([...scene.taken].filter((slot) => slot !== snoozedTo)) };
+  const others = { ...scene, taken: new Set([...scene.taken].filter((slot) => slot !== movedFrom)) };
   const slotAt = freeSlot(others, until);
-  if (slotAt === snoozedTo) return noChange;
+  const told = { until: slotAt, movedFrom: slotAt === movedFrom ? null : movedFrom };
+  if (slotAt === movedFrom) return { ...noChange, told };
+  if (own === null && scene.snoozes.length >= limits.snoozesMax) throw tooManySnoozes();
+  const occurrence = { ...onTime, id: ids.next(), slotAt, source: 'snooze', status: 'pending', reason: null } as const;
   return {
     ...noChange,
-    endSnooze: snoozedTo === null ? null : 'replaced',
-    manual: {
-      occurrence: { ...onTime, id: ids.next(), slotAt, source: 'snooze', status: 'pending', reason: null },
-      run: null,
-    },
+    ...(movedFrom === null ? {} : endingSnooze(verbScene, movedFrom, 'replaced')),
+    manual: { occurrence: of === null ? occurrence : { ...occurrence, replayOf: of }, run: null },
     audit: {
       verb: 'snooze',
-      before: snoozedTo === null ? null : { until: iso(snoozedTo) },
-      after: { until: iso(slotAt) },
+      before: movedFrom === null ? null : { until: iso(movedFrom) },
+      after: { until: iso(slotAt), ...(of === null ? {} : { of }) },
     },
+    told,
   };
+}
+
+/** A timing that came after the snooze may mean its instant: then that is a slot of the schedule again. */
+export function endingSnooze({ scene: { task }, claims, nextAt }: VerbScene, slotAt: number, reason: Reason) {
+  const endSnooze = { slotAt, reason };
+  if (!isSlotOf(task, slotAt)) return { endSnooze };
+  const isNext = nextAt !== null && slotAt < nextAt;
+  return { endSnooze, unskip: [slotAt], ...(isNext ? { claims, set: { nextAt: slotAt } } : {}) };
+}
+
+function tooManySnoozes(): AppError {
+  return invalid('until', `This task has ${limits.snoozesMax} snoozes already. Let one come, or move one of them.`);
 }
 
 function refuseOutside({ task }: TaskScene, until: number, now: number): void {

@@ -22,7 +22,7 @@ import {
 } from '../ports/tasks.ts';
 import { filled } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
-import { planRunNow, planSnooze } from './by-hand.ts';
+import { planRunNow, planSnooze, type Snoozed } from './by-hand.ts';
 import { createTask, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
 import { withTemplates } from './definition.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
@@ -87,10 +87,7 @@ export function createTasks(deps: TasksDeps) {
     restore: (target: Target) => change(deps, { target, verb: ['restore'], look: { recent: true } }, planRestore),
     skip: skip.bind(null, deps),
     unskip: (target: Target) => change(deps, { target, verb: ['unskip'] }, (scene) => planUnskip(scene, null)),
-    snooze: (target: Target, until: number | { readonly forMs: number }) =>
-      change(deps, { target, verb: ['snooze', until] }, ({ scene, now }) =>
-        planSnooze(ids, scene, { until: typeof until === 'number' ? until : now + until.forMs, now }),
-      ),
+    snooze: snooze.bind(null, deps),
     /** Says what becomes of missed slots about which it asks. */
     answer: (target: Target, choice: MissedAnswer) =>
       change(deps, { target, verb: ['answer', choice] }, (scene) => planAnswer(scene, choice)),
@@ -221,6 +218,20 @@ async function skip(deps: TasksDeps, target: Target, skipping: Skip): Promise<Sk
     const planned = planSkip(deps.ids, scene, skipping);
     return { ...planned, told: { slots: slotsTold(planned.audit?.after ?? null) } };
   });
+  return { ...changed, ...changed.told };
+}
+
+/** `of` is the occurrence whose result is put off; the latest one where none is named. */
+async function snooze(
+  deps: TasksDeps,
+  target: Target,
+  until: number | { readonly forMs: number },
+  of: string | null = null,
+): Promise<Changed & Snoozed> {
+  const verb = ['snooze', until, ...(of === null ? [] : [of])] as const;
+  const changed = await changeTelling(deps, { target, verb, look: { resultOf: of } }, (scene) =>
+    planSnooze(deps.ids, scene, typeof until === 'number' ? until : scene.now + until.forMs),
+  );
   return { ...changed, ...changed.told };
 }
 

@@ -8,7 +8,7 @@ import type { Task } from '../../domain/task.ts';
 import { policyFor } from '../pipeline/run-requests.ts';
 import type { Ids } from '../ports/outside.ts';
 import { noChange, type AuditRow, type TaskChange } from '../ports/tasks.ts';
-import { planSnooze } from './by-hand.ts';
+import { endingSnooze, planSnooze } from './by-hand.ts';
 import type { Rules } from './definition.ts';
 import { editTask, editableFields, type TaskPatch, type Editable } from './edit.ts';
 import { planSkip, planUnskip, skippedAt, slotsTold, toldSlots } from './skip.ts';
@@ -192,13 +192,19 @@ function switchedBack(undoing: Undoing, { verb, before, stateBefore }: AuditRow)
 }
 
 /** The snooze that the entry made ends, or goes back to where the entry had moved it from. */
-function unsnoozed({ scene, ids, now }: Undoing, entry: AuditRow): TaskChange {
-  const { snoozedTo } = scene;
-  if (snoozedTo === null || snoozedTo !== instantIn(entry.after)) return noChange;
+function unsnoozed(undoing: Undoing, entry: AuditRow): TaskChange {
+  const { scene, ids, now } = undoing;
+  const own = scene.snoozes.find(({ slotAt }) => slotAt === instantIn(entry.after));
+  if (own === undefined) return noChange;
   const until = instantIn(entry.before);
   const isBack = until !== null && until > now;
-  const change = isBack ? planSnooze(ids, scene, { until, now }) : noChange;
-  return { ...change, endSnooze: 'undone', audit: { verb: 'undo', before: entry.after, after: entry.before } };
+  const change = isBack ? planSnooze(ids, { ...undoing, scene: { ...scene, result: own.replayOf } }, until) : noChange;
+  return {
+    ...change,
+    ...endingSnooze(undoing, own.slotAt, 'undone'),
+    audit: { verb: 'undo', before: entry.after, after: entry.before },
+    told: null,
+  };
 }
 
 function instantIn(facts: AuditRow['before']): number | null {

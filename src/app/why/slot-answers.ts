@@ -49,13 +49,21 @@ function tell(one: Case, row: SlotRow): Told {
   }
 }
 
-function tellPending(one: Case, { slotAt, source, reason, replayOfSlot }: SlotRow): Told {
+/** A pause holds what was snoozed before it. */
+function isHeld({ timeline: { rows } }: Case, createdAt: number): boolean {
+  const { state, paused } = rows.task;
+  return state === 'paused' && paused !== null && createdAt < paused.at;
+}
+
+function tellPending(one: Case, row: SlotRow): Told {
+  const { slotAt, source, reason, createdAt } = row;
   if (source === 'snooze' && slotAt > one.timeline.now) {
     const { asker } = one;
     const who = asker === null ? '' : ` by ${actorText(asker.actor)} ${on(one, asker.at)}`;
-    return { decision: 'planned', cause: 'snooze', text: `planned: it was snoozed to this time${who}` };
+    const held = isHeld(one, createdAt) ? ', and comes if the task is resumed before' : '';
+    return { decision: 'planned', cause: 'snooze', text: `planned: it was snoozed to this time${who}${held}` };
   }
-  const asked = askedFor[source](one) + againText(one, replayOfSlot);
+  const asked = askedFor[source](one) + againText(one, row);
   if (reason === null) return { decision: 'waiting', cause: 'admission', text: `waiting to be started${asked}` };
   const madeUpFor = source === 'catch_up' && reason === 'ask' ? '' : asked;
   return { decision: 'waiting', cause: reason, text: `waiting ${sentenceFor(reason, one)}${madeUpFor}` };
@@ -75,7 +83,7 @@ function tellRunning(one: Case, row: SlotRow): Told {
   return {
     decision: 'running',
     cause: run?.status ?? 'dispatched',
-    text: `${runText(one, row)}${askedFor[row.source](one)}${againText(one, row.replayOfSlot)}${
+    text: `${runText(one, row)}${askedFor[row.source](one)}${againText(one, row)}${
       run?.status === 'backoff' ? errorText(lastError(row)) : ''
     }`,
   };
@@ -98,7 +106,7 @@ function tellDone(one: Case, row: SlotRow): Told {
   const waited = startedAfter - row.lateMs > noticeableMs;
   const when = late ? ` late, ${on(one, slotAt + startedAfter)}` : '';
   const after = isByHand(row.source) && !waited ? '' : `${afterText(startedAfter)}${waited ? waitText(row) : ''}`;
-  const asked = askedFor[row.source](one) + againText(one, row.replayOfSlot);
+  const asked = askedFor[row.source](one) + againText(one, row);
   return {
     decision: late ? 'late' : 'ran',
     cause: row.reason ?? row.source,
@@ -122,8 +130,9 @@ function waitText({ run }: SlotRow): string {
   return jitter ? ', delayed by the policy jitter' : ', as it had to wait';
 }
 
-function againText({ timeline: { about } }: Case, slot: number | null): string {
-  return slot === null ? '' : ` of ${about.full(slot)}`;
+/** A snooze puts off what everybody saw, so its words say enough. */
+function againText({ timeline: { about } }: Case, { source, replayOfSlot: slot }: SlotRow): string {
+  return slot === null || source === 'snooze' ? '' : ` of ${about.full(slot)}`;
 }
 
 function triesText({ run }: SlotRow): string {
@@ -134,14 +143,14 @@ function triesText({ run }: SlotRow): string {
 function failureText(one: Case, row: SlotRow): string {
   const count = row.run?.attempts.length ?? 0;
   const tries = count > 1 ? ` after ${counted(count, 'attempt')}` : count === 0 ? ' before it could start' : '';
-  const asked = askedFor[row.source](one) + againText(one, row.replayOfSlot);
+  const asked = askedFor[row.source](one) + againText(one, row);
   return `failed${tries}${asked}${errorText(row.error ?? lastError(row))}`;
 }
 
 function endText(one: Case, row: SlotRow): string {
   const asked = askedFor[row.source](one);
   // A catch-up that ended like this made up for nothing, whatever was meant to happen.
-  const by = row.source === 'catch_up' ? '' : asked + againText(one, row.replayOfSlot);
+  const by = row.source === 'catch_up' ? '' : asked + againText(one, row);
   if (row.reason === 'skip' && row.slotAt > one.timeline.now) return aheadText(one);
   if (row.reason === null) return `${row.status}${by}${errorText(row.error)}`;
   const sign = row.status === 'missed' ? ';' : by === '' && row.reason === 'cancelled' ? '' : ',';

@@ -1,5 +1,3 @@
-import { minuteOf } from '../../app/why/moments.ts';
-import { iso } from '../../domain/schedule/time/calendar.ts';
 import { durationText } from '../../domain/schedule/time/duration.ts';
 import type { AnswerOf } from '../client.ts';
 import { usage } from '../faults.ts';
@@ -67,8 +65,8 @@ export const doingVerbs = [
     about:
       'When: how long from now, such as 10m, 2h or P1D, or when it is to be, such as "tomorrow 9:00" or an instant.',
     examples: ['cronogram task snooze 3 10m', 'cronogram task snooze 3 "monday 9:00"'],
-    flags: [keyFlag],
-    does: async (session, [name = '', when = ''], key) => {
+    flags: [{ flags: '--result <task_run>', about: 'the result that is put off; the latest one otherwise' }, keyFlag],
+    does: async (session, [name = '', when = ''], { result, ...key }) => {
       const found = await taskNamed(session, name);
       const ms = lengthOf(when);
       const body =
@@ -77,13 +75,13 @@ export const doingVerbs = [
           : { for: durationText(ms) };
       const answer = await session.client.call('snoozeTask', {
         params: { task_id: found.task_id },
-        body,
+        body: { ...body, task_run_id: result },
         ...keyHeader(key),
       });
-      const now = session.clock.now();
-      const until = 'until' in body ? body.until : iso(minuteOf(now + (ms ?? 0)));
-      const words = `until ${timesIn(found.schedule.timezone, now).full(until)}`;
-      return { json: answer, text: await sentence(session.terminal, `Snoozed ${named(answer.task)} ${words}.`) };
+      const times = timesIn(found.schedule.timezone, session.clock.now());
+      const instead = answer.moved_from === null ? '' : ` instead of ${times.full(answer.moved_from)}`;
+      const words = `Snoozed ${named(answer.task)} until ${times.full(answer.until)}${instead}.`;
+      return { json: answer, text: await sentence(session.terminal, words) };
     },
   }),
   verb({

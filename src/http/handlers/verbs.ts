@@ -28,7 +28,12 @@ export const verbHandlers = {
     return told(await rooms.tasks.skip(targetOf(asked, rooms), { count, from: instantOf(from) }), rooms);
   },
   unskipTask: async (asked, rooms) => told(await rooms.tasks.unskip(targetOf(asked, rooms)), rooms),
-  snoozeTask: async (asked, rooms) => told(await rooms.tasks.snooze(targetOf(asked, rooms), endOf(asked.body)), rooms),
+  snoozeTask: async (asked, rooms) => {
+    const of = asked.body.task_run_id ?? null;
+    const changed = await rooms.tasks.snooze(targetOf(asked, rooms), endOf(asked.body), of);
+    const { until, movedFrom } = changed;
+    return { ...told(changed, rooms), until: iso(until), moved_from: movedFrom === null ? null : iso(movedFrom) };
+  },
   restoreTask: async (asked, rooms) => told(await rooms.tasks.restore(targetOf(asked, rooms)), rooms),
   undoTask: async (asked, rooms) => {
     const changed = await rooms.tasks.undo(targetOf(asked, rooms), asked.body.entry_id ?? null);

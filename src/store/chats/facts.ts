@@ -5,7 +5,7 @@ import { columns, columnsOf, count, like, mapped, number, pick } from '../engine
 import { limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { serverFacts } from '../records/workload.ts';
-import { readFacts } from '../tasks/codec.ts';
+import { held, readFacts } from '../tasks/codec.ts';
 import { userFields } from './people.ts';
 import { chatFields } from './rows.ts';
 
@@ -56,7 +56,7 @@ function* chatNews({ chatId, since, except, limit }: NewsQuery): Script<ChatNews
     ),
     snoozed: yield* all(
       select(snoozedFields)`from ${ended} where t.chat_id = ${chatId} and o.status = 'pending' and o.source = 'snooze'
-        order by o.slot_at ${limited(limit)}`,
+        and not ${held} order by o.slot_at ${limited(limit)}`,
     ),
     paused: yield* all(
       select(pausedFields)`from tasks t where t.chat_id = ${chatId} and t.state = 'paused' and t.id <> ${except}

@@ -5,6 +5,7 @@ import type {
   Draft,
   LastChange,
   LastChangeQuery,
+  OpenSnooze,
   Titled,
 } from '../../app/ports/chats.ts';
 import type { Planned } from '../../app/ports/why.ts';
@@ -16,7 +17,7 @@ import { contains } from '../engine/queries.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { aheadOf } from '../records/truth.ts';
-import { readFacts, taskFields, taskSource } from '../tasks/codec.ts';
+import { held, isHeld, readFacts, taskFields, taskSource } from '../tasks/codec.ts';
 
 /** Tasks and drafts as a chat sees them. */
 export const chatTaskStore = {
@@ -125,13 +126,18 @@ function* chatTasks({ chatId, filter, ownerId, text, offset, limit }: ChatTasksQ
   return { tasks, total: counted?.count ?? 0 };
 }
 
-function* snoozesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, number>> {
-  if (taskIds.length === 0) return new Map();
+const o = columnsOf('occurrences', 'o');
+const openFields = { taskId: o.taskId, at: o.slotAt, isHeld };
+
+function* snoozesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, readonly OpenSnooze[]>> {
+  const snoozes = new Map<string, OpenSnooze[]>();
+  if (taskIds.length === 0) return snoozes;
   const found = yield* all(
-    select(pick(columns.occurrences, 'taskId', 'slotAt'))`from occurrences
-      where task_id in ${list(taskIds)} and status = 'pending' and source = 'snooze' order by slot_at desc`,
+    select(openFields)`from occurrences o join tasks t on t.id = o.task_id
+      where o.task_id in ${list(taskIds)} and o.status = 'pending' and o.source = 'snooze' order by o.slot_at`,
   );
-  return new Map(found.map(({ taskId, slotAt }) => [taskId, slotAt]));
+  for (const { taskId, ...snooze } of found) snoozes.set(taskId, [...(snoozes.get(taskId) ?? []), snooze]);
+  return snoozes;
 }
 
 /** A pause that ends by itself may bring a run as well. */
@@ -148,14 +154,14 @@ function* plannedBefore(chatId: string, until: number, limit: number): Script<re
 
 type Snoozed = Awaited<ReturnType<ChatStore['snoozedBefore']>>;
 
-const snoozedFields = { task: taskFields, at: columnsOf('occurrences', 'o').slotAt };
+const snoozedFields = { task: taskFields, at: o.slotAt };
 
 /** All that is snoozed is little, so it is found first, by its own index. */
 function* snoozedBefore(chatId: string, until: number, limit: number): Script<Snoozed> {
   return yield* all(
     select(snoozedFields)`from occurrences o join tasks t on t.id = o.task_id join chats c on c.id = t.chat_id
       where o.status = 'pending' and o.source = 'snooze' and o.slot_at <= ${until} and t.chat_id = ${chatId}
-        and t.state <> 'deleted' order by o.slot_at ${limited(limit)}`,
+        and t.state <> 'deleted' and not ${held} order by o.slot_at ${limited(limit)}`,
   );
 }
 

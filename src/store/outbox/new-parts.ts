@@ -7,7 +7,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
 import { insert, one, run, select } from '../engine/statements.ts';
-import { taskLane, wordLane } from './lanes.ts';
+import { taskLane, tidyLane, wordLane } from './lanes.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {
@@ -105,8 +105,9 @@ export function* addMessages(messages: readonly NewMessage[], at: number): Scrip
 }
 
 function* insertMessage(message: NewMessage, chatId: string, at: number): Script<void> {
-  const { shown: content, silent: isSilent = false, ...part } = message;
-  const made: NewPart = { ...part, chatId, content, isSilent };
+  const { shown: content, silent: isSilent = false, isTidying = false, ...part } = message;
+  const aside = isTidying ? { lane: tidyLane(chatId), rank: outboxRanks.card } : {};
+  const made: NewPart = { ...part, ...aside, chatId, content, isSilent };
   if (message.kind === 'answer' && message.edits !== null) yield* dropWaitingEdits(made, message.edits);
   yield* insertPart(made, at);
 }

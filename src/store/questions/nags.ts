@@ -10,7 +10,7 @@ import type { View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { forUpdate, limit as limited, list, raw, skipLocked, sql } from '../engine/sql.ts';
+import { forUpdate, limit as limited, list, nothing, raw, skipLocked, sql } from '../engine/sql.ts';
 import { all, insert, one, select, update } from '../engine/statements.ts';
 import { insertPart, placeOf, shownFields } from '../outbox/new-parts.ts';
 import { shownOf } from '../outbox/part-rows.ts';
@@ -119,16 +119,17 @@ export function* openAcks(ends: readonly RunEnd[]): Script<void> {
   }
 }
 
-/** Open acks of the tasks are closed: they ask no person any more, and no reminder stays. True when one is removed. */
+/** Open acks of the tasks, or of one occurrence, are closed: they ask no person any more, and no reminder stays. True when one is removed. */
 export function* closeAcks(
   taskIds: readonly string[],
   as: Extract<AckStatus, 'superseded' | 'dropped'>,
   now: number,
+  of?: string,
 ): Script<boolean> {
   let isRemoved = false;
   const open = yield* all(
     select(pick(acks, 'occurrenceId', 'nagDeliveryId'))`from acks
-      where task_id in ${list(taskIds)} and status = 'open'`,
+      where task_id in ${list(taskIds)} and status = 'open' ${of === undefined ? nothing : sql`and occurrence_id = ${of}`}`,
   );
   for (const { occurrenceId, nagDeliveryId } of open) {
     yield* update(

@@ -22,7 +22,7 @@ import { refreshCards } from '../outbox/cards.ts';
 import { tellNobodyAnswered } from '../questions/questions.ts';
 import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
 import { pauseForOwners } from '../tasks/auto-pauses.ts';
-import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
+import { dueFields, dueSource, isHeld, readDue, type DueRow } from '../tasks/codec.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { dispatchRuns, insertOccurrences, writeClaims, writeQuarantines } from './claims.ts';
 import { placesHeld, placesReserved } from './thread-runs.ts';
@@ -92,7 +92,10 @@ function leavesMore(decision: SlotPlan | Quarantine, now: number): boolean {
 }
 
 const waitingFields = {
-  waiting: pick(columnsOf('occurrences', 'w'), 'id', 'slotAt', 'source', 'lateMs'),
+  waiting: {
+    ...pick(columnsOf('occurrences', 'o'), 'id', 'slotAt', 'source', 'lateMs'),
+    isHeld,
+  },
   task: dueFields,
 };
 
@@ -104,17 +107,17 @@ type WaitingRow = Omit<Answer<typeof waitingFields>, 'task'> & { readonly task: 
  */
 function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitWaiting']>[1]): Script<Counts> {
   const found = yield* all(
-    select(waitingFields)`from occurrences w join tasks t on t.id = w.task_id join chats c on c.id = t.chat_id
+    select(waitingFields)`from occurrences o join tasks t on t.id = o.task_id join chats c on c.id = t.chat_id
         left join grants g on g.id = t.grant_id
-      where w.status = 'pending' and w.decide_by is null and (w.source <> 'snooze' or w.slot_at <= ${now})
-        and not exists (select 1 from occurrences e where e.task_id = w.task_id and e.status = 'pending'
-          and e.decide_by is null and e.slot_at < w.slot_at and (e.source <> 'snooze' or e.slot_at <= ${now}))
+      where o.status = 'pending' and o.decide_by is null and (o.source <> 'snooze' or o.slot_at <= ${now})
+        and not exists (select 1 from occurrences e where e.task_id = o.task_id and e.status = 'pending'
+          and e.decide_by is null and e.slot_at < o.slot_at and (e.source <> 'snooze' or e.slot_at <= ${now}))
         and (t.beside = 1
-          or (not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 1
+          or (not exists (select 1 from runs r where r.task_id = o.task_id and r.exclusive = 1
               and r.status in ('queued', 'running', 'backoff', 'waiting'))
-            and not exists (select 1 from runs r where r.task_id = w.task_id and r.exclusive = 0
+            and not exists (select 1 from runs r where r.task_id = o.task_id and r.exclusive = 0
               and r.status in ('queued', 'running', 'backoff', 'waiting'))))
-      order by w.slot_at ${limited(limit)} ${skipLocked('t')}`,
+      order by o.slot_at ${limited(limit)} ${skipLocked('t')}`,
   );
   if (found.length === 0) return { taken: 0, more: false };
   const decided = plan((yield* withHeld(found)).map(readWaiting));

@@ -285,7 +285,7 @@ export function standingTable(d: Dialect) {
       createdAt: int('created_at').notNull(),
     },
     (t) => [
-      d.index('standing_due').on(t.chatId, t.dueAt).where(sql.raw('due_at is not null')),
+      d.index('standing_due').on(t.dueAt, t.chatId).where(sql.raw('due_at is not null')),
       d.index('standing_task').on(t.taskId),
     ],
   );

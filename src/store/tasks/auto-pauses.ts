@@ -175,12 +175,13 @@ interface Waiting {
 /** Occurrences that wait for admission, and questions, end with the reason. Answers which. */
 export function* endWaiting(taskIds: readonly string[], reason: string, now: number): Script<Waiting[]> {
   const status = reason === 'deleted' ? 'cancelled' : 'skipped';
-  // A newer run replaces only what waited for its turn; a question to a person stays open, and so does a snooze.
-  const questions = reason === 'replaced' ? raw(`and decide_by is null and source <> 'snooze'`) : nothing;
+  // A newer run replaces only what waited for its turn: a question to a person stays open. A snooze outlives all but its task.
+  const questions = reason === 'replaced' ? raw(`and decide_by is null`) : nothing;
+  const snoozes = reason === 'deleted' ? nothing : raw(`and source <> 'snooze'`);
   const ended = yield* updateReturning(
     'occurrences',
     { status, reason: text(reason), updatedAt: now },
-    sql`task_id in ${list(taskIds)} and status = 'pending' ${questions}`,
+    sql`task_id in ${list(taskIds)} and status = 'pending' ${questions} ${snoozes}`,
     pick(columns.occurrences, 'id', 'taskId'),
   );
   yield* tellEvents(

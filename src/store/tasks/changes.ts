@@ -127,7 +127,7 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<End
   const waiting = change.endWaiting === null ? [] : yield* endWaiting([taskId], change.endWaiting, at);
   if (change.set.state === 'deleted') yield* dropParts([taskId], at);
   const runs = change.cancelLive ? yield* cancelLive([taskId], change.endWaiting ?? 'cancelled', at) : [];
-  const snoozes = change.endSnooze === null ? [] : yield* endSnooze(taskId, change.endSnooze, at);
+  const snoozes = change.endSnooze === null ? [] : yield* endSnooze({ taskId, ...change.endSnooze, at });
   for (const slotAt of change.unskip) {
     yield* run(sql`delete from occurrences
       where task_id = ${taskId} and slot_at = ${slotAt} and run_id is null and status <> 'pending'
@@ -144,11 +144,18 @@ function* endOpen({ taskId, at }: LockedRequest, change: TaskChange): Script<End
   return { ended: [...ofWaiting, ...ofRuns, ...snoozes, ...again, ...declined], calledOff: runs.length };
 }
 
-function* endSnooze(taskId: string, reason: string, now: number): Script<string[]> {
+interface SnoozeEnd {
+  readonly taskId: string;
+  readonly slotAt: number;
+  readonly reason: string;
+  readonly at: number;
+}
+
+function* endSnooze({ taskId, slotAt, reason, at: now }: SnoozeEnd): Script<string[]> {
   const ended = yield* updateReturning(
     'occurrences',
     { status: 'skipped', reason: text(reason), updatedAt: now },
-    sql`task_id = ${taskId} and status = 'pending' and source = 'snooze'`,
+    sql`task_id = ${taskId} and slot_at = ${slotAt} and status = 'pending' and source = 'snooze'`,
     pick(columns.occurrences, 'id'),
   );
   if (ended.length > 0 && reason === 'undone') yield* reopenAck(taskId, now);
@@ -177,7 +184,8 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
 function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<boolean> {
   if (manual === null) return false;
   // A person who puts a reminder off has answered it; it asks again when it comes again.
-  const isAnswered = manual.occurrence.source === 'snooze' && (yield* closeAcks([taskId], 'superseded', at));
+  const { source, replayOf } = manual.occurrence;
+  const isAnswered = source === 'snooze' && (yield* closeAcks([taskId], 'superseded', at, replayOf));
   yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
   if (manual.run !== null) yield* dispatchRuns([manual.run], at);
   return isAnswered;

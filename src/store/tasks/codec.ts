@@ -10,8 +10,18 @@ import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
 import type { ActionSpec, Definition, Stamp, Task } from '../../domain/task.ts';
-import { columnsOf, maybe, number, pick, together, type Answer, type Field, type RowOf } from '../engine/fields.ts';
-import { raw } from '../engine/sql.ts';
+import {
+  columnsOf,
+  mapped,
+  maybe,
+  number,
+  pick,
+  together,
+  type Answer,
+  type Field,
+  type RowOf,
+} from '../engine/fields.ts';
+import { raw, sql } from '../engine/sql.ts';
 
 /** Rows as both engines give them, and what the rooms make of them. A row that lies is an `Unreadable`, not a crash. */
 
@@ -132,6 +142,11 @@ export const dueFields = {
     and o.source <> 'snooze')`),
   ),
 };
+
+/** A snooze that was asked for before a pause waits for its end; what is asked for while it lasts comes all the same. */
+export const held = raw(`(o.source = 'snooze' and t.state = 'paused' and o.created_at < coalesce(t.paused_at, 0))`);
+
+export const isHeld: Field<boolean> = mapped(number(sql`case when ${held} then 1 else 0 end`), (one) => one === 1);
 
 export const dueSource = raw('tasks t join chats c on c.id = t.chat_id left join grants g on g.id = t.grant_id');
 

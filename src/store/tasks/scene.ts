@@ -37,6 +37,7 @@ export function* sceneOf({ taskId, at, look }: Pick<ChangeRequest, 'taskId' | 'a
     replays: look !== undefined && 'replaysOf' in look ? yield* replaysOf(look.replaysOf) : [],
     recent: look !== undefined && 'recent' in look ? yield* recentOf(taskId) : [],
     grant: grantOf(due),
+    ...(look !== undefined && 'resultOf' in look ? { result: yield* resultOf(taskId, look.resultOf) } : {}),
     ...(look !== undefined && 'place' in look ? { place: yield* placeOf(task, look.place) } : {}),
   };
 }
@@ -56,16 +57,27 @@ function* aheadOf(taskId: string, now: number): Script<Pick<TaskScene, 'taken' |
   return { taken: new Set(slotsOf(ahead)), skipped: slotsOf(skipped), unused: slotsOf(unused) };
 }
 
-/** Questions to a person, and the later time that a person chose. */
-function* openOf(taskId: string, at: number): Script<Pick<TaskScene, 'questions' | 'snoozedTo'>> {
+/** Nobody remembers a result whose row is gone. */
+function* resultOf(taskId: string, of: string | null): Script<string | null> {
+  const asked = of === null ? raw(`status = 'succeeded'`) : sql`id = ${of}`;
+  const found = yield* one(
+    select(
+      pick(occurrences, 'id'),
+    )`from occurrences where task_id = ${taskId} and ${asked} order by slot_at desc limit 1`,
+  );
+  return found?.id ?? null;
+}
+
+/** Questions to a person, and the later times that people chose. */
+function* openOf(taskId: string, at: number): Script<Pick<TaskScene, 'questions' | 'snoozes'>> {
   const open = yield* all(
-    select(pick(occurrences, 'id', 'slotAt', 'source', 'decideBy'))`from occurrences
+    select(pick(occurrences, 'id', 'slotAt', 'source', 'replayOf', 'decideBy'))`from occurrences
       where task_id = ${taskId} and status = 'pending' and (decide_by is not null or source = 'snooze') order by slot_at`,
   );
   return {
     // People were told until when they may answer, so what nobody has ended yet is over all the same.
     questions: open.filter(({ decideBy }) => decideBy !== null && decideBy > at).map(({ id }) => id),
-    snoozedTo: open.find(({ source }) => source === 'snooze')?.slotAt ?? null,
+    snoozes: open.filter(({ source }) => source === 'snooze'),
   };
 }
 
@@ -79,7 +91,7 @@ function* replaysOf(occurrenceId: string): Script<TaskScene['replays']> {
           union select o.id, o.source, o.replay_of from occurrences o join up on o.id = up.replay_of
           where up.source = 'retry'
         ), down(id, source, status) as (
-          select id, source, status from occurrences where replay_of in (
+          select id, source, status from occurrences where source <> 'snooze' and replay_of in (
             select id from up where source <> 'retry' or not exists (select 1 from occurrences o where o.id = up.replay_of))
           union select o.id, o.source, o.status from occurrences o join down on o.replay_of = down.id
           where down.source = 'retry' and o.source = 'retry'

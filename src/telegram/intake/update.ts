@@ -86,6 +86,12 @@ function replied(writing: Writing, reply: Reply): NewMessage {
   }
 }
 
+/** Telegram says below a card that it was pinned, which tells nobody anything; that goes. */
+export function withoutService(writing: Writing, messageId: number): Handled {
+  const removal = { ...messageOf(writing, { text: '' }, messageId), kind: 'remove', isTidying: true } as const;
+  return { ...nothingToSay, messages: [removal] };
+}
+
 function base(thread: Thread): Thread {
   return { ...thread, topic: null };
 }

@@ -34,7 +34,7 @@ begins at its time | | snooze @30, +30 | 30 snooze succeeded, next 60
 to the same end changes nothing, also where that instant was taken | | snooze @30, snooze @40, snooze @30, snooze @30 = | 30 snooze skipped replaced, 30 snooze pending, 40 snooze skipped replaced
 runs a completed once-task once more, and leaves it completed | once 1 | +60, snooze @90, +30 | 60 succeeded, 90 snooze succeeded, state completed, next -
 of a paused task runs in the pause, because a person asked for it | | pause, snooze @30, +60 | 30 snooze succeeded, state paused
-is ended by a pause | | snooze @30, pause, +40 | 30 snooze skipped paused
+is held by a pause | | snooze @30, +1, pause, +40 | 30 snooze skipped paused
 is ended by a deletion | | snooze @30, delete, +40 | 30 snooze cancelled deleted
 of a delay moves no slot of it | delay | snooze @30, +30 | 30 snooze succeeded, next 60
 to come takes no place in the queue and holds no slot back | minutely, overlap queue | snooze @30, +1, +1 | 1 succeeded, 2 succeeded, 30 snooze pending

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { snoozesMax } from '../../../src/domain/limits.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { day, hour, minute, start, type Pipeline, withTask } from '../../support/pipeline.ts';
 import {
@@ -51,6 +52,58 @@ describe('a snooze', () => {
     ]);
     await p.pass(40 * minute);
     expect(await story(p, task)).toEqual(['20 snooze succeeded', '30 snooze skipped replaced']);
+  });
+
+  it('of another result stands beside it, and of the same one moves it', async () => {
+    const { p, task } = await withTask({ schedule: hourly });
+    await p.pass(hour);
+    await p.pass(hour);
+    const [first, second] = (await p.history(task.id)).map(({ id }) => id);
+    const put = (minutes: number, of: string | null = null) =>
+      p.rooms.tasks.snooze(target(task), start + minutes * minute, of);
+    expect(await put(150, first)).toMatchObject({ until: start + 150 * minute, movedFrom: null });
+    expect(await put(140, second)).toMatchObject({ movedFrom: null });
+    // Nothing named, it is the latest result.
+    expect(await put(145)).toMatchObject({ movedFrom: start + 140 * minute });
+    expect(await put(145)).toMatchObject({ entryId: null, movedFrom: null });
+    expect(await put(155, first)).toMatchObject({ movedFrom: start + 150 * minute });
+    const { entryId } = await put(130, second);
+    await p.rooms.tasks.undo(target(task), entryId);
+    for (let turn = 0; turn < 4; turn += 1) await p.pass(10 * minute);
+    expect((await story(p, task)).filter((line) => line.includes('snooze succeeded'))).toEqual([
+      '145 snooze succeeded',
+      '155 snooze succeeded',
+    ]);
+  });
+
+  it('is one of twenty at most', async () => {
+    const { p, task } = await withTask({ schedule: { ...hourly, cron: '* * * * *' }, action: { kind: 'message' } });
+    for (let turn = 0; turn <= snoozesMax; turn += 1) await p.pass(minute);
+    const runs = (await p.history(task.id)).map(({ id }) => id);
+    for (const id of runs.slice(0, snoozesMax)) await p.rooms.tasks.snooze(target(task), { forMs: day }, id);
+    const last = p.rooms.tasks.snooze(target(task), { forMs: day }, runs[snoozesMax] ?? '');
+    await expect(last).rejects.toMatchObject({ code: 'invalid_request' });
+    await p.rooms.tasks.snooze(target(task), { forMs: hour }, runs[0] ?? '');
+  });
+
+  it('is held by a pause, and comes when that ends before it', async () => {
+    const { p, task } = await withTask({ schedule: hourly });
+    await snooze(p, task, 30);
+    await p.time.advance(minute);
+    await p.rooms.tasks.pause(target(task), null);
+    expect(await story(p, task)).toEqual(['30 snooze pending']);
+    await p.rooms.tasks.resume(target(task));
+    await p.pass(29 * minute);
+    expect(await story(p, task)).toEqual(['30 snooze succeeded']);
+  });
+
+  it('that passes in a pause is skipped for it, with its reason', async () => {
+    const { p, task } = await withTask({ schedule: hourly });
+    await snooze(p, task, 30);
+    await p.time.advance(minute);
+    await p.rooms.tasks.pause(target(task), start + 40 * minute);
+    for (let turn = 0; turn < 6; turn += 1) await p.pass(10 * minute);
+    expect(await story(p, task)).toEqual(['30 snooze skipped paused', '60 succeeded']);
   });
 
   it('at exactly a slot stands beside it and takes nothing from it', async () => {
@@ -123,14 +176,6 @@ describe('a snooze that ended before it ran', () => {
     ['was replaced', 'edit', (p: Pipeline, task: Task) => snooze(p, task, 20)],
     ['was replaced', 'upsert', (p: Pipeline, task: Task) => snooze(p, task, 20)],
     ['was undone', 'edit', (p: Pipeline, task: Task) => p.rooms.tasks.undo(target(task), null)],
-    [
-      'was ended by a pause',
-      'edit',
-      async (p: Pipeline, task: Task) => {
-        await p.rooms.tasks.pause(target(task), null);
-        await p.rooms.tasks.resume(target(task));
-      },
-    ],
   ] as const)('and %s gives way to a slot of another timing: %s', async (_how, by, end) => {
     const { p, task } = await withTask({ schedule: hourly });
     await snooze(p, task, 30);
@@ -141,6 +186,17 @@ describe('a snooze that ended before it ran', () => {
     expect(await nextIn(p, task)).toBe(30);
     for (let turn = 0; turn < 3; turn += 1) await p.pass(10 * minute);
     expect((await story(p, task)).at(-1)).toBe('30 succeeded');
+  });
+
+  it('gives way to the slot that another timing has made of its instant since', async () => {
+    const { p, task } = await withTask({ schedule: hourly });
+    await snooze(p, task, 30);
+    await p.rooms.tasks.edit(target(task), { schedule: halfPast });
+    expect(await nextIn(p, task)).toBe(90);
+    await snooze(p, task, 20);
+    expect(await nextIn(p, task)).toBe(30);
+    for (let turn = 0; turn < 3; turn += 1) await p.pass(10 * minute);
+    expect(await story(p, task)).toEqual(['20 snooze succeeded', '30 succeeded']);
   });
 
   it('keeps its row where no slot comes to be', async () => {

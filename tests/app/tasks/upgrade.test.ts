@@ -88,7 +88,7 @@ describe('a database of the first version', () => {
       '61 retry failed',
       '61 replay failed',
       '61 run_now cancelled cancelled',
-      '70 snooze skipped paused',
+      '70 snooze cancelled deleted',
       '120 failed',
     ]);
   });

@@ -3,7 +3,7 @@ import type { ChatTasksQuery } from '../../../src/app/ports/chats.ts';
 import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Actor } from '../../../src/domain/access.ts';
 import type { TaskVerb } from '../../../src/domain/event.ts';
-import { aTask, hour, nine } from '../../support/builders.ts';
+import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { owner, someone, threadOf, withTask, withReadyTask } from '../scenes.ts';
 
@@ -111,8 +111,8 @@ export function chatTaskTests(open: OpenWorld): void {
     const told = await world.store.snoozesOf([first.id, second.id, 'no such task']);
     expect(new Map(told)).toEqual(
       new Map([
-        [first.id, nine + 3 * hour],
-        [second.id, nine + 2 * hour],
+        [first.id, [{ at: nine + 3 * hour, isHeld: false }]],
+        [second.id, [{ at: nine + 2 * hour, isHeld: false }]],
       ]),
     );
     expect(await world.store.snoozesOf([])).toEqual(new Map());
@@ -123,6 +123,23 @@ export function chatTaskTests(open: OpenWorld): void {
     ]);
     expect(await world.store.snoozedBefore(first.chatId, nine + hour, 10)).toEqual([]);
     expect(await world.store.snoozedBefore(first.chatId, nine + 3 * hour, 1)).toHaveLength(1);
+  });
+
+  test('what was snoozed before a pause is held by it, and what is snoozed meanwhile is not', async () => {
+    const { world, task } = await withTask(open);
+    await snooze(world, task.id, nine + hour);
+    await world.query(`update tasks set state = 'paused', next_at = null, paused_at = ${nine + minute}`);
+    await snooze(world, task.id, nine + 2 * hour);
+    await world.query(`update occurrences set created_at = ${nine + 2 * minute} where slot_at = ${nine + 2 * hour}`);
+    const told = async () => (await world.store.snoozesOf([task.id])).get(task.id)?.map(({ isHeld }) => isHeld);
+
+    expect(await told()).toEqual([true, false]);
+    expect(await world.store.snoozedBefore(task.chatId, nine + 3 * hour, 10)).toHaveLength(1);
+    const news = { chatId: task.chatId, since: nine, except: '', limit: 10 };
+    expect((await world.store.chatNews(news)).snoozed).toMatchObject([{ at: nine + 2 * hour }]);
+    await world.query(`update tasks set state = 'active', next_at = ${nine + 5 * hour}`);
+    expect(await told()).toEqual([false, false]);
+    expect(await world.store.snoozedBefore(task.chatId, nine + 3 * hour, 10)).toHaveLength(2);
   });
 
   test('what may run before an instant is found soonest first, also after a pause that ends by itself', async () => {
@@ -167,7 +184,7 @@ export function chatTaskTests(open: OpenWorld): void {
 async function snooze({ store }: World, taskId: string, until: number): Promise<void> {
   const request = { taskId, actor: owner, at: nine, once: null, quota: { chat: 500, user: 50 } } as const;
   const occurrence = {
-    id: `snoozed-${taskId}`,
+    id: `snoozed-${taskId}-${until}`,
     slotAt: until,
     source: 'snooze',
     status: 'pending',

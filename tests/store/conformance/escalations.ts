@@ -69,10 +69,10 @@ export function escalationTests(open: OpenWorld): void {
     const occurrence = world.make.occurrence({ slotAt: until, source: 'snooze' });
     await change(world, task, { manual: { occurrence, run: null } }, { at });
     expect(await rowsOf(world)).toMatchObject([{ status: 'superseded', nag_at: null }]);
-    await change(world, task, { endSnooze: 'undone' }, { at: at + minute });
+    await change(world, task, { endSnooze: { slotAt: until, reason: 'undone' } }, { at: at + minute });
     expect(await rowsOf(world)).toMatchObject([{ status: 'open', nag_at: at + minute + ack.nagEveryMs }]);
     await world.store.noteDone({ taskId: task.id, occurrenceId, actor: someone, at: at + 2 * minute });
-    await change(world, task, { endSnooze: 'undone' }, { at: at + 3 * minute });
+    await change(world, task, { endSnooze: { slotAt: until, reason: 'undone' } }, { at: at + 3 * minute });
     expect(await rowsOf(world)).toMatchObject([{ status: 'done' }]);
   });
 }

@@ -47,7 +47,8 @@ async function editTime(ctx: ChatContext, task: Task, words: string): Promise<An
     return answer(texts.field.nearest(near.word, near.field, `#${task.number} ${near.example}`));
   }
   const [word = ''] = /^\p{L}+(?=\s)/u.exec(words) ?? [];
-  if (read.isTimeless === true && word !== '') return answer(texts.field.unknown(word, task.number));
+  if (read.isTimeless === true && word !== '' && !ofTime.test(word))
+    return answer(texts.field.unknown(word, task.number));
   const tries = [...read.tries.slice(0, 2), ...texts.retime.fields];
   return answer(texts.retime.how(read.sentence, tries, task.number));
 }
@@ -56,6 +57,8 @@ async function editTime(ctx: ChatContext, task: Task, words: string): Promise<An
 async function newTime(ctx: ChatContext, task: Task, words: string): Promise<Retimed> {
   return (await pieced(task, words, ctx.date)) ?? retimed(ctx, task, words);
 }
+/** Words with which times begin: those are hardly the name of a field. */
+const ofTime = /^(?:every|each|at|on|in|from|until|till|next|this|the|last|first|after|before|once|to|not?)$/i;
 
 /** "/edit 2" in the topic of another task may mean the task as well as the hour. */
 function isBareNumber({ args }: ChatContext, rest: string): boolean {

@@ -1,4 +1,4 @@
-import type { ChatStore } from '../../../app/ports/chats.ts';
+import type { ChatStore, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { World } from '../../../app/ports/outside.ts';
 import type { AckStore } from '../../../app/ports/questions.ts';
 import type { RunView } from '../../../app/ports/runs.ts';
@@ -37,7 +37,7 @@ export interface CardFacts {
   /** What became of the last run; its own status where that is not known. */
   readonly last?: LastRun | null;
   /** When it comes once more beside its schedule. */
-  readonly snoozedTo?: number | null;
+  readonly snoozes?: readonly OpenSnooze[];
   /** Runs ahead that somebody has skipped. */
   readonly leftOut?: readonly number[];
   /** How the chat wants dates written. */
@@ -147,9 +147,18 @@ function isEnded({ state }: Task): boolean {
   return state === 'completed' || state === 'deleted';
 }
 
-function snoozeText(task: Task, { snoozedTo = null, now, dates }: CardFacts): string | null {
-  if (snoozedTo === null || snoozedTo <= now || task.state === 'deleted') return null;
-  return texts.task.snoozedTo(aboutMoment(snoozedTo, settingOf(task, now, dates)));
+function snoozeText(task: Task, { snoozes = [], now, dates }: CardFacts): Rich | string | null {
+  const ahead = task.state === 'deleted' ? [] : snoozes.filter(({ at }) => at > now);
+  const times = (isHeld: boolean) =>
+    ahead
+      .filter((snooze) => snooze.isHeld === isHeld)
+      .map(({ at }) => aboutMoment(at, settingOf(task, now, dates)))
+      .join(', ');
+  const [free, held] = [times(false), times(true)];
+  const { snoozedTo, snoozedHeld } = texts.task;
+  return free === '' && held === ''
+    ? null
+    : lines(free === '' ? null : snoozedTo(free), held === '' ? null : snoozedHeld(held));
 }
 
 /** A sign and the word, because a colour or a sign alone says nothing to many. */
@@ -284,7 +293,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
   const planned = isOver ? null : await store.readPlanned(task.id);
   return {
     now,
-    snoozedTo: (await store.snoozesOf([task.id])).get(task.id) ?? null,
+    snoozes: (await store.snoozesOf([task.id])).get(task.id) ?? [],
     leftOut: isOver ? [] : await leftOutAhead((query) => store.listTaskRuns(query), task.id, now),
     next: planned === null ? [] : upcoming(planned, nextShown),
     ownerName: await nameOf({ store }, task.ownerId),

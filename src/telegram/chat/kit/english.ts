@@ -147,6 +147,12 @@ export const deedTexts = {
       code(`/skip #${number} friday`),
     ),
   snoozed: (name: Rich, at: string, zone: string): Rich => say`Snoozed: ${name} comes again ${at} (${zone}).`,
+  snoozeMoved: (name: Rich, when: { readonly at: string; readonly before: string; readonly zone: string }): Rich =>
+    say`Snoozed again: ${name} comes ${when.at} (${when.zone}) instead of ${when.before}.`,
+  snoozedToo: (times: string): string => `Also snoozed to ${times}.`,
+  snoozesHeld: (times: string): string => `Snoozed to ${times}: that comes only if resumed before.`,
+  snoozesPassed: (times: string, count: number): string =>
+    `${count === 1 ? 'This snooze' : 'These snoozes'} passed while it was paused: ${times}.`,
   snoozeHow: (number: number): Rich =>
     lines(
       'I did not understand when. For example:',
@@ -188,7 +194,7 @@ export const deedTexts = {
   snoozedLine: (name: string, at: string, zone: string): string => `Snoozed by ${name}: comes again ${at} (${zone})`,
   tonightIsOver: 'That hour has passed. Choose another one.',
   settledLine: (name: string, arrived: boolean): string => (arrived ? `${name}: it arrived` : `${name}: sent again`),
-  snoozedWord: 'Snoozed',
+  snoozedWord: (at: string): string => `Snoozed until ${at}`,
   pausedWord: 'Paused',
   resumedWord: 'Resumed',
   startedWord: 'Started',

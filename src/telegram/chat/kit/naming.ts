@@ -39,6 +39,7 @@ export interface Named {
   readonly rest: string;
   /** The run that is meant, where what was said answers a message about one. */
   readonly runId?: string | null;
+  readonly occurrenceId?: string | null;
 }
 
 /** The subject of a word that names none: of the message that it answers, or of the topic in which it stands. */
@@ -103,8 +104,8 @@ export async function namedTask(ctx: ChatContext, wish: Wish): Promise<Named> {
     const called = await calledIn(ctx, wish, implied);
     if (called !== null) return calledTask(ctx, wish, called);
     if (implied === null) return unnamed(ctx, wish);
-    const { task, runId } = implied;
-    return allowed(ctx, wish, { task, rest: args.trim(), runId }, true);
+    const { task, runId, occurrenceId } = implied;
+    return allowed(ctx, wish, { task, rest: args.trim(), runId, occurrenceId }, true);
   }
   const task = await ctx.store.taskByNumber(place.chat.id, numbered.number);
   if (task === null && wish.isCounting === true && /^\d+$/.test(args.trim())) {

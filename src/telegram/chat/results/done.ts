@@ -152,7 +152,8 @@ export async function notDoneSaid(ctx: ChatContext, implied: Implied): Promise<A
   await permitted(ctx, 'read', task.id);
   const occurrenceId = await lastOf(ctx, implied);
   const ack = occurrenceId === null ? null : await ctx.store.readAck({ taskId: task.id, occurrenceId });
-  if (occurrenceId === null || ack?.doneBy == null) return answer(texts.reply.notDoneBefore(taskName(task)));
+  if (occurrenceId === null || ack === null || ack.doneBy === null)
+    return answer(texts.reply.notDoneBefore(taskName(task)));
   const refused = await takenBack(ctx, task, { occurrenceId, by: ack.doneBy });
   if (refused !== null) return turnedDown(refused);
   const result = firstShown(ack.result, task);

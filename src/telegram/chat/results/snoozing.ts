@@ -1,3 +1,5 @@
+import type { Changed } from '../../../app/ports/tasks.ts';
+import type { Snoozed } from '../../../app/tasks/by-hand.ts';
 import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -9,7 +11,7 @@ import { aboutMoment, settingOf, type Setting } from '../kit/clock.ts';
 import { dayName, isDay, dayRows, hourRows } from '../kit/days.ts';
 import { targetOf } from '../kit/guards.ts';
 import { arg, longId, button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { drawn } from '../kit/rich.ts';
+import { drawn, lines, type Rich } from '../kit/rich.ts';
 import { shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { noteArrival } from './done.ts';
@@ -60,19 +62,34 @@ export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer
   const until = untilOf(arg(ctx, 1), setting);
   if (until === 'unknown') return alerted(texts.chat.oldButton);
   if (until === 'over') return alerted(texts.deed.tonightIsOver);
-  const { entryId } = await ctx.tasks.snooze(targetOf(ctx, task), until);
-  const at = aboutMoment(typeof until === 'number' ? until : setting.now + until.forMs, setting);
-  const toast = texts.deed.snoozedWord;
   const occurrence = arg(ctx, 2);
+  const snoozed = await ctx.tasks.snooze(targetOf(ctx, task), until, longId(occurrence) || null);
+  const at = aboutMoment(snoozed.until, setting);
+  const toast = texts.deed.snoozedWord(at);
   if (occurrence === '' || ctx.shown === null) {
-    const words = texts.deed.snoozed(taskName(task), at, setting.timezone);
-    return redrawn(ctx, drawn(words, undoRow(task, entryId)), toast);
+    return redrawn(ctx, drawn(await snoozedWords(ctx, snoozed), undoRow(task, snoozed.entryId)), toast);
   }
   const line = texts.deed.snoozedLine(shortName(ctx.person.name), at, setting.timezone);
   const { messageId, shown } = await resultFor(ctx, task, longId(occurrence));
   const rows = resultRows(task, longId(occurrence), 'r');
   const told = withRows(withLine(withoutLine(shown), line) ?? shown, rows);
   return { replies: [{ is: 'edit', messageId, shown: told }], ...toastOf(toast) };
+}
+
+/** To when it comes again, what that takes the place of, and the other times to which results of the task are put off. */
+export async function snoozedWords(ctx: ChatContext, { task, until, movedFrom }: Changed & Snoozed): Promise<Rich> {
+  const setting = settingFor(task, ctx);
+  const { deed } = texts;
+  const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
+  const others = snoozes.filter(({ at }) => at !== until && at > setting.now).map(({ at }) => aboutMoment(at, setting));
+  const at = aboutMoment(until, setting);
+  const name = taskName(task);
+  return lines(
+    movedFrom === null
+      ? deed.snoozed(name, at, setting.timezone)
+      : deed.snoozeMoved(name, { at, before: aboutMoment(movedFrom, setting), zone: setting.timezone }),
+    others.length === 0 ? null : deed.snoozedToo(others.join(', ')),
+  );
 }
 
 /** Pressed below a reminder, which goes away, it is told in the result itself. */

@@ -5,17 +5,18 @@ import { editCommand } from '../edit/editing.ts';
 import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';
 import { answered, answerWith, redrawn, Refused, toastOf } from '../kit/answers.ts';
-import { card, cardButtons, taskName, cardOf, factsOf, markFor, nextSentence, settingFor } from '../kit/card.ts';
+import { card, cardButtons, taskName, cardOf, factsOf, markFor, settingFor } from '../kit/card.ts';
 import { putDraft, cancelRow } from '../kit/drafts.ts';
 import { onChat, onTask, targetOf } from '../kit/guards.ts';
 import { unnamedIn, type Unnamed } from '../kit/naming.ts';
 import { arg, button, dataOf, longId, shortId } from '../kit/press.ts';
-import { blocks, lines, drawn } from '../kit/rich.ts';
+import { blocks, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
 import { mayNotRunNow, resultRows, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, isSpan } from './agenda.ts';
 import {
+  goingOnWords,
   pauseCommand,
   pauseToPressed,
   resumed,
@@ -38,7 +39,7 @@ export const taskButtons = {
     stateTold(ctx, (await ctx.tasks.pause(targetOf(ctx, task), null)).task, texts.deed.pausedWord),
   ),
   resume: onTask('change', async (ctx, task) =>
-    stateTold(ctx, (await resumed(ctx, task)).task, texts.deed.resumedWord),
+    stateTold(ctx, (await resumed(ctx, task)).task, texts.deed.resumedWord, task),
   ),
   pauseto: onTask('change', pauseToPressed),
   skip: onTask('change', skipPressed),
@@ -85,15 +86,14 @@ async function runPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
 }
 
 /** A notice keeps its words, an answer to a command says the new state, everything else is the card. */
-async function stateTold(ctx: ChatContext, task: Task, toast: string): Promise<Answer> {
+async function stateTold(ctx: ChatContext, task: Task, toast: string, before = task): Promise<Answer> {
   const origin = arg(ctx, 1);
   if (origin === 'n' && ctx.shown !== null) {
     const run = arg(ctx, 2);
     return redrawn(ctx, withRows(ctx.shown, noticeRows(task, run === '' ? null : longId(run))), toast);
   }
   if (origin !== 'c' || task.state !== 'active') return onCard(ctx, task, toast);
-  const words = lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx));
-  return redrawn(ctx, drawn(words), toast);
+  return redrawn(ctx, drawn(await goingOnWords(task, before, ctx)), toast);
 }
 
 /** The button names the run that it skips, so that a second press skips no other. */

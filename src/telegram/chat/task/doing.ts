@@ -17,7 +17,7 @@ import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
-import { snoozeButtons } from '../results/snoozing.ts';
+import { snoozeButtons, snoozedWords } from '../results/snoozing.ts';
 import { mayNotRunNow } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
@@ -49,7 +49,7 @@ const pauseNamed = onNamedTask(
     if (task.state !== 'paused') return answer(texts.deed.notPausable(taskName(task)));
     const setting = settingFor(task, ctx);
     const rows = pausedRows(task, entryId, setting.now);
-    if (entryId !== null) return answer(pausedWords(task, setting), rows);
+    if (entryId !== null) return answer(lines(pausedWords(task, setting), await snoozesHeld(task, ctx)), rows);
     const by = task.paused === null ? null : await nameOf(ctx, task.paused.by);
     return answer(pausedBeforeWords(task, by, setting), rows);
   },
@@ -79,8 +79,32 @@ const resumeNamed = onNamedTask({ deed: 'change', verb: 'resume', fits: 'paused'
     throw new Refused(isOver ? texts.edit.exhausted(named.task.number) : tried.refusal.message);
   }
   const { task, entryId } = tried.made;
-  return answer(lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx)), undoRow(task, entryId));
+  return answer(await goingOnWords(task, named.task, ctx), undoRow(task, entryId));
 });
+
+/** What comes next, and the snoozes that would have come while it was paused. */
+export async function goingOnWords(task: Task, before: Task, ctx: ChatContext): Promise<Rich> {
+  return lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx), await snoozesPassed(before, ctx));
+}
+
+const passedLookedAt = 50;
+
+async function snoozesPassed(task: Task, ctx: ChatContext): Promise<string | null> {
+  const { paused } = task;
+  if (task.state !== 'paused' || paused === null) return null;
+  const query = { taskId: task.id, status: 'skipped', limit: passedLookedAt, cursor: null } as const;
+  const passed = (await ctx.tasks.listRuns(query)).items.filter(
+    ({ source, reason, slotAt }) => source === 'snooze' && reason === 'paused' && slotAt >= paused.at,
+  );
+  const times = passed.toReversed().map(({ slotAt }) => aboutMoment(slotAt, settingFor(task, ctx)));
+  return times.length === 0 ? null : texts.deed.snoozesPassed(times.join(', '), times.length);
+}
+
+async function snoozesHeld(task: Task, ctx: ChatContext): Promise<string | null> {
+  const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
+  const times = snoozes.filter(({ isHeld }) => isHeld).map(({ at }) => aboutMoment(at, settingFor(task, ctx)));
+  return times.length === 0 ? null : texts.deed.snoozesHeld(times.join(', '));
+}
 
 /** A task that waits for its owner goes on under the right of whoever lets it go on. */
 export function resumed(ctx: ChatContext, task: Task) {
@@ -120,16 +144,15 @@ export const deleteCommand = onNamedTask({ deed: 'change', verb: 'delete', isAsk
 
 export const snoozeCommand = onNamedTask(
   { deed: 'change', verb: 'snooze', takes: takesMoment },
-  async (ctx, { task, rest }) => {
+  async (ctx, { task, rest, occurrenceId }) => {
     if (rest === '') {
       return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, ctx.clock.now()));
     }
     const setting = settingFor(task, ctx);
     const until = momentIn(rest, { timezone: setting.timezone, now: ctx.date }, '9:00');
     if (until === null) return answer(texts.deed.snoozeHow(task.number));
-    const { entryId } = await ctx.tasks.snooze(targetOf(ctx, task), until);
-    const words = texts.deed.snoozed(taskName(task), aboutMoment(until, setting), setting.timezone);
-    return answer(words, undoRow(task, entryId));
+    const told = await ctx.tasks.snooze(targetOf(ctx, task), until, occurrenceId);
+    return answer(await snoozedWords(ctx, told), undoRow(task, told.entryId));
   },
 );
 

@@ -65,7 +65,8 @@ export const taskTexts = {
   inShared: (url: string | null): Rich =>
     url === null ? say`Results: in Reminders` : say`Results: ${link('in Reminders', url)}`,
   topicLater: 'Results: in its own topic, made at the first run',
-  snoozedTo: (at: string): string => `Snoozed to ${at}`,
+  snoozedTo: (times: string): string => `Snoozed to ${times}`,
+  snoozedHeld: (times: string): string => `Snoozed to ${times}, if resumed before`,
   madeOn: (name: string | null, at: string): string => `Made${name === null ? '' : ` by ${name}`} on ${at}`,
   takenOver: (name: string, at: string): string => `Belongs to ${name}, made on ${at}`,
   policy: (name: string, value: string): string => `${name}: ${value}`,
@@ -150,7 +151,7 @@ export const listTexts = {
   sign: { active: '🟢', failing: '🔴', paused: '⏸', ended: '🏁' },
   next: (distance: string): string => `next ${distance}`,
   comes: (distance: string): string => distance,
-  snoozed: (at: string): string => `snoozed to ${at}`,
+  snoozed: (at: string, more: number): string => `snoozed to ${at}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `stale since ${since}`,
   failing: (count: number, ago: string | null): string =>
     `${plural(count, { one: 'failed', other: 'failed {n} times in a row' })}${ago === null ? '' : `, last ${ago}`}`,
@@ -218,6 +219,7 @@ export const historyTexts = {
   nothingComing: 'Nothing is planned.',
   notOn: (days: string): string => `Not on: ${days}`,
   snoozedTo: (at: string): string => `${at}, snoozed`,
+  snoozedHeld: (at: string): string => `${at}, snoozed, if resumed before`,
   why: (name: Rich): Rich => say`Why, for ${name}`,
   whyRun: (number: number): string => ` Run ${number}.`,
   whyNothing: 'Nothing was due then.',

@@ -1,4 +1,4 @@
-import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
+import type { ChatTasksQuery, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { Button, Drawn } from '../../../domain/shown.ts';
 import { failuresPause, staleSince, type Task } from '../../../domain/task.ts';
 import { pageSize, taskButton } from '../kit/answers.ts';
@@ -22,7 +22,7 @@ export interface ListFacts extends Setting {
   readonly tasks: readonly Task[];
   readonly total: number;
   /** To when tasks are snoozed, by their ids. */
-  readonly snoozes?: ReadonlyMap<string, number>;
+  readonly snoozes?: ReadonlyMap<string, readonly OpenSnooze[]>;
   /** Tasks that are folded away, because nothing comes of them any more. */
   readonly ended?: number;
   readonly standing?: ReadonlyMap<string, Standing>;
@@ -135,8 +135,8 @@ function staleText(task: Task, facts: ListFacts): string | null {
 }
 
 function snoozeText(task: Task, facts: ListFacts): string | null {
-  const until = facts.snoozes?.get(task.id) ?? null;
-  return until === null || until <= facts.now ? null : texts.list.snoozed(at(task, until, facts));
+  const [first, ...others] = (facts.snoozes?.get(task.id) ?? []).filter((one) => !one.isHeld && one.at > facts.now);
+  return first === undefined ? null : texts.list.snoozed(at(task, first.at, facts), others.length);
 }
 
 function at(task: Task, instant: number, { now, timezone, dates }: ListFacts): string {

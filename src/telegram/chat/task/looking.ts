@@ -112,11 +112,16 @@ const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task
   const { history } = texts;
   const setting = settingFor(task, ctx);
   const slots = await ctx.truth.upcoming(task.id, comingShown);
-  const snoozed = await snoozedTo(task, ctx);
   const out = exceptionsText(task, setting.now, setting.dates);
+  const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
   const next = [
     ...slots.map((at) => ({ at, words: moment(at, setting) })),
-    ...snoozed.map((at) => ({ at, words: history.snoozedTo(aboutMoment(at, setting)) })),
+    ...snoozes
+      .filter(({ at }) => at > setting.now)
+      .map(({ at, isHeld }) => ({
+        at,
+        words: (isHeld ? history.snoozedHeld : history.snoozedTo)(aboutMoment(at, setting)),
+      })),
   ].toSorted((a, b) => a.at - b.at);
   return answer(
     blocks(
@@ -132,12 +137,6 @@ function spanNamed(args: string): AgendaSpan | null {
   const word = args.trim().toLowerCase();
   if (/^(?:today|24 ?h|24 hours|day)$/.test(word)) return 'day';
   return /^(?:week|7 ?d|7 days|this week)$/.test(word) ? 'week' : null;
-}
-
-/** A snooze comes beside the slots of the schedule. */
-async function snoozedTo(task: Task, { store, clock }: ChatContext): Promise<readonly number[]> {
-  const until = (await store.snoozesOf([task.id])).get(task.id);
-  return until === undefined || until <= clock.now() ? [] : [until];
 }
 
 const whyShown = 12;

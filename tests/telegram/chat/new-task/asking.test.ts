@@ -86,7 +86,7 @@ describe('a text without a time', () => {
     const { talk, message } = await afterAsking('/new call mum');
     expect(await talk.press(message, 'Tomorrow 09:00', { person: bob })).toMatchObject({ isAlert: true });
     const told = await talk.tells('tomorrow at 9', { person: bob, repliesTo: message.id });
-    expect(told).toMatch(/^Only the person who began/);
+    expect(told).toMatch(/^Only the person who started/);
     await talk.ask('/new every day at 7 Run');
     expect(await talk.tells('tomorrow at 9', { repliesTo: message.id })).toMatch(/^New task: call mum/);
     expect(await talk.say('buy milk')).toBeNull();
@@ -196,8 +196,8 @@ describe('several previews', () => {
     const data = [dataBehind(first, 'Create'), dataBehind(second, 'Create')];
     await talk.press(first, 'Create');
     await talk.press(second, 'Create');
-    expect(await talk.send(first, data[0] ?? '')).toMatchObject({ toast: 'It is there already: #1', isAlert: false });
-    expect(await talk.send(second, data[1] ?? '')).toMatchObject({ toast: 'It is there already: #2', isAlert: false });
+    expect(await talk.send(first, data[0] ?? '')).toMatchObject({ toast: 'Already created: #1', isAlert: false });
+    expect(await talk.send(second, data[1] ?? '')).toMatchObject({ toast: 'Already created: #2', isAlert: false });
     expect(await tasksIn(talk)).toHaveLength(2);
   });
 

@@ -43,7 +43,7 @@ describe('a reply to a result', () => {
     const scene = await aScene();
     expect(text(await scene.reply(words))).toMatch(/^Snoozed: #1 Lunch comes again \w+ \d+ Nov \d\d:\d\d \(UTC\)\.$/);
     const [task] = await tasksIn(scene.talk);
-    const until = (await scene.talk.pipeline.store.snoozesOf([task?.id ?? ''])).get(task?.id ?? '') ?? 0;
+    const until = (await scene.talk.pipeline.store.snoozesOf([task?.id ?? ''])).get(task?.id ?? '')?.[0]?.at ?? 0;
     expect(Math.round((until - scene.talk.pipeline.time.now()) / minute)).toBe(ms / minute);
   });
 

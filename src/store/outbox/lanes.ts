@@ -26,6 +26,15 @@ export function tidyLane(chatId: string): string {
   return `tidy:${chatId}`;
 }
 
+/** The message in which a task was made is drawn anew by itself, and so is a word that is over. */
+export function madeLane(taskId: string): string {
+  return `made:${taskId}`;
+}
+
+export function standingLane(deliveryId: string): string {
+  return `standing:${deliveryId}`;
+}
+
 /** Topics that are closed or removed together, and the word about that. */
 export function cleaningLane(id: string): string {
   return `clean:${id}`;

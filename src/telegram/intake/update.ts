@@ -29,6 +29,8 @@ export interface Handled extends Omit<UpdateEnd, 'id' | 'at'> {
   readonly toast: Toast | null;
   /** For what was said. */
   readonly reaction: Reaction | null;
+  /** The run whose end the reaction tells. */
+  readonly follows: string | null;
 }
 
 export const nothingToSay: Handled = {
@@ -38,6 +40,7 @@ export const nothingToSay: Handled = {
   draft: null,
   toast: null,
   reaction: null,
+  follows: null,
 };
 
 /** An answer that comes an hour late answers a question that nobody remembers. */
@@ -55,9 +58,10 @@ function messageOf({ ids, now, thread }: Writing, shown: Drawn, edits: number | 
   return { id: ids.next(), kind: 'answer', thread, taskId: null, shown, edits, expiresAt: now + answerKeptMs };
 }
 
-export function handledBy(writing: Writing, { replies, draft, toast, reaction }: Answer): Handled {
+export function handledBy(writing: Writing, { replies, draft = null, toast = null, ...answer }: Answer): Handled {
   const messages = replies.map((reply) => replied(writing, reply));
-  return { ...nothingToSay, messages, draft: draft ?? null, toast: toast ?? null, reaction: reaction ?? null };
+  const { reaction = null, follows = null } = answer;
+  return { ...nothingToSay, messages, draft, toast, reaction, follows };
 }
 
 function replied(writing: Writing, reply: Reply): NewMessage {
@@ -65,12 +69,15 @@ function replied(writing: Writing, reply: Reply): NewMessage {
   switch (reply.is) {
     case 'message': {
       const begun = messageOf({ ...writing, thread: reply.inBase === true ? base(thread) : thread }, reply.shown);
-      const made = reply.id === undefined ? begun : { ...begun, id: reply.id };
+      const { id = begun.id, awaitsTopicOf } = reply;
+      const made = { ...begun, id, ...(awaitsTopicOf === undefined ? {} : { awaitsTopicOf }) };
       const isAlone = asker !== undefined && (reply.isForAsker === true || asker.ephemeralId !== undefined);
       return isAlone ? { ...made, onlyFor: withoutMessage(asker) } : made;
     }
     case 'edit': {
-      if (reply.messageId > 0) return messageOf(writing, reply.shown, reply.messageId);
+      const { cardOf } = reply;
+      if (reply.messageId > 0)
+        return { ...messageOf(writing, reply.shown, reply.messageId), ...(cardOf === undefined ? {} : { cardOf }) };
       // A message that one person alone sees has no number of its own, and is named by another one. Where that is not
       // known, as in what somebody has replied to, the same is said anew.
       const made = messageOf(writing, reply.shown);

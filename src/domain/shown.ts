@@ -65,6 +65,8 @@ export type View =
   | { readonly view: 'fallback'; readonly cause: BlockedCause }
   /** The topic was made again: a person deleted it, or Telegram did not show in it what was sent there. */
   | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
+  /** The answer to whoever has started a run of the task. */
+  | { readonly view: 'started' }
   | { readonly view: 'notPinned' }
   /** What became of the topics that were to be closed or removed together. */
   | { readonly view: 'cleaned'; readonly cleaning: string; readonly deed: 'close' | 'removeTopic' }

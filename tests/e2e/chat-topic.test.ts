@@ -91,7 +91,7 @@ describe('/topic clean', () => {
       { state: 'completed', topic_state: 'none' },
       { state: 'active', topic_state: 'ready' },
     ]);
-    expect(await askText(next, ['ada', lab], '/topic clean')).toContain('No topics');
+    expect(await askText(next, ['ada', lab], '/topic clean')).toContain('There are no topics');
   });
 
   it('counts anew when there are others by now, does nothing on Cancel, and is for admins', async () => {

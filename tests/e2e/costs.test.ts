@@ -22,6 +22,8 @@ const steps: readonly Step[] = [
   ...say('/settings create admins', '/settings create members', '/settings nonsense'),
   ...say('/new'),
   ...press('Every week', 'Mon', 'Next', '18:00', '18:30', 'Cancel'),
+  ...say('/new Call mum'),
+  ...press('Tomorrow 09:00', 'Cancel'),
   ...say('/new every day at 8 Sync'),
   ...press('Create'),
   ...say('/new every day at 9 Ping', '/new whenever it rains', '/cancel'),

@@ -54,6 +54,10 @@ export interface NewMessage {
   readonly readyAt?: number;
   /** Without a sound. */
   readonly silent?: true;
+  /** It keeps nobody waiting, and yields to all else. */
+  readonly isTidying?: true;
+  /** It says that this task was started, and is drawn anew with the way to its topic when that is made. */
+  readonly awaitsTopicOf?: string;
   /** The task that was made in it, and whose card it goes on showing. */
   readonly cardOf?: string;
 }

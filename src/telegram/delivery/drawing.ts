@@ -11,7 +11,7 @@ import { type FactsDeps, readFacts, taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
 import { blocks, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
 import { calledOf, shortName } from '../chat/kit/rights.ts';
-import { isAsking, type AskedFacts, doneShown } from '../chat/results/view.ts';
+import { isAsking, type AskedFacts, doneShown, startedDrawn } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 import { draw, resultDrawn, type DrawnView } from './draw.ts';
 import { type OverDeps, overLine, withOver } from './over.ts';
@@ -33,6 +33,10 @@ export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn 
   const { shown, route } = part;
   if (!isView(shown)) return shown;
   if (shown.view === 'result') return withDone(deps, part, shown);
+  if (shown.view === 'started') {
+    const task = part.taskId === null ? null : await store.readTask(part.taskId);
+    return task === null ? null : startedDrawn(task);
+  }
   const chat = await store.findChat(route.address);
   if (shown.view === 'cleaned') return cleanedDrawn(shown.deed, await store.cleanedTopics(shown.cleaning));
   if (shown.view !== 'bundle') return drawnNow(deps, part, shown, chat);

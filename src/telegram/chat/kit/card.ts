@@ -198,7 +198,7 @@ function lastTexts(task: Task, { now, startedAt, last = null, dates }: CardFacts
   const { task: words } = texts;
   const { lastRunAt, lastRunStatus, lastError } = task;
   const setting = settingOf(task, now, dates);
-  if (startedAt !== undefined) return [words.started(aboutMoment(startedAt, setting))];
+  if (startedAt !== undefined) return [words.started(aboutMoment(startedAt, setting), topicUrl(task))];
   if (lastRunAt === null || lastRunStatus === null) return [];
   const { was, done } = last ?? { was: wasOf(lastRunStatus, []), done: 'notAsked' };
   const told = words.last(words.lastWas[was], aboutMoment(lastRunAt, setting), {
@@ -220,7 +220,7 @@ function placeText(task: Task): Rich | string | null {
   return task.isTopicShared ? words.inShared(topicUrl(task)) : words.inTopic(topicUrl(task));
 }
 
-function topicUrl(task: Task): string | null {
+export function topicUrl(task: Task): string | null {
   const thread = executionThread(task);
   return urlOf(thread?.address, thread?.topic);
 }

@@ -1,6 +1,6 @@
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
-import { blocks, bold, code, italic, lines, oneLine, say, type Rich, pre, shortened } from './rich.ts';
+import { blocks, bold, code, italic, lines, link, oneLine, say, type Rich, pre, shortened } from './rich.ts';
 
 const { number, or, plural } = englishForms;
 
@@ -120,7 +120,14 @@ interface PausedBefore {
 }
 
 export const deedTexts = {
-  started: (name: Rich): Rich => say`Started ${name}. The result comes in its topic.`,
+  started: (name: Rich, url: string | null): Rich =>
+    url === null
+      ? say`Started ${name}. The result comes in its topic.`
+      : say`Started ${name}. The result comes in ${link('its topic', url)}.`,
+  startedWaits: (name: Rich): Rich =>
+    say`Started ${name}. Its result waits, because its topic cannot be made here. See /start.`,
+  waitsTurn: (name: string): string => `${name} is running now. This run waits, and starts when that one has ended.`,
+  takesOver: (name: string): string => `${name} was running. I stop that run, and this one starts when it has ended.`,
   startedHere: (name: Rich): Rich => say`Started ${name}.`,
   paused: (name: Rich, until: string | null, zone: string): Rich =>
     until === null ? say`Paused ${name}.` : say`Paused ${name} until ${until} (${zone}).`,

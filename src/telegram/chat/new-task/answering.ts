@@ -1,4 +1,4 @@
-import type { AppError } from '../../../domain/errors.ts';
+import { AppError } from '../../../domain/errors.ts';
 import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
 import { nth } from '../../../domain/schedule/words/words.ts';
@@ -77,14 +77,40 @@ async function textTyped(ctx: ChatContext, { from, ...step }: TextTyped): Promis
  */
 async function questionAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
   const words = ctx.args.trim();
-  if (ctx.media !== null) return afresh(ctx);
   const own = timeOr(() => readAnywhere(words, readingOf(ctx)));
-  const isWhole = own !== null && own.text !== '';
-  if (isWhole && (!isForUs(ctx) || (hasText(step) && !isReply(ctx)))) return isForUs(ctx) ? afresh(ctx) : silence;
-  if (own !== null && (step.phrase === '' || isWhole)) {
-    return spoken(ctx, { step: withTime(own, ctx.date, { kept: step.kept, phrase: words }) });
-  }
-  return pieceAnswered(ctx, step);
+  if (ctx.media !== null || !isAnswer(ctx, step, own)) return isForUs(ctx) ? afresh(ctx) : silence;
+  const meant = own === null ? null : readingMeant(ctx, step, own);
+  if (meant === null) return pieceAnswered(ctx, step);
+  return spoken(ctx, { step: withTime(meant.read, ctx.date, { kept: step.kept, phrase: meant.when }) });
+}
+
+/** A time alone is; with a text of its own it is another task, where the question has one. Longer words say something else. */
+function isAnswer(ctx: ChatContext, step: StepOf<'question'>, own: Asked | null): boolean {
+  if (own === null) return isReply(ctx) || isShort(ctx.args.trim());
+  return own.text === '' || (isForUs(ctx) && (isReply(ctx) || !hasText(step)));
+}
+
+/** A time that needs no more, or the one of several readings that it names: by its day alone, or as a whole. */
+function readingMeant(ctx: ChatContext, step: StepOf<'question'>, own: Asked) {
+  if (step.phrase === '' || own.text !== '') return { read: own, when: ctx.args.trim() };
+  const told = isDayAlone(own) ? dayOf : momentOf;
+  const meant = told(own);
+  return meant === null ? null : (readingsOf(step, ctx).find(({ read }) => told(read) === meant) ?? null);
+}
+
+function readingsOf({ offers }: StepOf<'question'>, speaking: PlaceAndDate) {
+  return offers.flatMap(({ when }) => {
+    const read = timeOr(() => readAnywhere(when, readingOf(speaking)));
+    return read === null ? [] : { read, when };
+  });
+}
+
+function momentOf({ schedule }: Asked): string | null {
+  return JSON.stringify(schedule);
+}
+
+function dayOf({ schedule }: Asked): string | null {
+  return schedule.kind === 'once' ? dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0) : null;
 }
 
 async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
@@ -93,27 +119,34 @@ async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promis
   const before = phrase === '' ? (kept.text ?? '') : phrase;
   const read = await stepOf(ctx, words, {
     kept,
-    read: (answer, setting) => readAnswer(before, answer, setting),
+    read: (answer, setting) => {
+      const made = readAnswer(before, answer, setting);
+      // Where the answer takes the place of the time, the rest of the words is what the other readings leave.
+      const left = made.text === before ? readingsOf(step, ctx)[0]?.read.text : undefined;
+      return phrase === '' || left === undefined ? made : { ...made, text: left };
+    },
     phrase: `${before} ${words}`,
   });
   if ('made' in read) return spoken(ctx, read);
   if (!isForUs(ctx)) return silence;
-  const isMeant = isReply(ctx) || ('step' in read ? await isPiece(ctx) : isShort(words) && !isTimeless(read.refusal));
-  if (!isMeant) return afresh(ctx);
+  const isTime = 'step' in read ? await isQuestion(ctx) : !isTimeless(read.refusal);
+  if (!isReply(ctx) && !isTime) return afresh(ctx);
+  const isAgain = 'step' in read && read.step.step === 'question' && read.step.ask === step.ask;
+  if (isAgain) return missed(ctx, step, { text: texts.asked.unclear, entities: [] });
   if ('step' in read) return spoken(ctx, read);
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
   return missed(ctx, step, texts.making.unreadQuick(sentence, tries));
 }
 
 /** A piece of a time, to which another one is missing still. */
-async function isPiece(ctx: ChatContext): Promise<boolean> {
+async function isQuestion(ctx: ChatContext): Promise<boolean> {
   const read = await stepOf(ctx, ctx.args.trim(), { kept: {}, read: readAnywhere });
   return 'step' in read && read.step.step === 'question' && read.step.phrase !== '';
 }
 
 /** Not more than a piece of a time would need. */
 function isShort(words: string): boolean {
-  return words.split(/\s+/).length <= 3;
+  return words.split(/\s+/).length <= 2;
 }
 
 function hasText({ phrase, kept }: StepOf<'question'>): boolean {
@@ -161,7 +194,7 @@ async function typedPart(ctx: ChatContext, step: StepOf<PartStep>): Promise<Answ
   if (part !== null) return spoken(ctx, { step: part });
   const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
   if ('made' in read) return timeTyped(ctx, read.made, step);
-  const asked = questionIn(read.refusal, words, step.kept);
+  const asked = partQuestion(words, step, ctx);
   if (asked !== null) return questionSpoken(ctx, asked);
   if (isForUs(ctx) && isText(words, step, read.refusal)) {
     const before = { text: texts.wizard.notedText, entities: [] };
@@ -198,43 +231,68 @@ function whatIsWrongWithPart(step: PartStep, words: string, fault: AppError): Re
 }
 
 function partOf(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
-  const bare = words.replace(/^(?:on|at|every|each)\s+/i, '').replace(/^the\s+/i, '');
-  if (bare === '') return null;
+  const said = phraseOf(words, step);
+  if (said === null) return null;
   switch (step.step) {
     case 'hour':
     case 'minute':
-      return clockTyped(bare, step, speaking);
+      return alone(said.phrase, speaking) === null ? null : timed(step, said.part, speaking);
     case 'days':
-      return daysTyped(`every ${bare}`, step, speaking);
     case 'month':
-      return daysTyped(`every month on the ${/^\d{1,2}$/.test(bare) ? nth(Number(bare)) : bare}`, step, speaking);
+      return daysTyped(said.phrase, step, speaking);
     case 'date':
       return dateTyped(words, step, speaking);
   }
 }
 
-function alone(words: string, speaking: PlaceAndDate): Asked | null {
-  const read = timeOr(() => readTime(words, readingOf(speaking)));
-  return read?.text === '' ? read : null;
+/** The part as it is read, and the whole phrase together with what was chosen before. */
+function phraseOf(words: string, { step, plan }: StepOf<PartStep>) {
+  const bare = words.replace(/^(?:on|at|every|each)\s+/i, '').replace(/^the\s+/i, '');
+  if (bare === '') return null;
+  switch (step) {
+    case 'hour':
+    case 'minute': {
+      const isMinute = step === 'minute' && /^:?[0-5]?\d$/.test(bare);
+      const part = isMinute ? `${pad(plan.hour ?? 0, 2)}:${bare.replace(':', '').padStart(2, '0')}` : bare;
+      return { part, phrase: `${plan.lead ?? 'every day'} at ${part}` };
+    }
+    case 'days':
+      return { part: bare, phrase: `every ${bare}` };
+    case 'month':
+      return { part: bare, phrase: `every month on the ${/^\d{1,2}$/.test(bare) ? nth(Number(bare)) : bare}` };
+    case 'date':
+      return { part: bare, phrase: words };
+  }
 }
 
-function clockTyped(bare: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
-  const { plan } = step;
-  const isMinute = step.step === 'minute' && /^:?[0-5]?\d$/.test(bare);
-  const time = isMinute ? `${pad(plan.hour ?? 0, 2)}:${bare.replace(':', '').padStart(2, '0')}` : bare;
-  return alone(`${plan.lead ?? 'every day'} at ${time}`, speaking) === null ? null : timed(step, time, speaking);
+/** Two readings of the part: "half nine". What is no part at all is told with examples of one. */
+function partQuestion(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): StepOf<'question'> | null {
+  const said = words.length > partLengthMax ? null : phraseOf(words, step);
+  if (said === null) return null;
+  try {
+    readTime(said.phrase, readingOf(speaking));
+    return null;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return error.code === 'ambiguous_schedule' ? questionIn(error, said.phrase, step.kept) : null;
+  }
+}
+
+/** A time with its hour, and nothing else. */
+function alone(words: string, speaking: PlaceAndDate): Asked | null {
+  const read = timeOr(() => readTime(words, readingOf(speaking)));
+  return read?.text === '' && !isDayAlone(read) ? read : null;
 }
 
 /** The day alone, or with its time as in "monday at 9". */
 function daysTyped(lead: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
   const whole = alone(lead, speaking);
-  if (whole !== null && !isDayAlone(whole)) return withTime(whole, speaking.date, { ...step, phrase: lead });
+  if (whole !== null) return withTime(whole, speaking.date, { ...step, phrase: lead });
   return alone(`${lead} at 9:00`, speaking) === null ? null : hourStep(step, lead);
 }
 
 function dateTyped(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
-  const whole = alone(words, speaking);
-  if (whole !== null && !isDayAlone(whole)) return null;
+  if (alone(words, speaking) !== null) return null;
   // The last minute of the day, because the day is not over before.
   const schedule = alone(`${words} at 23:59`, speaking)?.schedule;
   if (schedule?.kind !== 'once') return null;

@@ -1,6 +1,9 @@
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
 import { blocks, bold, code, italic, lines, oneLine, pre, quote, say, shortened, type Rich } from '../kit/rich.ts';
+
+const { plural } = englishForms;
 
 /** How the next words reach us: in a group that hides what people say to each other, only replies do. */
 export type Where = 'private' | 'group';
@@ -27,48 +30,50 @@ export const makingTexts = {
   askTime: (title: string, tries: readonly string[]): Rich =>
     blocks(say`Send the new time for ${italic(oneLine(title, 60))}. For example:`, list(tries)),
   timeTries: ['tomorrow at 8am', 'every day at 9', 'every 2 weeks on monday 10:00'] as readonly string[],
-  unclearEnd: 'It is not clear whether what stands at the end belongs to the time. Send the time alone.',
+  unclearEnd: 'I am not sure that the end belongs to the time. Send only the time.',
   leftOver: (rest: string): Rich =>
-    say`That is a time, but I do not understand what follows it: ${italic(oneLine(rest, 80))}. Send the time alone.`,
+    say`I do not understand what follows the time: ${italic(oneLine(rest, 80))}. Send only the time.`,
   preview: (title: string): Rich => bold(`New task: ${oneLine(title, 128)}`),
   text: (text: string): Rich => quote(shortened(text.trim(), 600)),
   zone: (zone: string): string => `Zone: ${zone}`,
   isItNow: (clock: string): Rich => bold(`Is it ${clock} for you now?`),
-  nothingToRun: 'Next: nothing, as this never runs',
+  nothingToRun: 'Next: never',
   note: (message: string): string => `Note: ${message}`,
   topicsOff: {
-    private:
-      'Results get a topic of their own, and topics are off for this bot. They wait until its owner switches them on: see /start.',
-    group:
-      'Results get a topic of their own, and topics are off in this group. They wait until you switch them on: see /start.',
-    right:
-      'Results get a topic of their own, and I may not manage topics here. They wait until an admin of the group allows it: see /start.',
+    private: 'Topics are off for this bot, so results wait until its owner switches them on. /start shows how.',
+    group: 'Topics are off in this group, so results wait until you switch them on. /start shows how.',
+    right: 'I may not manage topics here, so results wait until an admin of the group allows it. /start shows how.',
   },
   dropped: 'Cancelled. Nothing was made.',
   editDropped: 'Cancelled. Nothing was changed.',
-  over: 'This was answered or cancelled. To begin again, send me the words anew.',
-  expired: 'This waited for more than 30 minutes and has expired. To begin again, send me the words anew.',
-  onlyTheirs: 'Only the person who began this task may answer here.',
+  over: 'This was answered or cancelled. To start again, send me the words again.',
+  expired: 'This expired after 30 minutes. To start again, send me the words again.',
+  onlyTheirs: 'Only the person who started this task can answer here.',
   created: (number: number): string => `Created as #${number}`,
-  createdBefore: (number: number): string => `It is there already: #${number}`,
+  createdBefore: (number: number): string => `Already created: #${number}`,
   assumed: (what: string): string => `Assumed: ${what}`,
   forWhom: (name: string): string => `For ${name}`,
   changeToo: (name: Rich, when: string, text: string): Rich =>
-    blocks(
-      say`You have edited your message. Change ${name} as well?`,
-      lines(say`When: ${when}`, quote(shortened(text, 600))),
-    ),
+    blocks(say`You edited your message. Change ${name} too?`, lines(say`When: ${when}`, quote(shortened(text, 600)))),
   templateFault: (message: string): Rich =>
     blocks(
-      say`The text looks like a template, because it contains ${code('{{')} or ${code('{%')}, and has a fault:`,
+      say`The text contains ${code('{{')} or ${code('{%')}, so I read it as a template. It has a fault:`,
       pre(shortened(message, 500)),
-      'Send it as it stands, or begin again with /new.',
+      'Send it as plain text, or start again with /new.',
     ),
   badTemplate: (fault: string): string =>
-    `The text looks like a template, because it contains {{ or {%, and has a fault: ${fault}. Mend it, or write it without those signs.`,
-  refused: (message: string): Rich => say`${bold('It cannot be created like this.')} ${message}`,
+    `The text contains {{ or {%, so I read it as a template. It has a fault: ${fault}. Fix it, or write it without those characters.`,
+  refused: (message: string): Rich => say`${bold('I cannot create this.')} ${message}`,
   quota: (whose: 'user' | 'chat', limit: number): string =>
-    `${whose === 'user' ? 'You have' : 'This chat has'} ${limit} ${limit === 1 ? 'task' : 'tasks'} that can still run, and that is the limit. Delete one that is no longer needed: /tasks`,
+    whose === 'user'
+      ? plural(limit, {
+          one: 'You have {n} task, which is the limit. Delete it if you no longer need it: /tasks',
+          other: 'You have {n} tasks, which is the limit. Delete one that you no longer need: /tasks',
+        })
+      : plural(limit, {
+          one: 'This chat has {n} task, which is the limit. Delete it if you no longer need it: /tasks',
+          other: 'This chat has {n} tasks, which is the limit. Delete one that you no longer need: /tasks',
+        }),
   quickHint: (): Rich =>
     blocks(
       'Tell me when and what, for example:',
@@ -83,6 +88,7 @@ export const askedTexts = {
   file: (kind: MediaKind): Rich => say`I can send this ${mediaWords[kind]} again. ${bold('When should I send it?')}`,
   answer: (where: Where): string =>
     where === 'private' ? 'Press one, or write it.' : 'Press one, or reply to this message.',
+  unclear: 'That does not say which one.',
   inAnHour: 'In 1 hour',
   tonight: 'Tonight 20:00',
   tomorrow: 'Tomorrow 09:00',
@@ -95,7 +101,7 @@ const here = {
 
 const Here = { private: 'Write', group: 'Reply to this message with' } as const;
 
-const clockFault = { sentence: 'I cannot read that as a time of the day.', tries: ['9:30', '18:00', '7am'] };
+const clockFault = { sentence: 'I did not understand the time.', tries: ['9:30', '18:00', '7am'] };
 
 export const wizardTexts = {
   heading: 'New task',
@@ -124,22 +130,22 @@ export const wizardTexts = {
     lines(bold(`${lead}, at what time?`), `Choose the hour, or ${here[where]} the time: 9:30`),
   minute: (lead: string, where: Where): Rich =>
     lines(bold(`${lead}, at what time?`), `Choose, or ${here[where]} it: 9:20`),
-  text: (when: string, zone: string, where: Where): Rich =>
-    blocks(bold(`${when} (${zone}). What should I say?`), `${Here[where]} the text, or a picture or another file.`),
+  textAsked: (when: string, zone: string): Rich => bold(`${when} (${zone}). What should I say?`),
+  text: (where: Where): string => `${Here[where]} the text, or a picture or another file.`,
   retext: (title: string, where: Where): Rich => say`${Here[where]} the new text for ${italic(oneLine(title, 60))}.`,
-  notedText: 'Noted the text.',
-  blankText: 'There is nothing to see in that text. Send one with words in it.',
+  notedText: 'I have the text.',
+  blankText: 'That text is empty. Send one with words in it.',
   /** The fault of words at a step that asks for a part of the time, and words that can be read there. */
   partFaults: {
     hour: clockFault,
     minute: clockFault,
-    days: { sentence: 'I cannot read that as days of the week.', tries: ['monday', 'monday and thursday', 'weekdays'] },
-    month: { sentence: 'I cannot read that as a day of the month.', tries: ['the 15th', 'last friday', 'last day'] },
-    date: { sentence: 'I cannot read that as a day to come.', tries: ['tomorrow', 'friday', '24 december'] },
+    days: { sentence: 'I did not understand the days.', tries: ['monday', 'monday and thursday', 'weekdays'] },
+    month: { sentence: 'I did not understand the day of the month.', tries: ['the 15th', 'last friday', 'last day'] },
+    date: { sentence: 'I did not understand the date.', tries: ['tomorrow', 'friday', '24 december'] },
   },
   /** Said where an older button is pressed, of a time that has none any more. */
   inWords: blocks(
-    'That is written now:',
+    'Write it instead, for example:',
     lines(
       ...[
         'every 2 weeks on monday at 10:00',
@@ -159,9 +165,9 @@ export const wizardTexts = {
     animation: 'Animation',
   } satisfies Record<MediaKind, string>,
   with: (kind: MediaKind): string => `With ${withArticle(mediaWords[kind])}`,
-  nothingToSchedule: 'Reply to the message that you want to schedule, and write when: schedule this tomorrow at 9',
+  nothingToSchedule: 'Reply to the message you want to schedule, and write when: schedule this tomorrow at 9',
   same: (number: number, title: string): Rich =>
-    say`There is ${bold(`#${number}`)} ${oneLine(title, 60)} already. Edit that one, or add this one as well?`,
+    say`There is already ${bold(`#${number}`)} ${oneLine(title, 60)}. Edit that one, or add this one too?`,
   changeThat: (name: Rich, when: string, zone: string): Rich =>
     lines(say`${name} comes ${when} (${zone}).`, 'What do you want to change?'),
   useTime: 'Use the new time',

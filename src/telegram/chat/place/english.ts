@@ -20,7 +20,7 @@ export const topicTexts = {
   unavailable: (name: Rich): Rich =>
     say`${name} has no topic, and topics are off here. /start shows how to switch them on.`,
   shared:
-    'Its results stand in Reminders, among those of other tasks. To remove the whole topic, delete it in Telegram.',
+    'Its results are in Reminders, together with those of other tasks. To remove that topic, delete it in Telegram.',
   beingMade: (name: Rich): Rich => say`I am making the topic of ${name} right now. Try again in a minute.`,
   confirm: (name: Rich, isDeleted: boolean): Rich =>
     blocks(
@@ -40,27 +40,33 @@ export const topicTexts = {
   deletedWord: 'Topic deleted',
 } as const;
 
-const topicsText = (count: number): string => plural(count, { one: '{n} topic', other: '{n} topics' });
+const topics = (count: number): string => plural(count, { one: '{n} topic', other: '{n} topics' });
 
 /** Names of topics that are told; more would not be read. */
 const namesMax = 10;
 
 export const cleanTexts = {
-  none: 'No topics of finished tasks here.',
+  none: 'There are no topics of finished tasks here.',
   confirm: (count: number, max: number): string =>
-    `${topicsText(count)} of finished tasks. Closed topics can still be read; deleted ones are gone with all their messages.${count > max ? ` I do ${max} at a time.` : ''}`,
+    lines(
+      plural(count, { one: '{n} finished task has a topic here.', other: '{n} finished tasks have topics here.' }),
+      'You can still read closed topics. Deleting removes a topic with all its messages.',
+      count > max ? plural(max, { one: 'I do one at a time.', other: 'I do {n} at a time.' }) : null,
+    ).text,
   close: (count: number): string => `Close ${count}`,
   delete: (count: number): string => `Delete ${count}`,
-  kept: 'Nothing was changed.',
-  changed: 'There are others by now. Look again.',
+  kept: 'Nothing changed.',
+  changed: 'The topics have changed meanwhile. Check the numbers again.',
   begun: (what: 'close' | 'delete', count: number): string =>
-    `${what === 'close' ? 'Closing' : 'Deleting'} ${topicsText(count)}, one after the other. I will say when that is done.`,
+    what === 'close'
+      ? `Closing ${topics(count)}, one by one. I will tell you when it is done.`
+      : `Deleting ${topics(count)}, one by one. I will tell you when it is done.`,
   done: (deed: 'close' | 'removeTopic', count: number): string =>
-    `${deed === 'close' ? 'Closed' : 'Deleted'} ${topicsText(count)}.`,
+    deed === 'close' ? `Closed ${topics(count)}.` : `Deleted ${topics(count)}.`,
   failed: (names: readonly string[], error: string | null, isRight: boolean): Rich =>
     blocks(
       lines(
-        `Still there: ${topicsText(names.length)}.`,
+        `Still there: ${topics(names.length)}.`,
         ...names.slice(0, namesMax).map((name) => oneLine(name, 60)),
         names.length > namesMax ? `and ${names.length - namesMax} more` : null,
       ),
@@ -223,10 +229,7 @@ export const allowTexts = {
   revoked: (title: string, paused: number): string =>
     paused === 0
       ? `Approval taken back: ${oneLine(title, 60)} can no longer use me.`
-      : plural(paused, {
-          one: `Approval taken back: ${oneLine(title, 60)} can no longer use me. I paused {n} task there.`,
-          other: `Approval taken back: ${oneLine(title, 60)} can no longer use me. I paused {n} tasks there.`,
-        }),
+      : `Approval taken back: ${oneLine(title, 60)} can no longer use me. ${plural(paused, { one: 'I paused {n} task there.', other: 'I paused {n} tasks there.' })}`,
   notApproved: 'That approval was taken back before.',
   allowedWord: 'Approved',
   deniedWord: 'Denied',

@@ -174,7 +174,7 @@ export const alarmTexts = {
     count === 1 ? sentence : plural(count, { other: `${sentence} ({n} times)` }),
   auditTodo: (mended: boolean): string =>
     mended
-      ? 'cronogram audit --run shows where, and cronogram reconcile --fix repairs it. Please report it.'
+      ? 'cronogram audit --run shows where. cronogram reconcile --fix repairs it. Please report it.'
       : 'cronogram audit --run shows where. Please report it.',
   autoPause: (count: number, since: string): Rich =>
     say`${bold(plural(count, { one: 'I paused a task', other: 'I paused {n} tasks' }))} after too many failures in a row, ${since}:`,
@@ -264,10 +264,7 @@ export const reminderTexts = {
     );
   },
   renewedBy: (name: string, tasks: number): string =>
-    plural(tasks, {
-      one: `Renewed by ${name}, who owns it now`,
-      other: `Renewed by ${name}, who owns these {n} tasks now`,
-    }),
+    `Renewed by ${name}, who owns ${plural(tasks, { one: 'it', other: 'these {n} tasks' })} now`,
   renewedBefore: 'Already renewed: it can run',
 
   history: {

@@ -58,7 +58,10 @@ export const taskTexts = {
   doneBy: (name: string): string => `, done by ${name}`,
   done: { notAsked: '', open: ', not done yet', notDone: ', not done' },
   asOf: (at: string): Rich => italic(`As of ${at}`),
-  started: (at: string): string => `Started ${at}; the result comes in its topic`,
+  started: (at: string, url: string | null): Rich =>
+    url === null
+      ? say`Started ${at}; the result comes in its topic`
+      : say`Started ${at}; the result comes in ${link('its topic', url)}`,
   lastError: (error: string): Rich => say`Error: ${italic(oneLine(error, errorShownMax))}`,
   inTopic: (url: string | null): Rich =>
     url === null ? say`Results: in its own topic` : say`Results: ${link('in its own topic', url)}`,
@@ -217,6 +220,7 @@ export const historyTexts = {
   footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each run.`,
   upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
   nothingComing: 'Nothing is planned.',
+  notOn: (days: string): string => `Not on: ${days}`,
   snoozedTo: (at: string): string => `${at}, snoozed`,
   snoozedHeld: (at: string): string => `${at}, snoozed, if resumed before`,
   why: (name: Rich): Rich => say`Why, for ${name}`,
@@ -225,7 +229,7 @@ export const historyTexts = {
   whyMore: (number: number, date: string): Rich =>
     say`There is more. Ask about a shorter time: ${code(`/why #${number} ${date}`)}`,
   whyUnread: (): Rich =>
-    say`I did not understand when. Write ${code('today')}, ${code('yesterday')}, ${code('monday')} or ${code('2027-01-31')} for a day, or ${code('monday 9:00')} or ${code('2027-01-31 09:00')} for one slot.`,
+    say`I did not understand when. Write a day, as in ${code('yesterday')}, ${code('last friday')} or ${code('27 nov')}, a part of one, as in ${code('this morning')}, or one slot, as in ${code('monday 9:00')} or ${code('Fri 27 Nov 16:00')}.`,
 } as const;
 
 /** Answers to words that were not understood, or that are no commands. */

@@ -10,7 +10,7 @@ describe('/new with a time and a text', () => {
     const { talk, message } = await afterAsking('/new today at 9:01 Party');
     await talk.pipeline.time.advance(5 * minute);
     await talk.press(message, 'Create');
-    expect(message.shown.text).toMatch(/It cannot be created like this\. .* is over\. Choose a time in the future\./);
+    expect(message.shown.text).toMatch(/I cannot create this\. .* is over\. Choose a time in the future\./);
     expect(labels(message)).toEqual([['Change time', 'Cancel'], ['Change text']]);
     expect(await tasksIn(talk)).toEqual([]);
   });
@@ -43,7 +43,7 @@ describe('/new with a time and a text', () => {
     const data = dataBehind(message, 'Create');
     await talk.send(message, data);
     const second = await talk.send(message, data);
-    expect(second.toast).toBe('It is there already: #1');
+    expect(second.toast).toBe('Already created: #1');
     expect(message.text).toMatch(/^#1 Stand up\n/);
     expect(await tasksIn(talk)).toHaveLength(1);
   });
@@ -78,7 +78,7 @@ describe('/new with a time and a text', () => {
       return { text: again?.shown.text, buttons: labels(aMessage(0, null, again?.shown ?? { text: '' })) };
     };
     const once = await late('/new in 5 minutes Tea');
-    expect(once.text).toContain('Next: nothing, as this never runs');
+    expect(once.text).toContain('Next: never');
     expect(once.text).toContain('is over. Choose a time in the future.');
     expect(once.buttons).toEqual([['Change time', 'Cancel'], ['Change text']]);
     const often = await late('/new every 15 minutes Stretch');
@@ -97,7 +97,7 @@ describe('/new with a time and a text', () => {
     const { talk, message } = await afterAsking('/new every day at 9 Stand up');
     for (const label of ['Create', 'Change time', 'Cancel']) {
       expect(await talk.press(message, label, { person: bob })).toMatchObject({
-        toast: 'Only the person who began this task may answer here.',
+        toast: 'Only the person who started this task can answer here.',
         isAlert: true,
       });
     }
@@ -123,9 +123,9 @@ describe('/new with a time and a text', () => {
 
   test('where topics are off, preview and first card say that results will wait', async () => {
     const { talk, message } = await afterAsking('/new every day at 9 Stand up', {}, { isForum: false });
-    expect(message.text).toContain('topics are off in this group');
+    expect(message.text).toContain('Topics are off in this group');
     await talk.press(message, 'Create');
-    expect(message.text).toMatch(/^#1 Stand up\n[\s\S]*topics are off in this group/);
+    expect(message.text).toMatch(/^#1 Stand up\n[\s\S]*Topics are off in this group/);
   });
 
   test('where the bot may not manage topics, the first card says so', async () => {
@@ -136,24 +136,24 @@ describe('/new with a time and a text', () => {
 
   test('a schedule that creation would refuse says so in the preview, which has no Create', async () => {
     const { talk, message } = await afterAsking('/new every 10 seconds Ping');
-    expect(message.text).toMatch(/It cannot be created like this\. It would run 10 seconds apart/);
+    expect(message.text).toMatch(/I cannot create this\. It would run 10 seconds apart/);
     expect(labels(message)).toEqual([['Change time', 'Cancel'], ['Change text']]);
     await talk.send(message, dataBehind(message, 'Change time').replace('retime', 'create'));
-    expect(message.text.match(/It cannot be created like this/g)).toHaveLength(1);
+    expect(message.text.match(/I cannot create this/g)).toHaveLength(1);
     expect(await tasksIn(talk)).toEqual([]);
   });
 });
 
 describe('a draft', () => {
   test('what cannot be read gets three examples that can, and the draft waits for a better one', async () => {
-    const { talk, message: first } = await afterAsking('/new soon Call mum');
+    const { talk, message: first } = await afterAsking('/new 31 february Call mum');
     expect(first.text).toMatchSnapshot('first');
     const second = await talk.ask('in 20 minutes Call mum', reply);
     expect(second.text).toMatch(/^New task: Call mum\n/);
   });
 
   test('in a group it leaves talk alone, but for a time that it has asked for', async () => {
-    const { talk } = await afterAsking('/new soon Call mum');
+    const { talk } = await afterAsking('/new 31 february Call mum');
     for (const words of ['what did he say?', 'see you tomorrow at 9', 'thanks', '👍'])
       expect(await talk.say(words)).toBeNull();
     expect(await talk.tells('in 20 minutes Call mum')).toMatch(/^New task: Call mum/);
@@ -196,7 +196,7 @@ describe('a draft', () => {
     const { talk, message } = await afterAsking('/new every day at 9 Stand up');
     await talk.pipeline.time.advance(30 * minute);
     await talk.press(message, 'Create');
-    expect(message.text).toContain('more than 30 minutes');
+    expect(message.text).toContain('after 30 minutes');
     expect(labels(message)).toEqual([]);
     expect(await tasksIn(talk)).toEqual([]);
     const other = await talk.ask('/new every day at 9 Stand up');
@@ -213,7 +213,7 @@ describe('a draft', () => {
     expect(await talk.tells('whenever', reply)).toContain('For example:');
     expect(await talk.say('every day at 10 Ping')).toBeNull();
     for (const words of ['every day at 10: and then some', 'every day at 10 and more']) {
-      expect(await talk.tells(words, reply)).toContain('Send the time alone.');
+      expect(await talk.tells(words, reply)).toContain('Send only the time.');
     }
     const fresh = await talk.ask('every day at 10', reply);
     expect(fresh.text).toMatch(/^New task: Stand up\nEvery day at 10:00\n/);
@@ -288,7 +288,7 @@ describe('who may make tasks', () => {
     await talk.make('every day at 9 one');
     const preview = await talk.ask('/new every day at 10 two');
     await talk.press(preview, 'Create');
-    expect(preview.text).toContain('You have 1 task that can still run, and that is the limit.');
+    expect(preview.text).toContain('You have 1 task, which is the limit.');
     await talk.ask('/delete 1');
     expect(await talk.press(preview, 'Create')).toMatchObject({ toast: 'Created as #2' });
   });

@@ -6,7 +6,7 @@ describe('a task with the same title', () => {
     const talk = await aTalk();
     await talk.make('every day at 9 Call  Mum');
     const preview = await talk.ask('/new tomorrow at 8 call mum');
-    expect(preview.text).toContain('There is #1 Call Mum already. Edit that one, or add this one as well?');
+    expect(preview.text).toContain('There is already #1 Call Mum. Edit that one, or add this one too?');
     expect(labels(preview)).toEqual([['Edit that one', 'Add anyway'], ['Change time', 'Cancel'], ['Change text']]);
     const before = preview.shown;
     await talk.press(preview, 'Edit that one');
@@ -23,7 +23,7 @@ describe('a task with the same title', () => {
     expect(preview.text).toBe('Changed: #1 Call Mum\nNext: Thu 19 Nov 08:00 (UTC)');
     expect(labels(preview)).toEqual([['Undo']]);
     expect(await tasksIn(talk)).toMatchObject([{ number: 1, schedule: { kind: 'once' }, title: 'Call  Mum' }]);
-    expect(await talk.send(preview, data)).toMatchObject({ toast: 'It is there already: #1' });
+    expect(await talk.send(preview, data)).toMatchObject({ toast: 'Already created: #1' });
   });
 
   test('of somebody else cannot be changed by members, and can be added', async () => {

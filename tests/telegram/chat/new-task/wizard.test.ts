@@ -87,7 +87,7 @@ describe('buttons that were pressed before', () => {
     await talk.ask('Water the plants', reply);
     const asked = await talk.ask('Water the big plants', reply);
     await talk.send(asked, `${dataBehind(asked, 'Back').replace(/:back$/, '')}:${action}`);
-    expect(asked.text).toMatch(/^That is written now:\n/);
+    expect(asked.text).toMatch(/^Write it instead, for example:\n/);
     const tries = asked.text.split('\n').slice(2, 6);
     for (const words of tries) {
       const preview = await talk.ask(words, reply);

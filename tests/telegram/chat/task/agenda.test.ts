@@ -72,7 +72,7 @@ describe('/why with words for a day', () => {
     await talk.pipeline.pass(7 * day + 4 * hour);
     const text = await talk.tells(`/why #1 ${words}`);
     expect(text).toContain(shown.replace(/ \d\d:\d\d$/, ''));
-    expect(text).not.toContain('I cannot read that moment');
+    expect(text).not.toContain('I did not understand when');
   });
 });
 

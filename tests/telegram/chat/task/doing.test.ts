@@ -13,9 +13,7 @@ describe('which task is meant', () => {
     const { topicId } = await taskIn(talk);
     if (topicId === null) throw new Error('no topic was made');
     const skipped = await talk.ask('/skip 2', { topic: topicId });
-    expect(skipped.text).toMatch(
-      /^Skipped: #1 Ping on Wed 18 Nov 09:30, 10:00 \(UTC\)\.\nNext: Wed 18 Nov 10:30/,
-    );
+    expect(skipped.text).toMatch(/^Skipped: #1 Ping on Wed 18 Nov 09:30, 10:00 \(UTC\)\.\nNext: Wed 18 Nov 10:30/);
     await talk.make('every day at 8 Other');
     expect(await talk.tells('/task #2', { topic: topicId })).toMatch(/^#2 Other\n/);
     expect(await talk.tells('/task', { topic: topicId })).toMatch(/^#1 Ping\n/);
@@ -107,7 +105,7 @@ describe('commands that do something', () => {
     expect(await repeated()).toEqual([edited.shown]);
     await talk.press(edited, 'Undo');
     expect(await repeated()).toEqual([edited.shown]);
-    expect(edited.text).toMatch(/^Undone: 09:00, Ada changed the title of #1/);
+    expect(edited.text).toMatch(/^Undone: 09:00 \(UTC\), Ada changed the title of #1/);
   });
 });
 
@@ -211,4 +209,29 @@ test('/undo twice takes back two changes, at whatever instant each is written', 
   expect(await talk.tells('/undo')).toContain('paused #1');
   expect(await talk.tells('/undo')).toContain('the title of #1');
   expect((await tasksIn(talk))[0]).toMatchObject({ title: 'Lunch', state: 'active' });
+});
+
+describe('a run by hand that does not begin', () => {
+  test.each([
+    ['queue', 'This run waits'],
+    ['replace', 'I stop that run'],
+    ['skip', 'running now'],
+  ] as const)('behind another one is told as what it is: overlap %s', async (overlap, words) => {
+    const talk = await withTask();
+    const task = await taskIn(talk);
+    await talk.pipeline.rooms.tasks.edit({ taskId: task.id, actor: 'telegram:user:1001' }, { policies: { overlap } });
+    const card = await talk.ask('/task 1');
+    expect(await talk.tells('/run 1')).toContain('Started #1 Lunch');
+    expect(await talk.tells('/run 1')).toContain(words);
+    // A run that was stopped makes room at once.
+    if (overlap === 'replace') return;
+    expect((await talk.press(card, 'Run now')).toast).toContain(words);
+    expect(card.text).not.toContain('Started');
+  });
+
+  test('in a chat whose topics cannot be made is told with its result, which waits', async () => {
+    const talk = await withTask();
+    talk.pipeline.database.exec(`update tasks set topic_state = 'blocked', topic_cause = 'topics_off'`);
+    expect(await talk.tells('/run 1')).toContain('Its result waits');
+  });
 });

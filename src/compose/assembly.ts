@@ -160,6 +160,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     transport: outside.transport(pacer),
     chatGone: (chatId, cause) => chats.gone(chatId, cause),
     concurrency: settings.DELIVERY_CONCURRENCY,
+    group: paceOf(settings).group,
   });
   return {
     tasks,

@@ -48,7 +48,7 @@ export function deliveryCode({ status, cause, error }: Obstructed): string | nul
 export type DeliveryKind = 'answer' | 'result' | 'notice' | 'card' | DeliveryDeed;
 
 /** Ranks of the outbox, served in this order: what a person waits for first, decoration last. */
-export const outboxRanks = { answer: 0, result: 1, card: 2, progress: 3 } as const;
+export const outboxRanks = { answer: 0, result: 1, card: 2, progress: 3, redraw: 4 } as const;
 
 /**
  * Cuts a text into messages of at most 4,096 UTF-16 units: at a paragraph, else a line, else a space, else between two

@@ -16,6 +16,8 @@ export interface Drawn {
   readonly replyTo?: number;
   /** A picture, a voice or another file of Telegram; the text stands below it. */
   readonly media?: Media;
+  /** Of what tells how something stands: the same while it tells the same. */
+  readonly print?: string;
 }
 
 /** A file that a person sent to the bot, by the name under which Telegram keeps it. */
@@ -63,6 +65,8 @@ export type View =
   | { readonly view: 'fallback'; readonly cause: BlockedCause }
   /** The topic was made again: a person deleted it, or Telegram did not show in it what was sent there. */
   | { readonly view: 'topicRemade'; readonly isAstray?: boolean }
+  /** The answer to whoever has started a run of the task. */
+  | { readonly view: 'started' }
   | { readonly view: 'notPinned' }
   /** What became of the topics that were to be closed or removed together. */
   | { readonly view: 'cleaned'; readonly cleaning: string; readonly deed: 'close' | 'removeTopic' }
@@ -215,6 +219,11 @@ export type Word =
   | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
   | { readonly word: 'owner_gone'; readonly about: Actor };
+
+/** A message that tells how something stands, drawn anew: only where that looks otherwise than what has this print. */
+export function printIn(shown: Shown): string | null {
+  return 'unless' in shown && typeof shown.unless === 'string' ? shown.unless : null;
+}
 
 export function isView(shown: Shown): shown is View {
   return 'view' in shown;

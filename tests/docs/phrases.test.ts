@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Asked, readAsked } from '../../src/domain/when/asked.ts';
+import { type Asked, readAnywhere } from '../../src/domain/when/asked.ts';
 import { commands } from '../../src/telegram/chat/commands.ts';
 import { lab, stopBots } from '../e2e/bot.ts';
 import { aTalkingBot, madeWithTopic } from '../e2e/dialogue.ts';
@@ -23,7 +23,7 @@ const setting = { timezone: 'Europe/Madrid', now: Date.parse('2026-11-18T10:00:0
 
 function kindOf(words: string): Asked['schedule']['kind'] | 'refused' {
   try {
-    return readAsked(words, setting).schedule.kind;
+    return readAnywhere(words, setting).schedule.kind;
   } catch {
     return 'refused';
   }

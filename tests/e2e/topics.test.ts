@@ -55,6 +55,7 @@ describe.each(places)('a topic that a person deleted, in %s', (_name, chat) => {
       'sendMessage',
       'sendMessage',
       'pinChatMessage',
+      'deleteMessage',
     ]);
     const steady = mark(bot);
     await bot.pass(3 * minute);

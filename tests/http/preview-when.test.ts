@@ -73,15 +73,43 @@ describe('a preview of plain words', () => {
   });
 
   it('refuses what it cannot read, with what can be written instead', async () => {
-    const { status, json } = await aDoor().ask('POST', path, { when: 'every day', timezone: 'UTC' });
+    const { status, json } = await aDoor().ask('POST', path, { when: 'hello', timezone: 'UTC' });
     expect(status).toBe(400);
     expect(json.error.code).toBe('invalid_schedule');
     expect(json.error.details).toEqual({
       field: 'when',
-      reason: 'no_time',
-      examples: ['every day at 9', 'every monday and thursday at 18:30', 'every month on the 1st at 9'],
+      reason: 'unknown',
+      examples: ['in 20 minutes', 'tomorrow at 8am', 'every weekday at 9:00'],
     });
-    expect(json.error.message).toContain('"every day at 9"');
+    expect(json.error.message).toContain('"every weekday at 9:00"');
+  });
+
+  it('asks which of two readings is meant, and for what is missing', async () => {
+    const sent = { timezone: 'Europe/Madrid', now: '2026-11-18T10:00:00Z' };
+    const two = await aDoor().ask('POST', path, { ...sent, when: 'next friday at 9 dentist' });
+    expect([two.status, two.json.error.code]).toEqual([400, 'ambiguous_schedule']);
+    expect(two.json.error.details).toEqual({
+      field: 'when',
+      readings: [
+        { text: 'Fri 20 Nov', next: '2026-11-20T08:00:00.000Z', when: 'on 2026-11-20 at 9 dentist' },
+        { text: 'Fri 27 Nov', next: '2026-11-27T08:00:00.000Z', when: 'on 2026-11-27 at 9 dentist' },
+      ],
+    });
+    const half = await aDoor().ask('POST', path, { ...sent, when: 'every week at 9 bins' });
+    expect([half.status, half.json.error.code]).toEqual([400, 'incomplete_schedule']);
+    expect(half.json.error.details).toMatchObject({
+      missing: ['day'],
+      sofar: 'every week at 9',
+      offers: [{ text: 'Monday', when: 'every week at 9 on monday bins' }, {}, {}],
+    });
+  });
+
+  it('says what it assumed, with the other reading', async () => {
+    const { answer } = await asked({ when: 'dentist tuesday at 3', timezone: 'Europe/Madrid', count: 1 });
+    expect([answer['text'], answer['assumed']]).toEqual([
+      'dentist',
+      [{ what: 'hour', text: '15:00', other: { text: '03:00', when: 'dentist tuesday at 03:00' } }],
+    ]);
   });
 
   it.each([

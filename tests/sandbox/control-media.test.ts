@@ -24,6 +24,21 @@ describe('files', () => {
     expect((await get(`document?id=${id}`)).status).toBe(200);
   });
 
+  test('say sends the very file that is given, under its name and type', async () => {
+    const { post, get } = await servePages();
+    const media = {
+      kind: 'document',
+      name: 'plan.csv',
+      mime_type: 'text/csv',
+      data: Buffer.from('a;b').toString('base64'),
+    };
+    const { json } = await post('say', { as: 'ada', chat: 'ada', media });
+    const { headers, text } = await get(`document?id=${json.message.document?.file_id ?? ''}`);
+    expect([headers['content-type'], text, json.message.document?.size]).toEqual(['text/csv', 'a;b', 3]);
+    for (const bad of [{ data: 'a;b' }, { mime_type: 'text' }, { data: 'A'.repeat(7_000_000) }])
+      expect((await post('say', { as: 'ada', chat: 'ada', media: { ...media, ...bad } })).status).toBe(400);
+  });
+
   test('a sample photo is a picture that a browser shows', async () => {
     const { post, get } = await servePages();
     const { json } = await post('say', { as: 'ada', chat: 'ada', media: { kind: 'photo' } });

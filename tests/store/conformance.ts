@@ -39,6 +39,7 @@ import { refusedRunTests, runTests } from './conformance/runs.ts';
 import { seldomTests } from './conformance/seldom.ts';
 import { sharedTopicTests } from './conformance/shared-topic.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
+import { standingTests } from './conformance/standing.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
 import { threadRunTests } from './conformance/thread-runs.ts';
 import { leftOverTests, setBackTests, toldTests } from './conformance/told.ts';
@@ -55,6 +56,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('admission', () => {
     admissionTests(open);
+  });
+  describe('messages that stand', () => {
+    standingTests(open);
   });
   describe('stale results', () => {
     refreshTests(open);

@@ -110,7 +110,9 @@ async function toTopic(serving: Serving): Promise<PartEnd> {
 
 async function call(serving: Serving): Promise<PartEnd> {
   const sent = await ask(serving);
-  return sent.is === 'sent' ? arrived(serving, sent.ids) : afterFault(serving, sent);
+  if (sent.is !== 'sent') return afterFault(serving, sent);
+  const end = await arrived(serving, sent.ids);
+  return end.status === 'delivered' && sent.print !== undefined ? { ...end, print: sent.print } : end;
 }
 
 function ask({ transport, part, turn }: Serving): Promise<Sent> {
@@ -132,7 +134,7 @@ function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartE
     case 'moved':
       return moved(serving, fault.address, error);
     case 'moot':
-      return { ...failed(part, error), ...(part.kind === 'card' ? { cardGone: part.edits } : {}) };
+      return { ...failed(part, error), messageGone: part.edits };
     case 'blocked':
       return afterBlocked(serving, fault);
     case 'refused':

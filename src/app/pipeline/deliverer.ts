@@ -1,13 +1,15 @@
 import { answersInRowMax } from '../../domain/limits.ts';
+import type { Rate } from '../../domain/pace.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
-import type { HousekeepingStore } from '../ports/upkeep.ts';
+import type { HousekeepingStore, StandingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { codeOf } from './deliverer-ends.ts';
 import { type PartDeps, servePart } from './deliverer-parts.ts';
 import type { Pacer } from './pacer.ts';
+import { createRedraws } from './redraws.ts';
 import { createLedAstray, type Ended } from './topics.ts';
 import { createLostClaims, tellTraced, waitAtMost } from './workers.ts';
 
@@ -27,8 +29,11 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
   readonly store: PartDeps['store'] &
     OutboxStore &
     Pick<ChatStore, 'retryBlocked'> &
-    Pick<HousekeepingStore, 'letPartsGo'>;
+    Pick<HousekeepingStore, 'letPartsGo'> &
+    StandingStore;
   readonly pacer: Pacer;
+  /** The pace of one group. */
+  readonly group: Rate;
   readonly batchMax: number;
   /** Chats that may be served at the same time. */
   readonly concurrency: number;
@@ -58,6 +63,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   const inHand = createPartsInHand(deps);
   const claims = createLostClaims(deps, 'deliverer', () => store.letPartsGo(deps.bootId, inHand.partIds()));
   const answers = createAnswersInRow();
+  const redraws = createRedraws(deps);
   let after = '';
   let [opened, stopping] = [false, false];
 
@@ -88,11 +94,16 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       if (free === 0) return nothing;
       const claimed = await claim(now, free);
       after = claimed.length === free ? (claimed.at(-1)?.chatId ?? '') : '';
+      if (claimed.length === 0) {
+        const drawn = await redraws.look(now);
+        return { taken: drawn, more: drawn > 0 };
+      }
       return { taken: claimed.length, more: claimed.length === free && inHand.size() < concurrency };
     },
     nextAt: async (now) => {
       const isFull = inHand.size() >= concurrency;
-      const partAt = isFull ? null : await store.nextPartAt(now);
+      const [nextPartAt, redrawAt] = isFull ? [null, null] : [await store.nextPartAt(now), await redraws.nextAt(now)];
+      const partAt = soonest(nextPartAt, redrawAt);
       const freeMs = [isFull ? null : pacer.freeInMs(), pacer.turnInMs()].filter((ms) => ms !== null);
       if (freeMs.length === 0) return partAt;
       // A part that is ready by now and was not taken waits for its chat.
@@ -106,6 +117,10 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       await waitAtMost(deps.timer, graceMs, inHand.done());
     },
   };
+}
+
+function soonest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 function createSignal() {

@@ -54,6 +54,12 @@ export interface NewMessage {
   readonly readyAt?: number;
   /** Without a sound. */
   readonly silent?: true;
+  /** It keeps nobody waiting, and yields to all else. */
+  readonly isTidying?: true;
+  /** It says that this task was started, and is drawn anew with the way to its topic when that is made. */
+  readonly awaitsTopicOf?: string;
+  /** The task that was made in it, and whose card it goes on showing. */
+  readonly cardOf?: string;
 }
 
 /** A new message to a thread that belongs to no task and is never too late. */
@@ -253,6 +259,8 @@ export interface ChatStore {
   addMessages(messages: readonly NewMessage[], at: number): Promise<void>;
   /** Puts a message there once per chat and word, until that is forgotten: true when it was put there now. */
   tellOnce(word: Word, message: NewMessage, at: number): Promise<boolean>;
+  /** Whether that was said in the chat and is not over yet. */
+  isTold(chatId: string, word: Word['word'], reason: string, taskId?: string): Promise<boolean>;
 
   /* ---- chats and people ---- */
   /** By its address or one it had before. */

@@ -81,6 +81,8 @@ export type PartEnd = {
       readonly evidence: string | null;
       /** For a new card: the id of the delivery that pins it. The task remembers the card as its own. */
       readonly pinId: string | null;
+      /** Of what it shows, where that tells how something stands. */
+      readonly print?: string;
     }
   | {
       readonly status: 'pending';
@@ -122,8 +124,8 @@ export type PartEnd = {
       readonly evidence: string | null;
       /** Said once in the topic, or where the task was asked for. */
       readonly guidance?: NewMessage | null;
-      /** The card that was to be changed is not there any more: the next change makes a new one. */
-      readonly cardGone?: number | null;
+      /** The message that was to be changed is not there any more: the next change of a card makes a new one. */
+      readonly messageGone?: number | null;
     }
 );
 

@@ -143,7 +143,8 @@ export type CallFault = { readonly error: string } &
     | { readonly is: 'unreached' }
   );
 
-export type Sent = { readonly is: 'sent'; readonly ids: SentIds } | CallFault;
+/** `print` is that of what it shows, where that tells how something stands. */
+export type Sent = { readonly is: 'sent'; readonly ids: SentIds; readonly print?: string } | CallFault;
 
 export type Evidence =
   | { readonly is: 'arrived'; readonly ids: SentIds; readonly evidence: string }

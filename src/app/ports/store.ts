@@ -7,13 +7,14 @@ import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
-import type { AlarmStore, DowntimeStore, HousekeepingStore, UpkeepStore } from './upkeep.ts';
+import type { AlarmStore, DowntimeStore, HousekeepingStore, StandingStore, UpkeepStore } from './upkeep.ts';
 import type { TruthStore } from './why.ts';
 
 /** All of it: what one database gives to all rooms. */
 export interface Store
   extends
     AlarmStore,
+    StandingStore,
     SlotStore,
     RunStore,
     OutboxStore,

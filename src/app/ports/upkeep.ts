@@ -295,6 +295,26 @@ export interface Alarm extends Sighting {
   readonly current: readonly string[];
 }
 
+/** A look at the messages that tell how something stands. */
+export interface Redrawing extends Batch {
+  /** The chat looked at last: the others have their turn before it comes again. */
+  readonly after: string;
+  /** Calls of a minute in one chat above which nothing is drawn anew there. */
+  readonly room: number;
+}
+
+export interface Redrawn {
+  readonly drawn: number;
+  readonly after: string;
+}
+
+export interface StandingStore {
+  /** Puts one message of each chat that is calm into the outbox, to be drawn anew where it looks otherwise by now. */
+  drawAnew(look: Redrawing): Promise<Redrawn>;
+  /** The instant at which the next one is due, which may have passed; null when none is. */
+  nextRedrawAt(): Promise<number | null>;
+}
+
 export interface AlarmStore {
   listAlarms(): Promise<readonly Alarm[]>;
   /**

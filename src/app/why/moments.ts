@@ -17,6 +17,8 @@ import { MONTH_NAMES, WEEKDAY_NAMES } from '../../domain/schedule/words/words.ts
 export interface Moments {
   /** `Wed 18 Nov 09:00`; with the year when it is not this one. */
   full(instant: number): string;
+  /** `Wed 18 Nov`: the day of that number since 1970. */
+  day(days: number): string;
   /** A date with its milliseconds, for an instant that somebody asked about. */
   exact(instant: number): string;
   /** `09:00`; with the day when it is another than that of the instant beside it. */
@@ -27,6 +29,7 @@ export interface Moments {
 export function coarse(fine: Moments): Moments {
   return {
     full: (instant) => fine.full(minuteOf(instant)),
+    day: (days) => fine.day(days),
     exact: (instant) => fine.exact(instant),
     beside: (instant, other) => fine.beside(minuteOf(instant), other),
   };
@@ -41,13 +44,13 @@ export function minuteOf(instant: number): number {
 export function momentsIn(timezone: string, now: number, dates: DateStyle = 'en', tag = 'en'): Moments {
   const thisYear = civilFromDays(dayOfWall(toWall(timezone, now))).year;
   const clock = (instant: number) => clockIn({ timezone, dates }, instant);
-  const on = (instant: number, time: string) => {
-    const days = dayOfWall(toWall(timezone, instant));
-    return `${dateIn(days, { dates, tag, hasYear: civilFromDays(days).year !== thisYear })}${dates === 'us' ? ',' : ''} ${time}`;
-  };
+  const day = (days: number) => dateIn(days, { dates, tag, hasYear: civilFromDays(days).year !== thisYear });
+  const on = (instant: number, time: string) =>
+    `${day(dayOfWall(toWall(timezone, instant)))}${dates === 'us' ? ',' : ''} ${time}`;
   const full = (instant: number) => on(instant, clock(instant));
   return {
     full,
+    day,
     exact: (instant) => on(instant, clockIn({ timezone, dates }, instant, thousandthsOf(instant))),
     beside: (instant, other) =>
       dayOfWall(toWall(timezone, instant)) === dayOfWall(toWall(timezone, other)) ? clock(instant) : full(instant),

@@ -1,10 +1,11 @@
-import { describe } from '../../domain/schedule/schedule.ts';
-import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import { describe, leftOutAt } from '../../domain/schedule/schedule.ts';
+import { DAY_MS, dayOfWall } from '../../domain/schedule/time/calendar.ts';
+import { toWall } from '../../domain/schedule/time/zone.ts';
 import type { GapRow } from '../ports/why.ts';
 import { point, stretchOf, type Answer, type Decision } from './answers.ts';
 import { answerSlot } from './slot-answers.ts';
 import { standingText, evidenceOf } from './stretch-answers.ts';
-import type { Stretch } from './stretches.ts';
+import type { Span, Stretch } from './stretches.ts';
 import { isAhead, lastAllowed, namedSlots, rulingAt, stretchAt, versionAt, type Timeline } from './timeline.ts';
 
 /** An instant that is no slot: the slots on either side of it are what the person who asks was looking for. */
@@ -12,7 +13,7 @@ export function answerNoSlot(timeline: Timeline, at: number): Answer {
   const { moments } = timeline;
   if (at < timeline.keptFrom) return answerRemoved(timeline, at, at);
   const stretch = stretchAt(timeline, at);
-  const end = stretch === null ? endText(timeline, at) : null;
+  const end = stretch === null ? (endText(timeline, at) ?? exceptionText(timeline, at)) : null;
   const around = aroundText(timeline, at);
   const schedule = scheduleText(timeline, at);
   const aside = stretch === null ? '' : `; ${standingText(timeline, stretch, at)}`;
@@ -23,6 +24,23 @@ export function answerNoSlot(timeline: Timeline, at: number): Answer {
     evidence: versionAt(timeline, at),
     line: `${moments.exact(at)}: ${end?.text ?? `not a time of this task${schedule}${aside}`}${around}${untilEndText(timeline, at)}.`,
   };
+}
+
+/** A day of nothing else, because an exception of the schedule takes all of it. */
+export function answerDayOut(timeline: Timeline, { first, last }: Span): Answer[] {
+  const { moments, rows } = timeline;
+  const [day, end] = [first, last].map((at) => dayOfWall(toWall(rows.task.schedule.timezone, at)));
+  const out = day === end && day !== undefined && first >= timeline.keptFrom ? exceptionText(timeline, first) : null;
+  if (out === null || day === undefined) return [];
+  const { cause, text } = out;
+  const evidence = versionAt(timeline, first);
+  return [{ ...point(first, false), decision: 'no_slot', cause, evidence, line: `${moments.day(day)}: ${text}.` }];
+}
+
+function exceptionText(timeline: Timeline, at: number): { readonly cause: string; readonly text: string } | null {
+  const ruling = rulingAt(timeline, at);
+  const text = ruling === null ? null : leftOutAt(ruling.schedule, at, { day: (days) => timeline.moments.day(days) });
+  return text === null ? null : { cause: 'exception', text: `no slot, as ${text}` };
 }
 
 /** Beyond the bounds of a task that goes on, the bound is the answer. */

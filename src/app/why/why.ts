@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { World } from '../ports/outside.ts';
 import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
 import type { Answer, Decision } from './answers.ts';
-import { answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
+import { answerDayOut, answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
 import { answerSlot } from './slot-answers.ts';
 import { answerGap, answerStanding, answerStretch } from './stretch-answers.ts';
 import type { Span, Stretch } from './stretches.ts';
@@ -145,7 +145,10 @@ function pageOf(timeline: Timeline, request: RangeRequest): Omit<WhyPage, 'timez
     .filter(behind)
     .toSorted((a, b) => a.at - b.at || a.rank - b.rank);
   const page = placed.slice(0, limit);
-  const answers = page.map(({ make }) => make());
+  const isEmpty = placed.length === 0 && after === null;
+  const answers = isEmpty
+    ? answerDayOut(timeline, { first: request.from, last: request.to })
+    : page.map(({ make }) => make());
   const last = placed.length > limit ? page.at(-1) : undefined;
   return { answers, next: last === undefined ? null : { at: last.at, rank: last.rank }, summary: summaryOf(answers) };
 }

@@ -1,4 +1,3 @@
-import { parseThreadKey, urlOf } from '../../domain/thread.ts';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage, exitCodes, interrupted, type ExitCode } from '../faults.ts';
 import { sentence, shown, toned, type Column } from '../layout.ts';
@@ -117,12 +116,6 @@ function paceOfWait({ isOffline }: Session, options: Options<typeof runFlags>) {
 
 async function askedTold(session: Session, answer: RanNow): Promise<Told> {
   const { task, task_run: asked } = answer;
-  const runId = asked.run_id === null ? '' : ` run ${asked.run_id}`;
-  const { execution_thread_key: key } = task;
-  const topic = key === null ? null : parseThreadKey(key);
-  const url = urlOf(topic?.address, topic?.topic);
-  // The first run makes the topic.
-  const place = url === null ? '' : `Its topic: ${url}\n`;
   const note = session.isOffline
     ? 'It runs when the server is started.'
     : asked.run_id === null
@@ -130,9 +123,24 @@ async function askedTold(session: Session, answer: RanNow): Promise<Told> {
       : `Wait for it with:\n  cronogram run wait ${asked.run_id}`;
   return {
     json: answer,
-    text: (await sentence(session.terminal, `Running ${named(task)}:${runId} (${asked.status}).`)) + place,
-    note,
+    text: await sentence(session.terminal, startedWords(answer)),
+    note: [note, topicOf(task)].filter((line) => line !== null).join('\n'),
   };
+}
+
+/** A run that waits, or may not begin, is not told as one that runs. */
+function startedWords({ task, task_run: { run_id: runId, status, reason } }: RanNow): string {
+  const name = named(task);
+  if (status === 'pending') return `${name} is running now, so this run waits for its end (policy overlap).`;
+  if (status === 'skipped') return `Not started: ${name} was skipped (${reason ?? 'skipped'}).`;
+  return `Started ${name}:${runId === null ? '' : ` run ${runId}`} (${status}).`;
+}
+
+/** The way to the topic in which the result comes; none before the first run, and in a private chat. */
+function topicOf({ delivery_target: target }: RanNow['task']): string | null {
+  const { chat_id: chat, message_thread_id: topic } = target?.route ?? {};
+  const group = /^-100(\d+)$/.exec(chat ?? '')?.[1];
+  return group === undefined || topic === undefined ? null : `The result comes in https://t.me/c/${group}/${topic}`;
 }
 
 async function waitedTold(session: Session, answer: RanNow, pace: Pace): Promise<Told> {

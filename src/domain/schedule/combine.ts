@@ -45,8 +45,19 @@ export function combined(
   if (first === undefined) throw cannot('no_rule', 'There is no time to combine; say when.');
   if (more.some(({ timezone }) => timezone !== first.timezone))
     throw cannot('other_zone', 'A task is in one zone; make another task for the times of another zone.');
-  if (more.length > 0) return asRules([first, ...more], except, now);
-  return hasNone(except) ? first : (withoutWeekdays(first, except) ?? asRules([first], except, now));
+  if (more.length > 0) return asRules([first, ...more], except, { now });
+  return hasNone(except) ? first : (withoutWeekdays(first, except) ?? asRules([first], except, { now }));
+}
+
+/** The schedule without what another one leaves out: words about exceptions are read beside a rhythm of every day. */
+export function leavingOutAs(schedule: Schedule, other: Schedule, now: number): Schedule {
+  const kept = weekdaysOf(other);
+  const weekdays = kept === null ? [] : mondayFirst.filter((day) => !kept.includes(day));
+  if (other.kind !== 'rrule') return combined([schedule], { weekdays }, { now });
+  const { excludedDays, lines } = recurrenceOf(other);
+  const except = { dates: [...excludedDays] };
+  const again = lines.exceptions.map(({ body }) => body);
+  return again.length === 0 ? combined([schedule], except, { now }) : asRules([schedule], except, { now, again });
 }
 
 function hasNone(except: Exceptions): boolean {
@@ -106,7 +117,11 @@ interface Part {
   readonly startWall: number;
 }
 
-function asRules(schedules: readonly [Schedule, ...Schedule[]], except: Exceptions, now: number): Schedule {
+function asRules(
+  schedules: readonly [Schedule, ...Schedule[]],
+  except: Exceptions,
+  { now, again = [] }: { readonly now: number; readonly again?: readonly string[] },
+): Schedule {
   const [{ timezone }] = schedules;
   const today = dayOfWall(toWall(timezone, now));
   const parts = schedules.map((schedule) => partOf(schedule, now));
@@ -122,7 +137,7 @@ function asRules(schedules: readonly [Schedule, ...Schedule[]], except: Exceptio
     start: startOf(parts, toWall(timezone, now)),
     // Single moments need a rule as well; it names the first of them once more.
     rules: rules.length === 0 ? ['FREQ=DAILY;COUNT=1'] : rules,
-    exceptions: [...exceptions, ...exceptBodies(except)],
+    exceptions: [...new Set([...exceptions, ...exceptBodies(except), ...again])],
   });
   return parseSchedule({ kind: 'rrule', rrule, timezone }, now);
 }

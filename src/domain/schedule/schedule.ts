@@ -10,8 +10,7 @@ export { assumptions, type Refusal, refusals, type Warning, warnings } from './a
 export { anchorOf, isDelay, isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slotsThrough } from './slots.ts';
 export type { Bounds, Schedule, ScheduleInput } from './shapes.ts';
 export { offsetAt, wallText } from './time/zone.ts';
-export { cadence, describe, exceptionsOf, exceptionWords } from './words/describe.ts';
-export type { Exception } from './words/facts.ts';
+export { cadence, describe, exceptionsOf, exceptionWords, leftOutAt } from './words/describe.ts';
 export { isTimezone } from './time/zone-name.ts';
 
 function required(input: ScheduleInput, field: Fault['field'] & keyof ScheduleInput): string {

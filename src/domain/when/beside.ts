@@ -100,7 +100,7 @@ function policiesOf({ done, every: nagEvery, urgent }: Parts): AskedPolicies {
 }
 
 /** The words that begin with the blanks, the comma or the bracket there. */
-function besideAt(text: string, begin: number): Beside | null {
+export function besideAt(text: string, begin: number): Beside | null {
   const open = lengthOf(OPEN, text, begin);
   const first = begin + (open === 0 ? lengthOf(MARKS, text, begin) : open);
   const parts: Parts = { done: false, every: null, urgent: false, isNag: false };

@@ -1,8 +1,10 @@
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
 import { zoneName } from '../schedule/time/zone-name.ts';
-import { Cursor, plainLine, refusal, withExamples } from './cursor.ts';
-import type { Setting } from './draft.ts';
-import { readZone } from './zone-words.ts';
+import { refusal, withExamples } from './faults.ts';
+import { english } from './languages/english.ts';
+import { Cursor, plainLine } from './pieces/cursor.ts';
+import { zoneAt } from './pieces/zones.ts';
+import type { Setting } from './setting.ts';
 
 /** A schedule in a notation for machines at the beginning of a text, and where its text ends. */
 export interface MachineWhen {
@@ -46,10 +48,12 @@ function rule(text: string, setting: Setting): MachineWhen | null {
 }
 
 function zoneBehind(line: string, end: number, setting: Setting): { timezone: string; end: number } {
-  const cursor = new Cursor(plainLine(line));
+  const cursor = new Cursor(plainLine(line), english);
   cursor.at = end;
-  const timezone = readZone(cursor);
-  return { timezone: timezone ?? setting.timezone, end: cursor.at };
+  const found = zoneAt(cursor);
+  // A place without "in" begins the text there.
+  if (found === null || found.isDoubtful) return { timezone: setting.timezone, end };
+  return { timezone: found.zone, end: cursor.at };
 }
 
 function cronText(line: string): string | null {
@@ -73,8 +77,29 @@ function cronText(line: string): string | null {
   );
 }
 
-/** Cron, nickname, rule or duration. */
-export function readMachine(text: string, line: string, setting: Setting): MachineWhen | null {
+const ISO_INSTANT =
+  /^(\d{4}-\d\d-\d\d)(?:t|\s+(?=\d\d:\d\d(?::\d\d)?(?:z|[+-]\d\d:?\d\d)))(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:z|[+-]\d\d:?\d\d)?)(?![\w:])/i;
+
+/** A full ISO instant; with an offset or a Z it is that instant, without one the clock of the zone. */
+function instant(line: string, setting: Setting): MachineWhen | null {
+  const match = ISO_INSTANT.exec(line);
+  if (match === null) return null;
+  const [whole, date = '', clock = ''] = match;
+  const { timezone, end } = zoneBehind(line, whole.length, setting);
+  const input = { kind: 'once', once_at: `${date}T${clock.toUpperCase()}`, timezone } as const;
+  const schedule = withExamples('later', () => parseSchedule(input, setting.now));
+  if (schedule.kind === 'once' && schedule.onceAt > setting.now) return { schedule, end };
+  throw refusal('later', 'past', 'That moment is in the past; write one to come.');
+}
+
+/** Cron, nickname, rule, duration or instant at a place of a text. */
+export function machineRead(whole: string, begin: number, setting: Setting): MachineWhen | null {
+  const text = whole.slice(begin).trimStart();
+  const found = readMachine(text, /^[^\n]{0,520}/.exec(text)?.[0] ?? '', setting);
+  return found === null ? null : { ...found, end: whole.length - text.length + found.end };
+}
+
+function readMachine(text: string, line: string, setting: Setting): MachineWhen | null {
   const found = rule(text, setting);
   if (found !== null) return found;
   const cron = cronText(line);
@@ -86,7 +111,7 @@ export function readMachine(text: string, line: string, setting: Setting): Machi
     };
   }
   const interval = DURATION.exec(line)?.[0];
-  if (interval === undefined) return null;
+  if (interval === undefined) return instant(line, setting);
   const { timezone, end } = zoneBehind(line, interval.length, setting);
   return {
     schedule: withExamples('machine', () => parseSchedule({ kind: 'interval', interval, timezone }, setting.now)),

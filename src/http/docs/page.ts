@@ -157,11 +157,18 @@ function docsPage(place: Place): string {
   });
 }
 
+/** An operation as it is looked for: by its name, or by its verb and path. */
+function contentsLine({ path, method, operation: { operationId: id, summary } }: Operating): Markup {
+  return markup`<li data-of="${id}">
+    <a href="#${id}" title="${summary}">${id} <small class="soft">${method.toUpperCase()} ${breakable(path)}</small></a>
+  </li>`;
+}
+
 function contents({ description }: Place): Markup {
   const groups = [...operationsOf(description)].map(
     ([tag, all]) =>
       markup`<li class="group">${tag}</li>
-        ${all.map(({ operation: { operationId: id, summary } }) => markup`<li data-of="${id}"><a href="#${id}" title="${summary}">${id}</a></li>`)}`,
+        ${all.map(contentsLine)}`,
   );
   return markup`<nav aria-label="Contents">
     <input class="find" type="search" placeholder="Find an operation" aria-label="Find an operation" hidden />

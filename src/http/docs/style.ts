@@ -37,6 +37,7 @@ header { padding: 28px 0 8px; }
 header p { color: var(--soft); }
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav a { display: block; padding: 2px 6px; border-radius: 6px; text-decoration: none; color: var(--text); overflow-wrap: anywhere; }
+nav a small { display: block; font-size: 0.78rem; line-height: 1.3; padding-bottom: 3px; }
 nav a:hover { background: var(--sunken); color: var(--accent); }
 nav .group { margin-top: 12px; font-size: 0.75rem; font-weight: 650; letter-spacing: 0.04em; color: var(--soft); }
 nav { font-size: 0.87rem; }

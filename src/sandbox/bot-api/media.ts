@@ -52,11 +52,11 @@ const samplePhoto = Buffer.from(
   'base64',
 );
 
-/** A sample for a person who has no file at hand. Only the photo is a real one: nothing here plays films or sounds. */
-export function sampleFile(kind: MediaKind, name: string | undefined): GivenFile {
+/** A sample for a program that has no file at hand. Only the photo is a real one: nothing here plays films or sounds. */
+export function sampleFile(kind: MediaKind): GivenFile {
   const facts = kinds[kind];
   const bytes = kind === 'photo' ? samplePhoto : Buffer.from(`A sample of the sandbox: ${facts.type}.\n`);
-  return { kind, name: name ?? facts.name, mimeType: facts.mimeType, bytes };
+  return { kind, name: facts.name, mimeType: facts.mimeType, bytes };
 }
 
 interface FileKeeper {

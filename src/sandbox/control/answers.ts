@@ -5,8 +5,8 @@ import { AppError, type ErrorCode } from '../../domain/errors.ts';
 import { SandboxRefusal, type RefusalCode } from '../world/world.ts';
 import type { FaultedJson } from './shapes.ts';
 
-/** A message of a person has at most 16 KiB of UTF-8, so this holds every deed with room to spare. */
-export const controlBytesMax = 65_536;
+/** A file of 5 MiB as base64, with its message; every other deed is far smaller. */
+export const controlBytesMax = 8 * 1024 * 1024;
 
 export interface Answer {
   readonly status: number;
@@ -108,7 +108,12 @@ function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
       }
       incoming.off('data', take);
       incoming.pause();
-      reject(new AppError('payload_too_large', `A body has at most ${controlBytesMax} bytes. Send a shorter text.`));
+      reject(
+        new AppError(
+          'payload_too_large',
+          `A body has at most ${controlBytesMax} bytes. Send a shorter text, or a smaller file.`,
+        ),
+      );
     };
     incoming.on('data', take);
     incoming.once('end', () => resolve(Buffer.concat(chunks)));

@@ -11,6 +11,9 @@ const id = z.int().min(1);
 const wait = z.int().min(0).max(waitMaxMs).default(0);
 const text = z.string();
 const fileNameMax = 255;
+/** Base64 of 5 MiB. */
+const fileTextMax = Math.ceil((5 * 1024 * 1024) / 3) * 4;
+const mimeType = z.string().regex(/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/, 'must be a type such as "image/png"');
 
 export const sayBody = z
   .strictObject({
@@ -18,8 +21,15 @@ export const sayBody = z
     chat,
     thread: id.nullish(),
     text: text.optional(),
-    /** A sample of that kind; `text` is its caption then. */
-    media: z.strictObject({ kind: z.enum(mediaKinds), name: z.string().min(1).max(fileNameMax).optional() }).optional(),
+    /** A file of that kind, or without `data` a sample of one; `text` is its caption then. */
+    media: z
+      .strictObject({
+        kind: z.enum(mediaKinds),
+        name: z.string().min(1).max(fileNameMax).optional(),
+        data: z.base64('must be base64').max(fileTextMax, 'must be a file of at most 5 MiB').optional(),
+        mime_type: mimeType.optional(),
+      })
+      .optional(),
     reply_to: id.optional(),
     reply_to_ephemeral: id.optional(),
     ephemeral: z.literal(false, 'must be false: commands are ephemeral by themselves').optional(),

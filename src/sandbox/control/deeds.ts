@@ -94,8 +94,13 @@ type SayDeed = Omit<z.output<typeof bodies.sayBody>, 'chat' | 'wait'>;
 
 function sayingOf(asked: SayDeed, chat: number): Saying {
   const { as, thread = null, text = '', media, reply_to: replyTo, reply_to_ephemeral: replyToEphemeral } = asked;
-  const file = media === undefined ? undefined : { kind: media.kind, ...given({ name: media.name }) };
+  const file = media === undefined ? undefined : fileOf(media);
   return { as, chat, thread, text, ...given({ media: file, replyTo, replyToEphemeral, isEphemeral: asked.ephemeral }) };
+}
+
+function fileOf({ kind, name, data, mime_type: mimeType }: NonNullable<SayDeed['media']>): Saying['media'] {
+  const bytes = data === undefined ? undefined : Buffer.from(data, 'base64');
+  return { kind, ...given({ name, bytes, mimeType }) };
 }
 
 type Target = Pick<Pressing, 'messageId' | 'ephemeralId'>;

@@ -40,7 +40,7 @@ export class People {
       from: as,
       threadId: place,
       replyTo: target?.messageId ?? null,
-      document: media === undefined ? null : keepFile(this.#state, sampleFile(media.kind, media.name)),
+      document: media === undefined ? null : keepFile(this.#state, { ...sampleFile(media.kind), ...media }),
       ephemeral,
       ...content,
     });

@@ -184,7 +184,13 @@ export interface Saying {
   readonly thread?: number | null;
   /** With `media`, the caption, which may be empty. */
   readonly text: string;
-  readonly media?: { readonly kind: MediaKind; readonly name?: string };
+  readonly media?: {
+    readonly kind: MediaKind;
+    readonly name?: string;
+    readonly mimeType?: string;
+    /** A sample of the kind when absent. */
+    readonly bytes?: Uint8Array;
+  };
   readonly replyTo?: number;
   /** An answer to an ephemeral message of the bot, which is one itself. */
   readonly replyToEphemeral?: number;

@@ -67,7 +67,7 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   const ofYoung = sql`chat_id = ${young.id}`;
   yield* update('tasks', { chatId: old.id, number: sql`number + ${old.lastNumber}` }, ofYoung);
   yield* mergeLanes(old.id, young.id);
-  for (const table of ['grants', 'runs', 'audit', 'usage', 'drafts', 'acks'] as const)
+  for (const table of ['grants', 'runs', 'audit', 'usage', 'drafts', 'acks', 'standing'] as const)
     yield* update(table, { chatId: old.id }, ofYoung);
   yield* mergeDeliveries(old.id, young.id);
   yield* mergeNotes(old.id, young.id);

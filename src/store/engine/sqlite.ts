@@ -70,8 +70,8 @@ export function sqliteEngine(connection: Connection, turn?: () => Promise<void>)
       try {
         connection.pragma('wal_checkpoint(TRUNCATE)');
       } catch (error) {
-        // The log is committed, and the next start reads it: a full disk must not keep a process from its end.
-        if (faultCodeOf(error) !== 'SQLITE_FULL') throw error;
+        // The log is committed, and the next start reads it: neither a full disk nor a damaged file keeps a process from its end.
+        if (!['SQLITE_FULL', 'SQLITE_CORRUPT'].includes(faultCodeOf(error))) throw error;
       } finally {
         connection.close();
       }

@@ -13,6 +13,7 @@ import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { messageStore } from '../outbox/new-parts.ts';
 import { outboxStore } from '../outbox/outbox.ts';
+import { redrawStore } from '../outbox/redraws.ts';
 import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
 import { approvalStore } from '../questions/approvals.ts';
@@ -41,6 +42,7 @@ export function createStore(engine: Engine): Store {
       ...slotStore,
       ...runStore,
       ...outboxStore,
+      ...redrawStore,
       ...taskStore,
       ...upkeepStore,
       ...alarmStore,

@@ -6,6 +6,7 @@ import { int, list, raw, sql } from '../engine/sql.ts';
 import { all, one, select, updateReturning } from '../engine/statements.ts';
 import { cardLane, nameLane, waitsIn } from './lanes.ts';
 import { insertPart } from './new-parts.ts';
+import { redrawSoon } from './standing.ts';
 
 /** A card shows the task as it stands when it is drawn; after an hour the next change draws it soon enough. */
 const cardExpiryMs = 60 * 60_000;
@@ -40,9 +41,13 @@ const placeFields = {
   address: like(columns.chats.address, raw('(select c.address from chats c where c.id = t.chat_id)')),
 };
 
-/** Has the cards drawn anew of tasks that have a topic of their own. In a chat that cannot be reached that waits until it can be. */
+/**
+ * Has the pinned cards drawn anew of tasks that have a topic of their own, and, when there is time for it, whatever else tells how they
+ * stand. In a chat that cannot be reached that waits until it can be.
+ */
 export function* refreshCards(changes: readonly CardChange[]): Script<void> {
-  if (changes.length === 0) return;
+  const [first] = changes;
+  if (first === undefined) return;
   const placed = yield* all(
     select(
       placeFields,
@@ -50,6 +55,7 @@ export function* refreshCards(changes: readonly CardChange[]): Script<void> {
       and exists (select 1 from chats c where c.id = t.chat_id and c.provider = 'telegram' and c.state <> 'gone')`,
   );
   const places = new Map(placed.map((place) => [place.id, place]));
+  const underWay: string[] = [];
   for (const { taskId, at, key, topic, title = null, isAnswered = true, isDrawn = true } of changes) {
     const place = places.get(taskId);
     if (place === undefined) continue;
@@ -57,13 +63,17 @@ export function* refreshCards(changes: readonly CardChange[]): Script<void> {
     const id = (what: string) => idAt(at, `${key}:${what}`);
     const readyAt = at + cardWaitMs;
     // A topic that is closed or opened says it, and costs a call; in a private chat none can be closed, so the card must say it.
-    if (isDrawn && (topic === null || isPrivate(address)))
+    if (isDrawn && (topic === null || isPrivate(address))) {
       yield* addCard({ id: id('card'), taskId, chatId, at, readyAt, expiresAt: at + cardExpiryMs });
+      underWay.push(taskId);
+    }
     if (title !== null)
       yield* nameTopic({ id: id('rename'), taskId, chatId, at, readyAt: isAnswered ? readyAt : at, title });
     if (topic === null) continue;
     yield* insertCardPart({ id: id(topic), taskId, chatId, at, readyAt, expiresAt: at + topicExpiryMs, kind: topic });
   }
+  const changed = changes.map(({ taskId }) => taskId);
+  yield* redrawSoon(changed, first.at, underWay);
 }
 
 function isPrivate(address: string): boolean {
@@ -84,7 +94,10 @@ export function* addCard(card: NewCard): Script<void> {
   const expiry = int(card.expiresAt);
   const waiting = yield* updateReturning(
     'deliveries',
-    { expiresAt: sql`case when expires_at < ${expiry} then ${expiry} else expires_at end` },
+    {
+      expiresAt: sql`case when expires_at < ${expiry} then ${expiry} else expires_at end`,
+      rank: sql`case when rank > ${outboxRanks.card} then ${outboxRanks.card} else rank end`,
+    },
     sql`${waitsIn(cardLane(card.taskId))} and kind = 'card'`,
     pick(columns.deliveries, 'id'),
   );

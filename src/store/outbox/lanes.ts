@@ -21,6 +21,20 @@ export function nameLane(taskId: string): string {
   return `name:${taskId}`;
 }
 
+/** Service messages that are removed again, which nobody waits for. */
+export function tidyLane(chatId: string): string {
+  return `tidy:${chatId}`;
+}
+
+/** The message in which a task was made is drawn anew by itself, and so is a word that is over. */
+export function madeLane(taskId: string): string {
+  return `made:${taskId}`;
+}
+
+export function standingLane(deliveryId: string): string {
+  return `standing:${deliveryId}`;
+}
+
 /** Topics that are closed or removed together, and the word about that. */
 export function cleaningLane(id: string): string {
   return `clean:${id}`;
@@ -65,7 +79,8 @@ export function threadLaneOf(column: string, topic: number): Sql {
 /** The lane of a part where its chat is this one from now on, from what its row says; what a task brings names no chat. */
 export function laneIn(chatId: string): Sql {
   const kind = raw(`case kind when 'result' then 'thread' when 'notice' then 'notice' else 'answer' end`);
-  return sql`case when goes_to = 'task' or lane = ${taskLaneOf('task_id')} then lane else ${kind} || ${`:${chatId}:`} || coalesce(cast(to_topic as text), '') end`;
+  const isOwn = raw(`lane like 'clean:%' or lane like 'tidy:%'`);
+  return sql`case when goes_to = 'task' or ${isOwn} or lane = ${taskLaneOf('task_id')} then lane else ${kind} || ${`:${chatId}:`} || coalesce(cast(to_topic as text), '') end`;
 }
 
 /** Parts that wait in a lane. All open states are named, because only then does the index of open lanes answer. */

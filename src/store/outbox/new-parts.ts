@@ -5,9 +5,11 @@ import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
-import { raw, sql } from '../engine/sql.ts';
-import { insert, one, run, select } from '../engine/statements.ts';
-import { taskLane, wordLane } from './lanes.ts';
+import { idAt } from '../engine/queries.ts';
+import { allOf, raw, sql } from '../engine/sql.ts';
+import { insert, one, returning, run, select, update } from '../engine/statements.ts';
+import { taskLane, tidyLane, wordLane } from './lanes.ts';
+import { forgetAnswered, standAsWord, standWhereMade } from './standing.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {
@@ -63,6 +65,7 @@ export function* insertPart(part: NewPart, at: number): Script<void> {
     },
     raw('on conflict do nothing'),
   );
+  yield* standAsWord(part, at);
 }
 
 function placed(part: NewPart) {
@@ -93,7 +96,7 @@ export function placeOf(row: Answer<typeof shownFields>): Pick<NewPart, 'chatId'
 }
 
 /** Messages that belong to no run, and which words were said already. */
-export const messageStore = { addMessages, tellOnce, messageAt };
+export const messageStore = { addMessages, tellOnce, isTold, messageAt };
 
 export function* addMessages(messages: readonly NewMessage[], at: number): Script<void> {
   for (const message of messages) {
@@ -105,16 +108,25 @@ export function* addMessages(messages: readonly NewMessage[], at: number): Scrip
 }
 
 function* insertMessage(message: NewMessage, chatId: string, at: number): Script<void> {
-  const { shown: content, silent: isSilent = false, ...part } = message;
-  const made: NewPart = { ...part, chatId, content, isSilent };
+  const { shown: content, silent: isSilent = false, isTidying = false, awaitsTopicOf, cardOf, ...part } = message;
+  const aside = isTidying ? { lane: tidyLane(chatId), rank: outboxRanks.card } : {};
+  const made: NewPart = { ...part, ...aside, chatId, content, isSilent };
   if (message.kind === 'answer' && message.edits !== null) yield* dropWaitingEdits(made, message.edits);
   yield* insertPart(made, at);
+  if (message.edits !== null) yield* forgetAnswered(message.thread.address, message.edits);
+  if (awaitsTopicOf !== undefined) yield* keepStarted(awaitsTopicOf, part.id, at);
+  if (cardOf !== undefined) yield* standWhereMade({ taskId: cardOf, chatId, deliveryId: message.id }, at);
 }
 
 /** Quick taps bring a message through states that nobody has seen yet: of those that wait, only the last one goes out. */
 function* dropWaitingEdits(part: NewPart, messageId: number): Script<void> {
-  yield* run(sql`delete from deliveries
-    where lane = ${laneOf(part)} and status = 'pending' and edits = ${messageId} and kind = 'answer' and sends = 0`);
+  const waiting = sql`lane = ${laneOf(part)} and status = 'pending' and edits = ${messageId} and kind = 'answer' and sends = 0`;
+  yield* update(
+    'standing',
+    { deliveryId: part.id },
+    sql`delivery_id in (select d.id from deliveries d where ${waiting})`,
+  );
+  yield* run(sql`delete from deliveries where ${waiting}`);
 }
 
 const d = columnsOf('deliveries', 'd');
@@ -142,8 +154,46 @@ export function* tellOnce(word: Word, message: NewMessage, at: number): Script<b
   return true;
 }
 
+const told = columns.told;
+
+function* isTold(chatId: string, word: Word['word'], reason: string, taskId?: string): Script<boolean> {
+  const ofTask = taskId === undefined ? undefined : sql`task_id = ${taskId}`;
+  const said = allOf(sql`chat_id = ${chatId} and word = ${word} and reason = ${reason}`, ofTask);
+  return (yield* one(select(pick(told, 'chatId'))`from told where ${said} limit 1`)) !== undefined;
+}
+
 /** True when it was not said there before; from now on it was. */
 export function* isNews(chatId: string, word: Word, at: number): Script<boolean> {
   const row = { chatId, reason: '', taskId: '', about: '', ...word, at };
   return yield* insert('told', row, raw('on conflict (chat_id, word, reason, task_id, about) do nothing'));
+}
+
+/** The answer that said last that a task was started before its topic was there. */
+const startedScope = 'started';
+
+/** Topics are made within a moment; what waits longer is looked for by nobody any more. */
+const startedKeptMs = 24 * 60 * 60_000;
+
+export function* keepStarted(taskId: string, deliveryId: string, at: number): Script<void> {
+  yield* insert(
+    'kv',
+    { scope: startedScope, key: taskId, value: deliveryId, expiresAt: at + startedKeptMs, updatedAt: at },
+    raw('on conflict (scope, key) do update set value = excluded.value, expires_at = excluded.expires_at'),
+  );
+}
+
+const startedFields = pick(columns.deliveries, 'id', 'chatId', 'messageId', 'toTopic');
+
+/** The answer is drawn anew with the way to the topic, which is there now. */
+export function* linkStarted(taskId: string, at: number): Script<void> {
+  const kept = yield* one(
+    returning(pick(columns.kv, 'value'), sql`delete from kv where scope = ${startedScope} and key = ${taskId}`),
+  );
+  const answer = yield* one(
+    select(startedFields)`from deliveries where id = ${kept?.value ?? ''} and status = 'delivered'`,
+  );
+  if (answer === undefined || answer.messageId === null) return;
+  const { chatId, messageId: edits, toTopic: topic } = answer;
+  const part = { id: idAt(at, `started:${answer.id}`), taskId, chatId, thread: { topic }, edits };
+  yield* insertPart({ ...part, kind: 'answer', content: { view: 'started' }, expiresAt: at + startedKeptMs }, at);
 }

@@ -6,7 +6,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, hold, one, run, select, update, updateAll } from '../engine/statements.ts';
+import { all, hold, one, returning, select, update, updateAll } from '../engine/statements.ts';
 import { tellGroupInstead } from '../questions/escalations.ts';
 import { settleLateNags } from '../questions/nags.ts';
 import { tellEvents } from '../records/journal.ts';
@@ -14,6 +14,7 @@ import { insertCardPart } from './cards.ts';
 import { taskLane } from './lanes.ts';
 import { addMessages, insertPart, isNews, tellOnce } from './new-parts.ts';
 import { dropParts } from './run-parts.ts';
+import { forgetStanding, notePrint, redrawWords, standAsCard } from './standing.ts';
 
 type Ended<S extends PartEnd['status']> = Extract<PartEnd, { status: S }>;
 
@@ -175,11 +176,12 @@ function* dropOfDeleted(ends: readonly PartEnd[], now: number): Script<ReadonlyS
 function* followUp(won: readonly PartEnd[], now: number): Script<void> {
   for (const end of won) {
     if (end.status === 'delivered' && end.pinId !== null) yield* keepCard(end, end.pinId, now);
+    if (end.status === 'delivered' && end.print !== undefined) yield* notePrint(end.id, end.print, end.at);
     if (end.status === 'pending' && end.reroute) yield* tellReroute(end, end.reroute, now);
-    if (end.status === 'failed' && end.cardGone) yield* forgetCard(end, end.cardGone);
+    if (end.status === 'failed' && end.messageGone) yield* forgetMessage(end, end.messageGone);
     if ('guidance' in end && end.guidance) yield* guide(end, end.guidance, now);
   }
-  yield* forgetMended(won.filter((end) => end.status === 'delivered'));
+  yield* forgetMended(won, now);
 }
 
 /** The task remembers its card, which is pinned next, unless its topic was deleted meanwhile and the card with it. */
@@ -196,11 +198,13 @@ function* keepCard({ id, ids }: Ended<'delivered'>, pinId: string, now: number):
     { cardMessageId: messageId },
     sql`id = ${taskId} and topic_state = 'ready' and topic_id = ${int(threadId)}`,
   );
-  if (kept)
-    yield* insertCardPart({ id: pinId, taskId, chatId, at: now, expiresAt: null, kind: 'pin', edits: messageId });
+  if (!kept) return;
+  yield* standAsCard({ taskId, chatId, deliveryId: id }, now);
+  yield* insertCardPart({ id: pinId, taskId, chatId, at: now, expiresAt: null, kind: 'pin', edits: messageId });
 }
 
-function* forgetCard({ taskId = null }: Ended<'failed'>, messageId: number): Script<void> {
+function* forgetMessage({ id, taskId = null }: Ended<'failed'>, messageId: number): Script<void> {
+  yield* forgetStanding(id);
   yield* update('tasks', { cardMessageId: null }, sql`id = ${text(taskId)} and card_message_id = ${messageId}`);
 }
 
@@ -242,15 +246,25 @@ function* tellReroute(
 }
 
 /**
- * Parts that reach a task's topic end what was said of that task being shown elsewhere, and, when nothing waits any more, a
- * trouble there, so the next one is told again.
+ * Parts that reach a task's topic end what was said of that task being shown elsewhere, and of its name; and, when nothing waits
+ * any more, a trouble there. So the next one is told again, and the words about this one say that it is over. What is dropped
+ * waits no more either.
  */
-function* forgetMended(ends: readonly Ended<'delivered'>[]): Script<void> {
-  if (ends.length === 0) return;
-  const home = sql`from deliveries d
-    where d.id in ${list(ends.map(({ id }) => id))} and d.goes_to = 'task' and d.task_id is not null`;
-  yield* run(sql`delete from told where chat_id in (select d.chat_id ${home}) and (
-    (word = 'fallback' and task_id in (select d.task_id ${home}))
-    or (word = 'blocked' and not exists (select 1 from deliveries w where w.chat_id = told.chat_id
-      and w.status in ('pending', 'blocked') and w.status = 'blocked' and w.cause = told.reason)))`);
+function* forgetMended(ends: readonly PartEnd[], now: number): Script<void> {
+  const over = ends.filter(({ status }) => status === 'delivered' || status === 'failed');
+  if (over.length === 0) return;
+  const ids = list(over.map(({ id }) => id));
+  const home = sql`from deliveries d where d.id in ${ids} and d.goes_to = 'task' and d.task_id is not null`;
+  const mended = yield* all(
+    returning(
+      pick(columns.told, 'chatId', 'word', 'taskId'),
+      sql`delete from told where chat_id in (select d.chat_id ${home}) and (
+        (word = 'fallback' and task_id in (select d.task_id ${home} and d.status = 'delivered'))
+        or (word = 'not_renamed' and about in ${ids})
+        or (word = 'blocked' and not exists (select 1 from deliveries w where w.chat_id = told.chat_id
+          and w.status in ('pending', 'blocked') and w.status = 'blocked' and w.cause = told.reason)))`,
+    ),
+  );
+  if (mended.length === 0) return;
+  for (const chatId of new Set(mended.map((word) => word.chatId))) yield* redrawWords(chatId, now);
 }

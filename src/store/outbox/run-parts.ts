@@ -6,6 +6,7 @@ import { all, insertAll, one, select, updateAll, updateReturning } from '../engi
 import { tellEvents } from '../records/journal.ts';
 import type { Spent } from '../runs/thread-runs.ts';
 import { approvalLane, messageLane, taskLane } from './lanes.ts';
+import { redrawAfterRuns, redrawSoon, standAsWord } from './standing.ts';
 
 /** Fields of a run's end that words about it need, whether it came after an attempt or instead of one. */
 export type Ending = Pick<RunEnd, 'status' | 'error' | 'finishedAt' | 'notices'> & {
@@ -20,6 +21,10 @@ interface RunPart {
 /** Results of runs, and the words about how they ended: to the topic of the task, or to the thread that was named. */
 export function* insertRunParts(parts: readonly RunPart[]): Script<void> {
   yield* insertAll('deliveries', parts.map(rowOf));
+  for (const { end, part } of parts) {
+    const { taskId, chatId } = end.run;
+    if (chatId !== null) yield* standAsWord({ ...part, taskId, chatId }, end.finishedAt);
+  }
 }
 
 function rowOf({ end: { run, finishedAt, notices }, part }: RunPart) {
@@ -80,6 +85,10 @@ export function* tellNotices(
   ends: readonly Ending[],
   { autoPaused, spent }: { readonly autoPaused: readonly string[]; readonly spent: readonly Spent[] },
 ): Script<void> {
+  yield* redrawAfterRuns(
+    ends.map(({ run }) => run.taskId),
+    ends[0]?.finishedAt ?? 0,
+  );
   const told = ends.filter(({ run, notices }) => run.taskId !== null && (notices.failed ?? notices.recovered) !== null);
   const tasks = yield* incidentsOf(told);
   const parts: RunPart[] = [];
@@ -96,7 +105,7 @@ export function* tellNotices(
     const end = ends.findLast(({ run, notices }) => run.taskId === taskId && notices.autoPaused !== null);
     if (end !== undefined) parts.push(...(yield* pauseOf(taskId, end)));
   }
-  yield* writeIncidents([...tasks.values()]);
+  yield* writeIncidents([...tasks.values()], ends[0]?.finishedAt ?? 0);
   yield* insertRunParts([...parts, ...spent.flatMap((task) => completionOf(task, ends))]);
 }
 
@@ -177,8 +186,12 @@ export function contextWords(
   });
 }
 
-function* writeIncidents(tasks: readonly Standing[]): Script<void> {
+function* writeIncidents(tasks: readonly Standing[], now: number): Script<void> {
   const changed = tasks.filter(({ before, since }) => before !== since);
+  yield* redrawSoon(
+    changed.map(({ id }) => id),
+    now,
+  );
   yield* updateAll('tasks', changed, {
     set: ({ since, failuresBefore }) => ({
       incidentAt: since,

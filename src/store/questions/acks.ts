@@ -7,6 +7,7 @@ import { columns, columnsOf, least, pick, type Answer } from '../engine/fields.t
 import { forUpdate, list, sql } from '../engine/sql.ts';
 import { all, one, returning, run, select, update } from '../engine/statements.ts';
 import { shownOf } from '../outbox/part-rows.ts';
+import { redrawSoon } from '../outbox/standing.ts';
 import { tellEvents } from '../records/journal.ts';
 import { escalate } from './escalations.ts';
 import { insertNag, settleNag, dueAcks, type DueRow } from './nags.ts';
@@ -48,6 +49,7 @@ function* noteDone(done: DoneNote): Script<NotedDone> {
     return { by: known.doneBy ?? actor, at: known.doneAt ?? at, isFirst: false, result };
   }
   if (!isNew) yield* closeAsDone(done, known.nagDeliveryId);
+  yield* redrawSoon([taskId], at);
   yield* tellEvents([{ kind: 'ack.done', at, taskId, ref: occurrenceId }]);
   return first;
 }
@@ -95,6 +97,7 @@ function* takeBackDone(back: DoneNote): Script<boolean> {
   const known = yield* lockedAck(back);
   if (known?.status !== 'done') return false;
   yield* tellEvents([{ kind: 'ack.taken_back', at, taskId, ref: occurrenceId }]);
+  yield* redrawSoon([taskId], at);
   const { nagEveryMs, nagLimit, nags } = known;
   if (nagEveryMs === null) {
     yield* run(sql`delete from acks where occurrence_id = ${occurrenceId} and status = 'done'`);
@@ -171,6 +174,7 @@ function* writeDecision(ack: DueRow, decision: NagDecision, now: number): Script
     case 'giveUp':
       yield* escalate(ack, decision, now);
       yield* closeAck(ack, 'given_up', now);
+      yield* redrawSoon([ack.taskId], now);
       yield* tellEvents([{ kind: 'ack.given_up', at: now, taskId: ack.taskId, ref: decision.occurrenceId }]);
       return;
     case 'drop':

@@ -6,6 +6,7 @@ import { columns, pick } from '../engine/fields.ts';
 import { list, sql } from '../engine/sql.ts';
 import { all, insertAll, insertReturning, select, updateAll } from '../engine/statements.ts';
 import { refreshCards, type CardChange } from '../outbox/cards.ts';
+import { redrawSoon } from '../outbox/standing.ts';
 
 /** An act on a task, and where the task stood before and after. */
 export interface AuditEntry {
@@ -44,6 +45,10 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
   const ids = yield* insertEntries(entries);
   const named = entries.map((entry, index) => ({ ...entry, id: ids[index] ?? '' }));
   yield* tellEvents(named.map(({ verb, at, taskId, id }) => ({ kind: `task.${verb}`, at, taskId, ref: id })));
+  yield* redrawSoon(
+    entries.filter(({ verb }) => verb === 'answer').map(({ taskId }) => taskId),
+    entries[0]?.at ?? 0,
+  );
   yield* refreshCards(
     named
       .filter(({ verb }) => !unseen.has(verb))

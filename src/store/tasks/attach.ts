@@ -10,6 +10,7 @@ import { one, run, select, update, updateReturning } from '../engine/statements.
 import { approvalLane, cardLane, taskLane, waitsIn } from '../outbox/lanes.ts';
 import { movedAway } from '../outbox/part-rows.ts';
 import { dropParts } from '../outbox/run-parts.ts';
+import { forgetStandingOf } from '../outbox/standing.ts';
 import { closeAcks } from '../questions/nags.ts';
 import { left, letGoOn, loseIfOut, replaceGrant, checkChatQuota, lockUser } from './grants.ts';
 
@@ -63,6 +64,7 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
   yield* dropParts([task.id], at, movedAway);
   yield* closeAcks([task.id], 'dropped', at);
   yield* dropCard(task.id);
+  yield* forgetStandingOf(task.id);
   // People there have not heard of anything that went wrong, so it is told anew.
   yield* update(
     'tasks',

@@ -173,7 +173,10 @@ function* pruneTable(request: TableRequest): Script<Pruned> {
   const ids = gone.map(({ id }) => id);
   const removed = { [shelf]: ids.length };
   if (ids.length === 0) return { removed, next: page.next };
-  if (shelf === 'tasks') yield* dropIn('task_tags', 'task_id', ids);
+  if (shelf === 'tasks') {
+    yield* dropIn('task_tags', 'task_id', ids);
+    yield* dropIn('standing', 'task_id', ids);
+  }
   if (shelf === 'runs') Object.assign(removed, yield* dropOfRuns(ids));
   if (shelf === 'occurrences') Object.assign(removed, yield* dropOfOccurrences(gone));
   return { removed, next: page.next };
@@ -283,6 +286,9 @@ const counted = { one: like(createdAt, raw('1')) };
 /** Buttons of a draft that has expired still say so for a day, rather than that nobody knows what they are. */
 const draftKeptMs = 86_400_000;
 
+/** A word that is over so late is read by nobody any more. */
+const standingKeptMs = 30 * DAY_MS;
+
 function* dropExpired(at: {
   readonly now: number;
   readonly limit: number;
@@ -296,6 +302,10 @@ function* dropExpired(at: {
     ),
     drafts: yield* dropped(
       sql`delete from drafts where id in (select id from drafts where expires_at <= ${now - draftKeptMs} order by id ${limit})`,
+    ),
+    standing: yield* dropped(
+      sql`delete from standing where id in (select id from standing
+        where kind <> 'card' and created_at <= ${now - standingKeptMs} order by id ${limit})`,
     ),
     kv: yield* dropped(
       sql`delete from kv where expires_at <= ${now} and (scope, key) in (

@@ -118,9 +118,17 @@ export type Reply =
       readonly inBase?: true;
       /** Of the row in which it is kept, for whoever wants to find it again. */
       readonly id?: string;
+      /** The task to whose topic it leads, as soon as that is there. */
+      readonly awaitsTopicOf?: string;
     }
   /** One of our messages is changed. */
-  | { readonly is: 'edit'; readonly messageId: number; readonly shown: Drawn }
+  | {
+      readonly is: 'edit';
+      readonly messageId: number;
+      readonly shown: Drawn;
+      /** The task that was made in it, and whose card it goes on showing. */
+      readonly cardOf?: string;
+    }
   /** One of our messages goes. */
   | { readonly is: 'remove'; readonly messageId: number }
   /** A topic goes, with everything in it. */

@@ -44,6 +44,7 @@ const englishTexts = {
   field: edit.fieldTexts,
   pick: task.pickTexts,
   retime: edit.retimeTexts,
+  rhythms: edit.rhythmTexts,
   agenda: task.agendaTexts,
   out: kit.outTexts,
   reminder: results.reminderTexts,

@@ -32,7 +32,7 @@ export interface About extends Omit<CardFacts, 'mark' | 'startedAt'> {
 }
 
 /** A result is drawn from its row, and the word about what was held from the parts that were. */
-export type DrawnView = Exclude<View, Of<'result' | 'bundle' | 'cleaned'>>;
+export type DrawnView = Exclude<View, Of<'result' | 'bundle' | 'cleaned' | 'started'>>;
 
 /** Draws a view from what is true now. Null when there is nothing left to show. */
 export function draw(view: DrawnView, about: About): Drawn | null {
@@ -46,11 +46,7 @@ export function draw(view: DrawnView, about: About): Drawn | null {
     case 'fallback':
       return fallbackDrawn(view, about);
     case 'topicRemade':
-      return drawn(
-        task?.isTopicShared === true
-          ? notice.sharedRemade(view.isAstray === true)
-          : notice.topicRemade(nameIn(about), view.isAstray === true),
-      );
+      return drawn(remadeText(view, task));
     case 'oneOffs':
       return oneOffsDrawn(view);
     case 'notRenamed':
@@ -90,6 +86,11 @@ function comingDrawn(view: Coming): Drawn {
   }
 }
 
+function remadeText({ isAstray = false }: Of<'topicRemade'>, task: Task | null): Rich | string {
+  const { notice } = texts;
+  return task?.isTopicShared === true ? notice.sharedRemade(isAstray) : notice.topicRemade(nameIn({ task }), isAstray);
+}
+
 /** Whoever may change the settings of the chat may choose. */
 function oneOffsDrawn({ topics }: Of<'oneOffs'>): Drawn {
   const { settings } = texts;
@@ -113,7 +114,7 @@ function drawnAbout(
 ): Drawn | null {
   switch (view.view) {
     case 'card':
-      return card(task, { ...about, mark: markOf(task) });
+      return card(task, { ...about, mark: about.isTimeless === true ? '' : markOf(task) });
     case 'failed':
       return failedDrawn(view, task, about);
     case 'recovered':

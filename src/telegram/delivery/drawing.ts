@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ChatFacts, CleanedTopics } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, HeldTask } from '../../app/ports/chats.ts';
 import type { Clock, Outgoing } from '../../app/ports/outside.ts';
@@ -10,15 +11,17 @@ import { type FactsDeps, readFacts, taskName } from '../chat/kit/card.ts';
 import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
 import { blocks, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
 import { calledOf, shortName } from '../chat/kit/rights.ts';
-import { isAsking, type AskedFacts, doneShown } from '../chat/results/view.ts';
+import { isAsking, type AskedFacts, doneShown, startedDrawn } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 import { draw, resultDrawn, type DrawnView } from './draw.ts';
+import { type OverDeps, overLine, withOver } from './over.ts';
 
 export interface DrawingDeps {
   readonly store: Pick<ChatStore, 'findChat' | 'heldParts'> &
     Pick<ChatFacts, 'cleanedTopics'> &
     Pick<TaskStore, 'readTask'> &
     AskedStore &
+    OverDeps['store'] &
     FactsDeps['store'];
   readonly clock: Clock;
   readonly defaultTimezone: string;
@@ -30,6 +33,10 @@ export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn 
   const { shown, route } = part;
   if (!isView(shown)) return shown;
   if (shown.view === 'result') return withDone(deps, part, shown);
+  if (shown.view === 'started') {
+    const task = part.taskId === null ? null : await store.readTask(part.taskId);
+    return task === null ? null : startedDrawn(task);
+  }
   const chat = await store.findChat(route.address);
   if (shown.view === 'cleaned') return cleanedDrawn(shown.deed, await store.cleanedTopics(shown.cleaning));
   if (shown.view !== 'bundle') return drawnNow(deps, part, shown, chat);
@@ -58,7 +65,7 @@ async function withDone(
 
 async function drawnNow(
   deps: DrawingDeps,
-  { taskId, route }: Outgoing,
+  { taskId, route, edits }: Outgoing,
   view: DrawnView,
   chat: Chat | null,
 ): Promise<Drawn | null> {
@@ -68,7 +75,30 @@ async function drawnNow(
   const task = taskId === null ? null : await store.readTask(taskId);
   if (task === null) return draw(view, { now: clock.now(), timezone, dates, task, next: [] });
   const asked = isAsking(view) ? await askedFacts(store, view, { taskId, route }) : null;
-  return draw(view, { ...(await readFacts(task, { clock, store })), timezone, dates, task, asked });
+  const about = { ...(await readFacts(task, { clock, store })), timezone, dates, task, asked };
+  const setting = settingOf(task, clock.now(), dates);
+  // A word that is over before it leaves is drawn as it is, or not at all.
+  const line = edits === null || chat === null ? null : await overLine(deps, { view, task, chat, setting });
+  const drawn = draw(view, line === null || asked === null ? about : { ...about, asked: beforeOver(view, asked) });
+  if (drawn === null) return null;
+  // A word stays as it is until it is over, however its times are told by then.
+  const print = printOf(view.view === 'card' ? draw(view, { ...about, isTimeless: true }) : line);
+  return { ...(line === null ? drawn : withOver(drawn, line)), print };
+}
+
+/** The matter as it stood when the word was said. */
+function beforeOver(view: View, asked: AskedFacts): AskedFacts {
+  const { ack } = asked;
+  return {
+    ...asked,
+    ack: ack === null ? null : { ...ack, status: 'given_up' },
+    question: view.view === 'missed' ? view : asked.question,
+  };
+}
+
+/** Buttons that have the same effect look the same, whatever mark tells their drawings apart. */
+function printOf(shown: Drawn | string | null): string {
+  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 22);
 }
 
 type AskedStore = Pick<AckStore, 'readAck'> & Pick<QuestionStore, 'readQuestion'>;

@@ -2,7 +2,7 @@ import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, Stopwatch, TopicMade, Transport } from '../../app/ports/outside.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
-import type { Drawn } from '../../domain/shown.ts';
+import { type Drawn, printIn } from '../../domain/shown.ts';
 import { asideApi, type AsideApi, type TelegramApi } from '../api.ts';
 import { inLocale, type Locale, type LocaleOf, localeOf as offered, texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
@@ -89,11 +89,15 @@ const nothingToShow: Sent = { is: 'moot', error: 'there is nothing to show any m
 async function sendNew(line: Line, part: Outgoing): Promise<Sent> {
   const drawn = await line.drawn(part);
   if (drawn === null) return nothingToShow;
-  if (!line.alone.mayTry(part)) return sendToAll(line, part, drawn);
+  if (!line.alone.mayTry(part)) return printed(await sendToAll(line, part, drawn), drawn);
   const sent = await line.alone.send(part, drawn);
   if (sent !== null) return sent;
   // Content that Telegram does not show to one person alone is shown to all of them, rather than to nobody.
   return (await mayCallAgain(line, part)) ? sendToAll(line, part, drawn) : unpaid;
+}
+
+function printed(sent: Sent, { print }: Drawn): Sent {
+  return sent.is === 'sent' && print !== undefined ? { ...sent, print } : sent;
 }
 
 /** The one call was paid for; every further one is not. */
@@ -159,6 +163,9 @@ function replyOf({ replyTo }: Drawn) {
 async function edit(line: Line, part: Outgoing, messageId: number): Promise<Sent> {
   const drawn = await line.drawn(part);
   if (drawn === null) return nothingToShow;
+  const asked = askedIds(part, messageId);
+  if (drawn.print !== undefined && drawn.print === printIn(part.shown))
+    return printed({ is: 'sent', ids: asked }, drawn);
   const spot = { address: part.route.address, messageId };
   let answer = await line.api.ask(editCall(spot, drawn));
   if (isOtherForm(answer)) {
@@ -166,13 +173,8 @@ async function edit(line: Line, part: Outgoing, messageId: number): Promise<Sent
     if (!(await mayCallAgain(line, part))) return unpaid;
     answer = await line.api.ask(editCall(spot, drawn, drawn.media === undefined));
   }
-  const asked = askedIds(part, messageId);
-  return sentBy<Edited>(line.heed, answer, {
-    part,
-    verb: 'edit',
-    ids: (message) => (message === true ? asked : idsOf(message)),
-    asked,
-  });
+  const ids = (message: Edited) => (message === true ? asked : idsOf(message));
+  return printed(sentBy<Edited>(line.heed, answer, { part, verb: 'edit', ids, asked }), drawn);
 }
 
 function isOtherForm(answer: Answered<Edited>): boolean {

@@ -8,7 +8,7 @@ import { english, inLocale, texts } from '../chat/texts.ts';
 import { originOf, memberStatusOf } from './payload.ts';
 import { botChanged, cameAndWent, memberChanged, moved } from './places.ts';
 import { hear, hearAgain, press, type SpeechDeps } from './speech.ts';
-import { saying, nothingToSay, type Handled, type IntakeContext, type Taken } from './update.ts';
+import { nothingToSay, saying, withoutService, type Handled, type IntakeContext, type Taken } from './update.ts';
 
 /** One update, from what it is to what it came to. */
 export interface Handling {
@@ -72,6 +72,11 @@ function updatesOf(deps: SpeechDeps): Composer<IntakeContext> {
   updates.on(['message:new_chat_members', 'message:left_chat_member'], async (ctx, next) => {
     await cameAndWent(deps, ctx.message);
     await next();
+  });
+  updates.on('message:pinned_message', async (ctx, next) => {
+    if (ctx.from?.id !== deps.me.id) return next();
+    const thread = telegramThread(String(ctx.chat.id), originOf(ctx.update).topic);
+    ctx.handled = withoutService({ ids: deps.ids, now: deps.clock.now(), thread }, ctx.message.message_id);
   });
   updates.on('my_chat_member', async (ctx) => {
     ctx.handled = await botChanged(deps, ctx.myChatMember, ctx.update.update_id);

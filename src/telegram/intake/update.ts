@@ -65,12 +65,15 @@ function replied(writing: Writing, reply: Reply): NewMessage {
   switch (reply.is) {
     case 'message': {
       const begun = messageOf({ ...writing, thread: reply.inBase === true ? base(thread) : thread }, reply.shown);
-      const made = reply.id === undefined ? begun : { ...begun, id: reply.id };
+      const { id = begun.id, awaitsTopicOf } = reply;
+      const made = { ...begun, id, ...(awaitsTopicOf === undefined ? {} : { awaitsTopicOf }) };
       const isAlone = asker !== undefined && (reply.isForAsker === true || asker.ephemeralId !== undefined);
       return isAlone ? { ...made, onlyFor: withoutMessage(asker) } : made;
     }
     case 'edit': {
-      if (reply.messageId > 0) return messageOf(writing, reply.shown, reply.messageId);
+      const { cardOf } = reply;
+      if (reply.messageId > 0)
+        return { ...messageOf(writing, reply.shown, reply.messageId), ...(cardOf === undefined ? {} : { cardOf }) };
       // A message that one person alone sees has no number of its own, and is named by another one. Where that is not
       // known, as in what somebody has replied to, the same is said anew.
       const made = messageOf(writing, reply.shown);
@@ -84,6 +87,12 @@ function replied(writing: Writing, reply: Reply): NewMessage {
         kind: 'removeTopic',
       };
   }
+}
+
+/** Telegram says below a card that it was pinned, which tells nobody anything; that goes. */
+export function withoutService(writing: Writing, messageId: number): Handled {
+  const removal = { ...messageOf(writing, { text: '' }, messageId), kind: 'remove', isTidying: true } as const;
+  return { ...nothingToSay, messages: [removal] };
 }
 
 function base(thread: Thread): Thread {

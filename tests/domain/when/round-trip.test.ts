@@ -1,6 +1,6 @@
 import { describe as group, expect, test } from 'vitest';
 import { describe, nextSlots, type Schedule } from '../../../src/domain/schedule/schedule.ts';
-import { phrases, read, refusalOf } from './phrases.ts';
+import { phrases, read } from './phrases.ts';
 
 /**
  * A description is written for people, and most of what the grammar makes can be read again. What cannot: the end of a
@@ -24,13 +24,11 @@ group('the description of a schedule made from words is read as the same runs', 
 
   test.each(rows.filter(({ words }) => isReadable(words)))('$phrase: $words', ({ made, words, at }) => {
     const again = read(words, { timezone: made.timezone, now: at });
-    expect(again.rest).toBe('');
+    expect(again.text).toBe('');
     expect(slots(again.schedule, at)).toEqual(slots(made, at));
   });
 
-  test('only a few of them cannot be read, and those are refused', () => {
-    const others = rows.filter(({ words }) => !isReadable(words));
-    expect(others.length).toBeLessThan(5);
-    for (const { words } of others) expect(refusalOf(words), words).not.toBeNull();
+  test('only a few of them cannot be read', () => {
+    expect(rows.filter(({ words }) => !isReadable(words)).length).toBeLessThan(5);
   });
 });

@@ -104,6 +104,7 @@ test('the script writes what people say as text alone, and names no address of e
 
 /** A browser gives these classes to the elements of the markup. */
 const classes: Readonly<Record<string, string>> = {
+  a: 'HTMLAnchorElement',
   button: 'HTMLButtonElement',
   dialog: 'HTMLDialogElement',
   input: 'HTMLInputElement',

@@ -39,6 +39,48 @@ async function moduleOf(name: string): Promise<unknown> {
   return loaded;
 }
 
+interface Topic {
+  readonly thread_id: number;
+  readonly is_closed: boolean;
+  readonly last_message_id: number | null;
+}
+
+test('topics stand with the newest message first, and fold behind a line that counts them', async () => {
+  const { foldTopics } = (await moduleOf('chat/chats.js')) as {
+    readonly foldTopics: (
+      topics: readonly Topic[],
+      stays: (topic: Topic) => boolean,
+    ) => { readonly shown: readonly Topic[]; readonly folded: readonly Topic[] };
+  };
+  const topics = Array.from({ length: 12 }, (_, at) => ({
+    thread_id: at + 1,
+    is_closed: at === 11,
+    last_message_id: 100 + at,
+  }));
+  const ids = (some: readonly Topic[]) => some.map((topic) => topic.thread_id);
+  const none = foldTopics(topics, () => false);
+  expect([ids(none.shown), ids(none.folded)]).toEqual([
+    [11, 10, 9, 8, 7, 6, 5, 4],
+    [3, 2, 1, 12],
+  ]);
+  expect(ids(foldTopics(topics, ({ thread_id: id }) => id === 12).shown)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 12]);
+  expect(foldTopics(topics.slice(0, 9), () => false).folded).toEqual([]);
+});
+
+test.each([
+  ['image/png', 'photo'],
+  ['image/gif', 'animation'],
+  ['audio/ogg', 'voice'],
+  ['audio/mpeg', 'audio'],
+  ['video/mp4', 'video'],
+  ['application/pdf', 'document'],
+  ['', 'document'],
+])('a file of type "%s" is sent as %s, and may be sent as a document', async (type, kind) => {
+  const { kindsOf } = (await moduleOf('chat/files.js')) as { readonly kindsOf: (type: string) => readonly string[] };
+  expect(kindsOf(type)[0]).toBe(kind);
+  expect(kindsOf(type)).toContain('document');
+});
+
 interface Entity {
   readonly type: string;
   readonly offset: number;

@@ -162,7 +162,7 @@ export function cardTests(open: OpenWorld): void {
     const task = await aCardedTask(world);
     await change(world, task, edited);
     const error = 'message to edit not found';
-    await world.store.endParts([refused(await next(world), { error, cardGone: 500 })], nine);
+    await world.store.endParts([refused(await next(world), { error, messageGone: 500 })], nine);
     expect(await claimParts(world)).toEqual([]);
 
     await change(world, task, edited, { at: nine + minute });

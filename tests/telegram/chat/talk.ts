@@ -217,10 +217,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     messages.set(message.id, message);
     return message;
   };
-  /** Results and notices come from the pipeline. */
   const delivered = (messageId: number): Message | undefined => {
-    const found = pipeline.chat.shown.find((one) => one.messageId === messageId);
-    const message = found === undefined ? undefined : aMessage(messageId, found.topic, { text: found.text });
+    const message = deliveredBy(pipeline, messageId);
     if (message !== undefined) messages.set(messageId, message);
     return message;
   };
@@ -352,6 +350,12 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     restart: () => talkIn(pipeline.restart(), given),
   };
   return talk;
+}
+
+/** Results and notices come from the pipeline. */
+function deliveredBy({ chat }: Pipeline, messageId: number): Message | undefined {
+  const found = chat.shown.find((one) => one.messageId === messageId);
+  return found === undefined ? undefined : aMessage(messageId, found.topic, { text: found.text });
 }
 
 /** Only what the bot said is answered here. */

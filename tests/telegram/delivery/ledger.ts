@@ -62,5 +62,8 @@ export function memoryLedger(): Ledger {
     readAck: async () => null,
     readRun: async () => null,
     readQuestion: async () => null,
+    lastAnswer: async () => null,
+    isTold: async () => false,
+    topicNaming: async () => null,
   };
 }

@@ -201,10 +201,7 @@ export function nextOfRules({ rules }: Pick<Recurrence, 'rules'>, after: number)
 }
 
 /** The whole local day on which an exception leaves everything out. */
-export function isDayOut(
-  { excludedDays, without }: Pick<Recurrence, 'excludedDays' | 'without'>,
-  day: number,
-): boolean {
+function isDayOut({ excludedDays, without }: Pick<Recurrence, 'excludedDays' | 'without'>, day: number): boolean {
   return excludedDays.has(day) || without.some((rule) => isRuleDay(rule, day));
 }
 

@@ -6,7 +6,7 @@ import { toWall } from '../time/zone.ts';
 import { cronRhythm } from './cron-facts.ts';
 import { english } from './english.ts';
 import type { DayMoment, DayWords, Exception, ScheduleFacts, ScheduleWords, Step } from './facts.ts';
-import { exceptionsIn, momentOf, momentsOf, rhythmsOf } from './rule-facts.ts';
+import { exceptionAt, exceptionsIn, momentOf, momentsOf, rhythmsOf } from './rule-facts.ts';
 
 /** One entry a language; what has none is told in English. */
 const languages: Readonly<Record<string, ScheduleWords>> = { en: english };
@@ -94,4 +94,10 @@ export function cadence(schedule: Schedule, telling: Telling = {}): string {
 
 export function exceptionWords(exception: Exception, telling: Telling = {}): string {
   return wordsOf(telling).exception(exception, telling.day ?? dateText);
+}
+
+/** Why the schedule itself has nothing at an instant; null where no exception takes it. */
+export function leftOutAt(schedule: Schedule, instant: number, telling: Telling = {}): string | null {
+  const exception = schedule.kind === 'rrule' ? exceptionAt(recurrenceOf(schedule), instant) : null;
+  return exception === null ? null : wordsOf(telling).leavesOut(exception, telling.day ?? dateText);
 }

@@ -37,6 +37,12 @@ export const english: ScheduleWords = {
   describe: (facts, day, style) => described(facts, { day, style }),
   cadence: shortCadence,
   exception: (exception, day) => exceptionText(exception, day).replace(/^(?:on|in) /, ''),
+  leavesOut: (exception, day) => {
+    const words = exceptionText(exception, day);
+    if (exception.is === 'days') return `this task does not run ${words}`;
+    const isSpan = exception.is === 'range' && exception.to - exception.from > 1;
+    return `this task does not run ${isSpan ? 'from' : 'on'} ${words}`;
+  },
 };
 
 function described(facts: ScheduleFacts, writing: Writing): string {

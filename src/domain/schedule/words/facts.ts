@@ -113,6 +113,8 @@ export interface ScheduleWords {
   cadence(facts: ScheduleFacts, day: DayWords): string;
   /** `Sundays`, `24 December`, `20 Dec to 6 Jan`: what a button takes back. */
   exception(exception: Exception, day: DayWords): string;
+  /** `this task does not run on Sundays`: why there is no slot. */
+  leavesOut(exception: Exception, day: DayWords): string;
 }
 
 /** For programs, which want the same words always, or for people, whose days have names. */

@@ -1,4 +1,4 @@
-import type { DayRule } from '../rrule/days.ts';
+import { type DayRule, isRuleDay } from '../rrule/days.ts';
 import type { RruleParts } from '../rrule/parts.ts';
 import { nextPeriodWall } from '../rrule/periods.ts';
 import type { Recurrence, Rule } from '../rrule/recurrence.ts';
@@ -240,4 +240,16 @@ export function exceptionsIn({ lines, without, excluded, excludedDays, timezone 
   ];
   const begin = (each: (typeof once)[number]) => (each.is === 'range' ? each.from : each.moment.day);
   return [...again, ...once.sort((a, b) => begin(a) - begin(b))];
+}
+
+/** The exception that takes an instant, or its whole day. */
+export function exceptionAt(recurrence: Recurrence, instant: number): Exception | null {
+  const { day } = momentOf(instant, recurrence.timezone);
+  const all = exceptionsIn(recurrence);
+  const again = recurrence.without.findIndex((rule) => isRuleDay(rule, day));
+  const isIt = (exception: Exception) =>
+    exception.is === 'range'
+      ? exception.from <= day && day <= exception.to
+      : exception.is === 'moment' && exception.at === instant;
+  return all[again] ?? all.find(isIt) ?? null;
 }

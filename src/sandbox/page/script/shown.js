@@ -103,6 +103,26 @@ export function titleOf(chat) {
   return chat.person ? nameOf(chat.person) : chat.title;
 }
 
+/** @type {Readonly<Record<string, string>>} */
+const purposes = {
+  ada: 'Your own chat with the bot',
+  ben: 'A colleague to let in',
+  mallory: 'A stranger nobody lets in',
+  lab: 'A team: each task gets a topic',
+  home: 'A family: a second group',
+  no_rights: 'The bot may not make topics',
+  plain: 'A group without topics',
+};
+
+/**
+ * Says what a chat is there for.
+ *
+ * @param {ChatJson} chat
+ */
+export function purposeOf(chat) {
+  return purposes[chat.key] ?? '';
+}
+
 /** @param {string} key */
 export function toneOf(key) {
   return key === 'bot' ? 5 : (key.charCodeAt(0) + key.length * 2) % 6;

@@ -13,6 +13,7 @@ import { texts } from '../texts.ts';
 import { change, wayPressed } from './editing.ts';
 import { choicePatch } from './field-words.ts';
 import { isRepeating, onWeekday } from './retiming.ts';
+import { rhythmMenu, withoutItem } from './rhythms.ts';
 import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
 
 /** The menus of what can be changed: each takes the place of the one before, in the same message. */
@@ -20,6 +21,7 @@ import { isSetting, moreMenu, settingMenu, zoneMenu } from './view.ts';
 async function fieldPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const name = arg(ctx, 1);
   const now = ctx.clock.now();
+  if (name === 'days' && isRepeating(task)) return redrawn(ctx, rhythmMenu(task, now));
   if (name === 'more') return redrawn(ctx, moreMenu(task, await factsOf(task, ctx)));
   if (name === 'zone') return redrawn(ctx, zoneMenu(task, likelyZones(ctx.place.timezone, now)));
   if (!isSetting(name)) throw new Refused(texts.chat.oldButton);
@@ -29,7 +31,8 @@ async function fieldPressed(ctx: ChatContext, task: Task): Promise<Answer> {
 /** One value of one setting. The message says what is different now, and how to take it back. */
 async function fieldSetPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const [, name = '', ...values] = ctx.press?.args ?? [];
-  const patch = choicePatch(task, name, values.join(':'), ctx.date);
+  const value = values.join(':');
+  const patch = name === 'days' ? withoutItem(task, value, ctx.date) : choicePatch(task, name, value, ctx.date);
   if (patch === null) throw new Refused(texts.chat.oldButton);
   const { words, rows } = await change(ctx, task, patch);
   const back = button(texts.button.back, dataOf('edit', shortId(task.id)));

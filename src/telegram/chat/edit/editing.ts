@@ -16,7 +16,8 @@ import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { fieldIn, isField, nearField } from './field-words.ts';
-import { type Guessed, retimed } from './retiming.ts';
+import { type Guessed, retimed, type Retimed } from './retiming.ts';
+import { pieced } from './rhythms.ts';
 import { editMenu } from './view.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
@@ -38,7 +39,7 @@ function takesEdit(words: string, ctx: ChatContext): 'yes' | 'maybe' {
 }
 
 async function editTime(ctx: ChatContext, task: Task, words: string): Promise<Answer> {
-  const read = await retimed(ctx, task, words);
+  const read = await newTime(ctx, task, words);
   if ('patch' in read) return edited(ctx, task, read.patch, read);
   if ('asks' in read) return read.asks;
   const near = nearField(words);
@@ -46,10 +47,18 @@ async function editTime(ctx: ChatContext, task: Task, words: string): Promise<An
     return answer(texts.field.nearest(near.word, near.field, `#${task.number} ${near.example}`));
   }
   const [word = ''] = /^\p{L}+(?=\s)/u.exec(words) ?? [];
-  if (read.isTimeless === true && word !== '') return answer(texts.field.unknown(word, task.number));
+  if (read.isTimeless === true && word !== '' && !ofTime.test(word))
+    return answer(texts.field.unknown(word, task.number));
   const tries = [...read.tries.slice(0, 2), ...texts.retime.fields];
   return answer(texts.retime.how(read.sentence, tries, task.number));
 }
+
+/** Another time for the whole task, or one rhythm or exception more. */
+async function newTime(ctx: ChatContext, task: Task, words: string): Promise<Retimed> {
+  return (await pieced(task, words, ctx.date)) ?? retimed(ctx, task, words);
+}
+/** Words with which times begin: those are hardly the name of a field. */
+const ofTime = /^(?:every|each|at|on|in|from|until|till|next|this|the|last|first|after|before|once|to|not?)$/i;
 
 /** "/edit 2" in the topic of another task may mean the task as well as the hour. */
 function isBareNumber({ args }: ChatContext, rest: string): boolean {
@@ -170,7 +179,7 @@ export async function goOnEditing(ctx: ChatContext, { row, step }: DraftAt<'edit
     const patch = step.what === 'title' ? { title: words } : { instructions: words };
     return { ...(await edited(ctx, task, patch)), draft: drop };
   }
-  const read = await retimed(ctx, task, words);
+  const read = await newTime(ctx, task, words);
   if ('patch' in read) return { ...(await edited(ctx, task, read.patch, read)), draft: drop };
   if ('asks' in read) return { ...read.asks, draft: inPlaceOf(row.id, read.asks.draft) };
   const isTalk = step.misses >= missesAloud && ctx.place.chat.kind !== 'private' && ctx.repliedTo?.isOurs !== true;

@@ -59,6 +59,31 @@ export const retimeTexts = {
   fields: ['text Water the plants'] as readonly string[],
 } as const;
 
+interface Days {
+  readonly runs: string;
+  readonly number: number;
+  /** Nothing can be removed. */
+  readonly isPlain: boolean;
+}
+
+/** The rhythms and exceptions of a task, one by one. */
+export const rhythmTexts = {
+  menu: (name: Rich, { runs, number, isPlain }: Days): Rich =>
+    blocks(
+      lines(name, oneLine(runs, 600)),
+      lines(
+        isPlain ? 'To add or skip days, write:' : 'Press one to remove it, or add more:',
+        code(`/edit #${number} also saturdays at 11`),
+        code(`/edit #${number} not on sundays`),
+        code(`/edit #${number} except 24 december`),
+      ),
+    ),
+  not: (days: string): string => `Not: ${days}`,
+  also: (moment: string): string => `Also: ${moment}`,
+  remove: (item: string): string => `✕ ${item}`,
+  leftOver: (text: string): string => `I understand the days, but not “${oneLine(text, 80)}”. Send only the days.`,
+} as const;
+
 export const editTexts = {
   menu: 'What do you want to change?',
   askTime: (name: Rich, tries: readonly string[]): Rich =>
@@ -174,6 +199,7 @@ export const fieldTexts = {
     text: 'Text',
     title: 'Title',
     zone: 'Zone',
+    days: 'Days',
     more: 'More',
     missed: 'Missed',
     ack: 'Ask for Done',

@@ -5,11 +5,11 @@ import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
 import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
+import { zoneNamed } from '../../../domain/schedule/time/places.ts';
 import type { Task } from '../../../domain/task.ts';
 import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
 import { keepRead } from '../kit/policy.ts';
-import { zoneNamed } from '../kit/zones.ts';
 
 /** Fields that `/edit` understands beside a new time: their names, and their values in plain words. */
 

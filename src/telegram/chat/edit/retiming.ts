@@ -8,7 +8,7 @@ import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import { WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Task } from '../../../domain/task.ts';
 import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
-import type { Setting as Reading } from '../../../domain/when/draft.ts';
+import type { Setting as Reading } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, sentenceOf, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';

@@ -8,6 +8,7 @@ import { button, dataOf, shortId, inRows } from '../kit/press.ts';
 import { blocks, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { choicePatch, exampleOf } from './field-words.ts';
+import { isRepeating } from './retiming.ts';
 
 /** The menus in which a task is changed, in place of the card's own buttons. */
 
@@ -20,7 +21,11 @@ export function editMenu(task: Task, facts: CardFacts): Drawn {
       button(field.button.text, dataOf('editwhat', id, 'text')),
       button(field.button.title, dataOf('editwhat', id, 'title')),
     ],
-    [button(field.button.zone, dataOf('field', id, 'zone')), button(field.button.more, dataOf('field', id, 'more'))],
+    [
+      isRepeating(task) ? button(field.button.days, dataOf('field', id, 'days')) : null,
+      button(field.button.zone, dataOf('field', id, 'zone')),
+      button(field.button.more, dataOf('field', id, 'more')),
+    ],
     [button(words.back, dataOf('task', id))],
   ]);
 }

@@ -42,6 +42,8 @@ export interface CardFacts {
   readonly leftOut?: readonly number[];
   /** How the chat wants dates written. */
   readonly dates?: DateStyle | undefined;
+  /** Without the time of which it is: what two drawings have in common where nothing has changed. */
+  readonly isTimeless?: true;
   /** With what is seldom looked for as well. */
   readonly isUnfolded?: boolean;
   /**
@@ -67,7 +69,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
   const next = nextText(task, facts);
   const last = lastTexts(task, facts);
   // What an event to come makes old tells its time.
-  const isOfItsTime = task.state === 'active' && (next !== null || last.length > 0);
+  const isOfItsTime = facts.isTimeless !== true && task.state === 'active' && (next !== null || last.length > 0);
   const heading = words.heading(task.number, task.title);
   const isShort = isOneLine(task, facts);
   const isOver = isShort && isEnded(task);
@@ -196,7 +198,7 @@ function lastTexts(task: Task, { now, startedAt, last = null, dates }: CardFacts
   const { task: words } = texts;
   const { lastRunAt, lastRunStatus, lastError } = task;
   const setting = settingOf(task, now, dates);
-  if (startedAt !== undefined) return [words.started(aboutMoment(startedAt, setting))];
+  if (startedAt !== undefined) return [words.started(aboutMoment(startedAt, setting), topicUrl(task))];
   if (lastRunAt === null || lastRunStatus === null) return [];
   const { was, done } = last ?? { was: wasOf(lastRunStatus, []), done: 'notAsked' };
   const told = words.last(words.lastWas[was], aboutMoment(lastRunAt, setting), {
@@ -218,7 +220,7 @@ function placeText(task: Task): Rich | string | null {
   return task.isTopicShared ? words.inShared(topicUrl(task)) : words.inTopic(topicUrl(task));
 }
 
-function topicUrl(task: Task): string | null {
+export function topicUrl(task: Task): string | null {
   const thread = executionThread(task);
   return urlOf(thread?.address, thread?.topic);
 }

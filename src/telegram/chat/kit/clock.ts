@@ -1,7 +1,14 @@
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { momentsIn } from '../../../app/why/moments.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
-import { describe, isTimezone, type Schedule } from '../../../domain/schedule/schedule.ts';
+import {
+  cadence,
+  describe,
+  exceptionsOf,
+  exceptionWords,
+  isTimezone,
+  type Schedule,
+} from '../../../domain/schedule/schedule.ts';
 import {
   clockText,
   dateText,
@@ -12,7 +19,7 @@ import {
   secondOfDayOf,
   weekdayOf,
 } from '../../../domain/schedule/time/calendar.ts';
-import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
+import { toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Task } from '../../../domain/task.ts';
 import { currentLocale, texts } from '../texts.ts';
 
@@ -34,9 +41,8 @@ export function dayMoment(instant: number, setting: Setting): string {
 }
 
 /** The day of that number since 1970. */
-export function dayText(day: number, setting: Setting): string {
-  // Noon is shown once and by every clock, so the time is cut off without its offset.
-  return moment(resolveShifted(setting.timezone, day * DAY_MS + DAY_MS / 2), setting).replace(/,? 12:00( PM)?$/, '');
+export function dayText(day: number, { timezone, now, dates }: Setting): string {
+  return momentsIn(timezone, now, dates, currentLocale().tag).day(day);
 }
 
 /** For what was done: `09:01`, with the day when that is not today. */
@@ -131,6 +137,26 @@ export function scheduleShort(
   return isUnreadable(task) ? null : scheduleText(task.schedule, now, dates);
 }
 
+/** As short as a row of a list needs it: `weekdays 09:00`. */
+export function scheduleCadence(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  return isUnreadable(task) ? null : cadence(task.schedule, telling(settingOf(task, now, dates)));
+}
+
+/** The days that it leaves out, `Sundays, Thu 24 Dec`; null where there are none. */
+export function exceptionsText(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  const exceptions = isUnreadable(task) ? [] : exceptionsOf(task.schedule, now);
+  const told = telling(settingOf(task, now, dates));
+  return exceptions.length === 0 ? null : exceptions.map((each) => exceptionWords(each, told)).join(', ');
+}
+
 export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): string {
   return capital(scheduleText(schedule, now, dates));
 }
@@ -139,9 +165,14 @@ export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): str
 export function scheduleText(schedule: Schedule, now: number, dates?: DateStyle): string {
   const { timezone } = schedule;
   const setting = { timezone, now, dates };
-  if (schedule.kind !== 'once') return describe(schedule, { day: (day) => dayText(day, setting), now });
+  if (schedule.kind !== 'once') return describe(schedule, telling(setting));
   const [day = '', clock = ''] = moment(schedule.onceAt, setting).split(/ (?=\d+:)/);
   return texts.clock.once(day, clock);
+}
+
+/** How a description is told here. */
+export function telling(setting: Setting) {
+  return { language: currentLocale().tag, day: (day: number) => dayText(day, setting), now: setting.now };
 }
 
 export function capital(text: string): string {

@@ -1,7 +1,6 @@
 import { DAY_MS, dayOfWall, HOUR_MS, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
-import { timeOr } from '../../../domain/when/asked.ts';
-import { readWhen } from '../../../domain/when/when.ts';
+import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import { texts } from '../texts.ts';
 import { clockIn, dayMoment, type Setting } from './clock.ts';
 import { button, inRows, type Rows } from './press.ts';
@@ -70,13 +69,13 @@ export function dayName(day: number, setting: Setting): string {
 export function momentIn(text: string, reading: Setting, dayTime: '9:00' | '0:00' | '23:59' | null): number | null {
   const words = text.trim().replace(/^(?:until|till|til|'til|for|to)\s+/i, '');
   if (words === '') return null;
-  if (/^tonight$/i.test(words)) return readOne('today at 20:00', reading);
   // A span alone is meant from now on, even where the same digits could be a time: "1h" is an hour.
-  const named = readOne(`in ${words}`, reading) ?? readOne(words, reading);
-  // "tomorrow 9" is how people write it below a result.
-  const hour = /^(.*[a-z]) (\d{1,2}(?:[:.]\d\d)?)$/i.exec(words);
-  const atHour = named === null && hour !== null ? readOne(`${hour[1]} at ${hour[2]}`, reading) : null;
-  return named ?? atHour ?? (dayTime === null ? null : readOne(`${words} at ${dayTime}`, reading));
+  const span = readOne(`in ${words}`, reading);
+  if (span !== null) return span.at;
+  // A figure alone may count anything.
+  const named = /^\d{1,2}$/.test(words) ? null : readOne(words, reading);
+  if (named?.isDayAlone === false) return named.at;
+  return dayTime === null ? null : (readOne(`${words} at ${dayTime}`, reading)?.at ?? named?.at ?? null);
 }
 
 /** Until when a pause lasts: a moment, or the rest of the day, the week or the weekend. Null when it cannot be read. */
@@ -99,7 +98,8 @@ function isWeekend(day: number): boolean {
   return [0, 6].includes(weekdayOf(day));
 }
 
-function readOne(when: string, reading: Setting): number | null {
-  const read = timeOr(() => readWhen(when, reading));
-  return read?.schedule.kind === 'once' && read.rest.trim() === '' ? read.schedule.onceAt : null;
+function readOne(when: string, reading: Setting): { readonly at: number; readonly isDayAlone: boolean } | null {
+  const read = timeOr(() => readTime(when, reading));
+  if (read?.schedule.kind !== 'once' || read.text !== '') return null;
+  return { at: read.schedule.onceAt, isDayAlone: read.assumed.some(({ what }) => what === 'day') };
 }

@@ -77,14 +77,40 @@ async function textTyped(ctx: ChatContext, { from, ...step }: TextTyped): Promis
  */
 async function questionAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
   const words = ctx.args.trim();
-  if (ctx.media !== null) return afresh(ctx);
   const own = timeOr(() => readAnywhere(words, readingOf(ctx)));
-  const isWhole = own !== null && own.text !== '';
-  if (isWhole && (!isForUs(ctx) || (hasText(step) && !isReply(ctx)))) return isForUs(ctx) ? afresh(ctx) : silence;
-  if (own !== null && (step.phrase === '' || isWhole)) {
-    return spoken(ctx, { step: withTime(own, ctx.date, { kept: step.kept, phrase: words }) });
-  }
-  return pieceAnswered(ctx, step);
+  if (ctx.media !== null || !isAnswer(ctx, step, own)) return isForUs(ctx) ? afresh(ctx) : silence;
+  const meant = own === null ? null : readingMeant(ctx, step, own);
+  if (meant === null) return pieceAnswered(ctx, step);
+  return spoken(ctx, { step: withTime(meant.read, ctx.date, { kept: step.kept, phrase: meant.when }) });
+}
+
+/** A time alone is; with a text of its own it is another task, where the question has one. Longer words say something else. */
+function isAnswer(ctx: ChatContext, step: StepOf<'question'>, own: Asked | null): boolean {
+  if (own === null) return isReply(ctx) || isShort(ctx.args.trim());
+  return own.text === '' || (isForUs(ctx) && (isReply(ctx) || !hasText(step)));
+}
+
+/** A time that needs no more, or the one of several readings that it names: by its day alone, or as a whole. */
+function readingMeant(ctx: ChatContext, step: StepOf<'question'>, own: Asked) {
+  if (step.phrase === '' || own.text !== '') return { read: own, when: ctx.args.trim() };
+  const told = isDayAlone(own) ? dayOf : momentOf;
+  const meant = told(own);
+  return meant === null ? null : (readingsOf(step, ctx).find(({ read }) => told(read) === meant) ?? null);
+}
+
+function readingsOf({ offers }: StepOf<'question'>, speaking: PlaceAndDate) {
+  return offers.flatMap(({ when }) => {
+    const read = timeOr(() => readAnywhere(when, readingOf(speaking)));
+    return read === null ? [] : { read, when };
+  });
+}
+
+function momentOf({ schedule }: Asked): string | null {
+  return JSON.stringify(schedule);
+}
+
+function dayOf({ schedule }: Asked): string | null {
+  return schedule.kind === 'once' ? dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0) : null;
 }
 
 async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
@@ -93,27 +119,32 @@ async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promis
   const before = phrase === '' ? (kept.text ?? '') : phrase;
   const read = await stepOf(ctx, words, {
     kept,
-    read: (answer, setting) => readAnswer(before, answer, setting),
+    read: (answer, setting) => {
+      const made = readAnswer(before, answer, setting);
+      // Where the answer takes the place of the time, the rest of the words is what the other readings leave.
+      const left = made.text === before ? readingsOf(step, ctx)[0]?.read.text : undefined;
+      return phrase === '' || left === undefined ? made : { ...made, text: left };
+    },
     phrase: `${before} ${words}`,
   });
   if ('made' in read) return spoken(ctx, read);
   if (!isForUs(ctx)) return silence;
-  const isMeant = isReply(ctx) || ('step' in read ? await isPiece(ctx) : isShort(words) && !isTimeless(read.refusal));
-  if (!isMeant) return afresh(ctx);
+  const isTime = 'step' in read ? await isQuestion(ctx) : !isTimeless(read.refusal);
+  if (!isReply(ctx) && !isTime) return afresh(ctx);
   if ('step' in read) return spoken(ctx, read);
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
   return missed(ctx, step, texts.making.unreadQuick(sentence, tries));
 }
 
 /** A piece of a time, to which another one is missing still. */
-async function isPiece(ctx: ChatContext): Promise<boolean> {
+async function isQuestion(ctx: ChatContext): Promise<boolean> {
   const read = await stepOf(ctx, ctx.args.trim(), { kept: {}, read: readAnywhere });
   return 'step' in read && read.step.step === 'question' && read.step.phrase !== '';
 }
 
 /** Not more than a piece of a time would need. */
 function isShort(words: string): boolean {
-  return words.split(/\s+/).length <= 3;
+  return words.split(/\s+/).length <= 2;
 }
 
 function hasText({ phrase, kept }: StepOf<'question'>): boolean {
@@ -213,9 +244,11 @@ function partOf(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): 
   }
 }
 
+/** A time with its hour, and nothing else. */
 function alone(words: string, speaking: PlaceAndDate): Asked | null {
   const read = timeOr(() => readTime(words, readingOf(speaking)));
-  return read?.text === '' ? read : null;
+  const isWhole = read?.text === '' && !read.assumed.some(({ what }) => what === 'day');
+  return isWhole ? read : null;
 }
 
 function clockTyped(bare: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {

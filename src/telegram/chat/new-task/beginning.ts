@@ -1,7 +1,7 @@
 import type { AppError } from '../../../domain/errors.ts';
 import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { isBlank } from '../../../domain/task.ts';
-import { type Asked, readAnywhere, readAsked, readTime } from '../../../domain/when/asked.ts';
+import { type Asked, readAnywhere, readTime } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, reactOr, sentenceOf, silence, triedTo } from '../kit/answers.ts';
 import { clockIn, dateIn, type Setting } from '../kit/clock.ts';
@@ -52,11 +52,15 @@ function brought(ctx: ChatContext): Kept {
 /** Reads when and what from one text. */
 export async function readNew(ctx: ChatContext, kept: Kept): Promise<Answer> {
   const isOurs = isForUs(ctx);
-  const read = await stepOf(ctx, ctx.args.trim(), { kept, read: isOurs ? readAnywhere : readAsked });
+  const read = await stepOf(ctx, ctx.args.trim(), { kept, read: readAnywhere });
   // Among people who talk to each other, a sentence that begins with a time is more than what was asked for.
-  if (!isOurs && !('made' in read && (read.made.text === '' || !hasSubject(kept)))) return silence;
+  if (!isOurs && !('made' in read && isSaid(ctx, kept, read.made))) return silence;
   if ('step' in read) return spoken(ctx, read);
   return unread(ctx, kept, read.refusal);
+}
+
+function isSaid({ args }: ChatContext, kept: Kept, { text, words }: Asked): boolean {
+  return args.trim().startsWith(words) && (text === '' || !hasSubject(kept));
 }
 
 type Read = typeof readAnywhere;

@@ -78,8 +78,10 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
   if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
   const { task, replayed } = tried.made;
   const shown = replayed ? await cardOf(task, ctx) : newCard(task, ctx);
+  const { messageId } = ctx;
   return {
-    ...redrawn(ctx, await withNote(shown, ctx), texts.making.created(task.number)),
+    replies: [{ is: 'edit', messageId, shown: await withNote(shown, ctx), cardOf: task.id }],
+    ...toastOf(texts.making.created(task.number)),
     draft: putMade(ctx, row.id, step, task),
   };
 }

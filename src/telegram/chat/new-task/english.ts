@@ -129,8 +129,8 @@ export const wizardTexts = {
     lines(bold(`${lead}, at what time?`), `Choose the hour, or ${here[where]} the time: 9:30`),
   minute: (lead: string, where: Where): Rich =>
     lines(bold(`${lead}, at what time?`), `Choose, or ${here[where]} it: 9:20`),
-  text: (when: string, zone: string, where: Where): Rich =>
-    blocks(bold(`${when} (${zone}). What should I say?`), `${Here[where]} the text, or a picture or another file.`),
+  textAsked: (when: string, zone: string): Rich => bold(`${when} (${zone}). What should I say?`),
+  text: (where: Where): string => `${Here[where]} the text, or a picture or another file.`,
   retext: (title: string, where: Where): Rich => say`${Here[where]} the new text for ${italic(oneLine(title, 60))}.`,
   notedText: 'I have the text.',
   blankText: 'That text is empty. Send one with words in it.',

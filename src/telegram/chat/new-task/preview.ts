@@ -5,13 +5,12 @@ import type { AppError } from '../../../domain/errors.ts';
 import type { Refusal } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
-import { timeOr } from '../../../domain/when/asked.ts';
-import { readWhen } from '../../../domain/when/when.ts';
-import type { ChatContext, Place } from '../context.ts';
+import { readTime, timeOr } from '../../../domain/when/asked.ts';
+import type { ChatContext, Place, Reply } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
 import { clockIn, moments, wordsOf, type Setting } from '../kit/clock.ts';
-import { type Kept, Offer, titleOf, draftHere, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
+import { type Kept, Offer, titleOf, draftHere, messageOf, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
@@ -114,7 +113,6 @@ function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offe
     .slice(0, waysMax)
     .map(({ text }, index) => button(text, dataOf('wizard', id, 'way', index)));
   return [
-    ways,
     asksZone ? [button(words.yes, dataOf('zoneyes', id)), button(words.noChange, dataOf('zones'))] : [],
     offersPlain === true ? [button(words.asPlain, dataOf('plain', id))] : [],
     isSame ? [button(wizard.editThat, dataOf('wizard', id, 'that')), create] : [],
@@ -123,6 +121,7 @@ function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offe
       button(words.changeTime, dataOf('retime', id)),
       button(words.cancel, dataOf('cancel', id)),
     ],
+    ways,
     [
       button(wizard.changeText, dataOf('wizard', id, 'retext')),
       ack === undefined ? null : button(wizard.dontAsk, dataOf('wizard', id, 'noask')),
@@ -179,19 +178,31 @@ export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void 
   checkTexts(titleOfStep(step), step.text, { mayBeBlank: step.kept.media !== undefined });
 }
 
-/** The chat has other clocks now: what this person is making here is read again on them. Null when they make nothing. */
-export async function readAgain(
-  ctx: ChatContext,
-): Promise<{ readonly proposing: Proposing; readonly draft: DraftChange } | null> {
+interface Again {
+  readonly proposing: Proposing;
+  readonly draft: DraftChange;
+  /** The message that shows it on the clocks from before goes. */
+  readonly gone: readonly Reply[];
+}
+
+/** The chat has other clocks now: the preview that this person has open is read again on them. Null when there is none. */
+export async function readAgain(ctx: ChatContext): Promise<Again | null> {
   const open = await draftHere(ctx);
-  const before = open?.step;
-  if (before?.step !== 'preview') return null;
+  if (open?.step.step !== 'preview') return null;
+  const before = open.step;
   const { words, at } = before.when;
-  const read = timeOr(() => readWhen(words, readingOf({ place: ctx.place, date: at })));
+  const read = timeOr(() => readTime(words, readingOf({ place: ctx.place, date: at })));
   if (read === null) return null;
   const id = ctx.ids.next();
-  const step: StepOf<'preview'> = { ...before, when: { ...before.when, schedule: read.schedule } };
-  return { proposing: { draftId: id, step }, draft: putDraft(ctx, id, step, open?.row.id) };
+  const { message: _before, ...others } = before.kept;
+  const kept = { ...others, ...(ctx.isPress ? { message: ctx.messageId } : {}) };
+  const step: StepOf<'preview'> = { ...before, kept, when: { ...before.when, schedule: read.schedule } };
+  const messageId = await messageOf(ctx, open);
+  return {
+    proposing: { draftId: id, step },
+    draft: putDraft(ctx, id, step, open.row.id),
+    gone: messageId === null ? [] : [{ is: 'remove', messageId }],
+  };
 }
 
 /** The kind of chat in which results would find no topic, as far as is known; null where they would. */

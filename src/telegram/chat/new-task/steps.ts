@@ -139,8 +139,13 @@ function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' 
       return { words, rows: [...rhythmRows(asking), [cancel(asking)]] };
     }
     case 'text': {
-      const { schedule } = step.when;
-      const words = wizard.text(wordsOf(schedule, now, dates), schedule.timezone, where);
+      const { schedule, assumed } = step.when;
+      const told = assumed.length === 0 ? null : making.assumed(assumed.join(', '));
+      const words = blocks(
+        wizard.textAsked(wordsOf(schedule, now, dates), schedule.timezone),
+        told,
+        wizard.text(where),
+      );
       return { words, rows: [step.plan === undefined ? [cancel(asking)] : wayOut(asking)] };
     }
     case 'time': {

@@ -101,7 +101,8 @@ async function zoneChanged(ctx: ChatContext, zone: string) {
 async function setZone(ctx: ChatContext, zone: string): Promise<Answer> {
   const { words, rows, here, again } = await zoneChanged(ctx, zone);
   if (again === null) return answer(words, rows);
-  return { ...answerWith(await proposalDrawn(here, { ...again.proposing, before: words })), draft: again.draft };
+  const shown = await proposalDrawn(here, { ...again.proposing, before: words });
+  return { replies: [{ is: 'message', shown, id: again.proposing.draftId }, ...again.gone], draft: again.draft };
 }
 
 function inZone(place: Place, timezone: string): Place {
@@ -144,7 +145,8 @@ const zonePressed = onChat('manage', async (ctx) => {
   const { words, rows, here, again } = await zoneChanged(ctx, zone);
   const toast = texts.chat.zoneYes(zone);
   if (again === null) return redrawn(ctx, drawn(words, rows), toast);
-  return { ...redrawn(ctx, await proposalDrawn(here, again.proposing), toast), draft: again.draft };
+  const told = redrawn(ctx, await proposalDrawn(here, again.proposing), toast);
+  return { ...told, replies: [...told.replies, ...again.gone], draft: again.draft };
 });
 
 const setupPressed = onChat('read', async (ctx) => {

@@ -24,7 +24,7 @@ import { calledOf, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { donePressed, notDonePressed } from './done.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
-import { mayNotRunNow, settled, withLine, withRows } from './view.ts';
+import { notStartedPressed, settled, withLine, withRows } from './view.ts';
 
 function inWindow(answer: Answer): Answer {
   const { toast } = answer;
@@ -132,9 +132,7 @@ export const resultsButtons = {
     async (ctx) => {
       const by = { actor: ctx.person.actor, idempotencyKey: ctx.key };
       const { task, taskRun } = await ctx.tasks.repeat('retry', longId(arg(ctx, 0)), by);
-      const leftOut = mayNotRunNow(task, taskRun.reason);
-      if (leftOut !== null) throw new Refused(leftOut.words);
-      return toasted(texts.deed.retried);
+      return notStartedPressed(task, taskRun) ?? toasted(texts.deed.retried);
     },
   ),
   error: onRun(

@@ -52,6 +52,16 @@ export const noticeTexts = {
   attempts: (count: number): string => plural(count, { one: 'Tried once', other: 'Tried {n} times' }),
   error: (error: string): Rich => pre(shortened(error.trim() || 'no error text', errorShownMax)),
   errorCut: 'The error is longer: press Show error.',
+  /** What has become of the matter of a word, in the line below it. */
+  over: {
+    resumed: (name: string, at: string): string => `Resumed by ${name}, ${at}`,
+    goesOn: 'No longer paused',
+    deleted: 'Deleted',
+    nothingWaits: 'Over: nothing is waiting any more',
+    atHome: 'Over: results arrive in the topic again',
+    renamed: 'Done: the topic has its new name',
+    settled: 'Settled',
+  },
   nextTry: (at: string): string => `Next: ${at}`,
   recovered: (name: Rich, since: string, failures: number): Rich =>
     say`${bold('Works again:')} ${name}. ${plural(failures, { one: `It failed once, ${since}.`, other: `It failed {n} times since ${since}.` })}`,

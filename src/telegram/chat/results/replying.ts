@@ -19,7 +19,8 @@ import {
   snoozeCommand,
   undoCommand,
 } from '../task/doing.ts';
-import { cardCommand, historyCommand, isWhyQuestion, nextCommand, whyCommand } from '../task/looking.ts';
+import { cardCommand, historyCommand, nextCommand, whyCommand } from '../task/looking.ts';
+import { questionOf } from '../task/questions.ts';
 import { texts } from '../texts.ts';
 import { doneSaid, isDoneWord, notDoneSaid, thanked } from './done.ts';
 
@@ -43,7 +44,7 @@ const readsMoment = (rest: string, { ctx, implied }: Saying) =>
 const readsUntil = (rest: string, { ctx, implied }: Saying) =>
   pauseEndIn(rest, settingOf(implied.task, ctx.date)) !== null;
 const readsQuestion = (rest: string, { ctx, implied }: Saying) =>
-  isWhyQuestion(rest, settingOf(implied.task, ctx.date));
+  questionOf(rest, settingOf(implied.task, ctx.date)) !== null;
 const readsSkips = (rest: string, { ctx, implied }: Saying) =>
   skipsIn(rest, ctx, settingOf(implied.task, ctx.date)) !== null;
 

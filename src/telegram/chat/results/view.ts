@@ -1,15 +1,16 @@
 import type { ResultTask } from '../../../app/ports/outside.ts';
 import type { AckView, NotedDone, OpenQuestion } from '../../../app/ports/questions.ts';
+import type { TaskRun } from '../../../app/ports/runs.ts';
 import { userIdOf } from '../../../domain/access.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
-import { isObstacle, type Reason } from '../../../domain/occurrence.ts';
+import { isObstacle } from '../../../domain/occurrence.ts';
 import { policyOf } from '../../../domain/policy.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
 import { urlOf } from '../../../domain/thread.ts';
 import type { Answer, ChatContext } from '../context.ts';
-import { alerted, redrawn } from '../kit/answers.ts';
-import { taskName } from '../kit/card.ts';
+import { alerted, answer, forAsker, redrawn, toasted, toastOf } from '../kit/answers.ts';
+import { taskName, topicUrl } from '../kit/card.ts';
 import { aboutMoment, moment, pastMoment, type Setting } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows, keyboard } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
@@ -68,15 +69,38 @@ function renewRows({ id }: Task): Rows {
   return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n'))]];
 }
 
-/** A run by hand that was left out as well: the words, and how to mend that; null when it was not. */
-export function mayNotRunNow(task: Task, reason: Reason | null): { words: string; rows: Rows } | null {
-  if (!isObstacle(reason)) return null;
-  const { reminder } = texts;
+/** What a run that was asked for by hand came to, where that is not that it runs: it waits for its turn, or may not run. */
+export function notStarted(
+  task: Task,
+  { status, reason }: Pick<TaskRun, 'status' | 'reason'>,
+): { readonly words: string; readonly rows: Rows; readonly waits: boolean } | null {
+  const { reminder, deed } = texts;
   const name = texts.task.plainName(task.number, task.title);
-  const waits = task.pausedReason === ownerGonePause;
-  const words = waits ? reminder.waitsForOwner(name) : reminder.mayNotRunNow(name, reason, task.action.kind);
-  if (reason === 'gone_kind') return { words, rows: [] };
-  return { words: `${words} ${reminder.whoRenews}`, rows: renewRows(task) };
+  if (status === 'pending') {
+    const isReplacing = task.policies.overlap === 'replace';
+    return { words: (isReplacing ? deed.takesOver : deed.waitsTurn)(name), rows: [], waits: true };
+  }
+  if (!isObstacle(reason)) return null;
+  const isOrphan = task.pausedReason === ownerGonePause;
+  const words = isOrphan ? reminder.waitsForOwner(name) : reminder.mayNotRunNow(name, reason, task.action.kind);
+  if (reason === 'gone_kind') return { words, rows: [], waits: false };
+  return { words: `${words} ${reminder.whoRenews}`, rows: renewRows(task), waits: false };
+}
+
+/** The answer to whoever has started a run elsewhere than in its topic. */
+export function startedDrawn(task: Task): Drawn {
+  const { deed } = texts;
+  const waits = task.topicState === 'blocked';
+  return drawn(waits ? deed.startedWaits(taskName(task)) : deed.started(taskName(task), topicUrl(task)));
+}
+
+/** The same for a press: in a toast where it waits, and with the way out below the message where it may not run. */
+export function notStartedPressed(task: Task, run: Pick<TaskRun, 'status' | 'reason'>): Answer | null {
+  const told = notStarted(task, run);
+  if (told === null) return null;
+  return told.waits
+    ? toasted(told.words)
+    : { ...forAsker(answer(told.words, told.rows)), ...toastOf(told.words, true) };
 }
 
 /** One word for all tasks of a person who is gone. */

@@ -1,8 +1,7 @@
 import { inputOf, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Task } from '../../../domain/task.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
-import { timeOr } from '../../../domain/when/asked.ts';
-import { readWhen } from '../../../domain/when/when.ts';
+import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, forAsker, redrawn, Refused, reactOr } from '../kit/answers.ts';
 import { taskName, settingFor } from '../kit/card.ts';
@@ -63,8 +62,8 @@ const digestChoices: Readonly<Record<string, string>> = {
 
 /** Null for what is no time that comes again. */
 function readDigestWhen(words: string, speaking: PlaceAndDate): Schedule | null {
-  const read = timeOr(() => readWhen(spelled(words), readingOf(speaking)));
-  return read?.rest === '' && read.schedule.kind !== 'once' ? read.schedule : null;
+  const read = timeOr(() => readTime(spelled(words), readingOf(speaking)));
+  return read?.text === '' && read.schedule.kind !== 'once' ? read.schedule : null;
 }
 
 /** `daily 8:00`, `weekdays at 7`, `weekly friday 17:00`. */

@@ -12,7 +12,7 @@ import { unnamedIn, type Unnamed } from '../kit/naming.ts';
 import { arg, button, dataOf, longId, shortId } from '../kit/press.ts';
 import { blocks, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
-import { mayNotRunNow, resultRows, withRows, noticeRows } from '../results/view.ts';
+import { notStartedPressed, resultRows, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
 import { agendaOf, isSpan } from './agenda.ts';
 import {
@@ -75,8 +75,8 @@ async function runPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
   const [mark, occurrence] = [arg(ctx, 1) || `m${ctx.messageId}`, arg(ctx, 2)];
   const idempotencyKey = `telegram:run:${ctx.place.chat.id}:${mark}:${occurrence}`;
   const { task, taskRun } = await ctx.tasks.runNow({ ...targetOf(ctx, { id }), idempotencyKey });
-  const leftOut = mayNotRunNow(task, taskRun.reason);
-  if (leftOut !== null) throw new Refused(leftOut.words);
+  const told = notStartedPressed(task, taskRun);
+  if (told !== null) return told;
   if (occurrence === '' || ctx.shown === null) {
     const facts = { ...(await factsOf(task, ctx)), startedAt: ctx.clock.now() };
     return redrawn(ctx, card(task, facts), texts.deed.startedWord);

@@ -18,17 +18,19 @@ import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
 import { snoozeButtons, snoozedWords } from '../results/snoozing.ts';
-import { mayNotRunNow } from '../results/view.ts';
+import { notStarted, startedDrawn } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
 export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: true }, async (ctx, named) => {
   const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
-  const leftOut = mayNotRunNow(task, taskRun.reason);
-  if (leftOut !== null) return answer(leftOut.words, leftOut.rows);
+  const told = notStarted(task, taskRun);
+  if (told !== null) return answer(told.words, told.rows);
   const isHere = ctx.place.topicTask?.id === task.id;
-  return isHere
-    ? reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))))
-    : answer(texts.deed.started(taskName(task)));
+  if (isHere) return reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))));
+  const shown = startedDrawn(task);
+  // The first run makes the topic; then the answer is given the way to it.
+  const isLater = task.topicState === 'none' && ctx.place.chat.kind !== 'private';
+  return { replies: [{ is: 'message', shown, ...(isLater ? { awaitsTopicOf: task.id } : {}) }] };
 });
 
 const everything = /^all(?=\s|$)/i;

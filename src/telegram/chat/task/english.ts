@@ -58,7 +58,10 @@ export const taskTexts = {
   doneBy: (name: string): string => `, done by ${name}`,
   done: { notAsked: '', open: ', not done yet', notDone: ', not done' },
   asOf: (at: string): Rich => italic(`As of ${at}`),
-  started: (at: string): string => `Started ${at}; the result comes in its topic`,
+  started: (at: string, url: string | null): Rich =>
+    url === null
+      ? say`Started ${at}; the result comes in its topic`
+      : say`Started ${at}; the result comes in ${link('its topic', url)}`,
   lastError: (error: string): Rich => say`Error: ${italic(oneLine(error, errorShownMax))}`,
   inTopic: (url: string | null): Rich =>
     url === null ? say`Results: in its own topic` : say`Results: ${link('in its own topic', url)}`,
@@ -217,6 +220,7 @@ export const historyTexts = {
   footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each run.`,
   upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
   nothingComing: 'Nothing is planned.',
+  notOn: (days: string): string => `Not on: ${days}`,
   snoozedTo: (at: string): string => `${at}, snoozed`,
   snoozedHeld: (at: string): string => `${at}, snoozed, if resumed before`,
   why: (name: Rich): Rich => say`Why, for ${name}`,
@@ -225,7 +229,7 @@ export const historyTexts = {
   whyMore: (number: number, date: string): Rich =>
     say`There is more. Ask about a shorter time: ${code(`/why #${number} ${date}`)}`,
   whyUnread: (): Rich =>
-    say`I did not understand when. Write ${code('today')}, ${code('yesterday')}, ${code('monday')} or ${code('2027-01-31')} for a day, or ${code('monday 9:00')} or ${code('2027-01-31 09:00')} for one slot.`,
+    say`I did not understand when. Write a day, as in ${code('yesterday')}, ${code('last friday')} or ${code('27 nov')}, a part of one, as in ${code('this morning')}, or one slot, as in ${code('monday 9:00')} or ${code('Fri 27 Nov 16:00')}.`,
 } as const;
 
 /** Answers to words that were not understood, or that are no commands. */
@@ -239,16 +243,16 @@ export const replyTexts = {
     stop: (task: string): Rich =>
       say`${code(`/pause${task}`)} stops a task until it is resumed, and ${code(`/delete${task}`)} for good.`,
   } as Readonly<Record<string, (task: string) => Rich>>,
-  doneHow: 'Reply “done” to the message that is done, or write it in the topic of the task.',
+  doneHow: 'Reply “done” to the message, or write it in the topic of the task.',
   nothingOpen: (name: Rich): Rich => say`${name} is not waiting for Done.`,
-  neverRan: (name: Rich): Rich => say`${name} has not run yet, so nothing of it can be done.`,
-  notDoneBefore: (name: Rich): Rich => say`Nobody has said that ${name} is done, so nothing changes.`,
+  neverRan: (name: Rich): Rich => say`${name} has not run yet, so there is nothing to mark as done.`,
+  notDoneBefore: (name: Rich): Rich => say`Nobody said that ${name} is done, so nothing changed.`,
   welcome: 'You are welcome.',
-  welcomeOpen: (name: Rich): Rich => say`You are welcome. ${name} still waits: say ${code('done')} when it is.`,
-  stop: (name: Rich): Rich => say`Pause ${name}, or delete it? A deleted task can be brought back for 24 hours.`,
+  welcomeOpen: (name: Rich): Rich => say`You are welcome. ${name} is still open: say ${code('done')} when it is done.`,
+  stop: (name: Rich): Rich => say`Pause ${name}, or delete it? You can undo a deletion for 24 hours.`,
   retimeHow: (name: Rich, when: string): Rich =>
     say`To change when ${name} comes, say ${code(`edit ${oneLine(when, 100)}`)}.`,
-  noTask: 'That is about no task, so I have done nothing. /help shows what you can say.',
+  noTask: 'I do not know which task you mean, so I did nothing. /help shows what you can say.',
   hint: (name: Rich): Rich =>
     lines(
       say`I do not understand that about ${name}. You can say:`,

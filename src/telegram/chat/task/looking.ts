@@ -8,7 +8,7 @@ import { urlOf } from '../../../domain/thread.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
 import { cardOf, lastRunOf, settingFor, settingHere, taskName } from '../kit/card.ts';
-import { aboutMoment, dateIn, moment, settingOf, weekdayIn, type Setting, capital } from '../kit/clock.ts';
+import { exceptionsText, aboutMoment, dateIn, moment, settingOf, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
@@ -17,6 +17,7 @@ import { texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
 import { isFilter, listDrawn, type Listing, type Standing } from './list.ts';
+import { questionOf, type WhyQuestion } from './questions.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
 
@@ -104,6 +105,7 @@ const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task
   const setting = settingFor(task, ctx);
   const slots = await ctx.truth.upcoming(task.id, comingShown);
   const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
+  const out = exceptionsText(task, setting.now, setting.dates);
   const next = [
     ...slots.map((at) => ({ at, words: moment(at, setting) })),
     ...snoozes
@@ -117,6 +119,7 @@ const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task
     blocks(
       history.upcoming(taskName(task)),
       next.length === 0 ? history.nothingComing : lines(...next.slice(0, comingShown).map(({ words }) => words)),
+      out === null ? null : history.notOn(out),
       texts.making.zone(setting.timezone),
     ),
   );
@@ -140,11 +143,7 @@ export const whyCommand = onNamedTask(
 );
 
 function takesQuestion(words: string, ctx: ChatContext): 'yes' | 'no' {
-  return isWhyQuestion(words, settingHere(ctx)) ? 'yes' : 'no';
-}
-
-export function isWhyQuestion(words: string, setting: Setting): boolean {
-  return questionOf(words, setting) !== null;
+  return questionOf(words, settingHere(ctx)) === null ? 'no' : 'yes';
 }
 
 /** The slot of a run as the question takes it; null when nobody remembers the run any more. */
@@ -187,38 +186,6 @@ async function namesOf(ids: ReadonlySet<string>, ctx: ChatContext): Promise<Name
   const names = new Map<string, string>();
   for (const id of ids) if (isActor(id)) names.set(id, await calledOf(ctx, id));
   return names;
-}
-
-type WhyQuestion = { readonly at?: string; readonly from?: string; readonly to?: string };
-
-const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-const dayWords =
-  /^(?:on |last )?(today|yesterday|tomorrow|(?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)\b/i;
-
-/** How many days from today: a weekday is the last one that was, today included. */
-function daysTo(word: string, weekday: number): number {
-  const name = word.toLowerCase();
-  if (name === 'today') return 0;
-  if (name === 'yesterday') return -1;
-  if (name === 'tomorrow') return 1;
-  return -((weekday - days.findIndex((day) => day.startsWith(name.slice(0, 3))) + 7) % 7);
-}
-
-/** A day is everything from its first minute to its last; an instant of the records is one moment. */
-function questionOf(when: string, setting: Setting): WhyQuestion | null {
-  const words = when.trim();
-  if (words === '') return {};
-  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(words)) return { at: words };
-  const dated = words
-    .replace(/^\d{1,2}:\d\d/, 'today $&')
-    .replace(dayWords, (_all, word: string) => dateIn(setting, daysTo(word, weekdayIn(setting))))
-    .replace(/(?<=\d) at (?=\d)/i, ' ');
-  const match = /^(\d{4}-\d\d-\d\d)(?:[ T]+(\d\d?:\d\d(?::\d\d)?))?$/.exec(dated);
-  if (match === null) return null;
-  const [, date = '', clock] = match;
-  return clock === undefined
-    ? { from: `${date}T00:00`, to: `${date}T23:59:59` }
-    : { at: `${date}T${clock.replace(/^\d:/, '0$&')}` };
 }
 
 const lineLengthMax = 280;

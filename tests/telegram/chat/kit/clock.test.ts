@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { describe as described, parseSchedule } from '../../../../src/domain/schedule/schedule.ts';
-import { readWhen } from '../../../../src/domain/when/when.ts';
+import { readTime } from '../../../../src/domain/when/asked.ts';
 import { scheduleText } from '../../../../src/telegram/chat/kit/clock.ts';
 
 const now = Date.parse('2026-11-18T10:00:00Z');
-const read = (when: string) => readWhen(when, { timezone: 'Europe/Madrid', now }).schedule;
+const read = (when: string) => readTime(when, { timezone: 'Europe/Madrid', now }).schedule;
 
 describe('the days of a schedule', () => {
   test.each([

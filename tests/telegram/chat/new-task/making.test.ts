@@ -146,14 +146,14 @@ describe('/new with a time and a text', () => {
 
 describe('a draft', () => {
   test('what cannot be read gets three examples that can, and the draft waits for a better one', async () => {
-    const { talk, message: first } = await afterAsking('/new soon Call mum');
+    const { talk, message: first } = await afterAsking('/new 31 february Call mum');
     expect(first.text).toMatchSnapshot('first');
     const second = await talk.ask('in 20 minutes Call mum', reply);
     expect(second.text).toMatch(/^New task: Call mum\n/);
   });
 
   test('in a group it leaves talk alone, but for a time that it has asked for', async () => {
-    const { talk } = await afterAsking('/new soon Call mum');
+    const { talk } = await afterAsking('/new 31 february Call mum');
     for (const words of ['what did he say?', 'see you tomorrow at 9', 'thanks', '👍'])
       expect(await talk.say(words)).toBeNull();
     expect(await talk.tells('in 20 minutes Call mum')).toMatch(/^New task: Call mum/);

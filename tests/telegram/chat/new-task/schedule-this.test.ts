@@ -92,7 +92,7 @@ describe('“schedule this” as a reply', () => {
 
   test('with a time that cannot be read says what is wrong, and takes a better one', async () => {
     const talk = await aTalk({ kind: 'private' });
-    expect(await talk.tells('schedule this soon', { about })).toContain('For example:');
+    expect(await talk.tells('schedule this 31 february', { about })).toContain('For example:');
     expect(await talk.tells('in 2 hours')).toMatch(/^New task: Water the plants\nOnce on Wed 18 Nov at 11:00/);
   });
 

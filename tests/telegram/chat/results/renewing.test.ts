@@ -124,10 +124,9 @@ test('whoever runs by hand what may not run is told so, and can renew it', async
   const card = await talk.ask('/task 1', { person: ada });
   talk.pipeline.database.exec('update grants set expires_at = 1');
   const words = '#1 Backup cannot run, because its right to run has expired.';
-  expect(await talk.press(card, 'Run now', { person: ada })).toMatchObject({
-    toast: expect.stringContaining(words) as string,
-    isAlert: true,
-  });
+  const pressed = await talk.press(card, 'Run now', { person: ada });
+  expect(pressed).toMatchObject({ toast: expect.stringContaining(words) as string, isAlert: true });
+  expect(pressed.messages.map(labels)).toEqual([[['Renew']]]);
   const told = await talk.ask('/run 1', { person: ada });
   expect([told.text.startsWith(words), labels(told)]).toEqual([true, [['Renew']]]);
   await talk.press(told, 'Renew', { person: ada });

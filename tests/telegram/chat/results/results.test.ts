@@ -17,7 +17,8 @@ async function aWorld(text = 'every day at 12 Water the plants'): Promise<World>
   const task = await taskIn(talk);
   let id = 9000;
   const show = (view: View): Message => {
-    if (view.view === 'bundle' || view.view === 'cleaned') throw new Error('it is of no task');
+    const isDrawnApart = view.view === 'bundle' || view.view === 'cleaned' || view.view === 'started';
+    if (isDrawnApart) throw new Error('it is of no task');
     const about = { task, now: talk.pipeline.time.now(), next: [], timezone: 'UTC' };
     const shown = view.view === 'result' ? resultDrawn(view, task) : draw(view, about);
     if (shown === null) throw new Error('nothing was drawn');

@@ -210,3 +210,28 @@ test('/undo twice takes back two changes, at whatever instant each is written', 
   expect(await talk.tells('/undo')).toContain('the title of #1');
   expect((await tasksIn(talk))[0]).toMatchObject({ title: 'Lunch', state: 'active' });
 });
+
+describe('a run by hand that does not begin', () => {
+  test.each([
+    ['queue', 'This run starts when'],
+    ['replace', 'I am stopping that run'],
+    ['skip', 'running now'],
+  ] as const)('behind another one is told as what it is: overlap %s', async (overlap, words) => {
+    const talk = await withTask();
+    const task = await taskIn(talk);
+    await talk.pipeline.rooms.tasks.edit({ taskId: task.id, actor: 'telegram:user:1001' }, { policies: { overlap } });
+    const card = await talk.ask('/task 1');
+    expect(await talk.tells('/run 1')).toContain('Started #1 Lunch');
+    expect(await talk.tells('/run 1')).toContain(words);
+    // A run that was stopped makes room at once.
+    if (overlap === 'replace') return;
+    expect((await talk.press(card, 'Run now')).toast).toContain(words);
+    expect(card.text).not.toContain('Started');
+  });
+
+  test('in a chat whose topics cannot be made is told with its result, which waits', async () => {
+    const talk = await withTask();
+    talk.pipeline.database.exec(`update tasks set topic_state = 'blocked', topic_cause = 'topics_off'`);
+    expect(await talk.tells('/run 1')).toContain('Its result waits');
+  });
+});

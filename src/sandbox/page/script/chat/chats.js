@@ -1,4 +1,4 @@
-/** @import { ChatJson } from '../../../control/shapes.ts' */
+/** @import { ChatJson, TopicJson } from '../../../control/shapes.ts' */
 /** @import { Thread } from '../shown.js' */
 import { byId, draw, el } from '../nodes.js';
 import {
@@ -10,6 +10,7 @@ import {
   nameOf,
   openPlace,
   placeOf,
+  purposeOf,
   shown,
   titleOf,
   toneOf,
@@ -78,8 +79,50 @@ export function drawChats() {
   const { state } = shown;
   if (state === null) return;
   const rows = state.chats.filter((chat) => chat.migrated_to === null).map(rowOf);
-  draw(byId('chats'), rows, () => rows.map(chatRow));
+  draw(byId('chats'), [rows, [...unfolded]], () => rows.map(chatRow));
+  drawBegin(state.chats);
   draw(byId('links'), state.links, () => state.links.map((link) => el('a', { href: link.href }, link.title)));
+}
+
+/**
+ * Leads a newcomer with a narrow screen, who sees the list alone, to the chat in which it begins.
+ *
+ * @param {readonly ChatJson[]} chats
+ */
+function drawBegin(chats) {
+  const first = chats.find((chat) => chat.key === 'ada');
+  const begin = byId('begin', HTMLAnchorElement);
+  begin.hidden = first === undefined || first.is_started;
+  if (first === undefined) return;
+  begin.href = addressOf(first, hasTopics(first) ? 'general' : null);
+  const [word = ''] = shown.state?.starters ?? [];
+  draw(begin, word, () => [
+    el('b', {}, 'Start here'),
+    ` Open ${nameOf('ada')}'s chat, and send the bot `,
+    el('code', {}, word.split(' ', 1)[0] ?? ''),
+  ]);
+}
+
+/** @type {Set<string>} */
+const unfolded = new Set();
+/** More topics than this at once hide the chats below them. */
+const topicsShown = 8;
+
+/**
+ * Puts the topics in order, the one with the newest message first and closed ones last, and folds those that are too many.
+ *
+ * @template {{ readonly thread_id: number; readonly is_closed: boolean; readonly last_message_id: number | null }} Topic
+ * @param {readonly Topic[]} topics
+ * @param {(topic: Topic) => boolean} stays is true for one that is never folded away
+ * @returns {{ readonly shown: readonly Topic[]; readonly folded: readonly Topic[] }}
+ */
+export function foldTopics(topics, stays) {
+  const newest = (/** @type {Topic} */ topic) => topic.last_message_id ?? topic.thread_id;
+  const sorted = topics.toSorted((a, b) => Number(a.is_closed) - Number(b.is_closed) || newest(b) - newest(a));
+  // One alone takes no more room than the line that tells of it.
+  const most = sorted.length === topicsShown + 1 ? sorted.length : topicsShown;
+  const isShown = (/** @type {Topic} */ topic, /** @type {number} */ at) => at < most || stays(topic);
+  return { shown: sorted.filter(isShown), folded: sorted.filter((topic, at) => !isShown(topic, at)) };
 }
 
 /**
@@ -99,11 +142,28 @@ function chatRow(row) {
   const { chat, isOpen } = row;
   if (!isOpen || !hasTopics(chat)) return el('div', { class: 'chat-group' }, chatHead(row));
   const general = topicRow(row, { id: 'general', name: 'General', isClosed: false });
-  const topics = liveTopics(chat).map((topic) =>
+  const stays = (/** @type {TopicJson} */ { thread_id: id }) => unfolded.has(chat.key) || id === row.thread;
+  const { shown: kept, folded } = foldTopics(liveTopics(chat), stays);
+  const topics = kept.map((topic) =>
     topicRow(row, { id: topic.thread_id, name: topic.name, isClosed: topic.is_closed }),
   );
-  const list = el('ul', { class: 'topics', 'aria-label': `Topics of ${titleOf(chat)}` }, general, ...topics);
+  const more = folded.length === 0 ? null : el('li', {}, moreButton(row, folded));
+  const list = el('ul', { class: 'topics', 'aria-label': `Topics of ${titleOf(chat)}` }, general, ...topics, more);
   return el('div', { class: 'chat-group' }, chatHead(row), list);
+}
+
+/**
+ * @param {Row} row
+ * @param {readonly TopicJson[]} folded
+ */
+function moreButton({ chat: { key }, unread }, folded) {
+  const click = () => {
+    unfolded.add(key);
+    drawChats();
+  };
+  const isNews = folded.some(({ thread_id: id }) => unread.includes(id));
+  const given = { type: 'button', class: 'quiet more', 'data-focus': `more ${key}`, on: { click } };
+  return el('button', given, `${folded.length} more`, isNews ? unreadDot() : null);
 }
 
 /** @param {Row} row */
@@ -130,9 +190,8 @@ function chatHead({ chat, isOpen, unread, thread }) {
 }
 
 /** @param {ChatJson} chat */
-function lastWords({ last, is_started: isStarted }) {
-  if (last !== null) return `${nameOf(last.from)}: ${last.text}`;
-  return isStarted ? 'No messages yet' : 'Not started yet';
+function lastWords(chat) {
+  return chat.last === null ? purposeOf(chat) : `${nameOf(chat.last.from)}: ${chat.last.text}`;
 }
 
 /**
@@ -174,7 +233,9 @@ export function drawTitle() {
   if (chat === null) return;
   const title = currentTopic()?.name ?? titleOf(chat);
   byId('title').textContent = title;
-  byId('subtitle').textContent = [...topicFacts(chat), standing(chat)].join(' · ');
+  const purpose = purposeOf(chat);
+  const facts = [...topicFacts(chat), ...(purpose === '' || currentTopic() !== null ? [] : [purpose]), standing(chat)];
+  byId('subtitle').textContent = facts.join(' · ');
   document.title = `${title} · Cronogram sandbox`;
 }
 
@@ -187,7 +248,7 @@ function topicFacts(chat) {
 
 /** @param {ChatJson} chat */
 function standing({ kind, bot, members }) {
-  if (kind === 'private') return bot.status === 'kicked' ? 'the bot is blocked' : 'private chat with the bot';
+  if (kind === 'private') return bot.status === 'kicked' ? 'the bot is blocked' : 'private chat';
   const present = members.filter((member) => !['left', 'kicked'].includes(member.status));
   return `${present.map((member) => nameOf(member.key)).join(', ')}, bot: ${bot.status}`;
 }

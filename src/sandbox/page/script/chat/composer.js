@@ -1,12 +1,12 @@
-/** @import { Bodies, MessageJson, PersonJson } from '../../../control/shapes.ts' */
-import { act, toast } from '../dialogs.js';
+/** @import { MessageJson, PersonJson } from '../../../control/shapes.ts' */
+/** @import { Media } from './files.js' */
+import { act } from '../dialogs.js';
 import { byId, draw, el } from '../nodes.js';
 import { drawAll, refreshMessages } from '../refresh.js';
 import { post } from '../server.js';
 import { actor, currentChat, memory, nameOf, shown } from '../shown.js';
+import { chosenFile, dropFile, startFiles } from './files.js';
 import { answersKey, closeSuggestions, field, suggest } from './suggestions.js';
-
-/** @typedef {NonNullable<Bodies['say']['media']>} Media */
 
 /**
  * Says a text, or sends a file with it, in the open place and as the answer that was begun.
@@ -38,11 +38,13 @@ function replyTarget(target) {
 
 async function submitText() {
   const text = field().value;
-  if (text.trim() === '') return;
   const { editing } = shown;
   const isSent = await act(
     async () => {
-      if (editing === null) await say(text);
+      const media = editing === null ? await chosenFile() : null;
+      if (media === null && text.trim() === '') return false;
+      if (media !== null) await say(text.trim(), media);
+      else if (editing === null) await say(text);
       else {
         await post('edit', { as: editing.from, chat: editing.chat_id, message_id: editing.message_id, text });
       }
@@ -54,30 +56,10 @@ async function submitText() {
   field().focus();
 }
 
-/**
- * Sends a sample of that kind, with the text in the field as its caption.
- *
- * @param {Media['kind']} kind
- */
-async function attach(kind) {
-  if (shown.editing !== null) {
-    toast('Finish or leave the edit first.', true);
-    return;
-  }
-  const isSent = await act(
-    async () => {
-      await say(field().value.trim(), { kind });
-      return true;
-    },
-    byId('send', HTMLButtonElement),
-  );
-  if (isSent) clearField();
-  field().focus();
-}
-
 function clearField() {
   field().value = '';
   memory.write('draft', '');
+  dropFile();
   endContext();
   fit();
   closeSuggestions();
@@ -164,12 +146,7 @@ export function startComposer() {
     memory.write('draft', field().value);
   });
   field().addEventListener('blur', () => closeSuggestions());
-  const kinds = byId('attach', HTMLSelectElement);
-  kinds.addEventListener('change', () => {
-    const kind = /** @type {Media['kind'] | ''} */ (kinds.value);
-    kinds.value = '';
-    if (kind !== '') void attach(kind);
-  });
+  startFiles();
   byId('composer').addEventListener('submit', (event) => {
     event.preventDefault();
     void submitText();

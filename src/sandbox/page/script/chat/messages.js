@@ -1,7 +1,7 @@
 /** @import { ChatJson } from '../../../control/shapes.ts' */
 import { act } from '../dialogs.js';
 import { byId, draw, el, focusIn, focusOn, place } from '../nodes.js';
-import { actor, currentChat, openPlace, shown, visibleMessages } from '../shown.js';
+import { actor, currentChat, openPlace, purposeOf, shown, visibleMessages } from '../shown.js';
 import { dayOf } from '../times.js';
 import { goTo, idOf, messageNode } from './bubbles.js';
 import { say } from './composer.js';
@@ -20,11 +20,12 @@ export function drawMessages() {
   place(byId('messages'), wantedNodes(chat));
   forgetStrays();
   byId('older').hidden = !shown.hasOlder || shown.limit >= 500;
+  // The bar of the pinned message takes its room before the end is measured.
+  drawPinned();
+  drawHint(chat);
   if (wasAtEnd) scroll.scrollTop = scroll.scrollHeight;
   else if (read?.isConnected) scroll.scrollTop += read.getBoundingClientRect().top - topBefore;
   if (shown.messages.length > 0) shown.isFresh = false;
-  drawPinned();
-  drawHint(chat);
   showNewestButton();
 }
 
@@ -106,6 +107,7 @@ function drawHint(chat) {
   const starters = shown.state?.starters ?? [];
   draw(hint, [chat.key, shown.thread, ...starters], () => [
     el('p', {}, el('b', {}, 'Write to the bot')),
+    el('p', {}, purposeOf(chat)),
     el('p', {}, 'Nothing was said here yet. Try one of these:'),
     el('p', {}, ...starters.map(starterNode)),
     el('p', { class: 'note' }, 'Then open the clock and press "Go to the next run".'),

@@ -1,8 +1,12 @@
-import { nextSlot, parseSchedule, type Schedule } from '../schedule/schedule.ts';
-import { dateText, dayOfWall, DAY_MS, pad, secondOfDayOf } from '../schedule/time/calendar.ts';
-import { toWall } from '../schedule/time/zone.ts';
-import { refusal } from './cursor.ts';
-import type { Setting } from './draft.ts';
+import { combined } from '../../schedule/combine.ts';
+import { nextSlot, parseSchedule, type Schedule } from '../../schedule/schedule.ts';
+import { dateText, dayOfWall, DAY_MS, pad, secondOfDayOf } from '../../schedule/time/calendar.ts';
+import { toWall } from '../../schedule/time/zone.ts';
+import { refusal } from '../faults.ts';
+import type { Amount } from '../pieces/amount.ts';
+import type { Setting } from '../setting.ts';
+import type { Bounds, EdgeDay } from './edges.ts';
+import { addedDays } from './once.ts';
 
 /** A series on the calendar: which days, and which minutes of them. */
 export interface Series {
@@ -17,13 +21,6 @@ export interface Series {
   readonly times: readonly number[];
   /** The minute and hour fields of a cron, where the times are a rhythm through the day. */
   readonly rhythm: string | null;
-}
-
-/** Days of the zone; `until` is included. */
-export interface Bounds {
-  readonly starting: number | null;
-  readonly until: number | null;
-  readonly count: number | null;
 }
 
 const WEEKDAY_CODES = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
@@ -103,17 +100,16 @@ function unevenRule(series: Series): string {
   const { hours, minutes } = gridOf(series.times);
   const all = hours.flatMap((hour) => minutes.map((minute) => hour * 60 + minute));
   const positions = series.times.map((time) => all.indexOf(time) + 1);
-  const isDaily = series.unit === 'day' || (series.every === 1 && series.nth === null);
-  if (!isDaily || (positions.at(-1) ?? 0) > POSITION_MAX) {
-    throw refusal(
-      'clocks',
-      'uneven_times',
-      'These times of the day cannot be said in one schedule; make a task for each, or give them the same minutes.',
-    );
-  }
   const step = series.unit === 'day' && series.every > 1 ? [`INTERVAL=${series.every}`] : [];
   const parts = [...dayParts(series), ...timeParts(series.times), `BYSETPOS=${positions.join()}`];
   return ['FREQ=DAILY', ...step, ...parts].join(';');
+}
+
+/** Positions pick from a single day, so they say uneven times of days that a daily rule can name. */
+function isRule(series: Series): boolean {
+  const { hours, minutes, isFull } = gridOf(series.times);
+  const isDaily = series.unit === 'day' || (series.every === 1 && series.nth === null);
+  return isFull || (isDaily && hours.length * minutes.length <= POSITION_MAX);
 }
 
 function ruleOf(series: Series): string {
@@ -126,7 +122,7 @@ function icalDay(day: number): string {
   return dateText(day).replaceAll('-', '');
 }
 
-function icalWall(day: number, minute: number): string {
+export function icalWall(day: number, minute: number): string {
   return `${icalDay(day)}T${pad(Math.floor(minute / 60), 2)}${pad(minute % 60, 2)}00`;
 }
 
@@ -146,22 +142,42 @@ function firstRun(series: Series, setting: Setting, starting: number | null): st
   return icalWall(dayOfWall(wall), series.times.findLast((time) => time <= minute) ?? minute);
 }
 
+/** The last day that a series of this length has, which begins with its first run. */
+function lastDayOf(start: string, lasting: Amount): number {
+  const day = Date.UTC(Number(start.slice(0, 4)), Number(start.slice(4, 6)) - 1, Number(start.slice(6, 8))) / DAY_MS;
+  return addedDays(day, lasting) - 1;
+}
+
+function endPart({ until, lasting, count }: Bounds, start: string): string[] {
+  if (count !== null) return [`COUNT=${count}`];
+  if (lasting !== null) return [`UNTIL=${icalDay(lastDayOf(start, lasting))}`];
+  return until === null ? [] : [`UNTIL=${untilText(until)}`];
+}
+
+export function untilText({ day, minute }: EdgeDay): string {
+  return minute === null ? icalDay(day) : icalWall(day, minute);
+}
+
 /** A cron where five plain fields say the series exactly, else a rule. */
 export function seriesSchedule(series: Series, bounds: Bounds, setting: Setting): Schedule {
   const { timezone, now } = setting;
-  const { starting, until, count } = bounds;
-  const isOpen = starting === null && until === null && count === null;
+  const { starting, until, lasting, count } = bounds;
+  const isOpen = starting === null && until === null && count === null && lasting === null;
   const cron = isOpen ? cronOf(series) : null;
   if (cron !== null) return parseSchedule({ kind: 'cron', cron, timezone }, now);
-  const ends = [...(until === null ? [] : [`UNTIL=${icalDay(until)}`]), ...(count === null ? [] : [`COUNT=${count}`])];
-  const start = firstRun(series, setting, starting);
-  const rrule = `DTSTART:${start}\nRRULE:${[ruleOf(series), ...ends].join(';')}`;
+  if (!isRule(series)) {
+    if (count !== null) throw refusal('end', 'count', 'Such times cannot be counted together; name the last day.');
+    const each = series.times.map((time) => seriesSchedule({ ...series, times: [time] }, bounds, setting));
+    return combined(each, {}, { now });
+  }
+  const start = firstRun(series, setting, starting?.day ?? null);
+  const rrule = `DTSTART:${start}\nRRULE:${[ruleOf(series), ...endPart(bounds, start)].join(';')}`;
   const schedule = parseSchedule({ kind: 'rrule', rrule, timezone }, now);
   if (nextSlot(schedule, now) !== null) return schedule;
   throw refusal(
     'end',
     'never',
-    `The series ends before its first run${until === null ? '' : `, on ${dateText(until)}`}.`,
+    `The series ends before its first run${until === null ? '' : `, on ${dateText(until.day)}`}.`,
   );
 }
 

@@ -1,0 +1,85 @@
+import {
+  instantOfDate,
+  readRruleLines,
+  wallOfDate,
+  writeRruleLines,
+  type IcalDate,
+  type RruleLines,
+} from './rrule/lines.ts';
+import { parseSchedule } from './schedule.ts';
+import type { Schedule } from './shapes.ts';
+import { dayOfWall } from './time/calendar.ts';
+import { exceptionsOf } from './words/describe.ts';
+import type { Exception } from './words/facts.ts';
+
+/** The rhythms and exceptions of a schedule one by one, as they are added and taken back. */
+export interface Pieces {
+  /** Each alone, without exceptions. */
+  readonly rhythms: readonly Schedule[];
+  /** Single slots beside them that are to come. */
+  readonly moments: readonly number[];
+  readonly exceptions: readonly Exception[];
+}
+
+export function piecesOf(schedule: Schedule, now: number): Pieces {
+  if (schedule.kind !== 'rrule') return { rhythms: [schedule], moments: [], exceptions: [] };
+  const { lines } = stored(schedule);
+  const moments = lines.added.map((date) => instantOfDate(date, schedule.timezone)).filter((at) => at > now);
+  const rhythms = lines.rules.map(({ body }) =>
+    rewritten(schedule, { rules: [body], exceptions: [], excluded: [], added: [] }),
+  );
+  return { rhythms, moments, exceptions: exceptionsOf(schedule, now) };
+}
+
+function stored({ rrule, timezone }: Extract<Schedule, { kind: 'rrule' }>): { lines: RruleLines; start: number } {
+  const lines = readRruleLines(rrule, timezone);
+  return { lines, start: lines.start === null ? 0 : wallOfDate(lines.start, timezone) };
+}
+
+interface Rewriting {
+  readonly rules?: readonly string[];
+  readonly exceptions?: readonly string[];
+  readonly excluded?: readonly IcalDate[];
+  readonly added?: readonly IcalDate[];
+}
+
+/** The same start, and what is not named as it was. */
+function rewritten(schedule: Extract<Schedule, { kind: 'rrule' }>, changes: Rewriting): Schedule {
+  const { timezone } = schedule;
+  const { lines, start } = stored(schedule);
+  const rules = changes.rules ?? lines.rules.map(({ body }) => body);
+  const exceptions = changes.exceptions ?? lines.exceptions.map(({ body }) => body);
+  const { excluded, added } = { ...lines, ...changes };
+  const rrule = writeRruleLines({ excluded, added }, timezone, { start, rules, exceptions });
+  return parseSchedule({ kind: 'rrule', rrule, timezone }, start);
+}
+
+/** Null for the only one: without it nothing would run. */
+export function withoutRhythm(schedule: Schedule, index: number): Schedule | null {
+  if (schedule.kind !== 'rrule') return null;
+  const rules = stored(schedule).lines.rules.map(({ body }) => body);
+  return rules.length < 2 || rules[index] === undefined
+    ? null
+    : rewritten(schedule, { rules: rules.toSpliced(index, 1) });
+}
+
+export function withoutMoment(schedule: Schedule, at: number): Schedule {
+  if (schedule.kind !== 'rrule') return schedule;
+  const { added } = stored(schedule).lines;
+  return rewritten(schedule, { added: added.filter((date) => instantOfDate(date, schedule.timezone) !== at) });
+}
+
+export function withoutException(schedule: Schedule, exception: Exception): Schedule {
+  if (schedule.kind !== 'rrule') return schedule;
+  const { lines } = stored(schedule);
+  if (exception.is === 'days')
+    return rewritten(schedule, {
+      exceptions: lines.exceptions.map(({ body }) => body).filter((body) => body !== exception.body),
+    });
+  const isTaken = (date: IcalDate) => {
+    if (exception.is === 'range')
+      return date.form === 'day' && exception.from <= dayOfWall(date.value) && dayOfWall(date.value) <= exception.to;
+    return date.form !== 'day' && instantOfDate(date, schedule.timezone) === exception.at;
+  };
+  return rewritten(schedule, { excluded: lines.excluded.filter((date) => !isTaken(date)) });
+}

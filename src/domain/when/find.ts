@@ -1,0 +1,284 @@
+import { AppError } from '../errors.ts';
+import { Question, refusal } from './faults.ts';
+import type { Language } from './languages/language.ts';
+import { isEnd } from './meaning/meaning.ts';
+import { planOf } from './meaning/plan.ts';
+import { Cursor } from './pieces/cursor.ts';
+import { type Piece, pieceAt } from './pieces/piece.ts';
+
+/** Pieces that stand together. */
+export interface Run {
+  readonly begin: number;
+  readonly end: number;
+  readonly pieces: readonly Piece[];
+  readonly isHead: boolean;
+  readonly isTail: boolean;
+  /** A word of the text stands right behind it. */
+  readonly isFollowed: boolean;
+}
+
+/** A line with the place at which its words begin, and the one at which they end. */
+export interface Line {
+  /** Small letters, as long as all that was written; what is not looked at is blank. */
+  readonly plain: string;
+  readonly begin: number;
+  readonly end: number;
+  readonly language: Language;
+}
+
+const START = /(?<![\p{L}\p{N}_'.,:/@#$€£&=+-])[\p{L}\p{N}@~(]|(?<=[\s(,][@(,])[\p{L}\p{N}]/gu;
+const JOIN = /\s*,?\s*(?:(?:and|&)\s+)?\(?/y;
+const CLOSE = /\s*\)/y;
+/** A text goes on behind a time only where a word ends. */
+const EDGE = /(?=$|[\s:;,.!?()[\]"'@-]|\p{Extended_Pictographic}|\u0000)/uy;
+const WORD_NEXT = /\s+(?:["'([]\s*)?[\p{L}\p{N}]/uy;
+const SHORT_WORD = /\s+[\p{L}\p{N}]/uy;
+
+/** A part of the day behind a time, before a word, belongs to neither for sure: "at 7 evening walk". */
+function isDoubtful(piece: Piece, before: readonly Piece[], cursor: Cursor): boolean {
+  const last = before.at(-1);
+  if (piece.is === 'days' && before.some(({ is }) => is === 'days' || is === 'rhythm'))
+    return isSecondDay(piece, before, cursor);
+  if (piece.is === 'times' && last?.is === 'times') return /^ *$/.test(cursor.text.slice(last.end, piece.begin));
+  if (piece.is === 'part')
+    return (last?.is === 'times' || last?.is === 'wait') && !piece.isSaid && cursor.has(SHORT_WORD);
+  if (piece.is === 'rhythm')
+    return piece.isAdverb && (last?.is === 'times' || last?.is === 'days') && cursor.has(SHORT_WORD);
+  return false;
+}
+
+/** Behind a whole time, a day before a word may begin the text: "every day at 9 monday report". */
+function isSecondDay(piece: Extract<Piece, { is: 'days' }>, before: readonly Piece[], cursor: Cursor): boolean {
+  if (piece.isWeak) return true;
+  const isOne = piece.days.kind === 'weekdays' && piece.days.weekdays.length === 1 && !piece.days.plural;
+  const isWhole = before.some(({ is }) => is === 'times' || is === 'minutes' || is === 'hours');
+  const isSaid = /^(?:on|this|next|and)\b|^,/.test(cursor.text.slice(piece.begin, piece.end).trimStart());
+  return isOne && isWhole && !isSaid && cursor.has(SHORT_WORD) && !cursor.has(/\s+(?:at\s+)?\d/uy);
+}
+
+function runAt(cursor: Cursor, begin: number): { readonly pieces: readonly Piece[]; readonly end: number } | null {
+  cursor.at = begin;
+  const pieces: Piece[] = [];
+  let end = begin;
+  for (;;) {
+    const before = cursor.at;
+    if (pieces.length > 0) cursor.take(JOIN);
+    const joined = cursor.at;
+    const piece = pieceAt(cursor, pieces) ?? (joined === before ? null : plainPiece(cursor, before, pieces));
+    if (piece === null || isDoubtful(piece, pieces, cursor) || !cursor.has(EDGE)) break;
+    pieces.push(piece);
+    if (cursor.text.slice(before, piece.end).includes('(')) cursor.take(CLOSE);
+    end = cursor.at;
+    if (pieces.length >= PIECES_MAX) break;
+  }
+  return pieces.length === 0 ? null : { pieces, end };
+}
+
+/** The joint may belong to the piece itself: `, until done`. */
+function plainPiece(cursor: Cursor, at: number, pieces: readonly Piece[]): Piece | null {
+  cursor.at = at;
+  return pieceAt(cursor, pieces);
+}
+
+/** No time that a person writes has more parts. */
+const PIECES_MAX = 24;
+
+export function runsIn({ plain, begin, end, language }: Line): readonly Run[] {
+  const cursor = new Cursor(plain.slice(0, end + 1), language);
+  const runs: Run[] = [];
+  START.lastIndex = begin;
+  for (;;) {
+    const at = START.exec(cursor.text)?.index;
+    if (at === undefined) return runs;
+    const from = START.lastIndex - 1;
+    const found = runAt(cursor, cursor.text.charAt(at) === '(' ? at : from);
+    if (found === null) continue;
+    const { pieces, end: last } = found;
+    const start = pieces[0]?.begin ?? at;
+    cursor.at = last;
+    const isTail = /^[\s.!?)]*$/.test(plain.slice(last, last + 40)) && end - last < 40;
+    const isHead = plain.slice(begin, start).trim() === '';
+    runs.push({ begin: start, end: last, pieces, isHead, isTail, isFollowed: cursor.has(WORD_NEXT) });
+    START.lastIndex = last;
+  }
+}
+
+interface Has {
+  readonly time: boolean;
+  readonly day: boolean;
+  readonly rhythm: boolean;
+  readonly elapsed: boolean;
+}
+
+function has(pieces: readonly Piece[]): Has {
+  const some = (...kinds: ReadonlyArray<Piece['is']>) => pieces.some(({ is }) => kinds.includes(is));
+  return {
+    time: some('times', 'wait', 'length', 'part'),
+    day: some('days', 'rhythm', 'week', 'vague'),
+    rhythm: some('rhythm') || pieces.some((piece) => piece.is === 'days' && comesBack(piece)),
+    elapsed: pieces.some((piece) => piece.is === 'rhythm' && piece.rhythm.kind === 'elapsed'),
+  };
+}
+
+function comesBack({ days }: Extract<Piece, { is: 'days' }>): boolean {
+  if (days.kind === 'weekdays') return days.plural || days.weekdays.length > 1;
+  return (days.kind === 'monthDays' || days.kind === 'nth') && (days.of === 'month' || days.of === 'quarter');
+}
+
+/** Words that say a time wherever they stand; others do so only beside such words, or alone. */
+function isStrong(piece: Piece, run: Run): boolean {
+  switch (piece.is) {
+    case 'times':
+    case 'wait':
+    case 'hours':
+      return true;
+    case 'rhythm':
+      return !(piece.isAdverb && run.pieces.length === 1 && run.isFollowed);
+    case 'days':
+      return !piece.isWeak || run.pieces.length > 1;
+    case 'part':
+      return piece.isSaid;
+    case 'vague':
+    case 'week':
+      return piece.fault instanceof Question;
+    default:
+      return false;
+  }
+}
+
+function worth(run: Run): number {
+  const { time, day, rhythm } = has(run.pieces);
+  return (time ? 4 : 0) + (day ? 4 : 0) + (rhythm ? 2 : 0) + (run.isHead ? 3 : run.isTail ? 2 : 0);
+}
+
+/** Where no words say a time for sure, those at the beginning or at the end may. */
+function isLone(run: Run): boolean {
+  const [piece] = run.pieces;
+  if (piece === undefined || !(run.isHead || run.isTail)) return false;
+  if (piece.is === 'part') return run.isHead && run.isTail;
+  if (piece.is === 'days' && piece.days.kind === 'monthDays') return run.isTail || run.isHead === run.isTail;
+  return piece.is === 'days' || piece.is === 'length' || piece.is === 'rhythm';
+}
+
+/** The other reading of the runs: those that belong to the time, and those that are text. */
+export interface Chosen {
+  readonly runs: readonly Run[];
+  readonly pieces: readonly Piece[];
+  /** No mark says that the rest is text. */
+  readonly isOpen: boolean;
+}
+
+function isBound(piece: Piece): boolean {
+  return piece.is === 'bound' || piece.is === 'policies';
+}
+
+/** True where this run says what the time lacks. */
+function adds(run: Run, pieces: readonly Piece[]): boolean {
+  const known = has(pieces);
+  const own = has(run.pieces);
+  const isEdge = run.isHead || run.isTail;
+  if (run.pieces.some(({ is }) => is === 'vague' || is === 'week' || is === 'wait' || is === 'length')) return false;
+  if (pieces.some(({ is }) => is === 'wait') && !run.pieces.every(isBound)) {
+    return (
+      own.time &&
+      !own.day &&
+      isEdge &&
+      pieces.every(
+        (piece) => piece.is !== 'wait' || !piece.amount.some(({ unit }) => unit === 'minute' || unit === 'hour'),
+      )
+    );
+  }
+  if (run.pieces.every(isBound))
+    return isEdge && known.rhythm && run.pieces.every((piece) => isFittingBound(piece, pieces));
+  if (run.pieces.some(({ is }) => is === 'hours' || is === 'minutes')) return known.elapsed && !own.day;
+  if (own.time && (known.time || known.elapsed)) return false;
+  if (own.day && known.day) return false;
+  if (!own.time && !own.day) return false;
+  if (own.day && !run.pieces.some((piece) => isStrong(piece, run))) return run.isHead;
+  return run.pieces.some((piece) => isStrong(piece, run)) || isEdge;
+}
+
+function isFittingBound(piece: Piece, pieces: readonly Piece[]): boolean {
+  if (piece.is !== 'bound') return true;
+  const { bound } = piece;
+  if (pieces.some((other) => other.is === 'bound' && other.bound.is === bound.is && bound.is !== 'except'))
+    return false;
+  return bound.is !== 'lasting' || isEnd(planOf(pieces), bound.amount);
+}
+
+/** Behind such a mark stands text, whatever it looks like; only an end or an exception of the series counts. */
+const MARK = /\s*(?:[:!?]+|\.+(?!\d)|-+(?=\s+(?!\d)|$))/y;
+
+function isMarked(plain: string, { end, isHead, isTail }: Run): boolean {
+  MARK.lastIndex = end;
+  return isHead && !isTail && MARK.test(plain);
+}
+
+/** The words that say when: those that stand together, and those that say what these lack. */
+export function chosenIn(line: Line): Chosen | null {
+  const runs = runsIn(line);
+  const strong = runs.filter((run) => run.pieces.some((piece) => isStrong(piece, run)));
+  const candidates = strong.length > 0 ? strong : runs.filter(isLone);
+  const head = candidates.find((run) => isMarked(line.plain, run));
+  const [main] = head === undefined ? candidates.toSorted((a, b) => worth(b) - worth(a) || a.begin - b.begin) : [head];
+  if (main === undefined) {
+    const vague = runs.flatMap(({ pieces }) => pieces).find((piece) => piece.is === 'vague');
+    if (vague !== undefined) throw vague.fault;
+    return null;
+  }
+  askSum(main, line);
+  const taken = [main];
+  let { pieces } = main;
+  const others = runs.filter(
+    (run) => run !== main && (head === undefined || (run.isTail && run.pieces.every(isEndPiece))),
+  );
+  for (const run of others.toSorted((a, b) => Number(b.isTail) - Number(a.isTail) || a.begin - b.begin)) {
+    if (!adds(run, pieces)) continue;
+    taken.push(run);
+    pieces = [...pieces, ...run.pieces].sort((a, b) => a.begin - b.begin);
+  }
+  refuseImpossible(others);
+  taken.sort((a, b) => a.begin - b.begin);
+  return { runs: taken, pieces, isOpen: head === undefined };
+}
+
+/** "Pay 8.45 every friday" names a sum, or an hour. */
+const SUM_BEFORE =
+  /\b(?:pays?|owes?|costs?|price|charge|transfer|deposit|spend|invoice|version|chapter|section|release|v)\s*$/;
+
+function askSum({ begin, end, pieces: [first, ...others] }: Run, { plain, begin: from }: Line): void {
+  const said = first?.is === 'times' ? plain.slice(first.begin, first.end) : '';
+  if (first === undefined || !/^\d+\.\d+$/.test(said) || !SUM_BEFORE.test(plain.slice(from, begin))) return;
+  const rest = plain.slice(others[0]?.begin ?? end, end);
+  throw new Question(`Is ${said} a time?`, [
+    { text: 'A time', edits: [{ begin, end: begin, text: 'at ' }] },
+    {
+      text: 'Text',
+      edits: [
+        { begin: from, end: from, text: `${rest === '' ? 'tomorrow' : rest}\n` },
+        { begin: first.end, end, text: '' },
+      ],
+    },
+  ]);
+}
+
+function isEndPiece(piece: Piece): boolean {
+  return (
+    piece.is === 'bound' && (piece.bound.is === 'until' || piece.bound.is === 'except' || piece.bound.is === 'lasting')
+  );
+}
+
+const IMPOSSIBLE: ReadonlySet<unknown> = new Set(['no_such_time', 'no_such_date']);
+
+/** A time that no clock shows is no text either. */
+function refuseImpossible(runs: readonly Run[]): void {
+  for (const piece of runs.flatMap((run) => run.pieces)) {
+    if (piece.is !== 'vague' || piece.fault instanceof Question) continue;
+    if (IMPOSSIBLE.has(piece.fault.details?.['reason'])) throw piece.fault;
+  }
+}
+
+/** Nothing like a time stands there. */
+export function nothing(): AppError {
+  return refusal('any', 'unknown', 'I could not find a time in that.');
+}

@@ -1,0 +1,157 @@
+/**
+ * Looks at what is left as text for anything that looks like a time. It has its own words and shares nothing with the reader,
+ * so that what the reader does not know is asked about rather than taken for text.
+ */
+
+export interface Suspect {
+  readonly begin: number;
+  readonly end: number;
+  /** It stands right before the time, and changes what that means: "tickets for monday". */
+  readonly isDangling: boolean;
+}
+
+export interface Leftover {
+  /** All that was written, in small letters. */
+  readonly text: string;
+  readonly begin: number;
+  readonly end: number;
+  /** The time stands right before it, or right behind it. */
+  readonly isBehind: boolean;
+  readonly isBefore: boolean;
+}
+
+/** Facts of the time beside it. */
+export interface Beside {
+  readonly isSeries: boolean;
+  /** It ends in an hour alone, or a whole number of hours. */
+  readonly endsBare: boolean;
+  /** It ends in an hour that a part of the day may move, or in none. */
+  readonly endsOpen: boolean;
+}
+
+const DAY = '(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:days?)?';
+const DAYS = '(?:mon|tues|wednes|thurs|fri|satur|sun)days?';
+const MONTH =
+  '(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)';
+const UNIT = '(?:min(?:ute)?|hour|hr|day|night|week|fortnight|month|quarter|year)s?';
+const SPOKEN = '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)';
+const HOUR = String.raw`(?:\d{1,2}(?:[:.]\d\d)?|noon|midday|midnight|${SPOKEN})`;
+const SET = String.raw`(?:${DAYS}|week-?days?|week-?ends?|work(?:ing)?\s?days?|(?:public\s+|bank\s+|school\s+)?holidays?|vacations?|christmas|easter|new\s+year)`;
+const WHEN = String.raw`(?:(?:the\s+)?\d|${SET}|${DAY}\b|${MONTH}\b|today|tonight|tomorrow|next|this|last|first|noon|midday|midnight|(?:the\s+)?end\b|(?:the\s+)?(?:summer|winter|spring|autumn))`;
+
+const pattern = (source: string) =>
+  new RegExp(String.raw`(?<![\p{L}\p{N}_'@#/])(?:${source})(?![\p{L}\p{N}_]|'\p{L})`, 'giu');
+
+/** They look like time wherever they stand. */
+const ANYWHERE: readonly RegExp[] = [
+  pattern(String.raw`(?:on|every|each|this|next|until|till|from|since|by|before|after|coming)\s+(?:the\s+)?${SET}`),
+  pattern(
+    String.raw`(?:every|each)\s+(?:other\s+|second\s+|\d+\s*|few\s+)?(?:${UNIT}|morning|afternoon|evening|night|${DAY})`,
+  ),
+  pattern(String.raw`\d{1,2}[:h][0-5]\d(?:\s*[ap]\.?m)?|\d{1,2}\s*[ap]\.?m|\d{1,2}\s*o'?\s?clock`),
+  pattern(
+    String.raw`(?:at|@)\s*(?:about\s+|around\s+)?(?:\d{1,2}(?:[:.]\d\d)?|noon|midday|midnight)(?!\s*(?:[%°$€£]|percent|degrees|km|mph|people|${UNIT}|(?:[\p{L}'.]+\s+){1,2}(?:st(?:reet)?|r(?:oa)?d|ave(?:nue)?|lane|square|sq|drive|place|court|way|hill|park|row)\b))`,
+  ),
+  pattern(String.raw`\d{4}-\d\d-\d\d|\d{1,2}[/]\d{1,2}[/]\d{2,4}|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?(?=\s|$)`),
+  pattern(
+    String.raw`(?:on\s+)?(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?${MONTH}|${MONTH}\.?\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?`,
+  ),
+  pattern(String.raw`on\s+(?:the\s+)?(?:\d{1,2}[./-]\d{1,2}|\d{1,2}(?:st|nd|rd|th))`),
+  pattern(
+    String.raw`(?:until|till|'?til|through|up\s+to|starting|beginning|ending|as\s+of)\s+(?:on\s+|from\s+)?${WHEN}\S*`,
+  ),
+  pattern(String.raw`(?:last|first)\s+(?:time|run)\s+(?:on\s+)?${WHEN}\S*`),
+  pattern(
+    String.raw`(?:except|excluding|excepting|besides|apart\s+from|other\s+than|but\s+not|but\s+never|not|never|no|unless|without|skip(?:ping)?)\s+(?:for\s+|on\s+|in\s+|it's\s+|during\s+)?(?:the\s+)?(?:${SET}|${MONTH}|tomorrow|today|\d{1,2}(?:st|nd|rd|th))`,
+  ),
+  pattern(String.raw`(?:\d+|an?|half\s+an|${SPOKEN})\s*(?:${UNIT})\s+(?:before|after|prior\s+to|ahead\s+of)`),
+  pattern(String.raw`(?:in|at)\s+(?:the\s+)?(?:early\s+|late\s+)?(?:morning|afternoon|evening|night)s?`),
+  pattern(String.raw`utc|gmt|(?:europe|america|asia|africa|australia|pacific|atlantic)\/[a-z_]+`),
+  pattern(
+    String.raw`(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|ma[nñ]ana|cada|todos\s+los|montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?|jede[nrs]?|morgen|t[aä]glich|lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|demain|tous\s+les|toutes\s+les|chaque|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]|venerd[iì]|domenica|domani|ogni|segunda|ter[cç]a|quarta|quinta|sexta|amanh[aã]|todos\s+os)`,
+  ),
+];
+
+/** They are text beside a series, which they cannot change: "every day at 9 plan tomorrow". */
+const ONCE: readonly RegExp[] = [
+  pattern(String.raw`today|tonight|tomorrow|tmrw|yesterday|last\s+(?:night|week|month|year)`),
+];
+/** They look like an end of a series. */
+const SERIES: readonly RegExp[] = [
+  pattern(
+    String.raw`for\s+(?:the\s+next\s+)?(?:\d+|an?|${SPOKEN})\s+(?:day|week|month|year)s?|(?:\d+|${SPOKEN})\s+times`,
+  ),
+];
+const LAST: readonly RegExp[] = [pattern(String.raw`${DAYS}[\s.!?]*$`)];
+
+const at = (source: string) => new RegExp(String.raw`^\s*(?:${source})(?![\p{L}\p{N}_]|'\p{L})`, 'iu');
+
+/** They belong to the time right before them, or to nothing. */
+const BEHIND: readonly RegExp[] = [
+  at(String.raw`,?\s*(?:every|each)`),
+  at(String.raw`(?:at|@|on|by)\s*$`),
+  at(String.raw`,\s*\d{1,2}\s*$`),
+  at(
+    String.raw`,?\s*(?:or|and|to|plus|-|–|&|\/|but)\s*(?:maybe\s+|perhaps\s+|possibly\s+|also\s+|then\s+)?(?:at\s+|on\s+)?(?:${HOUR}|${SET}|${DAY})(?:\s*[ap]\.?m)?`,
+  ),
+  at(String.raw`,?\s*(?:(?:on|and|or)\s+)?${DAYS}`),
+  at(String.raw`${DAY}\s*,?\s*(?:at\s+)?\d`),
+  at(
+    String.raw`(?:ish|or\s+so|ago|later|past|sharp|(?:pacific|eastern|central|mountain|local|my|our|your)\s+time|time)`,
+  ),
+  at(
+    String.raw`(?:in|of|during)\s+(?:${MONTH}|(?:the\s+)?(?:summer|winter|spring|autumn|fall|weekend|week)|(?:working|office|business)\s+hours)`,
+  ),
+  at(String.raw`(?:next|last|this)\s+(?:week|month|year|${DAY})`),
+  at(String.raw`(?:19|20)\d\d`),
+  at(String.raw`(?:in|after)\s+(?:\d+|an?|half|${SPOKEN})\s*-?(?:${UNIT}|h|m|min)`),
+  at(String.raw`(?:before|after|around|about|by|between|from)\s+${HOUR}(?:\s*[ap]\.?m)?`),
+  at(String.raw`(?:hours?|hrs?|minutes?|mins?)`),
+  at(String.raw`[+-]\d{1,2}(?::?\d\d)?`),
+];
+const EVERY_BEFORE = /(?<![\p{L}\p{N}_'])(?:every|each)(?:\s+\S+){0,5}\s*$/iu;
+const PARTS = at(String.raw`(?:mornings?|afternoons?|evenings?|nights?|noon|midnight|early|late)`);
+const FIGURES = at(String.raw`[0-5]\d`);
+/** Such words change the time that follows them. */
+const BEFORE =
+  /(?:^|\s)(?:before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
+/** Beside a series they are redundant, and so they are text: "every friday at 16 weekly report". */
+const ADVERB = at(String.raw`(?:daily|weekly|monthly|yearly|annually|hourly|fortnightly|bi-?weekly)`);
+
+function firstIn(patterns: readonly RegExp[], text: string): RegExpExecArray | null {
+  for (const each of patterns) {
+    each.lastIndex = 0;
+    const match = each.exec(text);
+    if (match !== null) return match;
+  }
+  return null;
+}
+
+/** The place in this text that looks like a time; null where none does. */
+export function suspectIn(
+  { text, begin, end, isBehind, isBefore }: Leftover,
+  { isSeries, endsBare, endsOpen }: Beside,
+): Suspect | null {
+  const own = text.slice(begin, end);
+  const behind = isBehind
+    ? firstIn(
+        [...BEHIND, ...(endsBare ? [FIGURES] : []), ...(endsOpen ? [PARTS] : []), ...(isSeries ? [] : [ADVERB])],
+        own,
+      )
+    : null;
+  const head = begin === 0 || !isBehind ? firstIn(isSeries ? [] : [ADVERB], own) : null;
+  const dangling = isBefore ? BEFORE.exec(own) : null;
+  const found =
+    behind ??
+    head ??
+    firstIn([...ANYWHERE, ...(isSeries ? SERIES : ONCE), ...LAST], own) ??
+    dangling ??
+    (isBefore ? EVERY_BEFORE.exec(own) : null);
+  if (found === null) return null;
+  const lead = found[0].length - found[0].trimStart().length;
+  return {
+    begin: begin + found.index + lead,
+    end: begin + found.index + found[0].trimEnd().length,
+    isDangling: found === dangling,
+  };
+}

@@ -1,0 +1,237 @@
+import { AppError } from '../../errors.ts';
+import type { AskedPolicies } from '../beside.ts';
+import { Question, refusal, type Way } from '../faults.ts';
+import type { Amount } from '../pieces/amount.ts';
+import type { Edge, Except } from '../pieces/bounds.ts';
+import type { ClockTime, DayPart } from '../pieces/clock.ts';
+import type { Days } from '../pieces/days.ts';
+import type { Piece } from '../pieces/piece.ts';
+import type { Rhythm, RhythmFound } from '../pieces/rhythm.ts';
+
+/** Days and the times on them. `weekdays at 9 and weekends at 11` are two of these. */
+export interface Group {
+  begin: number;
+  end: number;
+  rhythm: Rhythm | null;
+  promised: RhythmFound['promised'];
+  days: Days | null;
+  /** Where the days stand. */
+  daysAt: { readonly begin: number; readonly end: number } | null;
+  times: readonly ClockTime[] | null;
+  part: DayPart | null;
+  isPartPlural: boolean;
+  /** Minutes of an hour, behind `every hour`. */
+  minutes: readonly number[] | null;
+  hours: { readonly from: ClockTime; readonly to: ClockTime } | null;
+  wait: Amount | null;
+}
+
+/** All that the pieces of a time say together. */
+export interface Plan {
+  readonly groups: Group[];
+  readonly policies: AskedPolicies;
+  timezone: string | null;
+  doubtfulZone: { readonly begin: number; readonly end: number } | null;
+  until: Edge | null;
+  starting: Edge | null;
+  lasting: Amount | null;
+  count: number | null;
+  except: Except;
+}
+
+function emptyGroup({ begin, end }: Piece): Group {
+  return {
+    begin,
+    end,
+    rhythm: null,
+    promised: null,
+    days: null,
+    daysAt: null,
+    times: null,
+    part: null,
+    isPartPlural: false,
+    minutes: null,
+    hours: null,
+    wait: null,
+  };
+}
+
+/** The days that a rhythm of each unit may name. */
+const FITTING: Readonly<Record<'day' | 'week' | 'month' | 'year', (days: Days) => boolean>> = {
+  day: () => false,
+  week: (days) => days.kind === 'weekdays' && days.which === 'any',
+  month: (days) => days.kind === 'monthDays' || (days.kind === 'nth' && days.month === null),
+  year: (days) => (days.kind === 'date' && days.date.year === null) || (days.kind === 'nth' && days.month !== null),
+};
+
+function fits(days: Days, { rhythm, wait, days: known }: Group): boolean {
+  if (wait !== null || known !== null) return false;
+  if (rhythm === null) return true;
+  if (rhythm.kind === 'calendar') return FITTING[rhythm.unit](days);
+  return days.kind !== 'ahead';
+}
+
+function isTimed({ times, part, wait, hours }: Group): boolean {
+  return times !== null || part !== null || wait !== null || hours !== null;
+}
+
+function contradiction(): AppError {
+  return refusal('any', 'contradiction', 'Parts of this time do not fit together; keep one of them.');
+}
+
+/** Puts pieces together in their order. */
+class Planner {
+  readonly plan: Plan & { policies: AskedPolicies } = {
+    groups: [],
+    policies: {},
+    timezone: null,
+    doubtfulZone: null,
+    until: null,
+    starting: null,
+    lasting: null,
+    count: null,
+    except: [],
+  };
+
+  group(piece: Piece, isNew: (group: Group) => boolean): Group {
+    const { groups } = this.plan;
+    const last = groups.at(-1);
+    if (last !== undefined && !isNew(last)) {
+      last.end = piece.end;
+      return last;
+    }
+    const made = emptyGroup(piece);
+    groups.push(made);
+    return made;
+  }
+
+  add(piece: Piece, next: Piece | undefined): void {
+    switch (piece.is) {
+      case 'rhythm':
+        return this.rhythm(piece);
+      case 'days':
+        return this.days(piece);
+      case 'times':
+        return this.times(piece, next);
+      case 'part': {
+        const group = this.group(piece, (last) => last.part !== null);
+        group.part = piece.part;
+        group.isPartPlural = piece.plural;
+        return undefined;
+      }
+      case 'wait':
+      case 'length':
+        this.group(piece, (last) => last.wait !== null || last.rhythm !== null || last.days !== null).wait =
+          piece.amount;
+        return undefined;
+      case 'hours':
+        this.group(piece, (last) => last.hours !== null).hours = piece;
+        return undefined;
+      case 'minutes':
+        this.group(piece, (last) => last.minutes !== null).minutes = piece.minutes;
+        return undefined;
+      case 'zone':
+        if (this.plan.timezone !== null && this.plan.timezone !== piece.zone) throw contradiction();
+        this.plan.timezone = piece.zone;
+        this.plan.doubtfulZone = piece.isDoubtful ? piece : null;
+        return undefined;
+      case 'policies':
+        this.plan.policies = { ...this.plan.policies, ...piece.policies };
+        return undefined;
+      case 'bound':
+        return this.bound(piece);
+      case 'week':
+        return this.nextWeek(piece);
+      case 'vague':
+        throw piece.fault;
+    }
+  }
+
+  private nextWeek(piece: Extract<Piece, { is: 'week' }>): void {
+    const group = this.plan.groups.at(-1);
+    const { days } = group ?? {};
+    const isOne = days?.kind === 'weekdays' && days.weekdays.length === 1 && days.which === 'any';
+    if (group === undefined || !isOne) throw piece.fault;
+    group.days = { ...days, which: 'after' };
+    group.end = piece.end;
+  }
+
+  private rhythm(piece: Extract<Piece, { is: 'rhythm' }>): void {
+    const { rhythm, days, part, promised } = piece;
+    const group = this.group(piece, (last) => {
+      if (last.rhythm !== null || last.wait !== null) return true;
+      if (days !== null) return last.days !== null;
+      return last.days !== null && !(rhythm.kind === 'elapsed' || FITTING[rhythm.unit](last.days));
+    });
+    group.rhythm = rhythm;
+    group.promised = promised;
+    if (days !== null) Object.assign(group, { days, daysAt: piece });
+    group.part = part ?? group.part;
+  }
+
+  private days(piece: Extract<Piece, { is: 'days' }>): void {
+    const { days } = piece;
+    const before = this.plan.groups.at(-1);
+    if (before !== undefined && before.days !== null && !isTimed(before) && before.rhythm?.kind !== 'elapsed') {
+      const both = sameDays(before.days, days);
+      if (both === null) throw contradiction();
+      before.days = both;
+      before.daysAt = { begin: before.daysAt?.begin ?? piece.begin, end: piece.end };
+      before.end = piece.end;
+      return;
+    }
+    const group = this.group(piece, (last) => !fits(days, last));
+    const comesBack = before?.rhythm !== undefined && before.rhythm !== null && group !== before;
+    group.daysAt = piece;
+    group.days = comesBack && days.kind === 'weekdays' ? { ...days, plural: true } : days;
+  }
+
+  private times(piece: Extract<Piece, { is: 'times' }>, next: Piece | undefined): void {
+    const isNext = next?.is === 'days' || next?.is === 'rhythm';
+    const group = this.group(piece, (last) => last.times !== null && isNext);
+    if (group.times !== null) throw this.second(piece);
+    group.times = piece.times;
+  }
+
+  private second({ begin, end }: Piece): Error {
+    const ways: Way[] = [{ text: 'The second is text', edits: [{ begin, end: begin, text: '\n' }] }];
+    return end > begin ? new Question('Two times stand here. Which one is meant?', ways) : contradiction();
+  }
+
+  private bound({ bound }: Extract<Piece, { is: 'bound' }>): void {
+    const { plan } = this;
+    switch (bound.is) {
+      case 'except':
+        plan.except = [...plan.except, ...bound.except];
+        return;
+      case 'now':
+        return;
+      case 'count':
+        if (plan.count !== null) throw contradiction();
+        plan.count = bound.count;
+        return;
+      case 'lasting':
+        if (plan.lasting !== null) throw contradiction();
+        plan.lasting = bound.amount;
+        return;
+      default:
+        if (plan[bound.is] !== null) throw contradiction();
+        plan[bound.is] = bound.edge;
+    }
+  }
+}
+
+/** The same day said twice: `friday, the 27th`, `tomorrow friday`. Null where they differ, or nobody can tell. */
+function sameDays(one: Days, other: Days): Days | null {
+  const [date, weekday] = one.kind === 'weekdays' ? [other, one] : [one, other];
+  if (weekday.kind !== 'weekdays' || weekday.weekdays.length !== 1 || weekday.which !== 'any') return null;
+  if (date.kind === 'date' && date.weekday === null) return { ...date, weekday: weekday.weekdays[0] ?? null };
+  const isOne = date.kind === 'monthDays' && date.days.length === 1 && date.of === null;
+  return isOne ? { ...date, weekday: weekday.weekdays[0] ?? null } : null;
+}
+
+export function planOf(pieces: readonly Piece[]): Plan {
+  const planner = new Planner();
+  for (const [index, piece] of pieces.entries()) planner.add(piece, pieces[index + 1]);
+  return planner.plan;
+}

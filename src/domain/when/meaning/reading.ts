@@ -1,0 +1,56 @@
+import { civilFromDays, clockText, dateText, dayOfWall, weekdayOf } from '../../schedule/time/calendar.ts';
+import { toWall } from '../../schedule/time/zone.ts';
+import { MONTH_NAMES, WEEKDAY_NAMES } from '../../schedule/words/words.ts';
+import type { Edit, Way } from '../faults.ts';
+import type { ClockTime } from '../pieces/clock.ts';
+import type { AssumedWhat, Setting } from '../setting.ts';
+
+/** What was assumed, and how the words are changed to be read in the other way. */
+export interface Note {
+  readonly what: AssumedWhat;
+  readonly text: string;
+  readonly other: Way | null;
+}
+
+/** The reading of one text: what it is read against, and what was assumed on the way. */
+export interface Reading {
+  readonly setting: Setting;
+  /** All that was written. */
+  readonly whole: string;
+  /** What is left beside the time. */
+  readonly text: string;
+  readonly notes: Note[];
+}
+
+export function today({ timezone, now }: Setting): number {
+  return dayOfWall(toWall(timezone, now));
+}
+
+export function clock(minute: number): string {
+  return clockText(((minute + 1_440) % 1_440) * 60);
+}
+
+/** `Fri 20 Nov`, with its year where that is another one. */
+export function dayLabel(day: number, setting: Setting): string {
+  const { year, month, day: date } = civilFromDays(day);
+  const isNear = civilFromDays(today(setting)).year === year;
+  const name = (WEEKDAY_NAMES[weekdayOf(day)] ?? '').slice(0, 3);
+  return `${name} ${date} ${(MONTH_NAMES[month - 1] ?? '').slice(0, 3)}${isNear ? '' : ` ${year}`}`;
+}
+
+interface Span {
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** The time in figures that say all themselves, where it stands. */
+export function timeEdit({ begin, end }: ClockTime, minute: number, { whole }: Reading): Edit {
+  const isBehind = begin > 0 && !/[\s,(@]/.test(whole.charAt(begin - 1));
+  const said = /^(?:at\b|@)\s*/i.exec(whole.slice(begin, end))?.[0] ?? '';
+  return { begin, end, text: `${isBehind ? ' ' : ''}${said === '@' ? 'at ' : said}${clock(minute)}` };
+}
+
+/** The day as a date, where it stands. */
+export function dayEdit({ begin, end }: Span, day: number): Edit {
+  return { begin, end, text: `on ${dateText(day)}` };
+}

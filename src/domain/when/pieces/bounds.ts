@@ -1,0 +1,198 @@
+import { refusal } from '../faults.ts';
+import { any, compiled, valueOf, words } from '../languages/compiled.ts';
+import { type Amount, amountAt } from './amount.ts';
+import { type ClockTime, oneTime } from './clock.ts';
+import type { Cursor } from './cursor.ts';
+import { type Days, daysAt } from './days.ts';
+
+/** An edge of a series: a day, a time of today, or the end of a span. */
+export interface Edge {
+  readonly days: Days | null;
+  readonly time: ClockTime | null;
+  readonly span: 'day' | 'week' | 'weekend' | 'month' | 'year' | null;
+}
+
+/** Days that are left out; each as it was written, `to` for a range. */
+export type Except = ReadonlyArray<{ readonly days: Days; readonly to: Days | null } | { readonly month: number }>;
+
+export type Bound =
+  | { readonly is: 'until'; readonly edge: Edge }
+  | { readonly is: 'starting'; readonly edge: Edge }
+  | { readonly is: 'lasting'; readonly amount: Amount }
+  | { readonly is: 'count'; readonly count: number }
+  | { readonly is: 'except'; readonly except: Except; readonly isShort: boolean }
+  | { readonly is: 'now' };
+
+const patterns = compiled(({ numbers, months, words: w, units }) => ({
+  until: words(String.raw`(?:${w.until}|${w.lastTime}(?:\s+(?:is|on|at))?)`),
+  endOf: words(
+    String.raw`(?:the\s+)?end\s+of\s+(?:the\s+|this\s+)?(?:(?<day>day)|(?<week>week)(?!end)|(?<weekend>weekend)|(?<month>month)|(?<year>year))`,
+  ),
+  starting: words(
+    String.raw`(?:${w.starting})(?:\s+(?:on|from|at|in))?|${w.from}(?!\s+now)(?:\s+(?:on|the))?|as\s+from`,
+  ),
+  nowOn: words(String.raw`(?:${w.from}\s+(?:${w.now}|today)\s+on|(?:${w.starting})\s+(?:${w.now}|today))(?!\s+at)`),
+  onwards: words('on(?:wards?)?(?=$|\\s+\\D|\\s*[,:;.])'),
+  lasting: new RegExp(
+    String.raw`\s*(?:${w.for}|over|during)\s+(?:(?:the|these)\s+)?(?:next\s+|coming\s+|following\s+)?(?=[\p{L}\d])`,
+    'yu',
+  ),
+  theNext: words(String.raw`(?:the\s+)?next(?=\s+(?:\d|${any(Object.keys(numbers))}))`),
+  unit: words(String.raw`(?:(?<week>${units.week})|(?<month>${units.month})|(?<year>${units.year}))`),
+  times: words(
+    String.raw`(?:for\s+)?(?:a\s+total\s+of\s+|the\s+next\s+)?(?<count>\d{1,5}|${any(Object.keys(numbers))})\s*(?:${w.times})(?:\s+(?:in\s+total|${w.only}))?`,
+  ),
+  once: words(String.raw`(?:for\s+)?(?:(?<once>once)|(?<twice>twice))\s+${w.only}`),
+  except: words(
+    String.raw`\(?\s*(?:and\s+)?(?:${w.except})(?:\s+(?:on|in|from|for|at|between))?(?:\s+the(?=\s+\p{L}))?`,
+  ),
+  close: /\s*\)/y,
+  month: words(String.raw`(?:in\s+)?(?<name>${any(months)})`),
+  link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and}|or)\s+)?|(?:${w.and})\s+|or\s+)(?:on\s+|in\s+)?`, 'yu'),
+  to: new RegExp(String.raw`\s*(?:to|-|until|till|'?til|through|thru|and)\s*`, 'yu'),
+  rangeDays: new RegExp(
+    String.raw`\s*(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until|and)\s*(?=\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?${any(months)})`,
+    'yu',
+  ),
+  rangeMonth: new RegExp(
+    String.raw`\s*(?<month>${any(months)})\.?\s+(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until)\s*(?<to>\d{1,2})(?:st|nd|rd|th)?(?![\d:.])`,
+    'yu',
+  ),
+}));
+
+function edgeAt(cursor: Cursor): Edge | null {
+  const end = cursor.take(patterns(cursor.language).endOf)?.groups;
+  if (end !== undefined) {
+    const span = (['day', 'weekend', 'week', 'month', 'year'] as const).find((name) => end[name] !== undefined);
+    return { days: null, time: null, span: span ?? null };
+  }
+  const days = cursor.attempt(oneDay);
+  if (days !== null) return { days, time: cursor.attempt((at) => saidClock(at)), span: null };
+  const time = oneTime(cursor);
+  return time === null ? null : { days: null, time, span: null };
+}
+
+const AT_NEXT = /\s*(?:at\s|@|\d{1,2}:\d\d)/y;
+
+function saidClock(cursor: Cursor): ClockTime | null {
+  return cursor.has(AT_NEXT) ? oneTime(cursor) : null;
+}
+
+/** A day that comes once: the first one that it names. */
+function oneDay(cursor: Cursor): Days | null {
+  const days = daysAt(cursor)?.days ?? null;
+  if (days?.kind === 'weekdays')
+    return days.weekdays.length === 1 || days.which !== 'any' || !days.plural ? days : null;
+  return days;
+}
+
+function until(cursor: Cursor): Bound | null {
+  const p = patterns(cursor.language);
+  if (cursor.take(p.until) === null) return null;
+  const edge = edgeAt(cursor);
+  return edge === null ? null : { is: 'until', edge };
+}
+
+function starting(cursor: Cursor): Bound | null {
+  const p = patterns(cursor.language);
+  if (cursor.take(p.nowOn) !== null) return { is: 'now' };
+  const isFrom = cursor.has(/\s*from\b/y);
+  if (cursor.take(p.starting) === null) return null;
+  const edge = edgeAt(cursor) ?? nextSpan(cursor);
+  // "From 9 to 17" are the hours of a rhythm.
+  if (edge === null || (isFrom && edge.time !== null && edge.days === null && cursor.has(p.to))) return null;
+  cursor.take(p.onwards);
+  return { is: 'starting', edge };
+}
+
+const NEXT_SPAN = words('next\\s+(?:(?<week>week)|(?<month>month)|(?<year>year))');
+
+function nextSpan(cursor: Cursor): Edge | null {
+  const groups = cursor.take(NEXT_SPAN)?.groups;
+  if (groups === undefined) return null;
+  return {
+    days: null,
+    time: null,
+    span: groups['week'] === undefined ? (groups['month'] === undefined ? 'year' : 'month') : 'week',
+  };
+}
+
+function lasting(cursor: Cursor): Bound | null {
+  const p = patterns(cursor.language);
+  if (cursor.take(p.lasting) === null && cursor.take(p.theNext) === null) return null;
+  const amount = amountAt(cursor);
+  if (amount !== null) return { is: 'lasting', amount };
+  const unit = cursor.take(p.unit)?.groups;
+  const name = (['week', 'month', 'year'] as const).find((each) => unit?.[each] !== undefined);
+  return name === undefined ? null : { is: 'lasting', amount: [{ value: 1, unit: name }] };
+}
+
+function count(cursor: Cursor): Bound | null {
+  const p = patterns(cursor.language);
+  const found = cursor.take(p.times)?.groups?.['count'];
+  if (found === undefined) {
+    const only = cursor.take(p.once)?.groups;
+    return only === undefined ? null : { is: 'count', count: only['twice'] === undefined ? 1 : 2 };
+  }
+  const value = valueOf(cursor.language.numbers, found);
+  if (value === 0) throw refusal('end', 'zero', 'A series of 0 runs never runs.');
+  return { is: 'count', count: value };
+}
+
+type Exception = Except[number];
+
+function exceptionAt(cursor: Cursor): Exception | null {
+  const p = patterns(cursor.language);
+  const { months } = cursor.language;
+  const days = cursor.take(p.rangeDays)?.groups?.['from'];
+  const inMonth = days === undefined ? cursor.take(p.rangeMonth)?.groups : undefined;
+  if (inMonth !== undefined) {
+    const month = months.findIndex((source) => new RegExp(`^(?:${source})$`).test(inMonth['month'] ?? '')) + 1;
+    const made = (day: string | undefined): Days => ({
+      kind: 'date',
+      date: { year: null, month, day: Number(day) },
+      other: null,
+      weekday: null,
+      early: 0,
+    });
+    return { days: made(inMonth['from']), to: made(inMonth['to']) };
+  }
+  const found = daysAt(cursor)?.days ?? null;
+  if (found === null) {
+    const name = cursor.take(p.month)?.groups?.['name'];
+    if (name === undefined) return null;
+    return { month: months.findIndex((source) => new RegExp(`^(?:${source})$`).test(name)) + 1 };
+  }
+  if (days !== undefined && found.kind === 'date') {
+    return { days: { ...found, date: { ...found.date, day: Number(days) } }, to: found };
+  }
+  const isDate = found.kind === 'date' || found.kind === 'ahead';
+  const to = isDate ? cursor.attempt((at) => (at.take(p.to) === null ? null : laterDay(at))) : null;
+  return { days: found, to };
+}
+
+function laterDay(cursor: Cursor): Days | null {
+  const days = daysAt(cursor)?.days ?? null;
+  return days?.kind === 'date' || days?.kind === 'ahead' ? days : null;
+}
+
+function except(cursor: Cursor): Bound | null {
+  const p = patterns(cursor.language);
+  const lead = cursor.take(p.except)?.[0];
+  if (lead === undefined) return null;
+  const first = exceptionAt(cursor);
+  if (first === null) return null;
+  const all = [first];
+  for (;;) {
+    const next = cursor.attempt((at) => (at.take(p.link) === null ? null : exceptionAt(at)));
+    if (next === null) break;
+    all.push(next);
+  }
+  cursor.take(p.close);
+  return { is: 'except', except: all, isShort: /^\s*(?:no|not|never)\b/.test(lead) };
+}
+
+/** A start, an end, or what is left out. */
+export function boundAt(cursor: Cursor): Bound | null {
+  return cursor.first([except, until, count, lasting, starting]);
+}

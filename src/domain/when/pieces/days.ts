@@ -1,0 +1,435 @@
+import { monthLength } from '../../schedule/time/calendar.ts';
+import { refusal } from '../faults.ts';
+import { any, compiled, placeOf, valueOf, words } from '../languages/compiled.ts';
+import type { Cursor } from './cursor.ts';
+
+export interface CalendarDate {
+  /** Null where it was not said. */
+  readonly year: number | null;
+  readonly month: number;
+  readonly day: number;
+}
+
+/** `next`: the one after this one, or the coming one? `after`: of the week after this one. */
+type Which = 'any' | 'this' | 'next' | 'after';
+/** The month or quarter that comes back, or a month that comes once. */
+export type Of = 'month' | 'this month' | 'next month' | 'quarter' | null;
+
+/** Days, as they were written. */
+export type Days =
+  | { readonly kind: 'ahead'; readonly days: number; readonly night: boolean }
+  | { readonly kind: 'weekdays'; readonly weekdays: readonly number[]; readonly plural: boolean; readonly which: Which }
+  | {
+      readonly kind: 'date';
+      readonly date: CalendarDate;
+      readonly weekday: number | null;
+      /** The other order of 3/4/2026. */
+      readonly other: CalendarDate | null;
+      /** Days before it. */
+      readonly early: number;
+    }
+  | { readonly kind: 'monthDays'; readonly days: readonly number[]; readonly of: Of; readonly weekday: number | null }
+  | {
+      readonly kind: 'nth';
+      readonly ordinals: readonly number[];
+      readonly weekday: number | 'work';
+      readonly month: number | null;
+      readonly of: Of;
+    };
+
+/** Days at a place; weak ones are days only beside more of a time, because such words are written for other things too. */
+export interface DaysFound {
+  readonly days: Days;
+  readonly isWeak: boolean;
+}
+
+export const WORK_WEEK: readonly number[] = [1, 2, 3, 4, 5];
+
+/** Only an abbreviation has a dot of its own; the one behind "monday" ends the time. */
+const DOT = String.raw`(?:(?<=(?<![a-z])[a-z]{3,5})\.)?`;
+const YEAR = String.raw`(?:,?\s+(?<year>(?:19|20|21)\d\d)(?!\s*[:.h]\d))?`;
+
+const patterns = compiled((language) => {
+  const {
+    numbers,
+    ordinals,
+    ordinalEnd,
+    months,
+    weekdays,
+    weekdayLetters,
+    plural,
+    words: w,
+    units,
+    holidays,
+  } = language;
+  const weekday = any(weekdays);
+  const month = any(months);
+  const figure = String.raw`\d{1,2}(?:${ordinalEnd})`;
+  const ordinal = any([...Object.keys(ordinals), figure]);
+  const day = String.raw`(?<day>\d{1,2}(?:${ordinalEnd})?|${any(Object.keys(ordinals).filter((word) => (ordinals[word] ?? 0) > 0))})`;
+  const on = String.raw`(?<on>(?:${w.on})\s+)?`;
+  return {
+    ahead: words(
+      String.raw`(?:(?:${w.on})\s+)?(?:(?<two>${w.dayAfterTomorrow})|(?<one>${w.tomorrow})(?<dark>\s+(?:${language.parts.night}))?|(?<night>${w.tonight})|(?<zero>${w.today}|this(?=\s+(?:${Object.values(language.parts).join('|')}))))`,
+    ),
+    on: words(w.on),
+    workWeek: words(String.raw`(?:${language.workWeek})|(?:${w.weekday})(?<plural>s)?`),
+    weekend: words(
+      String.raw`(?:(?:at|on|over)\s+)?(?:(?<which>${w.this}|${w.next})\s+|the\s+)?(?:${w.weekend})(?<plural>s)?`,
+    ),
+    weekdays: words(
+      String.raw`(?:(?<which>(?:${w.the}\s+)?(?:${w.next}|${w.this}))\s+)?(?<name>${weekday})(?<plural>${plural})?${DOT}`,
+    ),
+    weekday: words(String.raw`(?<name>${weekday})(?<plural>${plural})?${DOT}`),
+    letters: words(
+      String.raw`${any(weekdayLetters)}(?:(?:[\s,/]+|\s+and\s+)${any(weekdayLetters)})+|mwf|tth|m\/w\/f|t\/th`,
+    ),
+    afterWeek: words(String.raw`(?:in\s+)?(?:${w.nextWeek})`),
+    nextWeek: words(String.raw`(?:${w.on}\s+)?next\s+week,?(?=\s+(?:${w.on}\s+)?${weekday})`),
+    link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and})\s+)?(?:on\s+)?|(?:${w.and})\s+(?:on\s+)?|[&/]\s*)`, 'yu'),
+    space: new RegExp(String.raw`\s+(?=${weekday}(?![a-z']))`, 'yu'),
+    range: new RegExp(String.raw`\s*(?:to|-|through|thru|until|till)\s*`, 'yu'),
+    ofMonth: words(
+      String.raw`(?:${w.of})\s+(?:(?<this>this|current)\s+|(?<next>next)\s+|(?:the|each|every|a)\s+)?(?:(?<month>month)|(?<quarter>${w.quarterYear}))`,
+    ),
+    everyMonth: words(String.raw`(?:every|each)\s+month`),
+    ofNamed: words(String.raw`(?:${w.of})\s+(?:(?:each|every)\s+)?(?<month>${month})`),
+    nth: words(
+      String.raw`(?:(?:on\s+)?(?:${w.the})\s+)?(?<ordinal>${ordinal})(?:\s*(?:,|${w.and})\s*(?:the\s+)?(?<other>${ordinal}))?\s+(?:(?<work>${w.weekday})|(?<weekday>${weekday}))${plural}?`,
+    ),
+    lastDay: words(
+      String.raw`(?:(?:${w.on}|${w.at})\s+)?(?:(?:${w.the})\s+)?(?:${w.lastDay})(?=\s+(?:${w.of})\s+(?:(?:the|each|every|a|this|next)\s+)?(?:month|${w.quarterYear}|${month}))`,
+    ),
+    lastDayAlone: words(String.raw`(?:(?:${w.the})\s+)?last\s+day|(?:${w.the})\s+last(?=\s+of)`),
+    firstDay: words(
+      String.raw`(?:(?:${w.the})\s+)?(?:${w.beginning})(?=\s+(?:${w.of})\s+(?:(?:the|each|every|a|this|next)\s+)?(?:month|${w.quarterYear}))`,
+    ),
+    monthDay: words(
+      String.raw`(?:(?<the>${w.the})\s+)?(?<day>${figure}|${any(Object.keys(ordinals).filter((word) => (ordinals[word] ?? 0) > 0))})(?:\s+day)?`,
+    ),
+    numberDay: words(String.raw`(?<=\bon\s+)day\s+(?<day>\d{1,2})`),
+    dayFirst: words(String.raw`${on}(?:(?:${w.the})\s+)?${day}(?:\s+(?:of|de))?\s*(?<month>${month})${DOT}${YEAR}`),
+    monthFirst: words(
+      String.raw`${on}(?<month>${month})${DOT}\s*(?:(?:${w.the})\s+)?${day}(?!\s*(?:[:h]\d|[ap]\.?m\b|${w.oClock}))${YEAR}`,
+    ),
+    yearFirst: words(
+      String.raw`${on}(?<year>(?:19|20|21)\d\d)(?:\s+|-)(?<month>${month})${DOT}(?:\s+|-)(?<day>\d{1,2})(?:${ordinalEnd})?`,
+    ),
+    hyphened: words(String.raw`${on}(?<day>\d{1,2})-(?<month>${month})(?:-(?<year>(?:19|20|21)\d\d))?`),
+    iso: words(String.raw`${on}(?<year>\d{4})([-/.])(?<month>\d{1,2})\3(?<day>\d{1,2})`),
+    dotted:
+      /\s*(?<on>(?:on|by|until|till)\s+)?(?<day>\d{1,2})\.\s?(?<month>\d{1,2})(?:\.(?!\d)|\.\s?(?<year>\d{4}|\d\d)(?![\d.]|\s*:))(?![\p{L}\p{N}])/uy,
+    halfDotted: words(
+      String.raw`(?<on>(?:on|by|until|till)\s+)?(?<day>\d{1,2})\.(?<month>\d{1,2})(?!\s*(?:[%\p{Sc}°]|(?:${any(Object.values(units))}|eur|euros?|usd|dollars?|pounds?|k?g|kilos?|lbs?|k?m|cm|mm|miles?|l|lit(?:re|er)s?|ml|times|x|gb|mb|million|points?)(?![\p{L}\p{N}])))`,
+    ),
+    slashed: words(String.raw`${on}(?<one>\d{1,2})(?<mark>[/-])(?<two>\d{1,2})(?:\k<mark>(?<year>\d{4}|\d\d))?`),
+    holiday: words(
+      String.raw`(?<on>(?:${w.on}|${w.at})\s+)?(?:the\s+)?(?:${holidays.map(({ words: name }, index) => `(?<h${index}>${name})`).join('|')})`,
+    ),
+    theDay: words(String.raw`,?\s*(?:the\s+)?(?<day>${figure})`),
+    dateBehind: words(
+      String.raw`(?:on\s+)?(?<name>${weekday})${DOT},?(?=\s+(?:on\s+)?(?:the\s+)?(?:\d|${month}|${any(Object.keys(ordinals))}))`,
+    ),
+    weekdayBehind: words(String.raw`,?\s*\(?(?<name>${weekday})\)?(?!\s+(?:and|&|at\s+\d+\s+and)\s)`),
+    early: words(
+      String.raw`(?:(?<count>\d{1,3}|${any(Object.keys(numbers))})\s+(?:(?<days>${units.day})|(?<weeks>${units.week})|(?<fortnights>${w.fortnight})s?)\s+(?:${w.before}|ahead\s+of)|(?<one>${w.dayBefore}))`,
+    ),
+  };
+});
+
+export function weekdayAt(cursor: Cursor, name: string): number {
+  return placeOf(cursor.language.weekdays, name);
+}
+
+function checkedDate(date: CalendarDate, text: string): CalendarDate {
+  // A leap year stands in where none was said, because 29 February comes back.
+  const exists = date.month >= 1 && date.month <= 12 && date.day >= 1;
+  if (exists && date.day <= monthLength(date.year ?? 2_000, date.month)) return date;
+  throw refusal('date', 'no_such_date', `"${text.trim()}" is not a date of any calendar.`);
+}
+
+function yearOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  return text.length === 2 ? 2_000 + Number(text) : Number(text);
+}
+
+type Dated = Omit<Extract<Days, { kind: 'date' }>, 'weekday' | 'early' | 'kind'> & { readonly isWeak: boolean };
+
+function named(cursor: Cursor): Dated | null {
+  const p = patterns(cursor.language);
+  const match =
+    cursor.take(p.dayFirst) ??
+    cursor.take(p.monthFirst) ??
+    cursor.take(p.yearFirst) ??
+    cursor.take(p.hyphened) ??
+    cursor.take(p.iso);
+  if (match === null) return null;
+  const { day = '', month = '', year } = match.groups ?? {};
+  const number = /^\d+$/.test(month) ? Number(month) : placeOf(cursor.language.months, month) + 1;
+  const date = { year: yearOf(year), month: number, day: valueOf(cursor.language.ordinals, day) };
+  // "Second may" and "may 5 people come" are hardly dates.
+  const isWeak = /^\D/.test(day) && !/\b(?:of|the)\b|first|third|fifth|tenth/.test(match[0]);
+  return { date: checkedDate(date, match[0]), other: null, isWeak };
+}
+
+function figures(cursor: Cursor): Dated | null {
+  const p = patterns(cursor.language);
+  const dotted = cursor.take(p.dotted);
+  if (dotted !== null) {
+    const { day, month, year } = dotted.groups ?? {};
+    const date = { year: yearOf(year), month: Number(month), day: Number(day) };
+    if (date.month > 12 || date.day > 31) return null;
+    return { date: checkedDate(date, dotted[0]), other: null, isWeak: false };
+  }
+  const half = cursor.take(p.halfDotted);
+  if (half !== null) {
+    const { day, month, on } = half.groups ?? {};
+    const [date, isDate] = [
+      { year: null, month: Number(month), day: Number(day) },
+      month !== '00' && Number(month) <= 12,
+    ];
+    if (!isDate || date.day < 1 || date.day > monthLength(2_000, date.month)) return null;
+    return { date, other: null, isWeak: on === undefined };
+  }
+  return slashed(cursor);
+}
+
+/** A fraction, or what is always open. */
+const NO_DATE =
+  /\s*(?:24\/7|1\/2|1\/4|3\/4|1\/3|2\/3)\s+(?:an?|of|cups?|hours?|day|kg|lb|pounds?|litres?|liters?|price|off|way)\b/uy;
+
+function slashed(cursor: Cursor): Dated | null {
+  if (cursor.has(/\s*24\/7/uy)) return null;
+  const match = cursor.take(patterns(cursor.language).slashed);
+  if (match === null) return null;
+  const { one = '', two = '', year, mark, on } = match.groups ?? {};
+  // "1-2" is a range of anything.
+  if (mark === '-' && year === undefined) return null;
+  const [first, second] = [Number(one), Number(two)];
+  const made = (day: number, month: number) => ({ year: yearOf(year), month, day });
+  const isWeak = year === undefined && on === undefined;
+  if (first > 12 || second > 12 || first === second) {
+    const date = first > 12 || first === second ? made(first, second) : made(second, first);
+    if (isWeak && (date.month > 12 || date.day > 31)) return null;
+    return { date: checkedDate(date, match[0]), other: null, isWeak };
+  }
+  return { date: checkedDate(made(first, second), match[0]), other: made(second, first), isWeak };
+}
+
+function holiday(cursor: Cursor): Dated | null {
+  const match = cursor.take(patterns(cursor.language).holiday);
+  const index = cursor.language.holidays.findIndex((_one, at) => match?.groups?.[`h${at}`] !== undefined);
+  const found = cursor.language.holidays[index];
+  if (match === null || found === undefined) return null;
+  const date = { year: null, month: found.month, day: found.day };
+  return { date, other: null, isWeak: match.groups?.['on'] === undefined };
+}
+
+/** `friday 27 november`, `27 november, a friday`, `2 days before 1 march`. */
+function dated(cursor: Cursor): DaysFound | null {
+  const p = patterns(cursor.language);
+  const before = cursor.take(p.early)?.groups;
+  const name = cursor.take(p.dateBehind)?.groups?.['name'];
+  const found = cursor.first([named, figures, holiday]);
+  if (found === null) return null;
+  const behind = name === undefined ? cursor.attempt((at) => at.take(p.weekdayBehind))?.groups?.['name'] : name;
+  const { isWeak, ...date } = found;
+  const weekday = behind === undefined ? null : weekdayAt(cursor, behind);
+  const early = before === undefined ? 0 : earlyOf(cursor, before);
+  return { days: { kind: 'date', ...date, weekday, early }, isWeak: isWeak && name === undefined && early === 0 };
+}
+
+function earlyOf(
+  cursor: Cursor,
+  { count = '', weeks, fortnights, one }: Readonly<Record<string, string | undefined>>,
+): number {
+  if (one !== undefined) return 1;
+  return valueOf(cursor.language.numbers, count) * (fortnights === undefined ? (weeks === undefined ? 1 : 7) : 14);
+}
+
+function ahead(cursor: Cursor): DaysFound | null {
+  const groups = cursor.take(patterns(cursor.language).ahead)?.groups;
+  if (groups === undefined) return null;
+  const days = groups['two'] === undefined ? (groups['one'] === undefined ? 0 : 1) : 2;
+  const night = groups['night'] !== undefined || groups['dark'] !== undefined;
+  return { days: { kind: 'ahead', days, night }, isWeak: false };
+}
+
+function range(from: number, to: number): number[] {
+  const length = ((to - from + 7) % 7) + 1;
+  return Array.from({ length }, (_, index) => (from + index) % 7);
+}
+
+interface WeekdayList {
+  readonly weekdays: number[];
+  plural: boolean;
+}
+
+function addWeekday(cursor: Cursor, list: WeekdayList): boolean {
+  const p = patterns(cursor.language);
+  return (
+    cursor.attempt((at) => {
+      const isRange = at.take(p.range) !== null;
+      if (!isRange && at.take(p.link) === null && at.take(p.space) === null) return null;
+      const weekend = isRange ? null : at.take(p.weekend);
+      if (weekend !== null) list.weekdays.push(6, 0);
+      const groups = weekend === null ? at.take(p.weekday)?.groups : {};
+      if (groups === undefined) return null;
+      if (weekend === null) {
+        const weekday = weekdayAt(at, groups['name'] ?? '');
+        list.weekdays.push(...(isRange ? range(list.weekdays.at(-1) ?? 0, weekday).slice(1) : [weekday]));
+      }
+      // A range of days never means one moment.
+      list.plural ||= isRange || weekend !== null || groups['plural'] !== undefined;
+      return true;
+    }) === true
+  );
+}
+
+/** Words such as "sun" and "sat" are no days where they stand alone. */
+const SHORT_WORD = /^(?:sun|sat|wed|mon|fri)\.?$/;
+
+function weekdays(cursor: Cursor): DaysFound | null {
+  const p = patterns(cursor.language);
+  const hasOn = cursor.take(p.on) !== null;
+  const week = cursor.take(p.nextWeek) === null ? null : 'after';
+  if (week !== null) cursor.take(p.on);
+  const found = daySet(cursor) ?? nameds(cursor);
+  if (found === null) return null;
+  const { days } = found;
+  const isOne = days.kind === 'weekdays' && days.weekdays.length === 1 && !days.plural && days.which === 'any';
+  const after = week ?? (isOne && cursor.take(p.afterWeek) !== null ? 'after' : null);
+  const isWeak = found.isWeak && !hasOn && after === null;
+  return after === null || days.kind !== 'weekdays' ? { days, isWeak } : { days: { ...days, which: after }, isWeak };
+}
+
+function daySet(cursor: Cursor): DaysFound | null {
+  const p = patterns(cursor.language);
+  const set = (days: readonly number[], plural: boolean, which: Which = 'any'): DaysFound => ({
+    days: { kind: 'weekdays', weekdays: days, plural, which },
+    isWeak: false,
+  });
+  const work = cursor.take(p.workWeek);
+  if (work !== null) return set(WORK_WEEK, true);
+  const weekend = cursor.take(p.weekend)?.groups;
+  if (weekend !== undefined) {
+    const which = weekend['which'] === undefined ? 'any' : weekend['which'].endsWith('next') ? 'next' : 'this';
+    return set([6, 0], weekend['plural'] !== undefined, which);
+  }
+  const letters = cursor.take(p.letters)?.[0].trim();
+  return letters === undefined ? null : set(lettersOf(cursor, letters), true);
+}
+
+function lettersOf({ language }: Cursor, text: string): number[] {
+  if (/^m\/?w/.test(text)) return [1, 3, 5];
+  if (/^t\/?th/.test(text)) return [2, 4];
+  return text
+    .split(/[^a-z]+/)
+    .flatMap((word) => language.weekdayLetters.flatMap((each, day) => (each === word ? day : [])));
+}
+
+function nameds(cursor: Cursor): DaysFound | null {
+  const p = patterns(cursor.language);
+  const match = cursor.take(p.weekdays);
+  const first = match?.groups;
+  if (first === undefined) return null;
+  const said = first['which'];
+  const which = said === undefined ? 'any' : /next/.test(said) ? 'next' : /coming/.test(said) ? 'any' : 'this';
+  const name = first['name'] ?? '';
+  const list: WeekdayList = { weekdays: [weekdayAt(cursor, name)], plural: first['plural'] !== undefined };
+  while (list.weekdays.length <= 7 && addWeekday(cursor, list));
+  const unique = [...new Set(list.weekdays)];
+  const isWeak = unique.length === 1 && !list.plural && said === undefined && SHORT_WORD.test(name);
+  return { days: { kind: 'weekdays', weekdays: unique, plural: list.plural, which }, isWeak };
+}
+
+function ofAt(cursor: Cursor): Of {
+  const p = patterns(cursor.language);
+  const groups = cursor.take(p.ofMonth)?.groups;
+  if (groups === undefined) return cursor.take(p.everyMonth) === null ? null : 'month';
+  if (groups['this'] !== undefined) return 'this month';
+  if (groups['next'] !== undefined) return 'next month';
+  return groups['quarter'] === undefined ? 'month' : 'quarter';
+}
+
+function nth(cursor: Cursor): DaysFound | null {
+  const p = patterns(cursor.language);
+  const groups = cursor.take(p.nth)?.groups;
+  if (groups === undefined) return null;
+  const { ordinals: table, months } = cursor.language;
+  const ordinals = [groups['ordinal'], groups['other']].flatMap((text) =>
+    text === undefined ? [] : valueOf(table, text),
+  );
+  if (ordinals.some((ordinal) => ordinal > 5))
+    throw refusal('month', 'out_of_range', 'No month has more than five of a weekday.');
+  const of = ofAt(cursor);
+  const month = of === null ? cursor.take(p.ofNamed)?.groups?.['month'] : undefined;
+  const weekday = groups['weekday'] === undefined ? 'work' : weekdayAt(cursor, groups['weekday']);
+  const days = {
+    kind: 'nth',
+    ordinals,
+    weekday,
+    month: month === undefined ? null : placeOf(months, month) + 1,
+    of,
+  } as const;
+  return { days, isWeak: false };
+}
+
+interface MonthDay {
+  readonly day: number;
+  readonly isWeak: boolean;
+}
+
+function monthDay(cursor: Cursor): MonthDay | null {
+  const p = patterns(cursor.language);
+  if (cursor.take(p.lastDay) !== null || cursor.take(p.lastDayAlone) !== null) return { day: -1, isWeak: false };
+  if (cursor.take(p.firstDay) !== null) return { day: 1, isWeak: false };
+  const match = cursor.take(p.monthDay) ?? cursor.take(p.numberDay);
+  const { day: figure, the } = match?.groups ?? {};
+  if (figure === undefined) return null;
+  const day = valueOf(cursor.language.ordinals, figure);
+  if (day > 31 || day === 0) return null;
+  // "Second" and "first" alone are words like others.
+  if (the === undefined && !/\d|day/.test(match?.[0] ?? '') && !cursor.has(/\s*(?:,|of|in|and|&)\s/uy)) return null;
+  return { day, isWeak: the === undefined || !/\d/.test(figure) };
+}
+
+function monthDays(cursor: Cursor): DaysFound | null {
+  const p = patterns(cursor.language);
+  const hasOn = cursor.take(p.on) !== null;
+  const first = monthDay(cursor);
+  if (first === null) return null;
+  const days = [first.day];
+  for (;;) {
+    const next = cursor.attempt((at) => (at.take(p.link) === null ? null : monthDay(at)));
+    if (next === null) break;
+    days.push(next.day);
+  }
+  const of = ofAt(cursor);
+  const month = of === null ? cursor.take(p.ofNamed)?.groups?.['month'] : undefined;
+  if (month !== undefined && days.length === 1) {
+    const date = { year: null, month: placeOf(cursor.language.months, month) + 1, day: first.day };
+    return { days: { kind: 'date', date, other: null, weekday: null, early: 0 }, isWeak: false };
+  }
+  return {
+    days: { kind: 'monthDays', days: [...new Set(days)], of, weekday: null },
+    isWeak: first.isWeak && of === null && !hasOn,
+  };
+}
+
+/** `friday the 28th`. */
+function weekdayWithDay(cursor: Cursor): DaysFound | null {
+  const p = patterns(cursor.language);
+  cursor.take(p.on);
+  const name = cursor.take(p.weekdays)?.groups?.['name'];
+  const day = name === undefined ? undefined : cursor.take(p.theDay)?.groups?.['day'];
+  if (name === undefined || day === undefined) return null;
+  const weekday = weekdayAt(cursor, name);
+  return { days: { kind: 'monthDays', days: [Number.parseInt(day, 10)], of: null, weekday }, isWeak: false };
+}
+
+/** The days that stand at the cursor. */
+export function daysAt(cursor: Cursor): DaysFound | null {
+  if (cursor.has(NO_DATE)) return null;
+  return cursor.first([ahead, dated, nth, weekdayWithDay, weekdays, monthDays]);
+}

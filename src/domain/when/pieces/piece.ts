@@ -1,0 +1,305 @@
+import { AppError } from '../../errors.ts';
+import { besideAt, type AskedPolicies } from '../beside.ts';
+import { Question, refusal } from '../faults.ts';
+import { any, compiled, words } from '../languages/compiled.ts';
+import { type Amount, amountAt, isClock } from './amount.ts';
+import { type Bound, boundAt } from './bounds.ts';
+import { type ClockTime, type DayPart, oneTime, partAt, timesAt } from './clock.ts';
+import { Cursor } from './cursor.ts';
+import { type Days, daysAt } from './days.ts';
+import { type RhythmFound, rhythmAt } from './rhythm.ts';
+import { zoneAt, type ZoneFound } from './zones.ts';
+
+/** A part of a time, and where it stands in the line. */
+export type Piece = { readonly begin: number; readonly end: number } & (
+  | { readonly is: 'times'; readonly times: readonly ClockTime[] }
+  | { readonly is: 'part'; readonly part: DayPart; readonly isSaid: boolean; readonly plural: boolean }
+  | { readonly is: 'days'; readonly days: Days; readonly isWeak: boolean }
+  | ({ readonly is: 'rhythm'; readonly isAdverb: boolean } & RhythmFound)
+  | { readonly is: 'wait'; readonly amount: Amount }
+  | { readonly is: 'length'; readonly amount: Amount }
+  | ({ readonly is: 'zone' } & ZoneFound)
+  | { readonly is: 'hours'; readonly from: ClockTime; readonly to: ClockTime }
+  | { readonly is: 'minutes'; readonly minutes: readonly number[] }
+  | { readonly is: 'policies'; readonly policies: AskedPolicies }
+  | { readonly is: 'bound'; readonly bound: Bound }
+  /** `next week`, which moves a weekday beside it, and names no day alone. */
+  | { readonly is: 'week'; readonly fault: Question }
+  | { readonly is: 'vague'; readonly fault: AppError | Question }
+);
+
+type Content<P = Piece> = P extends Piece ? Omit<P, 'begin' | 'end'> : never;
+
+const patterns = compiled(({ words: w, units }) => ({
+  in: words(w.in),
+  timer: words(w.timer),
+  fromNow: words(String.raw`${w.fromNow}`),
+  inTime: /'?\s+time(?![\p{L}'])/uy,
+  from: words(String.raw`${w.from}|${w.between}`),
+  between: new RegExp(String.raw`\s*(?:(?:to|and|until|till|'?til|through|thru)(?![\p{L}\p{N}])|-)\s*`, 'yu'),
+  to: new RegExp(String.raw`\s*(?:(?:to|until|till|'?til|through|thru)(?![\p{L}\p{N}])|-)\s*`, 'yu'),
+  minuteList:
+    /\s*at\s+(?::|minutes?\s+)(?<minutes>\d{1,2}(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+):?\d{1,2})*)(?!\w|[:.,]\d)/y,
+  minutesPast: words(
+    String.raw`(?:at\s+|on\s+the\s+)?(?:(?<minutes>\d{1,2})(?:\s+minutes?)?|(?<part>${w.quarter}|${w.half}))\s+past(?:\s+the\s+hour|\s+every\s+hour)?(?!\s+(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))`,
+  ),
+  onTheHour: words(
+    String.raw`(?:on|at)\s+the\s+(?:(?<half>half)(?:[\s-]+hour)?|hour|full\s+hour)|at\s+(?<half2>half)\s+past`,
+  ),
+  vague: words(
+    String.raw`(?<wait>in\s+(?:a\s+(?:few|bit|while|moment)|some|several)(?:\s+(?<unit>${any(Object.values(units))}))?)|(?<rhythm>(?:every|each)\s+(?:few|couple(?:\s+of)?|so\s+often)(?:\s+(?<often>${any(Object.values(units))}))?)|soon|later|asap|sometime|someday|right\s+now|immediately`,
+  ),
+  nextSpan: words(
+    String.raw`(?:sometime\s+)?(?:${w.next})\s+(?:(?<week>${units.week})|(?<month>${units.month})|(?<year>${units.year}))`,
+  ),
+  noUnit: words(String.raw`in\s+(?<count>\d{1,4})(?=\s*$|\s*[,:;.!?])`),
+}));
+
+function wait(cursor: Cursor): Content | null {
+  const p = patterns(cursor.language);
+  const isTimer = cursor.take(p.timer) !== null;
+  const hasIn = cursor.take(p.in) !== null;
+  const amount = amountAt(cursor);
+  if (amount === null) return null;
+  const isNow = cursor.take(p.fromNow) !== null;
+  if (!hasIn && !isTimer && !isNow) return null;
+  cursor.take(p.inTime);
+  return { is: 'wait', amount };
+}
+
+/** `9h` and `8h30` are times where nothing says that they are lengths. */
+function length(cursor: Cursor): Content | null {
+  const from = cursor.begin();
+  const amount = amountAt(cursor);
+  const isClockLike = /^\d{1,2}h(?:[0-5]\d)?$/.test(cursor.text.slice(from, cursor.at));
+  return amount === null || isClockLike ? null : { is: 'length', amount };
+}
+
+/** `in a couple of hours` is a wait; what says no number is vague. */
+function vague(cursor: Cursor): Content | null {
+  const p = patterns(cursor.language);
+  const begin = cursor.begin();
+  const figure = cursor.take(p.noUnit)?.groups?.['count'];
+  if (figure !== undefined) {
+    const edit = (unit: string) => [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }];
+    const ways = [
+      { text: `${figure} minutes`, edits: edit('minutes') },
+      { text: `${figure} hours`, edits: edit('hours') },
+      { text: `${figure} days`, edits: edit('days') },
+    ];
+    return { is: 'vague', fault: new Question(`In ${figure} what?`, ways, ['unit']) };
+  }
+  const match = cursor.take(p.vague);
+  if (match === null) return null;
+  const { rhythm: isRhythm, unit, often, wait: waits } = match.groups ?? {};
+  const name = (unit ?? often ?? 'day').replace(/s$/, '');
+  const offered =
+    isRhythm === undefined
+      ? waits === undefined
+        ? ['in 1 hour', 'tonight', 'tomorrow at 9']
+        : /^(?:hour|day|week|month)/.test(unit ?? '')
+          ? [`in 2 ${name}s`, `in 3 ${name}s`]
+          : ['in 5 minutes', 'in 10 minutes', 'in 30 minutes']
+      : [`every 2 ${name}s`, `every 3 ${name}s`];
+  const ways = offered.map((text) => ({ text, edits: [{ begin, end: cursor.at, text }] }));
+  return { is: 'vague', fault: new Question(isRhythm === undefined ? 'When?' : 'How often?', ways, ['time']) };
+}
+
+const SPAN_OFFERS = {
+  week: [
+    ['Monday', 'monday next week'],
+    ['Wednesday', 'wednesday next week'],
+    ['Friday', 'friday next week'],
+  ],
+  month: [
+    ['The 1st', 'the 1st of next month'],
+    ['The 15th', 'the 15th of next month'],
+    ['The last day', 'the last day of next month'],
+  ],
+  year: [['1 January', '1 january']],
+} as const;
+
+/** A whole span of days: the day in it is asked for. */
+function nextSpan(cursor: Cursor): Content | null {
+  const begin = cursor.begin();
+  const groups = cursor.take(patterns(cursor.language).nextSpan)?.groups;
+  if (groups === undefined) return null;
+  const span = groups['week'] === undefined ? (groups['month'] === undefined ? 'year' : 'month') : 'week';
+  const ways = SPAN_OFFERS[span].map(([text, words]) => ({ text, edits: [{ begin, end: cursor.at, text: words }] }));
+  const fault = new Question(`Which day of next ${span}?`, ways, ['day']);
+  return span === 'week' ? { is: 'week', fault } : { is: 'vague', fault };
+}
+
+/** `from 8 to 18`, `between 9 and 17`, `8-18`. */
+function hours(cursor: Cursor): Content | null {
+  const p = patterns(cursor.language);
+  const hasFrom = cursor.take(p.from) !== null;
+  const from = oneTime(cursor);
+  if (from === null || cursor.take(hasFrom ? p.between : p.to) === null) return null;
+  // "At 9 til 5 december" ends on a day.
+  if (cursor.attempt(daysAt) !== null) return null;
+  const to = oneTime(cursor);
+  // "At 9, 5-6 people" and "1-2" need more than figures.
+  const isClear = hasFrom || (to !== null && !(from.bare && to.bare));
+  return to === null || !isClear ? null : { is: 'hours', from, to };
+}
+
+/** Behind a rhythm of hours, two bare figures are hours too: `every 2 hours 8-18`. */
+function bareHours(cursor: Cursor): Content | null {
+  const from = oneTime(cursor);
+  if (from === null || cursor.take(patterns(cursor.language).to) === null) return null;
+  const to = oneTime(cursor);
+  return to === null ? null : { is: 'hours', from, to };
+}
+
+function minutesOf(cursor: Cursor): Content | null {
+  const p = patterns(cursor.language);
+  const named = cursor.take(p.onTheHour)?.groups;
+  if (named !== undefined)
+    return { is: 'minutes', minutes: [(named['half'] ?? named['half2']) === undefined ? 0 : 30] };
+  const past = cursor.take(p.minutesPast)?.groups;
+  const text = past === undefined ? cursor.take(p.minuteList)?.groups?.['minutes'] : past['minutes'];
+  if (text === undefined) {
+    const part = past?.['part'];
+    return part === undefined ? null : { is: 'minutes', minutes: [/quarter/.test(part) ? 15 : 30] };
+  }
+  const values = [...text.matchAll(/\d+/g)].map(Number);
+  if (values.some((value) => value > 59)) throw refusal('clock', 'no_such_time', 'An hour has the minutes 0 to 59.');
+  return { is: 'minutes', minutes: [...new Set(values)].sort((a, b) => a - b) };
+}
+
+function days(cursor: Cursor): Content | null {
+  const found = fromDays(cursor) ?? daysAt(cursor);
+  return found === null ? null : { is: 'days', ...found };
+}
+
+/** `from monday to friday` is a set of days rather than a start. */
+function fromDays(cursor: Cursor): ReturnType<typeof daysAt> {
+  return cursor.attempt((at) => {
+    if (at.take(patterns(at.language).from) === null) return null;
+    const found = daysAt(at);
+    return found?.days.kind === 'weekdays' && found.days.weekdays.length > 1 ? found : null;
+  });
+}
+
+function rhythm(cursor: Cursor): Content | null {
+  const begin = cursor.begin();
+  const found = rhythmAt(cursor);
+  const isAdverb = found !== null && found.days === null && !/\s/.test(cursor.text.slice(begin, cursor.at));
+  return found === null ? null : { is: 'rhythm', isAdverb, ...found };
+}
+
+function part(cursor: Cursor): Content | null {
+  const found = partAt(cursor);
+  return found === null ? null : { is: 'part', ...found };
+}
+
+function bound(cursor: Cursor): Content | null {
+  const found = boundAt(cursor);
+  return found === null ? null : { is: 'bound', bound: found };
+}
+
+/** The last number in "at 9, 5 pushups" is a time, or begins the text. */
+function askList(cursor: Cursor, [first, last, more]: readonly ClockTime[], before: readonly Piece[]): void {
+  if (before.some((piece) => piece.is === 'rhythm' && piece.promised?.count === 2)) return;
+  if (first === undefined || last?.bare !== true || more !== undefined || !cursor.has(WORD_BEHIND)) return;
+  const behind = new Cursor(cursor.text, cursor.language);
+  behind.at = cursor.at;
+  if (pieceAt(behind, [{ is: 'times', times: [first], begin: first.begin, end: last.end }]) !== null) return;
+  const said = cursor.text.slice(last.begin, last.end);
+  throw new Question(`Is the ${said} a time, or a part of the text?`, [
+    { text: 'A time', edits: [{ begin: last.end, end: last.end, text: ':' }] },
+    { text: 'Text', edits: [{ begin: first.end, end: last.begin, text: '\n' }] },
+  ]);
+}
+
+const WORD_BEHIND = /\s+\p{L}/uy;
+
+function times(cursor: Cursor, before: readonly Piece[]): Content | null {
+  const found = timesAt(cursor, takesHour(before, cursor));
+  if (found !== null) askList(cursor, found, before);
+  return found === null ? null : { is: 'times', times: found };
+}
+
+function policies(cursor: Cursor): Content | null {
+  const found = besideAt(cursor.text, cursor.at);
+  if (found === null) return null;
+  cursor.at = found.end;
+  return { is: 'policies', policies: found.policies };
+}
+
+/** Days, or days that come back, behind which a number is an hour. */
+function takesHour(before: readonly Piece[], cursor: Cursor): boolean {
+  const last = before.at(-1);
+  // In "on the 1st, 15" a day is counted on.
+  if (
+    last?.is === 'days' &&
+    last.days.kind === 'monthDays' &&
+    /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()))
+  )
+    return false;
+  const isTimed = before.some(({ is }) => is === 'times' || is === 'wait');
+  if (last === undefined || (isTimed && last.is !== 'days' && last.is !== 'rhythm')) return false;
+  if (
+    last.is === 'rhythm' &&
+    last.days?.kind === 'monthDays' &&
+    /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()))
+  )
+    return false;
+  if (last.is === 'rhythm')
+    return last.rhythm.kind === 'calendar' && (last.days !== null || last.rhythm.unit === 'day');
+  return last.is === 'days' || last.is === 'part';
+}
+
+/** A zone stands right behind a time, or behind days that have one. */
+function takesZone(before: readonly Piece[]): boolean {
+  const last = before.at(-1);
+  const isTimed = before.some(({ is }) => is === 'times' || is === 'hours' || is === 'part');
+  return last !== undefined && last.is !== 'zone' && isTimed && last.is !== 'bound';
+}
+
+function isElapsed(before: readonly Piece[]): boolean {
+  return before.some((piece) => piece.is === 'rhythm' && piece.rhythm.kind === 'elapsed');
+}
+
+const WORD_END = /[^\s,;:!?()]*/y;
+
+/** The piece at the cursor, behind those that stand before it. A number alone is one only where they make it a time. */
+export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null {
+  const begin = cursor.begin();
+  const readers: Array<(at: Cursor) => Content | null> = [
+    ...(before.length === 0 ? [] : [policies]),
+    rhythm,
+    ...(isElapsed(before) ? [minutesOf, bareHours] : []),
+    wait,
+    bound,
+    days,
+    hours,
+    vague,
+    nextSpan,
+    (at) => times(at, before),
+    ...(before.length === 0 ? [length] : []),
+    part,
+    ...(takesZone(before) ? [zone] : []),
+  ];
+  try {
+    const found = cursor.first(readers);
+    return found === null ? null : { begin, end: cursor.at, ...found };
+  } catch (error) {
+    if (!(error instanceof Question || error instanceof AppError)) throw error;
+    // What cannot be is at least one word long.
+    cursor.at = Math.max(cursor.at, begin);
+    cursor.take(WORD_END);
+    return { begin, end: cursor.at, is: 'vague', fault: error };
+  }
+}
+
+function zone(cursor: Cursor): Content | null {
+  const found = zoneAt(cursor);
+  return found === null ? null : { is: 'zone', ...found };
+}
+
+/** `30 minutes`, of which nothing says whether it is waited for or comes back; days and longer are no such length. */
+export function isShort(amount: Amount): boolean {
+  return amount.every(({ unit }) => isClock(unit));
+}

@@ -1,0 +1,131 @@
+import { zoneNamed } from '../../schedule/time/places.ts';
+import { zoneName } from '../../schedule/time/zone-name.ts';
+import { refusal } from '../faults.ts';
+import { compiled, words } from '../languages/compiled.ts';
+import type { Cursor } from './cursor.ts';
+
+const AREAS =
+  'africa|america|antarctica|arctic|asia|atlantic|australia|brazil|canada|chile|etc|europe|indian|mexico|pacific|us';
+const OFFSET = /\s*(?:in\s+)?(?:utc|gmt)\s*[+-]\s*\d{1,2}|\s*\+\d\d:\d\d|\s+-\d\d:\d\d/y;
+
+const patterns = compiled(({ words: w }) => ({
+  named: new RegExp(String.raw`\s*\(?(?:in\s+)?(?<name>(?:${AREAS})\/[\w+-]+(?:\/[\w+-]+)*)\)?(?:\s+${w.time})?`, 'yu'),
+  universal: words(String.raw`\(?(?:in\s+)?(?<name>utc|gmt)\)?(?:\s+${w.time})?`),
+  short: words(String.raw`(?:in\s+)?(?<name>[a-z]{1,4})(?:\s+${w.time})?`),
+  region: words(
+    String.raw`(?:in\s+)?(?:us\s+)?(?:pacific|eastern|central|mountain|atlantic|greenwich|indian?|european|standard|daylight|summer|winter)(?:\s+european)?(?:\s+(?:standard|daylight|summer|mean))?\s+time`,
+  ),
+  // One to three words, the longest name that is a place.
+  city: new RegExp(String.raw`\s*(?<in>in\s+)?(?<name>\p{L}[\p{L}.'-]*(?:\s\p{L}[\p{L}.'-]*){0,2})`, 'yu'),
+  time: words(String.raw`(?:${w.time})`),
+  end: /\s*(?:$|[,;:.!?()-])/y,
+}));
+
+/** Short names of zones, as people mean them. None of them is a zone of its own: most are used in several places. */
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  et: 'America/New_York',
+  ct: 'America/Chicago',
+  pt: 'America/Los_Angeles',
+  z: 'UTC',
+  est: 'America/New_York or Australia/Sydney',
+  edt: 'America/New_York',
+  cst: 'America/Chicago, Asia/Shanghai or America/Havana',
+  cdt: 'America/Chicago or America/Havana',
+  mst: 'America/Denver or America/Phoenix',
+  mdt: 'America/Denver',
+  pst: 'America/Los_Angeles or Asia/Manila',
+  pdt: 'America/Los_Angeles',
+  ist: 'Asia/Kolkata, Europe/Dublin or Asia/Jerusalem',
+  bst: 'Europe/London or Asia/Dhaka',
+  cet: 'Europe/Paris or Europe/Berlin',
+  cest: 'Europe/Paris or Europe/Berlin',
+  eet: 'Europe/Athens or Africa/Cairo',
+  eest: 'Europe/Athens',
+  jst: 'Asia/Tokyo',
+  kst: 'Asia/Seoul',
+  hkt: 'Asia/Hong_Kong',
+  msk: 'Europe/Moscow',
+  sgt: 'Asia/Singapore',
+  aest: 'Australia/Sydney or Australia/Brisbane',
+  aedt: 'Australia/Sydney',
+  acst: 'Australia/Adelaide or Australia/Darwin',
+  awst: 'Australia/Perth',
+  nzst: 'Pacific/Auckland',
+  nzdt: 'Pacific/Auckland',
+};
+
+export interface ZoneFound {
+  readonly zone: string;
+  /** `Madrid` with neither "in" nor "time", where text follows: it may begin the text. */
+  readonly isDoubtful: boolean;
+}
+
+/** Cities whose names are words of other things, when nothing says that a place is meant. */
+const OTHER_WORDS: ReadonlySet<string> = new Set(
+  'easter midway wake center troll knox casey davis nome reunion la rio major bear boise'.split(' '),
+);
+
+function placeAt(cursor: Cursor): ZoneFound | null {
+  const p = patterns(cursor.language);
+  const match = cursor.take(p.city);
+  if (match === null) return null;
+  const { name = '', in: said } = match.groups ?? {};
+  const begin = cursor.at - name.length;
+  const parts = name.split(' ');
+  for (let count = parts.length; count > 0; count -= 1) {
+    const place = parts
+      .slice(0, count)
+      .join(' ')
+      .replace(/[.'-]+$/, '');
+    const zone =
+      /^[a-z]{1,4}$/.test(place) && said === undefined && place !== 'rome' && place !== 'oslo'
+        ? null
+        : zoneNamed(place);
+    if (zone === null || place.includes('/')) continue;
+    cursor.at = begin + place.length;
+    const isTime = cursor.take(p.time) !== null;
+    if (said === undefined && !isTime && OTHER_WORDS.has(place)) return null;
+    return { zone, isDoubtful: said === undefined && !isTime && !cursor.has(p.end) };
+  }
+  return null;
+}
+
+/** A zone right behind a time, by its name or by a place in it. What looks like one and is none is refused with what to write. */
+export function zoneAt(cursor: Cursor): ZoneFound | null {
+  const p = patterns(cursor.language);
+  if (cursor.has(OFFSET)) {
+    throw refusal(
+      'zone',
+      'zone_offset',
+      'A distance from UTC is not a time zone, because clocks change; name the place.',
+    );
+  }
+  const named = cursor.take(p.named)?.groups?.['name'];
+  if (named !== undefined) {
+    const zone = zoneName(named);
+    if (zone !== null) return { zone, isDoubtful: false };
+    throw refusal('zone', 'unknown_zone', `"${named}" is not a time zone; write its IANA name, such as Europe/Madrid.`);
+  }
+  if (cursor.take(p.universal) !== null) return { zone: 'UTC', isDoubtful: false };
+  if (cursor.has(p.region)) {
+    throw refusal(
+      'zone',
+      'region_time',
+      'Such a name holds for several places, whose clocks change at different times; name one.',
+    );
+  }
+  return cursor.attempt(placeAt) ?? refuseShortName(cursor);
+}
+
+function refuseShortName(cursor: Cursor): null {
+  const before = cursor.at;
+  const short = cursor.take(patterns(cursor.language).short)?.groups?.['name'] ?? '';
+  cursor.at = before;
+  const places = Object.hasOwn(SHORT_NAMES, short) ? SHORT_NAMES[short] : undefined;
+  if (places === undefined) return null;
+  throw refusal(
+    'zone',
+    'short_zone',
+    `${short.toUpperCase()} does not name one place and its changes of the clock; write ${places}.`,
+  );
+}

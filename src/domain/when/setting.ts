@@ -1,0 +1,42 @@
+import type { Language } from './languages/language.ts';
+
+/** Parts of the day that name an hour by themselves. */
+export type PartOfDay = 'morning' | 'noon' | 'afternoon' | 'evening' | 'tonight' | 'midnight';
+
+/** The context in which words are read: words such as "tomorrow" mean nothing without it. */
+export interface Setting {
+  readonly timezone: string;
+  readonly now: number;
+  /** The language of whoever writes, such as `en`; English is read in every case. */
+  readonly language?: string | undefined;
+  /** The order of 3/4/2026 where it is known. */
+  readonly slashes?: 'dmy' | 'mdy' | undefined;
+  /** Hours that this chat gives to parts of the day, in minutes since midnight. */
+  readonly parts?: Partial<Readonly<Record<PartOfDay, number>>> | undefined;
+  /** Languages that are tried out beside those that are shipped. */
+  readonly languages?: readonly Language[] | undefined;
+}
+
+const HOURS: Readonly<Record<PartOfDay, number>> = {
+  morning: 9 * 60,
+  noon: 12 * 60,
+  afternoon: 15 * 60,
+  evening: 19 * 60,
+  tonight: 20 * 60,
+  midnight: 0,
+};
+
+export function hourOfPart(part: PartOfDay, { parts }: Setting): number {
+  return parts?.[part] ?? HOURS[part];
+}
+
+export type AssumedWhat = 'hour' | 'day' | 'part' | 'passed' | 'date' | 'kind' | 'spelling';
+
+/** A part that was not said, and was assumed. */
+export interface Assumed {
+  readonly what: AssumedWhat;
+  /** As short as on a button: `15:00`, `Wed 26 Nov`. */
+  readonly text: string;
+  /** The other reading: the words of its button, and the whole text, written so that it is read that way. */
+  readonly other: { readonly text: string; readonly when: string } | null;
+}

@@ -1,0 +1,261 @@
+import type { Schedule } from '../schedule/schedule.ts';
+import type { AskedPolicies } from './beside.ts';
+import { Question, type Way } from './faults.ts';
+import { type Chosen, chosenIn, type Line } from './find.ts';
+import { languagesOf } from './languages/compiled.ts';
+import type { Language } from './languages/language.ts';
+import { suspectIn, type Leftover, type Suspect } from './leftover.ts';
+import { machineRead } from './machine.ts';
+import { type Manners, mannersAt, politeless } from './manners.ts';
+import { meaningOf } from './meaning/meaning.ts';
+import { planOf } from './meaning/plan.ts';
+import type { Note, Reading } from './meaning/reading.ts';
+import { plainLine } from './pieces/cursor.ts';
+import type { Setting } from './setting.ts';
+
+/** What a text says: its time, and what is left of it. */
+export interface WordsRead {
+  readonly schedule: Schedule;
+  readonly words: string;
+  readonly text: string;
+  readonly policies: AskedPolicies;
+  readonly notes: readonly Note[];
+  readonly forWhom: string | null;
+}
+
+/** So many letters are looked at from the beginning of a line, and as many from its end. */
+const WINDOW = 300;
+
+/** Small letters of one line, in its place among all that was written; the middle of a long line is not looked at. */
+function lineOf(whole: string, begin: number, language: Language): Line {
+  const newline = whole.indexOf('\n', begin);
+  const end = newline === -1 ? whole.length : newline;
+  const plain = plainLine(unlinked(whole.slice(begin, end)));
+  const isLong = plain.length > 2 * WINDOW;
+  const seen = isLong
+    ? `${plain.slice(0, WINDOW)}${'\0'.repeat(plain.length - 2 * WINDOW)}${plain.slice(-WINDOW)}`
+    : plain;
+  // The end of the line stands behind it: "urgent" counts there.
+  return { plain: `${'\0'.repeat(begin)}${seen}${newline === -1 ? '' : '\n'}`, begin, end, language };
+}
+
+/** Addresses of pages and people hold figures that are no times. */
+function unlinked(line: string): string {
+  return line.slice(0, 2 * WINDOW).includes('://') || line.includes('@')
+    ? line.replaceAll(/\S*(?:[a-z]:\/\/|\w@\w+\.[a-z])\S*/gi, (link) => '\0'.repeat(link.length))
+    : line;
+}
+
+/** Reads in the language of the setting, and then in English. */
+export function wordsRead(whole: string, setting: Setting): WordsRead | null {
+  for (const language of languagesOf(setting.language, setting.languages)) {
+    const found = readIn(whole, language, setting);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function readIn(whole: string, language: Language, setting: Setting): WordsRead | null {
+  const manners = mannersAt(whole, 0, language);
+  const machine = machineRead(whole, manners.end, setting);
+  if (machine !== null) {
+    const { schedule, end } = machine;
+    const line = lineOf(whole, manners.end, language);
+    const text = politeless(whole.slice(end), manners.reminds, language);
+    askLeftover(
+      { line, whole, spans: [{ begin: manners.end, end }], isSeries: true, endsBare: false, endsOpen: false },
+      null,
+    );
+    return {
+      schedule,
+      words: whole.slice(manners.end, end).trim(),
+      text,
+      policies: {},
+      notes: [],
+      forWhom: manners.forWhom,
+    };
+  }
+  const first = lineOf(whole, manners.end, language);
+  const chosen = chosenIn(first);
+  if (chosen !== null) return readChosen({ chosen, line: first, whole, manners, setting });
+  const lastAt = whole.lastIndexOf('\n') + 1;
+  if (lastAt === 0) return null;
+  const line = lineOf(whole, lastAt, language);
+  const last = chosenIn(line);
+  return last === null || !last.runs.some(({ isTail }) => isTail)
+    ? null
+    : readChosen({ chosen: last, line, whole, manners, setting });
+}
+
+interface Choice {
+  readonly chosen: Chosen;
+  readonly line: Line;
+  readonly whole: string;
+  readonly manners: Manners;
+  readonly setting: Setting;
+}
+
+function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRead {
+  const { pieces, runs } = chosen;
+  const spans = runs.map((run) => ({ begin: led(whole, manners.end, run.begin), end: run.end }));
+  const words = spans.map(({ begin, end }) => whole.slice(begin, end).trim()).join(' ');
+  const text = textOf(whole, spans, manners, line.language);
+  try {
+    const plan = planOf(pieces);
+    const reading: Reading = {
+      setting: { ...setting, timezone: plan.timezone ?? setting.timezone },
+      whole,
+      text,
+      notes: [],
+    };
+    const schedule = meaningOf(plan, reading);
+    const isSeries = schedule.kind !== 'once';
+    // "At 14 morning run" cannot be in the morning.
+    const endsOpen = !/(?:^|\D)(?:1[3-9]|2\d|0\d?)(?:[:.h]\d\d)?$|[ap]\.?m\.?$/i.test(words);
+    const endsBare = /(?:^|\s|@)\d{1,2}$|\d\s*(?:h|hours?)$/i.test(words);
+    const found = { schedule, words, text, policies: plan.policies, notes: reading.notes, forWhom: manners.forWhom };
+    if (plan.doubtfulZone !== null) askZone(plan.doubtfulZone, whole, words);
+    if (chosen.isOpen) {
+      const asTime = askLeftover({ line, whole, spans, isSeries, endsBare, endsOpen }, { ...found, setting });
+      return asTime ?? found;
+    }
+    return found;
+  } catch (error) {
+    if (error instanceof Question && error.sofar === '') error.sofar = words;
+    throw error;
+  }
+}
+
+/** A preposition that stands before the time goes with it: "by 5pm", "for friday". */
+const LEADS = /(?:^|\s)(?:by|on|at)\s+$|^(?:for|about)\s+$/i;
+
+function led(whole: string, from: number, begin: number): number {
+  const lead = LEADS.exec(whole.slice(Math.max(from, begin - 12), begin))?.[0];
+  return lead === undefined ? begin : begin - lead.trimStart().length;
+}
+
+/** `standup at 9 Rome flight`: the place is a zone, or the text. */
+function askZone({ begin, end }: Span, whole: string, sofar: string): never {
+  const place = whole.slice(begin, end).trim();
+  const question = new Question(`Is ${place} the time zone, or a part of the text?`, [
+    { text: `${place} time`, edits: [{ begin: end, end, text: ' time' }] },
+    { text: 'Text', edits: [{ begin, end: begin, text: '\n' }] },
+  ]);
+  question.sofar = sofar;
+  throw question;
+}
+
+/** The pieces of text between the times, joined. */
+function textOf(whole: string, spans: readonly Span[], manners: Manners, language: Language): string {
+  const parts: string[] = [];
+  let from = manners.end;
+  for (const { begin, end } of spans) {
+    parts.push(whole.slice(from, begin));
+    from = end;
+  }
+  const [head = '', ...rest] = [...parts, whole.slice(from)];
+  const joined = rest.reduce((text, part) => {
+    const before = withoutMarks(text);
+    if (before === '') return part;
+    return `${before}${/^\s*\n/.test(part) ? '\n' : ' '}${part.replace(/^[\s,;:)]+/, '')}`;
+  }, head);
+  return politeless(withoutEnd(joined, spans.at(-1)?.end === whole.length), manners.reminds, language);
+}
+
+/** Without the comma or the dash before the time. By hand, because a pattern would look at a long row of dashes again and again. */
+function withoutMarks(text: string): string {
+  let end = text.length;
+  while (end > 0 && /[\s,;:(–—-]/u.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+function withoutEnd(text: string, isLast: boolean): string {
+  return isLast ? withoutMarks(text) : text;
+}
+
+interface Span {
+  readonly begin: number;
+  readonly end: number;
+}
+
+interface Left {
+  readonly line: Line;
+  readonly whole: string;
+  readonly spans: readonly Span[];
+  readonly isSeries: boolean;
+  readonly endsBare: boolean;
+  readonly endsOpen: boolean;
+}
+
+function leftoversOf({ line, spans }: Left): readonly Leftover[] {
+  const { plain: text, begin, end } = line;
+  const edges = [begin, ...spans.flatMap((span) => [span.begin, span.end]), end];
+  return Array.from({ length: spans.length + 1 }, (_none, index) => ({
+    text,
+    begin: edges[2 * index] ?? begin,
+    end: edges[2 * index + 1] ?? end,
+    isBehind: index > 0,
+    isBefore: index < spans.length,
+  }));
+}
+
+const MARKED = /^\s*(?:[:;!?]+|\.+(?!\d)|-+(?=\s|$))/;
+
+/**
+ * The second look at what is left as text. What looks like time there is asked about: as a part of the time, where it can be
+ * one, or as text. Where it changes nothing it is read as time.
+ */
+function askLeftover(left: Left, found: (WordsRead & { readonly setting: Setting }) | null): WordsRead | null {
+  for (const leftover of leftoversOf(left)) {
+    if (leftover.isBehind && MARKED.test(left.line.plain.slice(leftover.begin, leftover.end))) continue;
+    const suspect = suspectIn(leftover, left);
+    if (suspect !== null) throw leftQuestion(suspect, left, found);
+  }
+  return null;
+}
+
+function timeOf(spans: readonly Span[], { plain }: Line): string {
+  return spans.map(({ begin, end }) => plain.slice(begin, end).trim()).join(' ');
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+function leftQuestion(
+  { begin, end, isDangling }: Suspect,
+  { whole, spans, line }: Left,
+  found: WordsRead | null,
+): Question {
+  const said = whole.slice(begin, end).trim();
+  if (isDangling) {
+    const at = { begin: line.begin, end: line.begin };
+    const ways = [timeOf(spans, line), 'in 1 hour', 'tonight', 'tomorrow at 9'].map((text) => ({
+      text: capital(text),
+      edits: [{ ...at, text: `${text}\n` }],
+    }));
+    return new Question('When should it come?', ways, ['time']);
+  }
+  if (/^(?:at|@)$/i.test(said)) {
+    const ways = ['9:00', '12:00', '18:00'].map((text) => ({ text, edits: [{ begin: end, end, text: ` ${text}` }] }));
+    return new Question('At what time?', ways, ['time']);
+  }
+  const time = spans.map((span) => whole.slice(span.begin, span.end).trim()).join(' ');
+  const outside = [
+    { begin: line.begin, end: line.begin, text: `${time}\n` },
+    ...spans.map((span) => ({ ...span, text: '' })),
+  ];
+  const asText: Way = { text: `“${said}” is text`, edits: outside };
+  const asTime: Way = {
+    text: `“${said}” is time`,
+    reads: said,
+    edits: [
+      { begin: line.begin, end: line.begin, text: `${time} ${said}\n` },
+      ...spans.map((span) => ({ ...span, text: '' })),
+      { begin, end, text: '' },
+    ],
+  };
+  const question = new Question(`Does “${said}” belong to the time, or to the text?`, [asTime, asText]);
+  question.sofar = found?.words ?? time;
+  return question;
+}

@@ -1,0 +1,133 @@
+import type { DeliveryKind } from '../../domain/delivery.ts';
+import type { View } from '../../domain/shown.ts';
+import type { Script } from '../engine/engine.ts';
+import { allOf, int, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { insert, run, update } from '../engine/statements.ts';
+import { cardLane, madeLane, standingLane } from './lanes.ts';
+
+/**
+ * Messages of ours that tell how something stands: the pinned card of a task, the one where it was made, and words about what
+ * is to be done. Whatever changes the task says here that they are to be drawn anew.
+ */
+
+interface Standing {
+  readonly id: string;
+  readonly kind: string;
+  readonly taskId: string;
+  readonly chatId: string;
+  readonly deliveryId: string;
+}
+
+/** Another message that tells the same takes the place of the one before. */
+function* stand(row: Standing, at: number): Script<void> {
+  yield* insert(
+    'standing',
+    { ...row, createdAt: at },
+    raw(`on conflict (id) do update set chat_id = excluded.chat_id, delivery_id = excluded.delivery_id,
+      due_at = null, drawn_at = null, print = null, created_at = excluded.created_at`),
+  );
+}
+
+type OfTask = Pick<Standing, 'taskId' | 'chatId' | 'deliveryId'>;
+
+export function standAsCard(of: OfTask, at: number): Script<void> {
+  return stand({ ...of, id: cardLane(of.taskId), kind: 'card' }, at);
+}
+
+/** The message in which the task was made. */
+export function standWhereMade(of: OfTask, at: number): Script<void> {
+  return stand({ ...of, id: madeLane(of.taskId), kind: 'card' }, at);
+}
+
+/** Words that are over one day. Every other word tells of what was, and stays true. */
+const standingWords: ReadonlySet<View['view']> = new Set([
+  'escalated',
+  'autoPaused',
+  'blocked',
+  'fallback',
+  'notRenamed',
+  'inDoubt',
+  'missed',
+]);
+
+/** Notes words that are over one day, as they are put into the outbox. */
+export function* standAsWord(
+  part: {
+    readonly id: string;
+    readonly taskId: string | null;
+    readonly chatId: string;
+    readonly kind: DeliveryKind;
+    readonly edits?: number | null;
+    readonly content: object;
+  },
+  at: number,
+): Script<void> {
+  const { id, taskId, chatId, content } = part;
+  const view = 'view' in content ? (content as View).view : null;
+  if (part.kind !== 'notice' || taskId === null || view === null || (part.edits ?? null) !== null) return;
+  if (standingWords.has(view)) yield* stand({ id: standingLane(id), kind: view, taskId, chatId, deliveryId: id }, at);
+}
+
+/* ---- when they are to be drawn anew ---- */
+
+/** Whoever has pressed a button is answered first, and changes that follow at once gather in one drawing. */
+const waitMs = 20_000;
+/** After a change by which people decide; more of them in a row are one drawing. */
+const againMs = raw('60000');
+/** A run of a task that goes on changes no more than its card tells the time of; every other one was asked for by somebody. */
+const afterRunMs = raw(`(case when exists (select 1 from tasks t where t.id = standing.task_id and t.state = 'active')
+  then 3600000 else 60000 end)`);
+
+/** After the pause that is owed to the last drawing; the earlier of two instants holds, so changes gather in one drawing. */
+function* owe(whose: Sql, now: number, afterMs: Sql): Script<void> {
+  const soon = now + waitMs;
+  // What was drawn by a clock that was ahead owes no pause.
+  const at = sql`case when drawn_at <= ${now} and drawn_at + ${afterMs} > ${soon} then drawn_at + ${afterMs} else ${int(soon)} end`;
+  yield* update('standing', { dueAt: at }, allOf(whose, sql`(due_at is null or due_at > ${at})`));
+}
+
+/** Something has changed by which people decide. Pinned cards that are on their way already are left out. */
+export function* redrawSoon(taskIds: readonly string[], now: number, underWay: readonly string[] = []): Script<void> {
+  if (taskIds.length === 0) return;
+  const others = underWay.length === 0 ? undefined : sql`id not in ${list(underWay.map(cardLane))}`;
+  yield* owe(allOf(sql`task_id in ${list(taskIds)}`, others), now, againMs);
+}
+
+/** Trouble of a chat is over, and so may be the words about it. */
+export function* redrawWords(chatId: string, now: number): Script<void> {
+  const ofChat = sql`kind in ('blocked', 'fallback', 'notRenamed', 'inDoubt') and task_id in (select t.id from tasks t where t.chat_id = ${chatId})`;
+  yield* owe(ofChat, now, againMs);
+}
+
+export function* redrawAfterRuns(of: readonly (string | null)[], now: number): Script<void> {
+  const cards = of.filter((taskId) => taskId !== null).map(cardLane);
+  if (cards.length > 0) yield* owe(sql`id in ${list(cards)}`, now, afterRunMs);
+}
+
+/* ---- what they show ---- */
+
+/** The drawing of a part, as it has arrived: in its own lane, or as the word that it is. */
+export function* notePrint(deliveryId: string, print: string, at: number): Script<void> {
+  yield* update(
+    'standing',
+    { drawnAt: at, print },
+    sql`id in (${standingLane(deliveryId)}, (select d.lane from deliveries d where d.id = ${deliveryId}))`,
+  );
+}
+
+/** A message that is gone tells nothing any more. */
+export function* forgetStanding(deliveryId: string): Script<void> {
+  yield* run(sql`delete from standing where id = (select d.lane from deliveries d where d.id = ${deliveryId})`);
+}
+
+/** A question is answered in its place, in words that name who did. */
+export function* forgetAnswered(address: string, messageId: number): Script<void> {
+  yield* run(sql`delete from standing where kind = 'inDoubt' and task_id in (
+      select d.task_id from deliveries d where d.platform_chat_id = ${address} and d.message_id = ${messageId})
+    and delivery_id in (
+      select d.id from deliveries d where d.platform_chat_id = ${address} and d.message_id = ${messageId})`);
+}
+
+export function* forgetStandingOf(taskId: string): Script<void> {
+  yield* run(sql`delete from standing where task_id = ${taskId}`);
+}

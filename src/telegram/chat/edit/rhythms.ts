@@ -1,0 +1,97 @@
+import type { TaskPatch } from '../../../app/tasks/edit.ts';
+import { AppError } from '../../../domain/errors.ts';
+import { combined, leavingOutAs } from '../../../domain/schedule/combine.ts';
+import { piecesOf, withoutException, withoutMoment, withoutRhythm } from '../../../domain/schedule/pieces.ts';
+import { exceptionWords, inputOf, type Schedule } from '../../../domain/schedule/schedule.ts';
+import type { Drawn } from '../../../domain/shown.ts';
+import type { Task } from '../../../domain/task.ts';
+import { readTime } from '../../../domain/when/asked.ts';
+import { triedTo } from '../kit/answers.ts';
+import { taskName } from '../kit/card.ts';
+import { capital, moment, scheduleText, settingOf, telling } from '../kit/clock.ts';
+import { button, dataOf, shortId } from '../kit/press.ts';
+import { drawn, oneLine } from '../kit/rich.ts';
+import { whatIsWrongWithTime } from '../new-task/preview.ts';
+import { texts } from '../texts.ts';
+import { isRepeating, type Retimed } from './retiming.ts';
+
+/** The rhythms and exceptions of a task, one by one: each has a button that takes it back, and words add more. */
+
+const itemsShown = 12;
+
+interface Item {
+  /** Tells one item from the others, so that a button that is older than a change hits nothing else. */
+  readonly key: string;
+  readonly words: string;
+  readonly left: () => Schedule | null;
+}
+
+function itemsOf({ schedule }: Task, now: number): readonly Item[] {
+  const setting = settingOf({ schedule }, now);
+  const { rhythms, moments, exceptions } = piecesOf(schedule, now);
+  const several = rhythms.length > 1 ? rhythms : [];
+  return [
+    ...several.map((rhythm, index) => {
+      const words = scheduleText(rhythm, now);
+      return { key: keyOf(words), words, left: () => withoutRhythm(schedule, index) };
+    }),
+    ...moments.map((at) => {
+      const words = texts.rhythms.also(moment(at, setting));
+      return { key: keyOf(String(at)), words, left: () => withoutMoment(schedule, at) };
+    }),
+    ...exceptions.map((exception) => {
+      const words = texts.rhythms.not(exceptionWords(exception, telling(setting)));
+      return { key: keyOf(JSON.stringify(exception)), words, left: () => withoutException(schedule, exception) };
+    }),
+  ];
+}
+
+/** A short name for a text, as long as a button has room for. */
+function keyOf(text: string): string {
+  let hash = 0;
+  for (const char of text) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) >>> 0;
+  return hash.toString(36);
+}
+
+export function rhythmMenu(task: Task, now: number): Drawn {
+  const { rhythms, button: words } = texts;
+  const id = shortId(task.id);
+  const items = itemsOf(task, now);
+  const rows = items
+    .slice(0, itemsShown)
+    .map(({ key, words: item }) => [button(rhythms.remove(oneLine(item, 50)), dataOf('fieldset', id, 'days', key))]);
+  const runs = `${scheduleText(task.schedule, now)} (${task.schedule.timezone})`;
+  return drawn(
+    rhythms.menu(taskName(task), { runs: capital(runs), number: task.number, isPlain: items.length === 0 }),
+    [...rows, [button(words.back, dataOf('edit', id))]],
+  );
+}
+
+/** What a button of the menu takes back; null where that is gone. */
+export function withoutItem(task: Task, key: string, now: number): TaskPatch | null {
+  const left = isRepeating(task)
+    ? itemsOf(task, now)
+        .find((item) => item.key === key)
+        ?.left()
+    : null;
+  return left === null || left === undefined ? null : { schedule: inputOf(left) };
+}
+
+const exceptLead = /^(?:(?:but\s+)?(?:except|excluding|not|never|without)\b|no\s+(?=\p{L}+days?\b))/iu;
+const alsoLead = /^(?:and\s+)?(?:also|additionally|plus)\s+/iu;
+
+/** `except 24 december`, `not on sundays`, `also saturdays at 11`; null for other words. */
+export async function pieced(task: Task, words: string, now: number): Promise<Retimed | null> {
+  const isExcept = exceptLead.test(words);
+  if (!(isExcept || alsoLead.test(words)) || !isRepeating(task)) return null;
+  const { schedule } = task;
+  const setting = { timezone: schedule.timezone, now };
+  const phrase = isExcept ? `every day at 9:00 ${words}` : words.replace(alsoLead, '');
+  const read = await triedTo(async () => {
+    const { schedule: other, text } = readTime(phrase, setting);
+    if (text !== '') throw new AppError('invalid_schedule', texts.rhythms.leftOver(oneLine(text, 60)));
+    const all = isExcept ? leavingOutAs(schedule, other, now) : combined([schedule, other], {}, setting);
+    return inputOf(all);
+  });
+  return 'refusal' in read ? whatIsWrongWithTime(read.refusal) : { patch: { schedule: read.made } };
+}

@@ -1,0 +1,40 @@
+import { afterEach, expect, it } from 'vitest';
+import { ada, lab, stopBots, type Bot } from './bot.ts';
+import { aTalkingBot, made } from './dialogue.ts';
+
+afterEach(stopBots);
+
+/** Links in a message, as it stands now. */
+function linksIn(bot: Bot, message: Parameters<Bot['now']>[0]): readonly (string | undefined)[] {
+  return bot.now(message).entities.flatMap((entity) => ('url' in entity ? [entity.url] : []));
+}
+
+/** The answer to the command, beside the result. */
+async function started(bot: Bot, chat: number, words: string) {
+  const answer = (await bot.say('ada', chat, words)).find(({ text }) => text.startsWith('Started #1'));
+  if (answer === undefined) throw new Error(`no answer to: ${words}`);
+  return answer;
+}
+
+it('is answered with the way to the topic: at once, or as soon as the first run has made it', async () => {
+  const bot = await aTalkingBot();
+  await made(bot, ['ada', lab], 'every day at 12 Lunch');
+  const first = await started(bot, lab, '/run lunch');
+  const [topic] = bot.world.topics(lab).filter(({ name }) => name === 'Lunch');
+  const url = `https://t.me/c/${String(lab).slice(4)}/${topic?.threadId}`;
+  expect(bot.now(first).text).toBe('Started #1 Lunch. The result comes in its topic.');
+  expect(linksIn(bot, first)).toEqual([url]);
+  const edits = () => bot.world.calls(0, 10_000).filter(({ method }) => method === 'editMessageText').length;
+  const before = edits();
+  const second = await started(bot, lab, '/run 1');
+  expect(linksIn(bot, second)).toEqual([url]);
+  expect(edits()).toBe(before);
+});
+
+it('in a private chat, where no link leads to a topic, is left as it is', async () => {
+  const bot = await aTalkingBot();
+  await made(bot, ['ada', ada], 'every day at 12 Lunch');
+  const answer = await started(bot, ada, '/run lunch');
+  expect(linksIn(bot, answer)).toEqual([]);
+  expect(bot.now(answer).text).toBe('Started #1 Lunch. The result comes in its topic.');
+});

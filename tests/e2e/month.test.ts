@@ -59,7 +59,7 @@ it(
     await say(story, 'ada', '/skip #3', {});
     await say(story, 'ada', '/pause all until 2026-10-23');
     await until(story, '2026-10-23 12:00');
-    await say(story, 'ben', '/new every day at 2:30 Look at the oven');
+    await say(story, 'ben', '/new every day at 02:30 Look at the oven');
     await press(story, 'ben', 'Create');
     await until(story, '2026-10-24 09:31');
     await say(story, 'ada', '/edit text Piano lesson at 10, bring the red book', { topic: 'Piano' });
@@ -103,7 +103,7 @@ it(
     await until(story, '2026-10-13 09:45');
     await until(story, '2026-10-16 16:20');
     await press(story, 'ada', 'Deliver');
-    await say(story, 'ada', '/new every day at 4:00 Are last night’s backups there?');
+    await say(story, 'ada', '/new every day at 04:00 Are last night’s backups there?');
     await press(story, 'ada', 'Create');
     await say(story, 'ada', '/edit #3 missed ask');
     await say(story, 'ada', '/edit #3 ack every 30 minutes 2 times');

@@ -33,7 +33,8 @@ function leaks(told: readonly string[], steps: readonly string[]): readonly stri
       .match(/[a-z]+/g),
   );
   const plain = told.join('\n').match(/(?<![\p{L}/])[a-z]{3,}(?!\p{L})/giu) ?? [];
-  return [...new Set(plain)].filter((word) => !written.has(lower(word)) && !known.has(lower(word)));
+  const isKnown = (word: string) => [word, word.replace(/s$/, '')].some((one) => written.has(one) || known.has(one));
+  return [...new Set(plain)].filter((word) => !isKnown(lower(word)));
 }
 
 /** A phone shows no more of a button. */

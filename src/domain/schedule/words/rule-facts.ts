@@ -4,9 +4,8 @@ import { nextPeriodWall } from '../rrule/periods.ts';
 import type { Recurrence, Rule } from '../rrule/recurrence.ts';
 import { DAY_MS, dayOfWall, secondOfDayOf } from '../time/calendar.ts';
 import { resolveShifted, toWall } from '../time/zone.ts';
-import { yearDates } from './cron-facts.ts';
+import { listFacts, timesFacts, yearDates } from './cron-facts.ts';
 import type { DayFacts, DayMoment, DayPart, Exception, Rhythm, Span, TimeFacts, Unit } from './facts.ts';
-import { listFacts, timesFacts } from './times.ts';
 import { runsOf } from './words.ts';
 
 const UNITS: Readonly<Record<RruleParts['frequency'], Unit>> = {

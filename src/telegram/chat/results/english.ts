@@ -56,6 +56,7 @@ export const noticeTexts = {
   over: {
     resumed: (name: string, at: string): string => `Resumed by ${name}, ${at}`,
     goesOn: 'Not paused any more',
+    notAsked: 'Over: nobody needs to answer this any more',
     deleted: 'Deleted',
     nothingWaits: 'Over: nothing waits for this any more',
     atHome: 'Over: results come in the topic again',

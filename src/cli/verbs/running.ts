@@ -1,3 +1,4 @@
+import { urlOf } from '../../domain/thread.ts';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage, exitCodes, interrupted, type ExitCode } from '../faults.ts';
 import { sentence, shown, toned, type Column } from '../layout.ts';
@@ -139,8 +140,8 @@ function startedWords({ task, task_run: { run_id: runId, status, reason } }: Ran
 /** The way to the topic in which the result comes; none before the first run, and in a private chat. */
 function topicOf({ delivery_target: target }: RanNow['task']): string | null {
   const { chat_id: chat, message_thread_id: topic } = target?.route ?? {};
-  const group = /^-100(\d+)$/.exec(chat ?? '')?.[1];
-  return group === undefined || topic === undefined ? null : `The result comes in https://t.me/c/${group}/${topic}`;
+  const url = urlOf(chat, topic);
+  return url === null ? null : `The result comes in ${url}`;
 }
 
 async function waitedTold(session: Session, answer: RanNow, pace: Pace): Promise<Told> {

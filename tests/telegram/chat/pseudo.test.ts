@@ -9,7 +9,7 @@ const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'Asia/Kolkata', 'As
 
 /** Names, what people type, and the faults of templates, which are those of Liquid. */
 const typed =
-  'Team message digest echo minutes min hour hours title remove text Water the plants name monday thursday something nag private quiet members admins output not closed line col';
+  'Team message digest echo minutes min hour hours fridays title remove text Water the plants name monday thursday something nag private quiet members admins output not closed line col';
 
 /**
  * Rooms below the chat whose sentences are English in every language so far: the reader of plain words, the descriptions of

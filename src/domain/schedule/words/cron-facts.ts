@@ -2,6 +2,7 @@ import { type CronFields, EVERY_WEEK } from '../cron-fields.ts';
 import type { OrdinalDay } from '../rrule/parts.ts';
 import type { DayFacts, DayPart, Rhythm } from './facts.ts';
 import { timesFacts } from './times.ts';
+import { runsOf } from './words.ts';
 
 const EVERY_MONTH = 0xfff;
 /** More dates of the year than these are better told as days and months. */
@@ -34,7 +35,9 @@ function monthDayPart({ days, lastDay, lastWeekday, nearestWeekdays }: CronField
 
 /** Days and months that make a few dates of the year. */
 export function yearDates(days: readonly number[], months: readonly number[]): DayPart | null {
-  const count = days.length * months.length;
+  // Days that follow each other are told as one.
+  const shown = runsOf(days).map(({ first, last }) => (last - first >= 2 ? 1 : last - first + 1));
+  const count = shown.reduce((sum, each) => sum + each, 0) * months.length;
   return count === 0 || count > DATES_SHOWN_MAX || days.some((day) => day < 0) ? null : { is: 'dates', days, months };
 }
 

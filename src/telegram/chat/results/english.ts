@@ -56,6 +56,7 @@ export const noticeTexts = {
   over: {
     resumed: (name: string, at: string): string => `Resumed by ${name}, ${at}`,
     goesOn: 'No longer paused',
+    notAsked: 'Over: nobody needs to answer this any more',
     deleted: 'Deleted',
     nothingWaits: 'Over: nothing is waiting any more',
     atHome: 'Over: results arrive in the topic again',

@@ -15,7 +15,7 @@ function digests(bot: Bot): string[] {
   const topic = topicCalled(bot, 'Digest');
   return topic === 0
     ? []
-    : bot.texts(lab, topic).filter((text) => /^(?:Coming|Not done|Failed|Waiting|Put off|Ran|There)/.test(text));
+    : bot.texts(lab, topic).filter((text) => /^(?:Coming|Not done|Failed|Waiting|Snoozed|Ran|There)/.test(text));
 }
 
 describe('/digest', () => {
@@ -37,7 +37,7 @@ describe('/digest', () => {
         '10:00 #1 Stand up',
         '12:00 #3 {{ context.nothing }}',
         '',
-        'Put off',
+        'Snoozed',
         '09:30 #1 Stand up',
         '',
         'Paused',

@@ -1,5 +1,6 @@
 import { settingsOf, type DateStyle } from '../../domain/chat-settings.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import { englishForms } from '../../domain/schedule/words/forms.ts';
 import { staleSince } from '../../domain/task.ts';
 import type { ChatFacts, ChatNews } from '../ports/chat-facts.ts';
 import type { ChatStore } from '../ports/chats.ts';
@@ -8,6 +9,8 @@ import { upcoming } from '../tasks/upcoming.ts';
 import { momentsIn } from '../why/moments.ts';
 import type { Action, Job, Outcome } from './action.ts';
 import { refuseUnknown } from './message.ts';
+
+const { plural } = englishForms;
 
 /** The first digest looks back so far, and so does one whose last one is nowhere to be found. */
 const firstLookMs = DAY_MS;
@@ -70,7 +73,7 @@ function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): stri
       more: moreComing,
     }),
     group('Stale', stale, { line: (one) => `${named(one)}, since ${moments.full(minuteOf(one.at))}` }),
-    group('Put off', snoozed, { line: (one) => `${moments.beside(minuteOf(one.at), now)} ${named(one)}` }),
+    group('Snoozed', snoozed, { line: (one) => `${moments.beside(minuteOf(one.at), now)} ${named(one)}` }),
     group('Paused', paused, { line: named }),
     group('Ran', ran, { line: (one) => `${named(one)}${times(one.count)}${doneWord(one)}` }),
   ];
@@ -94,11 +97,11 @@ function named({ number, title }: { readonly number: number; readonly title: str
 }
 
 function laterWord(later: number): string {
-  return later === 0 ? '' : `, and ${later} more ${later === 1 ? 'time' : 'times'}`;
+  return later === 0 ? '' : plural(later, { one: ', and {n} more time', other: ', and {n} more times' });
 }
 
 function times(count: number): string {
-  return count === 1 ? '' : `, ${count} times`;
+  return count === 1 ? '' : plural(count, { other: ', {n} times' });
 }
 
 function doneWord({ done, notDone }: DigestFacts['succeeded'][number]): string {

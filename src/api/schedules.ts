@@ -29,7 +29,8 @@ const rrule = strict({
   ...foreign,
   kind: z.literal('rrule'),
   rrule: z.string().meta({
-    description: 'A recurrence rule of RFC 5545.',
+    description:
+      'A recurrence rule of RFC 5545, or its lines: DTSTART, up to 24 RRULE (several rhythms), EXRULE (whole days that are left out again and again), EXDATE (also VALUE=DATE, a whole day) and RDATE.',
     example: 'FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0',
   }),
   timezone,

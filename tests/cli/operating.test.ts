@@ -202,7 +202,7 @@ describe('the sandbox', () => {
     const jumped = await during('sandbox jump --json');
     expect(jumped.json['now']).toMatch(/^2026-11-18T09:30:00/);
     expect((await during('sandbox jump 1h')).out).toContain('The sandbox is at');
-    await during('sandbox say /allow --chat lab');
+    await during('sandbox say /allow --chat "the lab"');
     expect((await during('sandbox say /tasks --chat lab')).out).toContain('shown to ada alone\n');
     expect((await type('sandbox press Nonsense')).code).toBe(3);
     expect((await type('sandbox say hello --as nobody')).code).toBe(3);

@@ -119,7 +119,7 @@ describe('a run that is waited for', () => {
       },
     });
     expect(said.code).toBe(130);
-    expect(said.err).toContain('the run goes on');
+    expect(said.err).toContain('the run continues');
     const [, runId = ''] = /run get (\S+)/.exec(said.err) ?? [];
     expect((await well(`run get ${runId} --json`)).json['status']).toBe('running');
     expect((await well(`run cancel ${runId}`)).out).toContain('Called off');

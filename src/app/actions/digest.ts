@@ -41,8 +41,8 @@ async function digest(read: ReadDigest, { input, startedAt: now, chatId, taskId 
 }
 
 /** A pause that lasts is no news, nor is a result that stays too old; a new one is. */
-function isNews({ coming, failed, succeeded, snoozed, waiting, stale, paused }: DigestFacts, since: number): boolean {
-  const lists = [coming, failed, succeeded, snoozed, waiting];
+function isNews({ paused, stale, ...facts }: DigestFacts, since: number): boolean {
+  const lists = [facts.notDone, facts.coming, facts.failed, facts.succeeded, facts.snoozed, facts.waiting];
   return lists.some((list) => list.length > 0) || [...paused, ...stale].some(({ at }) => at !== null && at >= since);
 }
 
@@ -54,22 +54,25 @@ interface Stretch {
 
 function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): string {
   const moments = momentsIn(timezone, now, facts.dates);
-  const { coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded } = facts;
+  const { notDone, coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded } = facts;
+  // What nobody has done is told slot by slot, and not as something that ran.
+  const ran = succeeded.filter((one) => one.notDone < one.count);
   const groups = [
-    group(`Coming until ${moments.full(facts.until)} (${timezone})`, coming, {
-      line: (one) => `${moments.beside(one.at, now)} ${named(one)}${laterWord(one.later)}`,
-      more: moreComing,
-    }),
+    group('Not done', notDone, { line: (one) => `${named(one)}, ${moments.beside(one.at, now)}` }),
     group(`Failed since ${moments.full(minuteOf(since))}`, failed, {
       line: (one) => `${named(one)}${times(one.count)}${one.error === null ? '' : `: ${short(one.error)}`}`,
     }),
     group('Waiting for you', waiting, {
       line: (one) => `${named(one)}: ${one.for === 'done' ? 'Done' : 'Deliver or Discard'}${times(one.count)}`,
     }),
+    group(`Coming until ${moments.full(facts.until)} (${timezone})`, coming, {
+      line: (one) => `${moments.beside(one.at, now)} ${named(one)}${laterWord(one.later)}`,
+      more: moreComing,
+    }),
     group('Stale', stale, { line: (one) => `${named(one)}, since ${moments.full(minuteOf(one.at))}` }),
     group('Put off', snoozed, { line: (one) => `${moments.beside(minuteOf(one.at), now)} ${named(one)}` }),
     group('Paused', paused, { line: named }),
-    group('Ran', succeeded, { line: (one) => `${named(one)}${times(one.count)}${doneWord(one.done)}` }),
+    group('Ran', ran, { line: (one) => `${named(one)}${times(one.count)}${doneWord(one)}` }),
   ];
   return groups.filter((text) => text !== '').join('\n\n');
 }
@@ -98,7 +101,8 @@ function times(count: number): string {
   return count === 1 ? '' : `, ${count} times`;
 }
 
-function doneWord(done: number): string {
+function doneWord({ done, notDone }: DigestFacts['succeeded'][number]): string {
+  if (notDone > 0) return `, ${notDone} not done`;
   return done === 0 ? '' : ', done';
 }
 

@@ -11,17 +11,31 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d
  * An instant as people write it: with an offset as it stands, a length of time from now, else whatever the server reads as
  * a moment, on the clock of the zone.
  */
-export async function instantOf({ client }: Session, text: string, timezone: string): Promise<string> {
-  if (instant.test(text)) return iso(Date.parse(text));
+export async function instantOf(session: Session, text: string, timezone: string): Promise<string> {
+  return (await momentOf(session, text, timezone)).at;
+}
+
+interface Moment {
+  readonly at: string;
+  /** No time of the day was said. */
+  readonly isDay: boolean;
+}
+
+async function momentOf({ client }: Session, text: string, timezone: string): Promise<Moment> {
+  if (instant.test(text)) return { at: iso(Date.parse(text)), isDay: false };
   const ms = lengthOf(text);
-  if (ms !== null && /[a-z]/i.test(text)) return iso((await client.now()) + ms);
-  const { schedule, text: rest = '' } = await client.call('previewSchedule', {
+  if (ms !== null && /[a-z]/i.test(text)) return { at: iso((await client.now()) + ms), isDay: false };
+  const {
+    schedule,
+    text: rest = '',
+    assumed = [],
+  } = await client.call('previewSchedule', {
     body: { when: text, timezone, count: 1 },
   });
   if (schedule.kind !== 'once' || schedule.once_at === null || rest.trim() !== '') {
     throw usage(`"${text.slice(0, 60)}" is no single moment. Write 2027-01-31T09:00:00Z, "monday 9:00" or 2h.`);
   }
-  return schedule.once_at;
+  return { at: schedule.once_at, isDay: assumed.some(({ what }) => what === 'day') };
 }
 
 /** The same, where a day alone means one hour of it: a pause ends with the night, a snooze comes in the morning. */
@@ -30,12 +44,8 @@ export async function dayOrInstantOf(
   text: string,
   { timezone, hour }: { readonly timezone: string; readonly hour: string },
 ): Promise<string> {
-  try {
-    return await instantOf(session, text, timezone);
-  } catch (error) {
-    if (!(error instanceof CliFault) || error.details?.['reason'] !== 'no_time') throw error;
-    return instantOf(session, `${text} at ${hour}`, timezone);
-  }
+  const { at, isDay } = await momentOf(session, text, timezone);
+  return isDay ? instantOf(session, `${text} at ${hour}`, timezone) : at;
 }
 
 const day = /^\d{4}-\d\d-\d\d$/;

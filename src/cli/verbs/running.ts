@@ -69,7 +69,7 @@ async function look(session: Session, runId: string): Promise<Run> {
 
 function goesOn(session: Session, runId: string): CliFault {
   session.progress('');
-  return interrupted(`Not waiting any longer; the run goes on. Look at it with:\n  cronogram run get ${runId}`);
+  return interrupted(`No longer waiting; the run continues. Look at it with:\n  cronogram run get ${runId}`);
 }
 
 function ended(session: Session, waited: Waited): Waited {
@@ -159,7 +159,7 @@ async function endTold(session: Session, waited: Waited, name: string): Promise<
     const text = `${name} has not ended in that time: it is ${run.state}.`;
     return {
       text: await sentence(terminal, text),
-      note: `It goes on. Look at it with:\n  cronogram run get ${run.run_id}`,
+      note: `It is still running. Look at it with:\n  cronogram run get ${run.run_id}`,
       exitCode,
     };
   }
@@ -171,7 +171,7 @@ async function endTold(session: Session, waited: Waited, name: string): Promise<
   const why = run.error_message === null ? '.' : `: ${run.error_message}`;
   const head = await sentence(terminal, `${name} ${state}${took}${why}`);
   const delivered = run.state === 'cancelled' ? '' : await sentence(terminal, deliveryWords(run));
-  const note = isSettled ? {} : { note: 'Not everything has been delivered in that time; it goes on.' };
+  const note = isSettled ? {} : { note: 'Not everything was delivered in that time; delivery continues.' };
   return {
     text: `${head.replace(` ${state}`, ` ${toned(state, tone, terminal.hasColours)}`)}${delivered}`,
     exitCode,

@@ -24,7 +24,10 @@ interface Message {
 
 const placeFlags = [
   { flags: '--as <person>', about: 'ada, ben or mallory (default: ada)' },
-  { flags: '--chat <chat>', about: 'a key such as lab, or an id (default: the private chat of that person)' },
+  {
+    flags: '--chat <chat>',
+    about: 'a title or its key such as lab, or an id (default: the private chat of that person)',
+  },
   { flags: '--wait <length>', about: 'how long to wait for an answer, at most 60s (default: 5s)' },
 ] as const satisfies readonly Flag[];
 

@@ -11,7 +11,6 @@ export { anchorOf, isDelay, isSlot, lastSlot, minGapMs, nextSlot, nextSlots, slo
 export type { Bounds, Schedule, ScheduleInput } from './shapes.ts';
 export { offsetAt, wallText } from './time/zone.ts';
 export { cadence, describe, exceptionsOf, exceptionWords, leftOutAt } from './words/describe.ts';
-export type { Exception } from './words/facts.ts';
 export { isTimezone } from './time/zone-name.ts';
 
 function required(input: ScheduleInput, field: Fault['field'] & keyof ScheduleInput): string {

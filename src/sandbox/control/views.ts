@@ -159,7 +159,11 @@ export function keyOf(chat: ChatShown): string {
 export function chatOf(world: World, name: number | string): ChatShown {
   const chats = world.chats();
   const id = typeof name === 'string' && /^-?\d{1,16}$/.test(name) ? Number(name) : name;
-  const found = chats.find((chat) => chat.id === id || keyOf(chat) === String(name).toLowerCase());
+  const words = String(name).toLowerCase();
+  const found = chats.find(
+    (chat) =>
+      chat.id === id || keyOf(chat) === words || (chat.migratedTo === null && chat.title.toLowerCase() === words),
+  );
   if (found !== undefined) return found;
   const shown = String(name).slice(0, 40);
   throw new SandboxRefusal('no_chat', `There is no chat "${shown}". The chats are: ${chats.map(keyOf).join(', ')}.`);

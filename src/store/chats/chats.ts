@@ -175,7 +175,6 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   const kind = before.kind ?? (person === null ? 'supergroup' : 'private');
   yield* update('chats', { kind, title: before.title ?? title, updatedAt: at }, sql`id = ${before.id}`);
   if (!wasIn) yield* beginStanding(before, { approvedBy: by, approvedAt: at }, at);
-  if (!wasIn && person === null && before.timezone === null) yield* takeZone(before, by, at);
   const stood = { address, role: yield* roleOf(person) };
   const isRoleChanged = person !== null && (yield* giveRole(person, role ?? 'keep', at));
   if (before.state === 'refused' && person !== null) yield* forgetOut(before.id, person, at);
@@ -200,10 +199,12 @@ function* takeZone({ id, settings }: ChatRow, by: Actor, at: number): Script<voi
 
 /** A chat that is gone stands again when it is back. */
 function* beginStanding(
-  { id, state }: { readonly id: string; readonly state: string },
+  chat: ChatRow,
   begin: { readonly approvedBy: Actor; readonly approvedAt: number },
   at: number,
 ): Script<void> {
+  const { id, state, address, timezone } = chat;
+  if (isGroup(address) && timezone === null) yield* takeZone(chat, begin.approvedBy, at);
   if (state === 'gone') yield* update('chats', { stateBefore: 'approved', ...begin }, sql`id = ${id}`);
   else yield* changeChat(id, { state: 'approved', ...begin }, at);
 }

@@ -48,7 +48,12 @@ function* cleanTopics(cleaning: Cleaning): Script<boolean> {
     yield* update('tasks', noTopic, sql`id in ${list(ids)}`);
     yield* recordVerbs(
       topics.map(({ id: taskId, state, topicId }) => ({
-        ...{ at, actor, taskId, verb: 'unbind' as const, stateBefore: state, stateAfter: state },
+        at,
+        actor,
+        taskId,
+        verb: 'unbind',
+        stateBefore: state,
+        stateAfter: state,
         before: { topic_id: topicId },
       })),
     );

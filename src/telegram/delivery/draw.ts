@@ -46,11 +46,7 @@ export function draw(view: DrawnView, about: About): Drawn | null {
     case 'fallback':
       return fallbackDrawn(view, about);
     case 'topicRemade':
-      return drawn(
-        task?.isTopicShared === true
-          ? notice.sharedRemade(view.isAstray === true)
-          : notice.topicRemade(nameIn(about), view.isAstray === true),
-      );
+      return drawn(remadeText(view, task));
     case 'oneOffs':
       return oneOffsDrawn(view);
     case 'notRenamed':
@@ -88,6 +84,11 @@ function comingDrawn(view: Coming): Drawn {
     case 'ownerGone':
       return ownerGoneDrawn(view);
   }
+}
+
+function remadeText({ isAstray = false }: Of<'topicRemade'>, task: Task | null): Rich | string {
+  const { notice } = texts;
+  return task?.isTopicShared === true ? notice.sharedRemade(isAstray) : notice.topicRemade(nameIn({ task }), isAstray);
 }
 
 /** Whoever may change the settings of the chat may choose. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { describe, nextSlots, parseSchedule, type Schedule } from '../../../src/domain/schedule/schedule.ts';
+import { cadence, describe, nextSlots, parseSchedule, type Schedule } from '../../../src/domain/schedule/schedule.ts';
 import { nth } from '../../../src/domain/schedule/words/words.ts';
 import { SEED } from './oracle.ts';
 
@@ -89,4 +89,34 @@ test('words begin small and end without a stop', () => {
 test('numbers are counted as people do', () => {
   const numbers = [1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 50, 111];
   expect(numbers.map(nth).join(' ')).toBe('1st 2nd 3rd 4th 11th 12th 13th 21st 22nd 23rd 50th 111th');
+});
+
+test.each([
+  ['0 8 * * *', 'daily 08:00'],
+  ['0 9 * * 1-5', 'weekdays 09:00'],
+  ['30 9 * * 6,0', 'weekends 09:30'],
+  ['0 18 * * 0', 'Sundays 18:00'],
+  ['30 18 * * 1,4', 'Mon, Thu 18:30'],
+  ['0 9 * * 1-4,6', 'Mon-Thu, Sat 09:00'],
+  ['0 9,17 * * *', 'daily 09:00, 17:00'],
+  ['0 9,12,17,22 * * *', 'daily 09:00 +3'],
+  ['0 9 1,15 * *', 'monthly 1st, 15th 09:00'],
+  ['0 17 * * 5L', 'monthly last Fri 17:00'],
+  ['0 9 24 12 *', 'yearly 24 Dec 09:00'],
+  ['*/15 9-17 * * 1-5', 'every 15 min 09:00-17:45, weekdays'],
+  ['*/15 * * * *', 'every 15 min'],
+  ['0 * * * *', 'hourly'],
+])('%s is %s in a row of a list', (cron, words) => {
+  expect(cadence(parseSchedule({ kind: 'cron', cron, timezone: 'UTC' }, NOW))).toBe(words);
+});
+
+test('the row of several rhythms has the first of them, and of an interval its step', () => {
+  const rules = ['FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0', 'FREQ=WEEKLY;BYDAY=SA;BYHOUR=11;BYMINUTE=0'];
+  const rrule = rules.map((body) => `RRULE:${body}`).join('\n');
+  expect(cadence(parseSchedule({ kind: 'rrule', rrule, timezone: 'UTC' }, NOW))).toBe('weekdays 09:00 +1');
+  const intervals = ['PT90M', 'P2W', 'P1D', 'P1DT2H'];
+  const told = intervals.map((interval) =>
+    cadence(parseSchedule({ kind: 'interval', interval, timezone: 'UTC' }, NOW)),
+  );
+  expect(told).toEqual(['every 90 min', 'every 2 weeks', 'daily', 'every 1 day 2 h']);
 });

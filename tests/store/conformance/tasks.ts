@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { noChange, type TaskScene } from '../../../src/app/ports/tasks.ts';
 import type { Once } from '../../../src/app/use-cases/kept-answers.ts';
+import { parseSchedule } from '../../../src/domain/schedule/schedule.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
 import { aTask, hour, nine } from '../../support/builders.ts';
 import { day } from '../../support/fakes.ts';
@@ -199,6 +200,22 @@ export function createTests(open: OpenWorld): void {
     });
 
     expect(await create(world, { once })).toMatchObject({ created: true });
+  });
+
+  test('a long schedule of several rhythms with exceptions is kept to the letter', async () => {
+    const world = await open();
+    const days = Array.from({ length: 400 }, (_, day) => new Date(nine + day * 24 * hour).toISOString().slice(0, 10));
+    const rrule = [
+      'DTSTART;TZID=Europe/Madrid:20261119T090000',
+      'RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0',
+      'RRULE:FREQ=WEEKLY;BYDAY=SA,SU;BYHOUR=11;BYMINUTE=0;BYSECOND=0',
+      'EXRULE:FREQ=WEEKLY;BYDAY=SU',
+      `EXDATE;VALUE=DATE:${days.join().replaceAll('-', '')}`,
+    ].join('\n');
+    const schedule = parseSchedule({ kind: 'rrule', rrule, timezone: 'Europe/Madrid' }, nine);
+    const { task } = await create(world, { schedule });
+    expect(schedule).toMatchObject({ rrule });
+    expect((await world.store.readTask(task.id))?.schedule).toEqual(schedule);
   });
 
   test('a creation whose last statement fails leaves neither chat, owner, grant nor task', async () => {

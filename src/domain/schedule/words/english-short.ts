@@ -1,10 +1,19 @@
 import { clockText } from '../time/calendar.ts';
 import type { DayFacts, DayPart, DayWords, Rhythm, ScheduleFacts, Step, TimeFacts } from './facts.ts';
+import { englishForms } from './forms.ts';
 import { MONTH_NAMES, nth, ordinal, runsOf, stepOf, WEEKDAY_NAMES } from './words.ts';
 
 const TIMES_SHOWN_MAX = 2;
 
-const unitNames = { second: 's', minute: 'min', hour: 'h', day: 'days', week: 'weeks', month: 'months', year: 'years' };
+const unitForms = {
+  second: { other: '{n} s' },
+  minute: { other: '{n} min' },
+  hour: { other: '{n} h' },
+  day: { one: '{n} day', other: '{n} days' },
+  week: { one: '{n} week', other: '{n} weeks' },
+  month: { one: '{n} month', other: '{n} months' },
+  year: { one: '{n} year', other: '{n} years' },
+};
 const eachNames = {
   second: 'every second',
   minute: 'every minute',
@@ -23,7 +32,7 @@ export function shortCadence(facts: ScheduleFacts, day: DayWords): string {
     case 'interval': {
       const [first, more] = facts.steps;
       if (first !== undefined && more === undefined) return stepShort(first);
-      return `every ${facts.steps.map(({ value, unit }) => `${value} ${unitNames[unit]}`).join(' ')}`;
+      return `every ${facts.steps.map(lengthShort).join(' ')}`;
     }
     case 'rhythms': {
       const [first, ...more] = facts.rhythms;
@@ -32,8 +41,12 @@ export function shortCadence(facts: ScheduleFacts, day: DayWords): string {
   }
 }
 
+function lengthShort({ value, unit }: Step): string {
+  return englishForms.plural(value, unitForms[unit]);
+}
+
 function stepShort({ value, unit }: Step): string {
-  return value === 1 ? eachNames[unit] : `every ${value} ${unitNames[unit]}`;
+  return value === 1 ? eachNames[unit] : `every ${lengthShort({ value, unit })}`;
 }
 
 function rhythmShort({ days, time }: Rhythm): string {
@@ -66,8 +79,15 @@ function timeShort(time: TimeFacts): string {
 }
 
 function daysShort({ every, parts, months }: DayFacts): string {
-  const step = every === null || (every.value === 1 && parts.length > 0) ? [] : [stepShort(every)];
+  const step = every === null ? parts.slice(0, 1).flatMap(againShort) : [stepShort(every)];
   return [...step, ...parts.map(partShort), ...months.map(monthShort)].join(' ');
+}
+
+/** Days of a month without the word would read as a date. */
+function againShort(part: DayPart): string[] {
+  const isOfMonth =
+    part.is === 'monthDays' || part.is === 'workdays' || (part.is === 'weekdays' && part.plain.length === 0);
+  return isOfMonth ? [eachNames.month] : [];
 }
 
 function monthShort(month: number): string {
@@ -100,6 +120,8 @@ function partShort(part: DayPart): string {
 function weekdaysShort(weekdays: readonly number[]): string {
   if (weekdays.join() === '1,2,3,4,5') return 'weekdays';
   if (weekdays.join() === '0,6') return 'weekends';
+  const [only, more] = weekdays;
+  if (only !== undefined && more === undefined) return `${WEEKDAY_NAMES[only] ?? ''}s`;
   const fromMonday = weekdays.map((weekday) => (weekday + 6) % 7).sort((a, b) => a - b);
   const name = (index: number) => weekdayShort((index + 1) % 7);
   return runsOf(fromMonday)

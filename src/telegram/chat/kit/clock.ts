@@ -1,7 +1,14 @@
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { momentsIn } from '../../../app/why/moments.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
-import { describe, isTimezone, type Schedule } from '../../../domain/schedule/schedule.ts';
+import {
+  cadence,
+  describe,
+  exceptionsOf,
+  exceptionWords,
+  isTimezone,
+  type Schedule,
+} from '../../../domain/schedule/schedule.ts';
 import {
   clockText,
   dateText,
@@ -128,6 +135,26 @@ export function scheduleShort(
   dates?: DateStyle,
 ): string | null {
   return isUnreadable(task) ? null : scheduleText(task.schedule, now, dates);
+}
+
+/** As short as a row of a list needs it: `weekdays 09:00`. */
+export function scheduleCadence(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  return isUnreadable(task) ? null : cadence(task.schedule, telling(settingOf(task, now, dates)));
+}
+
+/** The days that it leaves out, `Sundays, Thu 24 Dec`; null where there are none. */
+export function exceptionsText(
+  task: Pick<Task, 'schedule' | 'pausedReason'>,
+  now: number,
+  dates?: DateStyle,
+): string | null {
+  const exceptions = isUnreadable(task) ? [] : exceptionsOf(task.schedule, now);
+  const told = telling(settingOf(task, now, dates));
+  return exceptions.length === 0 ? null : exceptions.map((each) => exceptionWords(each, told)).join(', ');
 }
 
 export function wordsOf(schedule: Schedule, now: number, dates?: DateStyle): string {

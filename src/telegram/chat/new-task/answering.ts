@@ -1,4 +1,4 @@
-import type { AppError } from '../../../domain/errors.ts';
+import { AppError } from '../../../domain/errors.ts';
 import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { pad } from '../../../domain/schedule/time/calendar.ts';
 import { nth } from '../../../domain/schedule/words/words.ts';
@@ -131,6 +131,8 @@ async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promis
   if (!isForUs(ctx)) return silence;
   const isTime = 'step' in read ? await isQuestion(ctx) : !isTimeless(read.refusal);
   if (!isReply(ctx) && !isTime) return afresh(ctx);
+  const isAgain = 'step' in read && read.step.step === 'question' && read.step.ask === step.ask;
+  if (isAgain) return missed(ctx, step, { text: texts.asked.unclear, entities: [] });
   if ('step' in read) return spoken(ctx, read);
   const { sentence, tries } = whatIsWrongWithTime(read.refusal);
   return missed(ctx, step, texts.making.unreadQuick(sentence, tries));
@@ -192,7 +194,7 @@ async function typedPart(ctx: ChatContext, step: StepOf<PartStep>): Promise<Answ
   if (part !== null) return spoken(ctx, { step: part });
   const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
   if ('made' in read) return timeTyped(ctx, read.made, step);
-  const asked = questionIn(read.refusal, words, step.kept);
+  const asked = partQuestion(words, step, ctx);
   if (asked !== null) return questionSpoken(ctx, asked);
   if (isForUs(ctx) && isText(words, step, read.refusal)) {
     const before = { text: texts.wizard.notedText, entities: [] };
@@ -229,45 +231,68 @@ function whatIsWrongWithPart(step: PartStep, words: string, fault: AppError): Re
 }
 
 function partOf(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
-  const bare = words.replace(/^(?:on|at|every|each)\s+/i, '').replace(/^the\s+/i, '');
-  if (bare === '') return null;
+  const said = phraseOf(words, step);
+  if (said === null) return null;
   switch (step.step) {
     case 'hour':
     case 'minute':
-      return clockTyped(bare, step, speaking);
+      return alone(said.phrase, speaking) === null ? null : timed(step, said.part, speaking);
     case 'days':
-      return daysTyped(`every ${bare}`, step, speaking);
     case 'month':
-      return daysTyped(`every month on the ${/^\d{1,2}$/.test(bare) ? nth(Number(bare)) : bare}`, step, speaking);
+      return daysTyped(said.phrase, step, speaking);
     case 'date':
       return dateTyped(words, step, speaking);
+  }
+}
+
+/** The part as it is read, and the whole phrase together with what was chosen before. */
+function phraseOf(words: string, { step, plan }: StepOf<PartStep>) {
+  const bare = words.replace(/^(?:on|at|every|each)\s+/i, '').replace(/^the\s+/i, '');
+  if (bare === '') return null;
+  switch (step) {
+    case 'hour':
+    case 'minute': {
+      const isMinute = step === 'minute' && /^:?[0-5]?\d$/.test(bare);
+      const part = isMinute ? `${pad(plan.hour ?? 0, 2)}:${bare.replace(':', '').padStart(2, '0')}` : bare;
+      return { part, phrase: `${plan.lead ?? 'every day'} at ${part}` };
+    }
+    case 'days':
+      return { part: bare, phrase: `every ${bare}` };
+    case 'month':
+      return { part: bare, phrase: `every month on the ${/^\d{1,2}$/.test(bare) ? nth(Number(bare)) : bare}` };
+    case 'date':
+      return { part: bare, phrase: words };
+  }
+}
+
+/** Two readings of the part: "half nine". What is no part at all is told with examples of one. */
+function partQuestion(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): StepOf<'question'> | null {
+  const said = words.length > partLengthMax ? null : phraseOf(words, step);
+  if (said === null) return null;
+  try {
+    readTime(said.phrase, readingOf(speaking));
+    return null;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return error.code === 'ambiguous_schedule' ? questionIn(error, said.phrase, step.kept) : null;
   }
 }
 
 /** A time with its hour, and nothing else. */
 function alone(words: string, speaking: PlaceAndDate): Asked | null {
   const read = timeOr(() => readTime(words, readingOf(speaking)));
-  const isWhole = read?.text === '' && !read.assumed.some(({ what }) => what === 'day');
-  return isWhole ? read : null;
-}
-
-function clockTyped(bare: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
-  const { plan } = step;
-  const isMinute = step.step === 'minute' && /^:?[0-5]?\d$/.test(bare);
-  const time = isMinute ? `${pad(plan.hour ?? 0, 2)}:${bare.replace(':', '').padStart(2, '0')}` : bare;
-  return alone(`${plan.lead ?? 'every day'} at ${time}`, speaking) === null ? null : timed(step, time, speaking);
+  return read?.text === '' && !isDayAlone(read) ? read : null;
 }
 
 /** The day alone, or with its time as in "monday at 9". */
 function daysTyped(lead: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
   const whole = alone(lead, speaking);
-  if (whole !== null && !isDayAlone(whole)) return withTime(whole, speaking.date, { ...step, phrase: lead });
+  if (whole !== null) return withTime(whole, speaking.date, { ...step, phrase: lead });
   return alone(`${lead} at 9:00`, speaking) === null ? null : hourStep(step, lead);
 }
 
 function dateTyped(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate): MakingStep | null {
-  const whole = alone(words, speaking);
-  if (whole !== null && !isDayAlone(whole)) return null;
+  if (alone(words, speaking) !== null) return null;
   // The last minute of the day, because the day is not over before.
   const schedule = alone(`${words} at 23:59`, speaking)?.schedule;
   if (schedule?.kind !== 'once') return null;

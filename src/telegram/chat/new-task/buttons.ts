@@ -22,6 +22,7 @@ import { onChat, onFound, targetOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
+import { questionIn } from './beginning.ts';
 import { instructionsOf, proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
 import { retimed, chosen, isFormer } from './wizard.ts';
@@ -144,6 +145,9 @@ async function choicePressed(ctx: ChatContext, { row, step }: MakingDraft): Prom
     const toast = next.step === 'days' && action === 'd' ? toastOf(texts.wizard.daysChosen(next.plan.days)) : {};
     return { ...(await turned(ctx, row.id, next)), ...toast };
   });
+  const offer = step.step === 'question' && action === 'take' ? step.offers[Number(value)] : undefined;
+  const asked = 'refusal' in moved && offer !== undefined ? questionIn(moved.refusal, offer.when, step.kept) : null;
+  if (asked !== null) return turned(ctx, row.id, asked);
   if ('refusal' in moved) throw new Refused(short(sentenceOf(moved.refusal) ?? moved.refusal.message));
   if (moved.made !== null) return moved.made;
   // The button was of an earlier step: nothing changes, and the message shows the one that is open.

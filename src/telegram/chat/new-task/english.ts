@@ -88,6 +88,7 @@ export const askedTexts = {
   file: (kind: MediaKind): Rich => say`I can send this ${mediaWords[kind]} again. ${bold('When should I send it?')}`,
   answer: (where: Where): string =>
     where === 'private' ? 'Press one, or write it.' : 'Press one, or reply to this message.',
+  unclear: 'That does not say which one.',
   inAnHour: 'In 1 hour',
   tonight: 'Tonight 20:00',
   tomorrow: 'Tomorrow 09:00',

@@ -111,13 +111,29 @@ async function changed(ctx: ChatContext, set: Setting): Promise<Drawn> {
 
 type ReadSetting = { readonly set: Setting } | { readonly unread: Rich };
 
+const creatorWords: ReadonlyMap<string, ChatSettings['create']> = new Map([
+  ['member', 'members'],
+  ['members', 'members'],
+  ['everybody', 'members'],
+  ['all', 'members'],
+  ['admin', 'admins'],
+  ['admins', 'admins'],
+]);
+
+const oneOffWords: ReadonlyMap<string, ChatSettings['oneOffs']> = new Map([
+  ['together', 'together'],
+  ['together in reminders', 'together'],
+  ['apart', 'apart'],
+  ['a topic each', 'apart'],
+]);
+
 /** A setting in words, or as a button carries it. */
 function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetting {
   const { settings } = texts;
   switch (key) {
     case 'create': {
-      const who = /^(members?|everybody|all)$/.test(value) ? 'members' : /^admins?$/.test(value) ? 'admins' : null;
-      return who === null ? { unread: settings.unread() } : { set: { create: who } };
+      const create = creatorWords.get(value);
+      return create === undefined ? { unread: settings.unread() } : { set: { create } };
     }
     case 'quiet':
       return readQuiet(value, quiet);
@@ -126,12 +142,8 @@ function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetti
     case 'reactions':
       return value === 'on' || value === 'off' ? { set: { reactions: value === 'on' } } : { unread: settings.unread() };
     case 'oneoffs': {
-      const where = /^together( in reminders)?$/.test(value)
-        ? 'together'
-        : /^(apart|a topic each)$/.test(value)
-          ? 'apart'
-          : null;
-      return where === null ? { unread: settings.unread() } : { set: { oneOffs: where } };
+      const oneOffs = oneOffWords.get(value);
+      return oneOffs === undefined ? { unread: settings.unread() } : { set: { oneOffs } };
     }
     case 'keep': {
       const keep = keepRead(value);

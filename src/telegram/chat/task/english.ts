@@ -220,6 +220,7 @@ export const historyTexts = {
   footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each run.`,
   upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
   nothingComing: 'Nothing is planned.',
+  notOn: (days: string): string => `Not on: ${days}`,
   snoozedTo: (at: string): string => `${at}, snoozed`,
   snoozedHeld: (at: string): string => `${at}, snoozed, if resumed before`,
   why: (name: Rich): Rich => say`Why, for ${name}`,

@@ -3,7 +3,7 @@ import type { Button, Drawn } from '../../../domain/shown.ts';
 import { failuresPause, staleSince, type Task } from '../../../domain/task.ts';
 import { pageSize, taskButton } from '../kit/answers.ts';
 import { type LastRun, taskName } from '../kit/card.ts';
-import { aboutMoment, age, distance, scheduleShort, type Setting, zoneOf } from '../kit/clock.ts';
+import { aboutMoment, age, distance, scheduleCadence, type Setting, zoneOf } from '../kit/clock.ts';
 import { button, dataOf, shortId, inRows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
@@ -103,7 +103,7 @@ function cells(sign: string, ...parts: readonly (string | null)[]): readonly str
 }
 
 function rhythmOf(task: Task, { now, dates, timezone }: ListFacts): string | null {
-  const words = scheduleShort(task, now, dates);
+  const words = scheduleCadence(task, now, dates);
   const zone = zoneOf(task);
   return words === null || zone === timezone ? words : `${words} (${zone})`;
 }

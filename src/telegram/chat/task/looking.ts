@@ -8,7 +8,7 @@ import { urlOf } from '../../../domain/thread.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
 import { cardOf, lastRunOf, settingFor, settingHere, taskName } from '../kit/card.ts';
-import { aboutMoment, dateIn, moment, settingOf, capital } from '../kit/clock.ts';
+import { exceptionsText, aboutMoment, dateIn, moment, settingOf, capital } from '../kit/clock.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
@@ -105,6 +105,7 @@ const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task
   const setting = settingFor(task, ctx);
   const slots = await ctx.truth.upcoming(task.id, comingShown);
   const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
+  const out = exceptionsText(task, setting.now, setting.dates);
   const next = [
     ...slots.map((at) => ({ at, words: moment(at, setting) })),
     ...snoozes
@@ -118,6 +119,7 @@ const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task
     blocks(
       history.upcoming(taskName(task)),
       next.length === 0 ? history.nothingComing : lines(...next.slice(0, comingShown).map(({ words }) => words)),
+      out === null ? null : history.notOn(out),
       texts.making.zone(setting.timezone),
     ),
   );

@@ -77,3 +77,32 @@ test('a field that is none is told with those that there are', async () => {
   const talk = await withTask();
   expect(await edit(talk, 'color red')).toMatch(/“color”[^]*the time, the text, the title/);
 });
+
+describe('a new time with several readings', () => {
+  test.each(['Fri 20 Nov', '20 nov'])('is asked about, and answered: %s', async (answer) => {
+    const talk = await withTask('tomorrow at 9 Train');
+    const asked = await talk.ask('/edit #1 next friday 10:00');
+    expect((await taskIn(talk)).version).toBe(1);
+    if (answer === '20 nov') await talk.ask('20 nov 10:00', { repliesTo: asked.id });
+    else await talk.press(asked, answer);
+    expect((await taskIn(talk)).schedule).toMatchObject({ kind: 'once', onceAt: Date.UTC(2026, 10, 20, 10) });
+  });
+
+  test('is only for who asked and may', async () => {
+    const talk = await withTask('tomorrow at 9 Train');
+    const asked = await talk.ask('/edit #1 next friday 10:00');
+    expect(await talk.press(asked, 'Fri 20 Nov', { person: bob })).toMatchObject({ isAlert: true });
+    for (const odd of ['', '9', 'x', '-1']) {
+      expect(await talk.send(asked, `v1:editway:nothing:${odd}`)).toMatchObject({ isAlert: true });
+    }
+    expect((await taskIn(talk)).version).toBe(1);
+  });
+
+  test('that was assumed is told, with a button for the other one', async () => {
+    const talk = await withTask();
+    const told = await talk.ask('/edit #1 at 3');
+    expect(told.text).toContain('Assumed: 15:00');
+    await talk.press(told, '03:00');
+    expect((await taskIn(talk)).schedule).toMatchObject({ cron: '0 3 * * 1-5' });
+  });
+});

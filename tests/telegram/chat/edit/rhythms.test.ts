@@ -59,4 +59,11 @@ describe('the days of a task', () => {
     expect(await talk.tells('/edit #1 also blue at noonish')).not.toContain('Changed');
     expect((await taskIn(talk)).version).toBe(version);
   });
+
+  test('/next of the task lists what it leaves out, and /why says so of the day', async () => {
+    const talk = await withRule(sundays, holidays);
+    expect(await talk.tells('/next #1')).toContain('Not on: Sundays, Thu 24 Dec and Fri 25 Dec, Fri 1 Jan 2027');
+    for (const day of ['2026-11-22', '2026-12-24'])
+      expect(await talk.tells(`/why #1 ${day}`)).toContain('this task does not run on');
+  });
 });

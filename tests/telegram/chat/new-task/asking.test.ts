@@ -211,3 +211,86 @@ describe('several previews', () => {
     expect(await tasksIn(talk)).toMatchObject([{ instructions: 'First', ownerId: ada.actor }]);
   });
 });
+
+describe('words with several readings', () => {
+  test.each([
+    ['next friday 3pm haircut', 'Fri 27 Nov', 'haircut', '2026-11-27T15:00:00.000Z'],
+    ['30 minutes laundry', 'Once, in 30 minutes', 'laundry', '2026-11-18T09:30:00.000Z'],
+    ['today at 8 run', 'Tomorrow 08:00', 'run', '2026-11-19T08:00:00.000Z'],
+  ])('%s is asked about, and %s answers', async (words, label, title, at) => {
+    const { talk, message } = await afterAsking(words, {}, privately);
+    expect(await tasksIn(talk)).toEqual([]);
+    await talk.press(message, label);
+    await talk.press(message, 'Create');
+    expect(await made(talk)).toEqual([[title, at]]);
+  });
+
+  test.each([
+    ['next friday 3pm haircut', '27 nov', 'haircut', '2026-11-27T15:00:00.000Z'],
+    ['next friday 3pm haircut', 'saturday at 10', 'haircut', '2026-11-21T10:00:00.000Z'],
+    ['30m laundry', 'every 30 minutes', 'laundry', '2026-11-18T09:30:00.000Z'],
+    ['every 2 weeks standup', 'monday', 'standup', '2026-11-23T09:00:00.000Z'],
+  ])('%s is answered in words: %s', async (words, answer, title, at) => {
+    const { talk } = await afterAsking(words, {}, privately);
+    await talk.press(await talk.ask(answer), 'Create');
+    expect(await made(talk)).toEqual([[title, at]]);
+  });
+
+  test('stay a question when the answer says nothing about them, and leave other words alone', async () => {
+    const { talk } = await afterAsking('next friday 3pm haircut', {}, privately);
+    expect(labels(await talk.ask('later'))).toContainEqual(['Fri 20 Nov', 'Fri 27 Nov']);
+    expect(await talk.tells('today at 8 run far away')).not.toContain('haircut');
+  });
+
+  test('are asked about within the buttons of the wizard, whose days stay', async () => {
+    const { talk, message } = await afterAsking('/new', {}, privately);
+    await talk.press(message, 'Every day');
+    const asked = await talk.ask('half nine');
+    await talk.press(asked, '9:30');
+    expect(await talk.tells('Stand up')).toMatch(/^New task: Stand up\nEvery day at 09:30/);
+  });
+});
+
+describe('a part that was assumed', () => {
+  test('is told, and its button leads to the other reading and back', async () => {
+    const { talk, message } = await afterAsking('dentist tuesday at 3', {}, privately);
+    expect(message.text).toContain('\nAssumed: 15:00\n');
+    await talk.press(message, 'Change text');
+    await talk.ask('see the dentist');
+    const preview = await talk.ask('dentist tuesday at 3');
+    for (const [label, clock] of [
+      ['03:00', '03:00'],
+      ['15:00', '15:00'],
+      ['03:00', '03:00'],
+    ] as const) {
+      await talk.press(preview, label);
+      expect(preview.text).toContain(`Tue 24 Nov at ${clock}`);
+    }
+    expect(preview.text).not.toContain('Assumed');
+    await talk.press(preview, 'Create');
+    expect(await made(talk)).toEqual([['dentist', '2026-11-24T03:00:00.000Z']]);
+  });
+
+  test('keeps a text that was changed meanwhile', async () => {
+    const { talk, message } = await afterAsking('dentist tuesday at 3', {}, privately);
+    await talk.press(message, 'Change text');
+    const preview = await talk.ask('see the dentist');
+    await talk.press(preview, '03:00');
+    expect(preview.text).toMatch(/^New task: see the dentist\nOnce on Tue 24 Nov at 03:00/);
+  });
+
+  test('takes no button that is not there', async () => {
+    const { talk, message } = await afterAsking('dentist tuesday at 3', {}, privately);
+    const stem = dataBehind(message, '03:00').replace(/0$/, '');
+    const { text } = message;
+    for (const end of ['1', '-1', '', 'x']) await talk.send(message, `${stem}${end}`);
+    expect(message.text).toBe(text);
+  });
+});
+
+test('a name at the beginning is for whom it is: the message begins with it, and the title does not', async () => {
+  const { talk, message } = await afterAsking('@ben tomorrow at 17:00 bring the keys', {}, privately);
+  expect(message.text).toContain('\nFor @ben');
+  await talk.press(message, 'Create');
+  expect(await tasksIn(talk)).toMatchObject([{ title: 'bring the keys', instructions: '@ben: bring the keys' }]);
+});

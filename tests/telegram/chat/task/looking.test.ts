@@ -53,7 +53,7 @@ describe('/tasks', () => {
     await talk.ask('/run 3');
     await talk.pipeline.settle();
     const list = await talk.ask('/tasks');
-    expect(list.text.split('\n')[2]).toMatch(/^#3 .*: 🔴 every day at 23:00 · next in 14 h · failed, last just now$/);
+    expect(list.text.split('\n')[2]).toMatch(/^#3 .*: 🔴 daily 23:00 · next in 14 h · failed, last just now$/);
     expect(await talk.tells('/task 3')).toContain('🔴 Failing: the last run');
     expect(await talk.tells('/history 3')).toContain(': failed, by hand');
   });

@@ -13,7 +13,7 @@ async function aLab(): Promise<Bot> {
 }
 
 const titles = async (bot: Bot) =>
-  (await select<{ title: string }>(bot, 'select title from tasks order by number')).map(({ title }) => title);
+  select<{ title: string }>(bot, 'select title from tasks order by number').map(({ title }) => title);
 
 it('words that are edited change the question that came of them, and then the preview, in one message', async () => {
   const bot = await aLab();

@@ -174,7 +174,7 @@ const startedScope = 'started';
 /** Topics are made within a moment; what waits longer is looked for by nobody any more. */
 const startedKeptMs = 24 * 60 * 60_000;
 
-export function* keepStarted(taskId: string, deliveryId: string, at: number): Script<void> {
+function* keepStarted(taskId: string, deliveryId: string, at: number): Script<void> {
   yield* insert(
     'kv',
     { scope: startedScope, key: taskId, value: deliveryId, expiresAt: at + startedKeptMs, updatedAt: at },

@@ -103,7 +103,7 @@ it(
     await until(story, '2026-10-13 09:45');
     await until(story, '2026-10-16 16:20');
     await press(story, 'ada', 'Deliver');
-    await say(story, 'ada', '/new every day at 4:00 Are last night’s backups there?');
+    await say(story, 'ada', '/new every day at 04:00 Are last night’s backups there?');
     await press(story, 'ada', 'Create');
     await say(story, 'ada', '/edit #3 missed ask');
     await say(story, 'ada', '/edit #3 ack every 30 minutes 2 times');

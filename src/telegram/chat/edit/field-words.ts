@@ -3,7 +3,7 @@ import { nagLimitMax } from '../../../domain/limits.ts';
 import { type Form, type Policies, type PolicyName, policyTable } from '../../../domain/policy.ts';
 import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
-import { iso } from '../../../domain/schedule/time/calendar.ts';
+import { iso, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
 import { zoneNamed } from '../../../domain/schedule/time/places.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -253,6 +253,8 @@ function wholeIn(value: string, { min, max }: { readonly min: number; readonly m
 function spanIn(value: string, { now }: FieldReading): string | null {
   const iso = value.toUpperCase();
   if (iso.startsWith('P')) return fixedMs(iso) === null ? null : iso;
-  const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now }, null);
-  return until === null ? null : durationText(until - now);
+  // Waits count from the beginning of a minute.
+  const from = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+  const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now: from }, null);
+  return until === null ? null : durationText(until - from);
 }

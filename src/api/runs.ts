@@ -203,7 +203,7 @@ export const runOperations = {
   }),
   listRuns: operation('get', '/v1/runs', {
     tag,
-    summary: 'List all runs, newest first; a page that is not full may still have a cursor to go on with',
+    summary: 'List all runs, newest first; a page that is not full may still have a cursor for the next one',
     query: allRunsQuery,
     answer: strict({ runs: z.array(runAnswer), next_cursor: cursor }),
   }),

@@ -27,7 +27,7 @@ const finding = strict({
   count: z.int(),
   examples: z.array(z.string()).meta({ description: 'Ids of some of the rows.' }),
   sentence: z.string(),
-  fixable: z.boolean().meta({ description: 'Reconcile knows a safe way to mend it.' }),
+  fixable: z.boolean().meta({ description: 'Reconcile knows a safe way to repair it.' }),
 }).meta({ id: 'Finding' });
 
 const auditAnswer = strict({
@@ -39,7 +39,7 @@ const auditAnswer = strict({
 });
 
 const reconcileBody = strict({
-  fix: z.boolean().optional().meta({ description: 'Mend what can be mended safely; false only tells.' }),
+  fix: z.boolean().optional().meta({ description: 'Repair what can be repaired safely; false only reports.' }),
 }).optional();
 
 const reconcileAnswer = strict({
@@ -155,7 +155,7 @@ export const statusOperations = {
   }),
   reconcile: operation('post', '/v1/reconcile', {
     tag: 'operations',
-    summary: 'Tell what the audit finds, and mend what can be mended safely when asked to',
+    summary: 'Show what the audit finds, and repair what can be repaired safely when asked to',
     body: reconcileBody,
     answer: reconcileAnswer,
   }),
@@ -207,7 +207,7 @@ export const accessOperations = {
   }),
   denyAccess: operation('delete', `${accessPath}/{id}`, {
     tag,
-    summary: 'Shut a person or a group out, until somebody lets them in anew; the last owner stays',
+    summary: 'Deny a person or a group, until somebody approves them again; the last owner stays',
     params: accessParams,
     answer: strict({
       denied: z.literal(true),

@@ -147,7 +147,7 @@ const patchBody = strict({
   subject,
   tags,
   context,
-  enabled: z.boolean().meta({ description: 'false pauses the task, true lets it go on.' }),
+  enabled: z.boolean().meta({ description: 'false pauses the task, true resumes it.' }),
 })
   .partial()
   .refine((patch) => Object.keys(patch).length > 0, { error: 'name at least one field to change' })
@@ -286,7 +286,7 @@ export const taskOperations = {
   }),
   createGrant: operation('post', grantPath, {
     tag: grantTag,
-    summary: 'Give a task a fresh grant in place of its own, and let it go on where it waited for its owner',
+    summary: 'Give a task a fresh grant in place of its own, and resume it if it waited for its owner',
     body: strict({
       task_id: z.string().max(64).meta({ example: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' }),
       expires_at: instantSent.optional().meta({ description: 'From then on its slots are skipped; never without it.' }),

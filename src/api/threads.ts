@@ -92,7 +92,7 @@ export const threadOperations = {
   }),
   resumeThread: operation('post', `${path}/resume`, {
     ...threadVerb,
-    summary: 'Let all tasks of a thread go on that a person paused',
+    summary: 'Resume all tasks of a thread that a person paused',
     body: noBody,
     answer: bulkAnswer,
   }),
@@ -103,7 +103,7 @@ export const threadOperations = {
   }),
   resumeTasks: operation('post', '/v1/tasks/resume', {
     ...bulk,
-    summary: 'Let all tasks of a subject or a tag go on that a person paused',
+    summary: 'Resume all tasks of a subject or a tag that a person paused',
     body: chosenBody,
   }),
   cancelTasks: operation('post', '/v1/tasks/cancel', {

@@ -133,7 +133,7 @@ const event = strict({
 }).meta({ id: 'Event' });
 const eventPage = strict({
   events: z.array(event),
-  next_cursor: z.string().meta({ description: 'Where to go on, also when nothing has come yet.' }),
+  next_cursor: z.string().meta({ description: 'Where to continue, also when nothing has come yet.' }),
 });
 
 const auditEntry = strict({
@@ -179,11 +179,11 @@ export const truthOperations = {
   }),
   listEvents: operation('get', '/v1/events', {
     ...feed,
-    summary: 'What happened, in the order in which it became true; go on with next_cursor and miss nothing',
+    summary: 'What happened, in the order in which it became true; continue with next_cursor and miss nothing',
     query: eventsQuery,
     answer: eventPage,
     stream:
-      'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It goes on behind the header Last-Event-ID, or behind after.',
+      'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It continues behind the header Last-Event-ID, or behind after.',
   }),
   listAudit: operation('get', '/v1/audit', {
     ...feed,

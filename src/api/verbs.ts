@@ -84,7 +84,7 @@ export const verbOperations = {
   }),
   resumeTask: operation('post', `${path}/resume`, {
     ...verb,
-    summary: 'Let a paused task go on',
+    summary: 'Resume a paused task',
     refuses: ['schedule_exhausted'],
   }),
   skipTask: operation('post', `${path}/skip`, {

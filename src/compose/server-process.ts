@@ -47,7 +47,7 @@ async function start(): Promise<number> {
     loadEnvFile();
   } catch (error) {
     const problem = `cannot be read (${(error as { code?: string }).code ?? 'unknown'})`;
-    return refuse([{ variable: '.env', problem, example: 'chmod 600 .env, owned by whoever starts the server' }]);
+    return refuse([{ variable: '.env', problem, example: 'chmod 600 .env, owned by the user who starts the server' }]);
   }
   const read = readConfig();
   if ('faults' in read) return refuse(read.faults);
@@ -142,7 +142,7 @@ const claims = (() => {
     tell: (code: string) => {
       claim = code;
       if (!isGreeted) return;
-      const words = 'Nobody owns this bot yet. Whoever sends it this in a private chat first does:';
+      const words = 'Nobody owns this bot yet. The first person who sends it this in a private chat does:';
       process.stdout.write(`\n${words} /start ${code}\n\n`);
     },
     /** The code as far as it is known; one that comes later is printed by itself. */
@@ -158,7 +158,7 @@ function tellLost(log: World['log'], copy: string): void {
   const line = `cronogram restore ${typedPath(copy, process.cwd())}`;
   log.warn('database_made_anew', { newest_copy: copy, restore: line });
   const words = 'There was no database, so an empty one was made, although copies of one are beside it.';
-  process.stderr.write(`\n${words}\nTo go on from the newest of them, stop the server and run:\n\n  ${line}\n\n`);
+  process.stderr.write(`\n${words}\nTo continue from the newest of them, stop the server and run:\n\n  ${line}\n\n`);
 }
 
 /** Telegram answers within this time as a rule; a greeting that waited for longer would look like a start that hangs. */

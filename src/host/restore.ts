@@ -131,8 +131,7 @@ export async function restore(session: LocalSession, here: Here, { from, yes }: 
   const { terminal } = session;
   const { host, folder } = here.system;
   const copy = from === 'latest' ? latestOf(database) : resolve(folder, from);
-  if (!yes && !terminal.canAsk)
-    throw usage('This replaces the database. Add --yes, because there is nobody here to ask.');
+  if (!yes && !terminal.canAsk) throw usage('This replaces the database. Add --yes, because nobody can be asked here.');
   const holder = { pid: process.pid, host, since: here.clock.now() };
   // The database is read in one go, during which no clock ticks: the stages are told and not the time.
   session.progress('Reading the copy ...');

@@ -64,10 +64,10 @@ const initVerb = (here: HostDeps['here']) =>
 const doctorVerb = (here: HostDeps['here']) =>
   localVerb({
     usage: 'doctor',
-    summary: 'look at everything that the server depends on, and say how to mend it',
+    summary: 'check everything that the server depends on, and say how to fix it',
     about: 'Changes nothing, and works beside a server that runs. Ends with 1 when something fails.',
     examples: ['cronogram doctor', 'cronogram doctor --offline --json'],
-    flags: [{ flags: '--offline', about: 'ask nobody over the network' }],
+    flags: [{ flags: '--offline', about: 'do not use the network' }],
     does: async (session, _args, { offline }) => {
       const { diagnosisText, examine } = await import('./doctor/doctor.ts');
       const place = await here();
@@ -156,8 +156,8 @@ const serviceVerbs = (here: HostDeps['here']) => [
   }),
   localVerb({
     usage: 'restart',
-    summary: 'stop it and start it anew, and say how it stands then',
-    about: 'It reads the .env anew. Ends with 1 when it does not stay up.',
+    summary: 'restart it, and say how it is then',
+    about: 'It reads .env again. Ends with 1 when it does not stay up.',
     examples: ['cronogram service restart'],
     flags: scopeFlags,
     does: async (session, _args, options) => {

@@ -155,7 +155,7 @@ describe('tasks in a file', () => {
     await place.bot.pass(6 * 60_000);
     const said = await place.well('export');
     expect(said.out).not.toContain('Once');
-    expect(said.err).toContain('1 task that will not run again is left out.');
+    expect(said.err).toContain('1 task that will not run again is not included.');
   });
 
   it.each([

@@ -10,7 +10,7 @@ export type Row = { readonly verb: string } & Readonly<Record<Way, Names>>;
 /** Verb, command, button, operation, verb of the CLI. A dash stands before the reason why there is none, and `"` repeats it. */
 const table = `
 create a task | new | create, make, makeonce, plain | createTask | task create
-change a task | edit | edit, editwhat, field, fieldset, retime, hours, kept | updateTask | task update
+change a task | edit | edit, editwhat, editway, field, fieldset, retime, weekly, hours, kept | updateTask | task update
 switch a task on or off | - /pause and /resume say it in the chat | - Pause and Resume say it in the chat | updateTask | task enable, task disable
 list tasks | tasks | list, which | listTasks, listThreadTasks | task list
 look at a task | task | task | getTask | task get

@@ -107,7 +107,7 @@ describe('the program as a process', () => {
       },
     });
     expect(ended).toMatchObject({ code: 130, out: '' });
-    expect(ended.err).toContain('the run goes on');
+    expect(ended.err).toContain('the run continues');
     expect(await runs(bot)).toMatchObject([{ status: 'running' }]);
   });
 

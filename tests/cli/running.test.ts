@@ -35,7 +35,7 @@ describe('a run that is waited for', () => {
     const link = `https://t.me/c/${String(lab).replace('-100', '')}/${topic}`;
     expect(said.out).toContain(`\n${link}/${message}\n`);
     const again = await well(`task run 1 --thread-key ${thread}`);
-    expect(again.out).toContain(`Its topic: ${link}\n`);
+    expect(again.err).toContain(`The result comes in ${link}\n`);
     expect((await well(`run get ${/run (\S+)/.exec(again.out)?.[1] ?? ''}`)).out).toContain('ATTEMPT');
   });
 
@@ -119,7 +119,7 @@ describe('a run that is waited for', () => {
       },
     });
     expect(said.code).toBe(130);
-    expect(said.err).toContain('the run goes on');
+    expect(said.err).toContain('the run continues');
     const [, runId = ''] = /run get (\S+)/.exec(said.err) ?? [];
     expect((await well(`run get ${runId} --json`)).json['status']).toBe('running');
     expect((await well(`run cancel ${runId}`)).out).toContain('Called off');

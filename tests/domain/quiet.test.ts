@@ -122,18 +122,21 @@ describe('what a task asks to be confirmed', () => {
 
 describe('settings of a chat', () => {
   test('have their defaults, and keep what was chosen', () => {
-    const plain = { create: 'members', quiet: null, reactions: true, dates: 'en', keep: null } as const;
-    expect(settingsOf({})).toEqual({ ...plain, language: null, oneOffs: 'apart' });
-    const chosen = { create: 'admins', quiet: night, reactions: false, dates: 'de', oneOffs: 'together' } as const;
-    expect(settingsOf({ ...chosen, keep: { days: 9 } })).toEqual({
-      create: 'admins',
+    const usual = settingsOf({});
+    expect(usual).toMatchObject({
+      create: 'members',
+      quiet: null,
+      reactions: true,
+      dates: 'en',
+      keep: null,
       language: null,
-      oneOffs: 'together',
-      quiet: night,
-      reactions: false,
-      dates: 'de',
-      keep: { runs: 1, days: 9 },
     });
+    const chosen = { create: 'admins', quiet: night, reactions: false, dates: 'us', language: 'es' } as const;
+    expect(settingsOf({ ...chosen, keep: { days: 9 } })).toEqual({ ...usual, ...chosen, keep: { runs: 1, days: 9 } });
+  });
+
+  test('dates in the words of another language, as they could be chosen once, are those of the sentences', () => {
+    expect(settingsOf({ dates: 'de' }).dates).toBe('en');
   });
 
   test('that nobody can read are as if nothing had been chosen', () => {

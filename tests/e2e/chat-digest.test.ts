@@ -15,7 +15,7 @@ function digests(bot: Bot): string[] {
   const topic = topicCalled(bot, 'Digest');
   return topic === 0
     ? []
-    : bot.texts(lab, topic).filter((text) => /^(?:Coming|Failed|Waiting|Put off|Ran|There)/.test(text));
+    : bot.texts(lab, topic).filter((text) => /^(?:Coming|Not done|Failed|Waiting|Snoozed|Ran|There)/.test(text));
 }
 
 describe('/digest', () => {
@@ -30,14 +30,14 @@ describe('/digest', () => {
     await bot.pass(23 * hour + 5 * minute);
     expect(digests(bot)).toEqual([
       [
+        'Failed since Wed 18 Nov 08:00',
+        '#3 {{ context.nothing }}: The text looks like a template and cannot be read as one: unknown variable: con…',
+        '',
         'Coming until Fri 20 Nov 08:00 (UTC)',
         '10:00 #1 Stand up',
         '12:00 #3 {{ context.nothing }}',
         '',
-        'Failed since Wed 18 Nov 08:00',
-        '#3 {{ context.nothing }}: The text looks like a template and cannot be read as one: unknown variable: con…',
-        '',
-        'Put off',
+        'Snoozed',
         '09:30 #1 Stand up',
         '',
         'Paused',
@@ -47,6 +47,16 @@ describe('/digest', () => {
         '#1 Stand up',
       ].join('\n'),
     ]);
+  });
+
+  it('says first what nobody has done, slot by slot, and does not count it as something that ran', async () => {
+    const bot = await aTalkingBot(inLab);
+    await made(bot, ['ada', lab], 'every day at 10 until done Open the shop');
+    await ask(bot, ['ada', lab], '/digest daily 8:00');
+    await bot.pass(23 * hour + 5 * minute);
+    const told = digests(bot).at(-1)?.split('\n\n') ?? [];
+    expect(told[0]).toBe('Not done\n#1 Open the shop, Wed 18 Nov 10:00');
+    expect(told.some((group) => group.startsWith('Ran'))).toBe(false);
   });
 
   it('sends nothing when there is nothing to tell, and the run is well', async () => {

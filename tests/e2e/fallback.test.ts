@@ -57,7 +57,7 @@ describe.each(places)('fallback: creator where topics are switched off, in %s,',
     expect((await deliveries())[0]).toMatchObject({ status: 'delivered', fallback: false });
     await bot.pass(minute);
     const lines = saidIn(bot, chat, null).filter((text) => text.startsWith(line));
-    expect(lines).toEqual([`${line}\n\n— Over: results come in the topic again`]);
+    expect(lines).toEqual([`${line}\n\n— Over: results arrive in the topic again`]);
   });
 });
 

@@ -59,7 +59,7 @@ it(
     await say(story, 'ada', '/skip #3', {});
     await say(story, 'ada', '/pause all until 2026-10-23');
     await until(story, '2026-10-23 12:00');
-    await say(story, 'ben', '/new every day at 2:30 Look at the oven');
+    await say(story, 'ben', '/new every day at 02:30 Look at the oven');
     await press(story, 'ben', 'Create');
     await until(story, '2026-10-24 09:31');
     await say(story, 'ada', '/edit text Piano lesson at 10, bring the red book', { topic: 'Piano' });

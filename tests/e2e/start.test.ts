@@ -37,7 +37,7 @@ describe('/start and /help', () => {
     expect(hello.text).toContain('Topics: off, so results wait. This bot’s owner can switch them on');
     const preview = await ask(bot, ['ben', ben], '/new every day at 9 Stretch');
     await bot.press('ben', preview, 'Create');
-    expect(bot.now(preview).text).toContain('topics are off for this bot');
+    expect(bot.now(preview).text).toContain('Topics are off for this bot');
     bot.world.setForum(ben, true);
     await bot.press('ben', hello, 'Check again');
     expect(bot.now(hello).text).toContain('Topics: on.');

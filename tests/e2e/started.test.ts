@@ -1,6 +1,6 @@
-import { afterEach, expect, it } from 'vitest';
-import { ada, lab, stopBots, type Bot } from './bot.ts';
-import { aTalkingBot, made } from './dialogue.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ada, lab, second, stopBots, type Bot } from './bot.ts';
+import { aTalkingBot, made, madeWithTopic } from './dialogue.ts';
 
 afterEach(stopBots);
 
@@ -37,4 +37,29 @@ it('in a private chat, where no link leads to a topic, is left as it is', async 
   const answer = await started(bot, ada, '/run lunch');
   expect(linksIn(bot, answer)).toEqual([]);
   expect(bot.now(answer).text).toBe('Started #1 Lunch. The result comes in its topic.');
+});
+
+describe('a run that a word in its topic begins', () => {
+  const reactionsTo = (bot: Bot, thread: number, text: string) =>
+    bot.world.messages(lab, { thread }).find((message) => message.text === text)?.reactions;
+
+  it('is told by a sign at once, and at its end by another one', async () => {
+    const bot = await aTalkingBot();
+    const thread = await madeWithTopic(bot, ['ada', lab], 'every day at 12 Lunch');
+    const seen: (readonly string[] | undefined)[] = [];
+    bot.world.watch(() => seen.push(reactionsTo(bot, thread, '/run')));
+    await bot.say('ada', lab, '/run', { thread });
+    await bot.pass(2 * second);
+    expect([...new Set(seen.flatMap((signs) => signs ?? []))]).toEqual(['👀', '👍']);
+  });
+
+  it('in a chat that forbids reactions loses nothing', async () => {
+    const bot = await aTalkingBot();
+    const thread = await madeWithTopic(bot, ['ada', lab], 'every day at 12 Lunch');
+    bot.world.fault({ kind: 'reset_before', method: 'setMessageReaction', count: 9 });
+    const said = await bot.say('ada', lab, '/run', { thread });
+    expect(said.map(({ text }) => text)).toContain('Lunch');
+    await bot.pass(2 * second);
+    expect(reactionsTo(bot, thread, '/run')).toEqual([]);
+  });
 });

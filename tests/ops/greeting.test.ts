@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { greetingText, type Greeted } from '../../src/compose/greeting.ts';
 
@@ -34,6 +35,11 @@ describe('the greeting on a terminal', () => {
     [{ url: 'http://10.0.0.5:8787' }, 'none, HTTP_HOST is not this computer alone; set it to 127.0.0.1'],
   ])('opens the chat that there is: %o', (greeted, place) => {
     expect(linesOf(greeted)[0]?.replace(/^ +Open +/, '')).toBe(place);
+  });
+
+  it('is the one that the README shows', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    expect(readme).toContain(greetingText({ ...served, version: '0.1.0' }, '/srv/bot').trim());
   });
 
   it('tells no code where somebody owns the bot, and no address of a Postgres server', () => {

@@ -1,5 +1,6 @@
 import { settingsOf, type DateStyle } from '../../domain/chat-settings.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import { englishForms } from '../../domain/schedule/words/forms.ts';
 import { staleSince } from '../../domain/task.ts';
 import type { ChatFacts, ChatNews } from '../ports/chat-facts.ts';
 import type { ChatStore } from '../ports/chats.ts';
@@ -8,6 +9,8 @@ import { upcoming } from '../tasks/upcoming.ts';
 import { momentsIn } from '../why/moments.ts';
 import type { Action, Job, Outcome } from './action.ts';
 import { refuseUnknown } from './message.ts';
+
+const { plural } = englishForms;
 
 /** The first digest looks back so far, and so does one whose last one is nowhere to be found. */
 const firstLookMs = DAY_MS;
@@ -41,8 +44,8 @@ async function digest(read: ReadDigest, { input, startedAt: now, chatId, taskId 
 }
 
 /** A pause that lasts is no news, nor is a result that stays too old; a new one is. */
-function isNews({ coming, failed, succeeded, snoozed, waiting, stale, paused }: DigestFacts, since: number): boolean {
-  const lists = [coming, failed, succeeded, snoozed, waiting];
+function isNews({ paused, stale, ...facts }: DigestFacts, since: number): boolean {
+  const lists = [facts.notDone, facts.coming, facts.failed, facts.succeeded, facts.snoozed, facts.waiting];
   return lists.some((list) => list.length > 0) || [...paused, ...stale].some(({ at }) => at !== null && at >= since);
 }
 
@@ -54,22 +57,25 @@ interface Stretch {
 
 function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): string {
   const moments = momentsIn(timezone, now, facts.dates);
-  const { coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded } = facts;
+  const { notDone, coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded } = facts;
+  // What nobody has done is told slot by slot, and not as something that ran.
+  const ran = succeeded.filter((one) => one.notDone < one.count);
   const groups = [
-    group(`Coming until ${moments.full(facts.until)} (${timezone})`, coming, {
-      line: (one) => `${moments.beside(one.at, now)} ${named(one)}${laterWord(one.later)}`,
-      more: moreComing,
-    }),
+    group('Not done', notDone, { line: (one) => `${named(one)}, ${moments.beside(one.at, now)}` }),
     group(`Failed since ${moments.full(minuteOf(since))}`, failed, {
       line: (one) => `${named(one)}${times(one.count)}${one.error === null ? '' : `: ${short(one.error)}`}`,
     }),
     group('Waiting for you', waiting, {
       line: (one) => `${named(one)}: ${one.for === 'done' ? 'Done' : 'Deliver or Discard'}${times(one.count)}`,
     }),
+    group(`Coming until ${moments.full(facts.until)} (${timezone})`, coming, {
+      line: (one) => `${moments.beside(one.at, now)} ${named(one)}${laterWord(one.later)}`,
+      more: moreComing,
+    }),
     group('Stale', stale, { line: (one) => `${named(one)}, since ${moments.full(minuteOf(one.at))}` }),
-    group('Put off', snoozed, { line: (one) => `${moments.beside(minuteOf(one.at), now)} ${named(one)}` }),
+    group('Snoozed', snoozed, { line: (one) => `${moments.beside(minuteOf(one.at), now)} ${named(one)}` }),
     group('Paused', paused, { line: named }),
-    group('Ran', succeeded, { line: (one) => `${named(one)}${times(one.count)}${doneWord(one.done)}` }),
+    group('Ran', ran, { line: (one) => `${named(one)}${times(one.count)}${doneWord(one)}` }),
   ];
   return groups.filter((text) => text !== '').join('\n\n');
 }
@@ -91,14 +97,15 @@ function named({ number, title }: { readonly number: number; readonly title: str
 }
 
 function laterWord(later: number): string {
-  return later === 0 ? '' : `, and ${later} more ${later === 1 ? 'time' : 'times'}`;
+  return later === 0 ? '' : plural(later, { one: ', and {n} more time', other: ', and {n} more times' });
 }
 
 function times(count: number): string {
-  return count === 1 ? '' : `, ${count} times`;
+  return count === 1 ? '' : plural(count, { other: ', {n} times' });
 }
 
-function doneWord(done: number): string {
+function doneWord({ done, notDone }: DigestFacts['succeeded'][number]): string {
+  if (notDone > 0) return `, ${notDone} not done`;
   return done === 0 ? '' : ', done';
 }
 

@@ -31,7 +31,9 @@ interface Named {
 /** News of the tasks of a chat since an instant, and those of them that wait. */
 export interface ChatNews {
   readonly failed: readonly (Named & { readonly count: number; readonly error: string | null })[];
-  readonly succeeded: readonly (Named & { readonly count: number; readonly done: number })[];
+  /** Slots that asked for Done, and to which nobody has said it. */
+  readonly notDone: readonly (Named & { readonly at: number })[];
+  readonly succeeded: readonly (Named & { readonly count: number; readonly done: number; readonly notDone: number })[];
   readonly snoozed: readonly (Named & { readonly at: number })[];
   readonly paused: readonly (Named & { readonly at: number | null })[];
   readonly waiting: readonly (Named & { readonly for: 'done' | 'approval'; readonly count: number })[];

@@ -32,7 +32,7 @@ export const definitionFlags = [
   ...scheduleFlags,
   { flags: '--tag <tag>', about: 'a tag; may be given several times', isList: true },
   { flags: '--subject <subject>', about: 'what it is about' },
-  { flags: '--missed <what>', about: 'slots that nobody was there for', choices: policyTable.missed.of },
+  { flags: '--missed <what>', about: 'slots that passed while the server was down', choices: policyTable.missed.of },
   { flags: '--overlap <what>', about: 'a slot while the last run still runs', choices: policyTable.overlap.of },
   { flags: '--timeout <length>', about: 'how long an attempt may take: 30s, 5m' },
   { flags: '--until <when>', about: 'no run after this' },

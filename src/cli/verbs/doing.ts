@@ -79,8 +79,8 @@ export const doingVerbs = [
         ...keyHeader(key),
       });
       const times = timesIn(found.schedule.timezone, session.clock.now());
-      const instead = answer.moved_from === null ? '' : ` instead of ${times.full(answer.moved_from)}`;
-      const words = `Snoozed ${named(answer.task)} until ${times.full(answer.until)}${instead}.`;
+      const instead = answer.moved_from === null ? '' : ` instead of ${times.about(answer.moved_from)}`;
+      const words = `Snoozed ${named(answer.task)} until ${times.about(answer.until)}${instead}.`;
       return { json: answer, text: await sentence(session.terminal, words) };
     },
   }),

@@ -8,7 +8,7 @@ import { hostZone, timesIn, type Times } from '../times.ts';
 type Event = AnswerOf<'listEvents'>['events'][number];
 
 const flags = [
-  { flags: '-f, --follow', about: 'go on and tell what comes' },
+  { flags: '-f, --follow', about: 'keep running and show what comes' },
   { flags: '--after <cursor>', about: 'begin behind this event; latest: behind the newest' },
   { flags: '--task <task>', about: 'of one task' },
   { flags: '--kind <kind>', about: 'of this kind, such as run.failed; "run." for all that begin so' },

@@ -37,7 +37,7 @@ async function exportTasks(session: Session, output: string | undefined): Promis
   const entries = all.filter(({ state }) => state !== 'completed').map(entryOf);
   const left = all.length - entries.length;
   const note =
-    left === 0 ? '' : ` ${counted(left, 'task')} that will not run again ${left === 1 ? 'is' : 'are'} left out.`;
+    left === 0 ? '' : ` ${counted(left, 'task')} that will not run again ${left === 1 ? 'is' : 'are'} not included.`;
   const text = fileText(entries);
   const json = { cronogram: 1, tasks: entries };
   if (output === undefined) return { json, text, ...(note === '' ? {} : { note: note.trim() }) };

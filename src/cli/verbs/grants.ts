@@ -38,7 +38,7 @@ export const grantVerbs = [
   verb({
     usage: 'renew <task>',
     summary: 'give a task a fresh grant in place of its own',
-    about: 'A task that waited for its owner goes on. Where they are gone, it is then of whoever approved the chat.',
+    about: 'A task that waited for its owner resumes. If the owner is gone, the person who approved the chat owns it.',
     examples: ['cronogram grant renew 3 --expires "2027-12-31 00:00"'],
     flags: [
       { flags: '--expires <when>', about: 'from then on its slots are skipped' },
@@ -119,7 +119,7 @@ export const accessVerbs = [
   }),
   verb({
     usage: 'deny <user_or_chat>',
-    summary: 'shut a person or a group out, until somebody lets them in anew',
+    summary: 'deny a person or a group, until somebody approves them again',
     about: 'Their next message is refused, and their tasks stop at the next slot; the tasks of that chat are paused.',
     examples: ['cronogram access deny 1001'],
     does: async (session, [id = '']) => {

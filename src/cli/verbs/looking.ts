@@ -16,7 +16,7 @@ export const limitFlag = {
 
 export const pageFlags = [
   limitFlag,
-  { flags: '--cursor <cursor>', about: 'go on where a page ended' },
+  { flags: '--cursor <cursor>', about: 'continue where a page ended' },
 ] as const satisfies readonly Flag[];
 
 export const countFlag = {

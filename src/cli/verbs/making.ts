@@ -135,7 +135,7 @@ type CreateBody = NonNullable<Asked<'createTask'>['body']>;
 async function preview(session: Session, body: CreateBody, { schedule, assumed }: ReadSchedule): Promise<Told> {
   const answer = await session.client.call('previewSchedule', { body: { schedule } });
   const note = assumedWords(assumed, 'cronogram task create');
-  const text = `Nothing is made. It would run in ${session.threadKey}:\n${await previewText(session, answer)}`;
+  const text = `Nothing is made. It would run in ${session.threadKey}:\n${await previewText(session, { ...answer, text: body.instructions ?? '' })}`;
   const json = { dry_run: true, thread_key: session.threadKey, task: body, preview: answer };
   return { json, text, ...noteOf(note === null ? [] : [note]) };
 }

@@ -68,10 +68,10 @@ export const operationVerbs = [
   }),
   verb({
     usage: 'reconcile',
-    summary: 'tell what the audit finds, and mend it with --fix',
-    about: 'Exit code 1 when something is left to mend.',
+    summary: 'show what the audit finds, and repair it with --fix',
+    about: 'Exit code 1 when something is left to repair.',
     examples: ['cronogram reconcile', 'cronogram reconcile --fix'],
-    flags: [{ flags: '--fix', about: 'mend what can be mended safely' }],
+    flags: [{ flags: '--fix', about: 'repair what can be repaired safely' }],
     does: async (session, _args, { fix }) => {
       const asked = { body: { fix: fix === true } };
       const answer = await showing(session, lookingAtAll, () => session.client.call('reconcile', asked));
@@ -81,14 +81,14 @@ export const operationVerbs = [
       const text = `${await findingsText(session, answer.findings)}${fixed}`;
       const hint =
         fix !== true && answer.findings.some(({ fixable }) => fixable)
-          ? { note: 'Mend what can be mended:\n  cronogram reconcile --fix' }
+          ? { note: 'Repair what can be repaired:\n  cronogram reconcile --fix' }
           : {};
       return { json: answer, text, exitCode: left ? exitCodes.failed : exitCodes.done, ...hint };
     },
   }),
   verb({
     usage: 'downtimes',
-    summary: 'list when nobody was there, or nothing could be written, and what that cost',
+    summary: 'list when the server was down or could not write, and what that cost',
     examples: ['cronogram downtimes --limit 5'],
     flags: [limitFlag],
     does: async (session, _args, { limit }) => {

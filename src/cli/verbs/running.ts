@@ -1,3 +1,4 @@
+import { urlOf } from '../../domain/thread.ts';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage, exitCodes, interrupted, type ExitCode } from '../faults.ts';
 import { sentence, shown, toned, type Column } from '../layout.ts';
@@ -69,7 +70,7 @@ async function look(session: Session, runId: string): Promise<Run> {
 
 function goesOn(session: Session, runId: string): CliFault {
   session.progress('');
-  return interrupted(`Not waiting any longer; the run goes on. Look at it with:\n  cronogram run get ${runId}`);
+  return interrupted(`No longer waiting; the run continues. Look at it with:\n  cronogram run get ${runId}`);
 }
 
 function ended(session: Session, waited: Waited): Waited {
@@ -139,8 +140,8 @@ function startedWords({ task, task_run: { run_id: runId, status, reason } }: Ran
 /** The way to the topic in which the result comes; none before the first run, and in a private chat. */
 function topicOf({ delivery_target: target }: RanNow['task']): string | null {
   const { chat_id: chat, message_thread_id: topic } = target?.route ?? {};
-  const group = /^-100(\d+)$/.exec(chat ?? '')?.[1];
-  return group === undefined || topic === undefined ? null : `The result comes in https://t.me/c/${group}/${topic}`;
+  const url = urlOf(chat, topic);
+  return url === null ? null : `The result comes in ${url}`;
 }
 
 async function waitedTold(session: Session, answer: RanNow, pace: Pace): Promise<Told> {
@@ -159,7 +160,7 @@ async function endTold(session: Session, waited: Waited, name: string): Promise<
     const text = `${name} has not ended in that time: it is ${run.state}.`;
     return {
       text: await sentence(terminal, text),
-      note: `It goes on. Look at it with:\n  cronogram run get ${run.run_id}`,
+      note: `It is still running. Look at it with:\n  cronogram run get ${run.run_id}`,
       exitCode,
     };
   }
@@ -171,7 +172,7 @@ async function endTold(session: Session, waited: Waited, name: string): Promise<
   const why = run.error_message === null ? '.' : `: ${run.error_message}`;
   const head = await sentence(terminal, `${name} ${state}${took}${why}`);
   const delivered = run.state === 'cancelled' ? '' : await sentence(terminal, deliveryWords(run));
-  const note = isSettled ? {} : { note: 'Not everything has been delivered in that time; it goes on.' };
+  const note = isSettled ? {} : { note: 'Not everything was delivered in that time; delivery continues.' };
   return {
     text: `${head.replace(` ${state}`, ` ${toned(state, tone, terminal.hasColours)}`)}${delivered}`,
     exitCode,

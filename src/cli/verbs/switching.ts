@@ -75,7 +75,7 @@ export const bulkVerbs = [
   }),
   verb({
     usage: 'resume [task]',
-    summary: 'let a paused task go on, or all of a tag or a subject',
+    summary: 'resume a paused task, or all of a tag or a subject',
     examples: ['cronogram task resume 3', 'cronogram task resume --tag team'],
     flags: bulkFlags,
     does: async (session, [name], options) => {
@@ -176,7 +176,7 @@ export const threadVerbs = [
   }),
   verb({
     usage: 'resume [thread_key]',
-    summary: 'let all tasks of a thread go on that somebody paused',
+    summary: 'resume all tasks of a thread that somebody paused',
     examples: ['cronogram thread resume telegram:chat:-1001234'],
     does: async (session, [key]) => {
       const answer = await session.client.call('resumeThread', { params: await threadOf(session, key) });

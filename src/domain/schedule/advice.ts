@@ -72,10 +72,21 @@ function refusalOfNone(schedule: Schedule, now: number, bounds: Bounds | undefin
       reason: 'never',
       message: 'No run lies between the policies start_at and until. Widen them, or change the schedule.',
     };
+  if (hasDaysOut(schedule))
+    return {
+      reason: 'never',
+      message: 'It never runs: its exceptions leave nothing of the next 400 years. Take one of them away.',
+    };
   return {
     reason: 'never',
     message: 'It never runs: the next 400 years have no such time. Check the days and the months.',
   };
+}
+
+function hasDaysOut(schedule: Schedule): boolean {
+  if (schedule.kind !== 'rrule') return false;
+  const { without, excluded, excludedDays } = recurrenceOf(schedule);
+  return without.length + excluded.size + excludedDays.size > 0;
 }
 
 /** Warnings that a person should know before they agree; none of them stops a task. */

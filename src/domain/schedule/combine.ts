@@ -10,6 +10,7 @@ import { cronOf, recurrenceOf } from './slots.ts';
 import { civilFromDays, DAY_MS, dayOfWall, MINUTE_MS, SECOND_MS, secondOfDayOf, weekdayOf } from './time/calendar.ts';
 import { type Duration, parseDuration } from './time/duration.ts';
 import { resolveShifted, toWall } from './time/zone.ts';
+import { runsOf } from './words/words.ts';
 
 /** Days that are left out, whole, on the clock of the zone. A single day is its number since 1970. */
 export interface Exceptions {
@@ -208,8 +209,20 @@ function exceptBodies({ weekdays = [], monthDays = [], months = [], yearDays = [
     ...(weekdays.length === 0 ? [] : [`FREQ=WEEKLY;${byDay(weekdays)}`]),
     ...(monthDays.length === 0 ? [] : [`FREQ=MONTHLY;BYMONTHDAY=${monthDays.join()}`]),
     ...(months.length === 0 ? [] : [`FREQ=DAILY;BYMONTH=${months.join()}`]),
-    ...yearDays.map(({ month, day }) => `FREQ=YEARLY;BYMONTH=${month};BYMONTHDAY=${day}`),
+    ...yearBodies(yearDays),
   ];
+}
+
+/** Days that follow each other are one exception, and others are one each. */
+function yearBodies(yearDays: Required<Exceptions>['yearDays']): readonly string[] {
+  const months = [...new Set(yearDays.map(({ month }) => month))].sort((a, b) => a - b);
+  return months.flatMap((month) => {
+    const days = yearDays.filter((each) => each.month === month).map(({ day }) => day);
+    return runsOf([...new Set(days)].sort((a, b) => a - b)).map(({ first, last }) => {
+      const run = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+      return `FREQ=YEARLY;BYMONTH=${month};BYMONTHDAY=${run.join()}`;
+    });
+  });
 }
 
 const none = { exceptions: [], excluded: [], added: [] };

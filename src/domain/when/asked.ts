@@ -103,7 +103,9 @@ interface Reading {
 }
 
 function readingOf({ text, edits, reads }: Way, whole: string, setting: Setting, depth: number): Reading | null {
-  const when = edited(whole, edits).trim();
+  const when = edited(whole, edits)
+    .trim()
+    .replaceAll(/\n[ ,]+/g, '\n');
   if (depth >= DEPTH_MAX) return { text, when, next: null };
   try {
     const { schedule, text: left } = read(when, setting, depth + 1);
@@ -121,7 +123,7 @@ function readingOf({ text, edits, reads }: Way, whole: string, setting: Setting,
 /** The first moment that a question in a question names. */
 function firstNext({ details }: AppError): string | null {
   const found: unknown = details?.['readings'] ?? details?.['offers'];
-  const [first]: unknown[] = Array.isArray(found) ? found : [];
+  const first: unknown = Array.isArray(found) ? (found as readonly unknown[])[0] : null;
   const next: unknown = typeof first === 'object' && first !== null && 'next' in first ? first.next : null;
   return typeof next === 'string' ? next : null;
 }

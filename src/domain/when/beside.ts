@@ -35,7 +35,7 @@ const CLOSE = /\s*\]/y;
 const BEGIN = /[\s,[]+(?:and\s+)?(?=(?:ask|until|till|'?til|nag|remind|urgent)\b)/giu;
 
 /** Further on no such words are looked for. */
-export const LOOKED_AT = 260;
+const LOOKED_AT = 260;
 
 function taken(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
@@ -110,7 +110,7 @@ export function besideAt(text: string, begin: number): Beside | null {
   return isWhole(parts) && isClosed ? { begin, end: last + close, policies: policiesOf(parts) } : null;
 }
 
-export function besideIn(text: string): readonly Beside[] {
+function besideIn(text: string): readonly Beside[] {
   return [...text.matchAll(BEGIN)].flatMap(({ index }) => besideAt(text, index) ?? []);
 }
 

@@ -1,10 +1,10 @@
-import { AppError } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import { Question, refusal } from './faults.ts';
 import type { Language } from './languages/language.ts';
 import { isEnd } from './meaning/meaning.ts';
 import { planOf } from './meaning/plan.ts';
 import { Cursor } from './pieces/cursor.ts';
-import { type Piece, pieceAt } from './pieces/piece.ts';
+import { isShort, type Piece, pieceAt } from './pieces/piece.ts';
 
 /** Pieces that stand together. */
 export interface Run {
@@ -26,25 +26,33 @@ export interface Line {
   readonly language: Language;
 }
 
-const START = /(?<![\p{L}\p{N}_'.,:/@#$€£&=+-])[\p{L}\p{N}@~(]|(?<=[\s(,][@(,])[\p{L}\p{N}]/gu;
+const START = /(?<![\p{L}\p{N}_'.,:/@#$€£&=+-])(?:[\p{L}\p{N}@~]|\((?=\p{L}))|(?<=[\s(,][@(,])[\p{L}\p{N}]/gu;
 const JOIN = /\s*,?\s*(?:(?:and|&)\s+)?\(?/y;
 const CLOSE = /\s*\)/y;
 /** A text goes on behind a time only where a word ends. */
-const EDGE = /(?=$|[\s:;,.!?()[\]"'@-]|\p{Extended_Pictographic}|\u0000)/uy;
+const EDGE = /(?=$|[\s:;,.!?()[\]"'@-]|\p{Extended_Pictographic}|\p{Cc})/uy;
 const WORD_NEXT = /\s+(?:["'([]\s*)?[\p{L}\p{N}]/uy;
 const SHORT_WORD = /\s+[\p{L}\p{N}]/uy;
 
-/** A part of the day behind a time, before a word, belongs to neither for sure: "at 7 evening walk". */
+/** Some pieces behind a time, before a word, belong to neither for sure: "at 7 evening walk". */
 function isDoubtful(piece: Piece, before: readonly Piece[], cursor: Cursor): boolean {
   const last = before.at(-1);
-  if (piece.is === 'days' && before.some(({ is }) => is === 'days' || is === 'rhythm'))
-    return isSecondDay(piece, before, cursor);
-  if (piece.is === 'times' && last?.is === 'times') return /^ *$/.test(cursor.text.slice(last.end, piece.begin));
-  if (piece.is === 'part')
-    return (last?.is === 'times' || last?.is === 'wait') && !piece.isSaid && cursor.has(SHORT_WORD);
-  if (piece.is === 'rhythm')
-    return piece.isAdverb && (last?.is === 'times' || last?.is === 'days') && cursor.has(SHORT_WORD);
-  return false;
+  switch (piece.is) {
+    case 'days':
+      return before.some(({ is }) => is === 'days' || is === 'rhythm') && isSecondDay(piece, before, cursor);
+    case 'times':
+      return isBehind(last, 'times') && /^ *$/.test(cursor.text.slice(last?.end, piece.begin));
+    case 'part':
+      return !piece.isSaid && isBehind(last, 'times', 'wait') && cursor.has(SHORT_WORD);
+    case 'rhythm':
+      return piece.isAdverb && isBehind(last, 'times', 'days') && cursor.has(SHORT_WORD);
+    default:
+      return false;
+  }
+}
+
+function isBehind(last: Piece | undefined, ...kinds: ReadonlyArray<Piece['is']>): boolean {
+  return last !== undefined && kinds.includes(last.is);
 }
 
 /** Behind a whole time, a day before a word may begin the text: "every day at 9 monday report". */
@@ -83,7 +91,7 @@ function plainPiece(cursor: Cursor, at: number, pieces: readonly Piece[]): Piece
 /** No time that a person writes has more parts. */
 const PIECES_MAX = 24;
 
-export function runsIn({ plain, begin, end, language }: Line): readonly Run[] {
+function runsIn({ plain, begin, end, language }: Line): readonly Run[] {
   const cursor = new Cursor(plain.slice(0, end + 1), language);
   const runs: Run[] = [];
   START.lastIndex = begin;
@@ -174,28 +182,32 @@ function isBound(piece: Piece): boolean {
 
 /** True where this run says what the time lacks. */
 function adds(run: Run, pieces: readonly Piece[]): boolean {
-  const known = has(pieces);
-  const own = has(run.pieces);
   const isEdge = run.isHead || run.isTail;
-  if (run.pieces.some(({ is }) => is === 'vague' || is === 'week' || is === 'wait' || is === 'length')) return false;
-  if (pieces.some(({ is }) => is === 'wait') && !run.pieces.every(isBound)) {
-    return (
-      own.time &&
-      !own.day &&
-      isEdge &&
-      pieces.every(
-        (piece) => piece.is !== 'wait' || !piece.amount.some(({ unit }) => unit === 'minute' || unit === 'hour'),
-      )
-    );
-  }
-  if (run.pieces.every(isBound))
-    return isEdge && known.rhythm && run.pieces.every((piece) => isFittingBound(piece, pieces));
-  if (run.pieces.some(({ is }) => is === 'hours' || is === 'minutes')) return known.elapsed && !own.day;
-  if (own.time && (known.time || known.elapsed)) return false;
-  if (own.day && known.day) return false;
-  if (!own.time && !own.day) return false;
-  if (own.day && !run.pieces.some((piece) => isStrong(piece, run))) return run.isHead;
-  return run.pieces.some((piece) => isStrong(piece, run)) || isEdge;
+  const some = (...kinds: ReadonlyArray<Piece['is']>) => run.pieces.some(({ is }) => kinds.includes(is));
+  if (some('vague', 'week', 'wait', 'length')) return false;
+  if (run.pieces.every(isBound)) return isEdge && addsBounds(run, pieces);
+  if (pieces.some(({ is }) => is === 'wait')) return isEdge && addsHour(run, pieces);
+  const known = has(pieces);
+  if (some('hours', 'minutes')) return known.elapsed && !has(run.pieces).day;
+  return addsTime(run, known);
+}
+
+function addsBounds(run: Run, pieces: readonly Piece[]): boolean {
+  return has(pieces).rhythm && run.pieces.every((piece) => isFittingBound(piece, pieces));
+}
+
+/** "In 3 days call mum at 9" has its hour at the end. */
+function addsHour(run: Run, pieces: readonly Piece[]): boolean {
+  const { time, day } = has(run.pieces);
+  return time && !day && pieces.every((piece) => piece.is !== 'wait' || !isShort(piece.amount));
+}
+
+function addsTime(run: Run, known: Has): boolean {
+  const own = has(run.pieces);
+  const isStrongRun = run.pieces.some((piece) => isStrong(piece, run));
+  if ((own.time && (known.time || known.elapsed)) || (own.day && known.day)) return false;
+  if (own.day && !isStrongRun) return run.isHead;
+  return (own.time || own.day) && (isStrongRun || run.isHead || run.isTail);
 }
 
 function isFittingBound(piece: Piece, pieces: readonly Piece[]): boolean {
@@ -227,6 +239,7 @@ export function chosenIn(line: Line): Chosen | null {
     return null;
   }
   askSum(main, line);
+  askMove(main, line);
   const taken = [main];
   let { pieces } = main;
   const others = runs.filter(
@@ -260,6 +273,18 @@ function askSum({ begin, end, pieces: [first, ...others] }: Run, { plain, begin:
       ],
     },
   ]);
+}
+
+/** "Move it from monday to tuesday" tells of days, and not when it should come. */
+const MOVES = /\b(?:moved?|re-?schedule[ds]?|shift(?:ed)?|postponed?|changed?)\b[^\n]{0,60}$/;
+
+function askMove({ begin }: Run, { plain, begin: from }: Line): void {
+  if (!/^(?:from|to)\b/.test(plain.slice(begin).trimStart()) || !MOVES.test(plain.slice(from, begin))) return;
+  const ways = ['in 1 hour', 'tonight', 'tomorrow at 9'].map((text) => ({
+    text,
+    edits: [{ begin: from, end: from, text: `${text}\n` }],
+  }));
+  throw new Question('When should it come?', ways, ['time']);
 }
 
 function isEndPiece(piece: Piece): boolean {

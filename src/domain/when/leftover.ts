@@ -27,6 +27,8 @@ export interface Beside {
   readonly endsBare: boolean;
   /** It ends in an hour that a part of the day may move, or in none. */
   readonly endsOpen: boolean;
+  /** A day is said. */
+  readonly hasDay: boolean;
 }
 
 const DAY = '(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:days?)?';
@@ -82,6 +84,12 @@ const SERIES: readonly RegExp[] = [
     String.raw`for\s+(?:the\s+next\s+)?(?:\d+|an?|${SPOKEN})\s+(?:day|week|month|year)s?|(?:\d+|${SPOKEN})\s+times`,
   ),
 ];
+/** They move with the moon or the week, so their date is asked for where no other day is said. */
+const FEASTS: readonly RegExp[] = [
+  pattern(
+    String.raw`easter(?:\s+(?:sunday|monday))?|good\s+friday|thanksgiving|(?:mother|father)'?s'?\s+day|pentecost|ramadan|eid|diwali|passover|hanukkah|(?:labou?r|memorial|presidents'?)\s+day|chinese\s+new\s+year`,
+  ),
+];
 const LAST: readonly RegExp[] = [pattern(String.raw`${DAYS}[\s.!?]*$`)];
 
 const at = (source: string) => new RegExp(String.raw`^\s*(?:${source})(?![\p{L}\p{N}_]|'\p{L})`, 'iu');
@@ -127,31 +135,22 @@ function firstIn(patterns: readonly RegExp[], text: string): RegExpExecArray | n
   return null;
 }
 
+/** What belongs to the time right before the text. */
+function behindTime(own: string, { isSeries, endsBare, endsOpen }: Beside): RegExpExecArray | null {
+  const more = [...(endsBare ? [FIGURES] : []), ...(endsOpen ? [PARTS] : []), ...(isSeries ? [] : [ADVERB])];
+  return firstIn([...BEHIND, ...more], own);
+}
+
 /** The place in this text that looks like a time; null where none does. */
-export function suspectIn(
-  { text, begin, end, isBehind, isBefore }: Leftover,
-  { isSeries, endsBare, endsOpen }: Beside,
-): Suspect | null {
+export function suspectIn({ text, begin, end, isBehind, isBefore }: Leftover, time: Beside): Suspect | null {
   const own = text.slice(begin, end);
-  const behind = isBehind
-    ? firstIn(
-        [...BEHIND, ...(endsBare ? [FIGURES] : []), ...(endsOpen ? [PARTS] : []), ...(isSeries ? [] : [ADVERB])],
-        own,
-      )
-    : null;
-  const head = begin === 0 || !isBehind ? firstIn(isSeries ? [] : [ADVERB], own) : null;
+  const { isSeries, hasDay } = time;
+  const first = isBehind ? behindTime(own, time) : firstIn(isSeries ? [] : [ADVERB], own);
   const dangling = isBefore ? BEFORE.exec(own) : null;
-  const found =
-    behind ??
-    head ??
-    firstIn([...ANYWHERE, ...(isSeries ? SERIES : ONCE), ...LAST], own) ??
-    dangling ??
-    (isBefore ? EVERY_BEFORE.exec(own) : null);
+  const anywhere = [...ANYWHERE, ...(isSeries ? SERIES : ONCE), ...LAST, ...(hasDay ? [] : FEASTS)];
+  const found = first ?? firstIn(anywhere, own) ?? dangling ?? (isBefore ? EVERY_BEFORE.exec(own) : null);
   if (found === null) return null;
   const lead = found[0].length - found[0].trimStart().length;
-  return {
-    begin: begin + found.index + lead,
-    end: begin + found.index + found[0].trimEnd().length,
-    isDangling: found === dangling,
-  };
+  const last = begin + found.index + found[0].trimEnd().length;
+  return { begin: begin + found.index + lead, end: last, isDangling: found === dangling };
 }

@@ -78,7 +78,7 @@ function cronText(line: string): string | null {
 }
 
 const ISO_INSTANT =
-  /^(\d{4}-\d\d-\d\d)(?:t|\s+(?=\d\d:\d\d(?::\d\d)?(?:z|[+-]\d\d:?\d\d)))(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:z|[+-]\d\d:?\d\d)?)(?![\w:])/i;
+  /^(\d{4}-\d\d-\d\d)(?:t|\s+(?=\d\d:\d\d(?::\d\d)?(?:z|[+-](?:0\d|1[0-4]):?\d\d)))(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:z|[+-]\d\d:?\d\d)?)(?![\w:])/i;
 
 /** A full ISO instant; with an offset or a Z it is that instant, without one the clock of the zone. */
 function instant(line: string, setting: Setting): MachineWhen | null {

@@ -24,7 +24,7 @@ export interface WordsRead {
 }
 
 /** So many letters are looked at from the beginning of a line, and as many from its end. */
-const WINDOW = 300;
+const WINDOW = 240;
 
 /** Small letters of one line, in its place among all that was written; the middle of a long line is not looked at. */
 function lineOf(whole: string, begin: number, language: Language): Line {
@@ -63,7 +63,15 @@ function readIn(whole: string, language: Language, setting: Setting): WordsRead 
     const line = lineOf(whole, manners.end, language);
     const text = politeless(whole.slice(end), manners.reminds, language);
     askLeftover(
-      { line, whole, spans: [{ begin: manners.end, end }], isSeries: true, endsBare: false, endsOpen: false },
+      {
+        line,
+        whole,
+        spans: [{ begin: manners.end, end }],
+        isSeries: true,
+        endsBare: false,
+        endsOpen: false,
+        hasDay: true,
+      },
       null,
     );
     return {
@@ -110,13 +118,14 @@ function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRea
     };
     const schedule = meaningOf(plan, reading);
     const isSeries = schedule.kind !== 'once';
+    const hasDay = pieces.some(({ is }) => is === 'days' || is === 'rhythm' || is === 'wait');
     // "At 14 morning run" cannot be in the morning.
     const endsOpen = !/(?:^|\D)(?:1[3-9]|2\d|0\d?)(?:[:.h]\d\d)?$|[ap]\.?m\.?$/i.test(words);
     const endsBare = /(?:^|\s|@)\d{1,2}$|\d\s*(?:h|hours?)$/i.test(words);
     const found = { schedule, words, text, policies: plan.policies, notes: reading.notes, forWhom: manners.forWhom };
     if (plan.doubtfulZone !== null) askZone(plan.doubtfulZone, whole, words);
     if (chosen.isOpen) {
-      const asTime = askLeftover({ line, whole, spans, isSeries, endsBare, endsOpen }, { ...found, setting });
+      const asTime = askLeftover({ line, whole, spans, isSeries, endsBare, endsOpen, hasDay }, { ...found, setting });
       return asTime ?? found;
     }
     return found;
@@ -153,13 +162,15 @@ function textOf(whole: string, spans: readonly Span[], manners: Manners, languag
     parts.push(whole.slice(from, begin));
     from = end;
   }
-  const [head = '', ...rest] = [...parts, whole.slice(from)];
+  // A mark alone behind the time ends the sentence of which it was a part.
+  const end = whole.slice(from);
+  const [head = '', ...rest]: readonly string[] = [...parts, /^[\s.!?)]+$/.test(end) ? '' : end];
   const joined = rest.reduce((text, part) => {
     const before = withoutMarks(text);
     if (before === '') return part;
     return `${before}${/^\s*\n/.test(part) ? '\n' : ' '}${part.replace(/^[\s,;:)]+/, '')}`;
   }, head);
-  return politeless(withoutEnd(joined, spans.at(-1)?.end === whole.length), manners.reminds, language);
+  return politeless(withoutEnd(joined, rest.at(-1)?.trim() === ''), manners.reminds, language);
 }
 
 /** Without the comma or the dash before the time. By hand, because a pattern would look at a long row of dashes again and again. */
@@ -185,6 +196,7 @@ interface Left {
   readonly isSeries: boolean;
   readonly endsBare: boolean;
   readonly endsOpen: boolean;
+  readonly hasDay: boolean;
 }
 
 function leftoversOf({ line, spans }: Left): readonly Leftover[] {

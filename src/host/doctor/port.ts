@@ -51,7 +51,7 @@ async function silence(host: string, port: number, isHeld: boolean): Promise<Ver
   const code = await tryPort(host, port);
   const where = `${host}:${port}`;
   if (code === 'EADDRINUSE') {
-    const text = `${where} is taken, and whoever has it does not answer.`;
+    const text = `${where} is taken, and the program that has it does not answer.`;
     return fail(text, isHeld ? 'Start the server again.' : 'Choose another HTTP_PORT, or stop that program.');
   }
   if (code === 'EACCES') return fail(`${where} may not be used by you.`, 'Choose an HTTP_PORT from 1024 on.');
@@ -80,7 +80,7 @@ async function wellness(patient: Patient, place: string, running: string): Promi
   const where = `Cronogram ${running} answers at ${new URL(place).host}`;
   if (live?.status !== 200) return fail(`${where}, but does not turn any more.`, 'Start the server again.');
   if (ready?.status !== 200)
-    return fail(`${where}, but is not ready: ${troubles(ready?.body)}.`, 'Mend what it names; its log tells more.');
+    return fail(`${where}, but is not ready: ${troubles(ready?.body)}.`, 'Fix what it names; its log shows more.');
   if (patient.examined.lock.is === 'free')
     return fail(`${where}, but works in another folder.`, 'Look from there, or choose another HTTP_PORT in .env here.');
   if (running !== installed)

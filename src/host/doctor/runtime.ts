@@ -35,7 +35,7 @@ const npm: Check = {
     if (ran.is === 'absent') return [ok('not here; it is needed for an installation and an upgrade only')];
     const version = ran.out.trim().split('\n').at(-1) ?? '';
     if (ran.code !== 0 || !/^\d+\./.test(version))
-      return [warn('It does not tell its version.', 'Install npm anew: npm install -g npm@latest')];
+      return [warn('It does not tell its version.', 'Install npm again: npm install -g npm@latest')];
     if (Number(version.split('.')[0]) >= npmLeast) return [ok(version)];
     return [warn(`${version} is older than what the product is installed with.`, 'npm install -g npm@latest')];
   },
@@ -123,7 +123,7 @@ const configuration: Check = {
     );
     const strays = settings.strays.map(({ variable, nearest, isUnbuilt }) =>
       warn(
-        isUnbuilt ? `${variable} has no effect in this version.` : `${variable} is read by nobody.`,
+        isUnbuilt ? `${variable} has no effect in this version.` : `${variable} is not used.`,
         nearest === null ? 'Remove it; .env.example lists what there is.' : `Did you mean ${nearest}?`,
       ),
     );

@@ -149,7 +149,7 @@ function nextWith({ found, topics, owners }: Pick<Known, 'found' | 'topics' | 'o
   const { username } = found.me;
   const hello = `Open https://t.me/${username} and send: /new in 1 minute say hello`;
   return [
-    ...(owners.length > 0 ? [] : ['The first start prints a code; whoever sends it to the bot owns it.']),
+    ...(owners.length > 0 ? [] : ['The first start prints a code; the person who sends it to the bot owns it.']),
     topics === 'group' || topics === 'off' ? `Add it to a group with topics: ${addLink(username)}` : hello,
   ];
 }

@@ -95,7 +95,7 @@ export async function chooseOwner({ here, isGuided }: Guide, bot: Survey, me: Su
   const { asking } = here;
   const code = newCode();
   asking.say(
-    `3/4  The owner\nOpen this link and press Start; whoever does so owns the bot:\nhttps://t.me/${me.username}?start=${code}`,
+    `3/4  The owner\nOpen this link and press Start; the person who does owns the bot:\nhttps://t.me/${me.username}?start=${code}`,
   );
   const first = await bot.texts(0);
   const deaf = deafness(first);

@@ -284,7 +284,7 @@ async function purge(here: Here, files: readonly string[]): Promise<void> {
 async function agreeToPurge(session: LocalSession, files: readonly string[], yes: boolean): Promise<void> {
   const { terminal } = session;
   if (!yes && !terminal.canAsk)
-    throw usage('This removes all tasks and their history. Add --yes, because there is nobody here to ask.');
+    throw usage('This removes all tasks and their history. Add --yes, because nobody can be asked here.');
   const list = files.join('\n') || 'nothing: there is no data here';
   if (!yes) terminal.err(`\n${await facts(terminal, [['removes', list]])}\n`);
   await confirmed(session, { question: 'Remove all tasks, their history and the backups?', yes });

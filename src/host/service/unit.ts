@@ -55,7 +55,7 @@ export function planService(here: Here, wish: ServiceWish) {
 function requireSound({ faults }: Settings): void {
   if (faults.length === 0) return;
   const lines = faults.map(({ variable, problem, example }) => `  ${variable} ${problem}. Example: ${example}`);
-  throw new CliFault('invalid_configuration', `The service would not start. Mend .env first:\n${lines.join('\n')}`);
+  throw new CliFault('invalid_configuration', `The service would not start. Fix .env first:\n${lines.join('\n')}`);
 }
 
 function envWarnings(envFile: string): string[] {
@@ -122,7 +122,7 @@ export function unitText(facts: UnitFacts): string {
   const { scope, node, entry, folder, envFile, stopMaxMs, runAs } = facts;
   const isSystem = scope === 'system';
   return `${[
-    '# Written by "cronogram service install". An installation writes it anew; put changes of your own into',
+    '# Written by "cronogram service install". An installation overwrites it; put your own changes into',
     '# a file of your own: systemctl edit (--user) and the name of the unit.',
     '[Unit]',
     'Description=Cronogram, a Telegram bot for scheduled work',

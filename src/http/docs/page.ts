@@ -104,7 +104,7 @@ function operationSection(one: Operating, place: Place): Markup {
     </h3>
     <p class="lead">${prose(`${summary}.`)}</p>
     ${shell(curlOf(one, place))} ${parameters.length === 0 ? null : raw('Parameters', parameters)}
-    ${requestBody === undefined ? null : raw(requestBody.required === true ? 'Body' : 'Body, which may be left out', schemaIn(requestBody.content))}
+    ${requestBody === undefined ? null : raw(requestBody.required === true ? 'Body' : 'Body (optional)', schemaIn(requestBody.content))}
     ${good.map(([status, { description, content = {} }]) => raw(`Answer ${status}: ${description}`, schemaIn(content)))}
     <p class="soft">
       Refused with ${refusals.map(([status, { 'x-error-codes': codes = [] }]) => markup`${status} ${codes.map((code) => markup`<code>${code}</code> `)} `)}

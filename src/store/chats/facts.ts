@@ -22,12 +22,23 @@ export const chatFactStore = {
 
 /** A slot can be served some time after it was due, and its end falls into the stretch all the same. */
 const servedLateMs = 86_400_000;
+/** Reminders go on for so long at most, as far as a digest looks. */
+const remindedMs = 7 * 86_400_000;
 
 const t = columnsOf('tasks', 't');
 const o = columnsOf('occurrences', 'o');
 const named = pick(t, 'number', 'title');
 const failedFields = { ...named, count, error: like(t.lastError, raw('max(t.last_error)')) };
-const succeededFields = { ...named, count, done: number(raw('count(a.occurrence_id)')) };
+/** Nobody has said Done: after all reminders, or until the next run took its place. Whoever has put it off has answered it. */
+const isNotDone = raw(`(a.status = 'given_up' or (a.status = 'superseded' and not exists (
+  select 1 from occurrences n where n.task_id = a.task_id and n.source = 'snooze' and n.created_at = a.updated_at)))`);
+const succeededFields = {
+  ...named,
+  count,
+  done: number(raw(`count(case when a.status = 'done' then 1 end)`)),
+  notDone: number(sql`count(case when ${isNotDone} then 1 end)`),
+};
+const notDoneFields = { ...named, at: o.slotAt };
 const snoozedFields = { ...named, at: o.slotAt };
 const pausedFields = { ...named, at: t.pausedAt };
 const openFields = { ...named, count };
@@ -49,9 +60,14 @@ function* chatNews({ chatId, since, except, limit }: NewsQuery): Script<ChatNews
       ${byTask}`,
   );
   return {
+    notDone: yield* all(
+      select(notDoneFields)`from ${ended} join acks a on a.occurrence_id = o.id
+        where t.chat_id = ${chatId} and t.state <> 'deleted' and t.id <> ${except} and o.slot_at >= ${since - remindedMs}
+          and a.updated_at >= ${since} and ${isNotDone} order by o.slot_at, t.number ${limited(limit)}`,
+    ),
     failed: yield* all(select(failedFields)`from ${ended} where ${inStretch} and o.status = 'failed' ${byTask}`),
     succeeded: yield* all(
-      select(succeededFields)`from ${ended} left join acks a on a.occurrence_id = o.id and a.status = 'done'
+      select(succeededFields)`from ${ended} left join acks a on a.occurrence_id = o.id
         where ${inStretch} and o.status = 'succeeded' ${byTask}`,
     ),
     snoozed: yield* all(

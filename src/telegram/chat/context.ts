@@ -144,6 +144,8 @@ export interface Answer {
   readonly toast?: { readonly text: string; readonly isAlert: boolean } | null;
   /** For words: the reaction to them. It is lost without harm. */
   readonly reaction?: Reaction;
+  /** The run of which the reaction tells: at its end it becomes 👍 or 💔. */
+  readonly follows?: string;
 }
 
 /** Stands behind `/start` in the place of the code by which somebody has just become the owner. */

@@ -39,7 +39,7 @@ export async function overLine(deps: OverDeps, about: Standing): Promise<string 
     case 'autoPaused':
       return resumedLine(deps, about, view.reason);
     case 'missed':
-      return answeredLine(deps, about);
+      return answeredLine(deps, about, view.decideBy);
     case 'blocked':
       return (await store.isTold(chat.id, 'blocked', view.cause)) ? null : over.nothingWaits;
     case 'fallback':
@@ -73,11 +73,14 @@ async function resumedLine(deps: OverDeps, { task, setting }: Standing, reason: 
   return resumed === null ? over.goesOn : over.resumed(await named(deps, resumed.by), aboutMoment(resumed.at, setting));
 }
 
-async function answeredLine(deps: OverDeps, { task, setting }: Standing): Promise<string | null> {
+async function answeredLine(deps: OverDeps, { task, setting }: Standing, decideBy: number): Promise<string | null> {
   const { store } = deps;
+  const { over } = texts.notice;
+  if (task.state === 'deleted') return over.deleted;
   if ((await store.readQuestion(task.id)) !== null) return null;
   const answer = await store.lastAnswer(task.id, setting.now - askExpiryMs);
-  if (answer === null) return texts.reminder.missedOver;
+  // A pause, or a new time, has ended the question.
+  if (answer === null) return decideBy <= setting.now ? texts.reminder.missedOver : over.notAsked;
   return texts.reminder.missedDecided[answer.choice](await named(deps, answer.by));
 }
 

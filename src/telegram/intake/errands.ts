@@ -1,6 +1,7 @@
 import { refusalsPerSecond } from '../../domain/limits.ts';
 import type { Reaction } from '../chat/context.ts';
 import type { TelegramInDeps } from './deps.ts';
+import { createReactions, type MessageOf } from './reactions.ts';
 
 /** A callback that is as old as this has ended its waiting on the screen anyway. */
 const pressOldMs = 15_000;
@@ -13,19 +14,24 @@ export interface Toast {
 /** Telegram shows no more characters in a toast. */
 const toastLengthMax = 200;
 
+type ErrandsDeps = Pick<TelegramInDeps, 'aside' | 'log' | 'stopwatch' | 'timer' | 'chatDeps'>;
+
 export type Errands = ReturnType<typeof createErrands>;
 
 /**
  * Small calls that nobody waits for and that are made once, whatever becomes of them: what a callback is answered, and the
  * word to a stranger, for whom no row is kept.
  */
-export function createErrands({ aside, log, stopwatch }: Pick<TelegramInDeps, 'aside' | 'log' | 'stopwatch'>) {
+export function createErrands(deps: ErrandsDeps) {
+  const { aside, log, stopwatch } = deps;
   const underWay = new Set<Promise<void>>();
   let refusedAt: readonly number[] = [];
   const run = (work: Promise<void>) => {
     const task = work.finally(() => underWay.delete(task));
     underWay.add(task);
   };
+
+  const reactions = createReactions({ ...deps, begin: run, runs: deps.chatDeps.tasks });
 
   const mayRefuse = (): boolean => {
     const now = stopwatch.elapsed();
@@ -52,18 +58,12 @@ export function createErrands({ aside, log, stopwatch }: Pick<TelegramInDeps, 'a
     if (answer.is !== 'ok') log.debug('word_not_sent', { kind: answer.is, error: answer.error });
   };
 
-  /** A reaction may be refused: not every chat allows them, and the message may be gone. */
-  const react = async (to: { chatId: number; messageId: number }, emoji: Reaction) => {
-    const at = { chat_id: to.chatId, message_id: to.messageId };
-    const answer = await aside.ask((raw, signal) =>
-      raw.setMessageReaction({ ...at, reaction: [{ type: 'emoji', emoji }] }, signal),
-    );
-    if (answer.is !== 'ok') log.debug('reaction_not_set', { kind: answer.is, error: answer.error });
-  };
-
   return {
-    /** Reacts to the message of a person, where the chat allows that. */
-    react: (...asked: Parameters<typeof react>) => run(react(...asked)),
+    /** Reacts to the message of a person, where the chat allows that, and once more at the end of the run it began. */
+    react: (to: MessageOf, emoji: Reaction, follows: string | null) => {
+      run(reactions.set(to, emoji));
+      if (follows !== null) reactions.follow(to, follows);
+    },
     answerCallback: (...asked: Parameters<typeof answerCallback>) => run(answerCallback(...asked)),
     /** A callback of a stranger. */
     refuseCallback: (id: string, text: string) => {
@@ -78,6 +78,8 @@ export function createErrands({ aside, log, stopwatch }: Pick<TelegramInDeps, 'a
     /** One word to somebody for whom no row is kept. */
     say: (...asked: Parameters<typeof say>) => run(say(...asked)),
     size: () => underWay.size,
+    /** No end of a run is told any more. */
+    stop: reactions.stop,
     /** Resolves when none is under way. */
     done: async () => {
       while (underWay.size > 0) await Promise.all(underWay);

@@ -86,6 +86,7 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
     stop: async (graceMs) => {
       pauses.end();
       introduce(null);
+      errands.stop();
       const rest = async () => {
         await connected?.poll.stop();
         await Promise.all([running, connected?.worker.stop(), menu.done(), errands.done()]);

@@ -29,6 +29,8 @@ export interface Handled extends Omit<UpdateEnd, 'id' | 'at'> {
   readonly toast: Toast | null;
   /** For what was said. */
   readonly reaction: Reaction | null;
+  /** The run whose end the reaction tells. */
+  readonly follows: string | null;
 }
 
 export const nothingToSay: Handled = {
@@ -38,6 +40,7 @@ export const nothingToSay: Handled = {
   draft: null,
   toast: null,
   reaction: null,
+  follows: null,
 };
 
 /** An answer that comes an hour late answers a question that nobody remembers. */
@@ -55,9 +58,10 @@ function messageOf({ ids, now, thread }: Writing, shown: Drawn, edits: number | 
   return { id: ids.next(), kind: 'answer', thread, taskId: null, shown, edits, expiresAt: now + answerKeptMs };
 }
 
-export function handledBy(writing: Writing, { replies, draft, toast, reaction }: Answer): Handled {
+export function handledBy(writing: Writing, { replies, draft = null, toast = null, ...answer }: Answer): Handled {
   const messages = replies.map((reply) => replied(writing, reply));
-  return { ...nothingToSay, messages, draft: draft ?? null, toast: toast ?? null, reaction: reaction ?? null };
+  const { reaction = null, follows = null } = answer;
+  return { ...nothingToSay, messages, draft, toast, reaction, follows };
 }
 
 function replied(writing: Writing, reply: Reply): NewMessage {

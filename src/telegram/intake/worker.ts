@@ -230,11 +230,12 @@ async function isWritten(deps: WorkerDeps, taken: Taken, handled: Handled): Prom
 }
 
 /** Once the answer is on its way: the reaction, and a look at what waits there. Both are lost without harm. */
-async function follow({ handling, errands, log }: WorkerDeps, taken: Taken, { reaction }: Handled): Promise<void> {
+async function follow({ handling, errands, log }: WorkerDeps, taken: Taken, handled: Handled): Promise<void> {
+  const { reaction, follows } = handled;
   const message = taken.update?.message;
   // A word that only one person saw has no number that a reaction could be put to.
   if (reaction !== null && message !== undefined && message.message_id > 0) {
-    errands.react({ chatId: message.chat.id, messageId: message.message_id }, reaction);
+    errands.react({ chatId: message.chat.id, messageId: message.message_id }, reaction, follows);
   }
   try {
     await handling.after(taken);

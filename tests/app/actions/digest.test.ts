@@ -9,6 +9,7 @@ const nothing: DigestFacts = {
   coming: [],
   moreComing: 0,
   stale: [],
+  notDone: [],
   failed: [],
   succeeded: [],
   snoozed: [],
@@ -48,21 +49,22 @@ test('is grouped, on the clocks of its task, and counts what happened more than 
       { number: 4, title: 'Lunch', at: start + 20 * hour, later: 0 },
     ],
     moreComing: 2,
+    notDone: [{ number: 2, title: 'Open the shop', at: start - 20 * hour }],
     failed: [{ number: 5, title: 'Backup', count: 2, error: 'the disk\n is full' }],
     waiting: [
       { number: 6, title: 'Pills', for: 'done', count: 1 },
       { number: 7, title: 'Newsletter', for: 'approval', count: 2 },
     ],
     succeeded: [
-      { number: 1, title: 'Tea', count: 3, done: 0 },
-      { number: 6, title: 'Pills', count: 1, done: 1 },
+      { number: 1, title: 'Tea', count: 3, done: 0, notDone: 0 },
+      { number: 2, title: 'Open the shop', count: 1, done: 0, notDone: 1 },
+      { number: 4, title: 'Bins', count: 4, done: 2, notDone: 2 },
+      { number: 6, title: 'Pills', count: 1, done: 1, notDone: 0 },
     ],
   });
   expect(text?.split('\n')).toEqual([
-    'Coming until Thu 19 Nov 10:00 (Europe/Madrid)',
-    '11:00 #3 Stand up, and 6 more times',
-    'Thu 19 Nov 06:00 #4 Lunch',
-    'and 2 more',
+    'Not done',
+    '#2 Open the shop, Tue 17 Nov 14:00',
     '',
     'Failed since Tue 17 Nov 10:00',
     '#5 Backup, 2 times: the disk is full',
@@ -71,8 +73,14 @@ test('is grouped, on the clocks of its task, and counts what happened more than 
     '#6 Pills: Done',
     '#7 Newsletter: Deliver or Discard, 2 times',
     '',
+    'Coming until Thu 19 Nov 10:00 (Europe/Madrid)',
+    '11:00 #3 Stand up, and 6 more times',
+    'Thu 19 Nov 06:00 #4 Lunch',
+    'and 2 more',
+    '',
     'Ran',
     '#1 Tea, 3 times',
+    '#4 Bins, 4 times, 2 not done',
     '#6 Pills, done',
   ]);
 });
@@ -83,6 +91,7 @@ test('a long list is cut, and says by how much', async () => {
     title: 'Tea',
     count: 1,
     done: 0,
+    notDone: 0,
   }));
   const rows = (await told({ succeeded })).text?.split('\n') ?? [];
   expect([rows.length, rows.at(-1)]).toEqual([17, 'and 5 more']);

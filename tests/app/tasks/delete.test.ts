@@ -51,6 +51,8 @@ describe('deleting', () => {
       '160 run_now cancelled deleted',
       '300 snooze cancelled deleted',
     ]);
+    // What stands in the chat is drawn anew within a minute: the card, and the question that is over.
+    await p.pass(minute);
     await p.pass(minute);
     await expect(p.rooms.tasks.get(task.id)).rejects.toMatchObject({ code: 'task_not_found' });
     const calls = p.chat.calls.length;

@@ -83,7 +83,7 @@ function isDone(part: Part, { callsFor, world }: Scene): boolean {
   if (part.kind === 'removeTopic') return world.chat.topics.every(({ id, deleted }) => id !== part.to_topic || deleted);
   if (part.kind === 'close' || part.kind === 'open' || part.kind === 'rename') return part.message_thread_id !== null;
   const message = world.chat.messages.find(({ messageId }) => messageId === part.message_id);
-  const isMeant = message?.isCard === true || part.kind === 'notice';
+  const isMeant = message?.isCard === true || part.kind === 'notice' || part.lane.startsWith('standing:');
   return isMeant && (part.edits === null || part.edits === part.message_id);
 }
 

@@ -46,7 +46,7 @@ interface Topic {
 }
 
 test('topics stand with the newest message first, and fold behind a line that counts them', async () => {
-  const { foldTopics } = (await moduleOf('chat/chats.js')) as {
+  const { foldTopics } = (await moduleOf('shown.js')) as {
     readonly foldTopics: (
       topics: readonly Topic[],
       stays: (topic: Topic) => boolean,
@@ -76,7 +76,7 @@ test.each([
   ['application/pdf', 'document'],
   ['', 'document'],
 ])('a file of type "%s" is sent as %s, and may be sent as a document', async (type, kind) => {
-  const { kindsOf } = (await moduleOf('chat/files.js')) as { readonly kindsOf: (type: string) => readonly string[] };
+  const { kindsOf } = (await moduleOf('shown.js')) as { readonly kindsOf: (type: string) => readonly string[] };
   expect(kindsOf(type)[0]).toBe(kind);
   expect(kindsOf(type)).toContain('document');
 });

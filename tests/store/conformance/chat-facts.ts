@@ -6,6 +6,7 @@ import { aChat, aMessage, aReadyTask, owner, someone, withRunningTask } from '..
 /** What a chat amounts to, and how the server stands. */
 export function chatFactTests(open: OpenWorld): void {
   newsTests(open);
+  notDoneTests(open);
   whoTests(open);
   serverTests(open);
   unbindTests(open);
@@ -42,6 +43,51 @@ function newsTests(open: OpenWorld): void {
       { number: 1, title: 'Water the plants', count: 1, for: 'done' },
       { number: 1, title: 'Water the plants', count: 1, for: 'approval' },
     ]);
+  });
+}
+
+/** A slot of the task that ran, and how it stands with the Done that it asked for. */
+async function askedSlot(
+  world: World,
+  task: { id: string; chatId: string },
+  at: number,
+  status: string,
+): Promise<void> {
+  const id = world.make.id();
+  await world.query(
+    `insert into occurrences (id, task_id, slot_at, source, status, late_ms, created_at, updated_at)
+     values ('${id}', '${task.id}', ${at}, 'schedule', 'succeeded', 0, ${at}, ${at})`,
+  );
+  const done = status === 'done' ? [at, "'telegram:user:7'"] : ['null', 'null'];
+  await world.query(
+    `insert into acks (occurrence_id, task_id, chat_id, status, nag_limit, nags, created_at, updated_at, done_at, done_by)
+     values ('${id}', '${task.id}', '${task.chatId}', '${status}', 3, 3, ${at}, ${at + minute}, ${done.join(', ')})`,
+  );
+}
+
+function notDoneTests(open: OpenWorld): void {
+  test('news tell slot by slot what nobody has done; what was put off was answered', async () => {
+    const world = await open();
+    const task = await aTask(world);
+    const slots = ['given_up', 'done', 'superseded', 'superseded'];
+    for (const [index, status] of slots.entries()) await askedSlot(world, task, nine + index * hour, status);
+    // The last of them was snoozed.
+    await world.query(
+      `insert into occurrences (id, task_id, slot_at, source, status, late_ms, created_at, updated_at)
+       values ('${world.make.id()}', '${task.id}', ${nine + 9 * hour}, 'snooze', 'pending', 0, ${nine + 3 * hour + minute}, ${nine})`,
+    );
+    const { notDone, succeeded } = await world.store.chatNews({
+      chatId: task.chatId,
+      since: nine,
+      except: '',
+      limit: 10,
+    });
+    const named = { number: 1, title: 'Water the plants' };
+    expect(notDone).toEqual([
+      { ...named, at: nine },
+      { ...named, at: nine + 2 * hour },
+    ]);
+    expect(succeeded).toEqual([{ ...named, count: 4, done: 1, notDone: 2 }]);
   });
 }
 

@@ -80,7 +80,8 @@ function timeShort(time: TimeFacts): string {
 
 function daysShort({ every, parts, months }: DayFacts): string {
   const step = every === null ? parts.slice(0, 1).flatMap(againShort) : [stepShort(every)];
-  return [...step, ...parts.map(partShort), ...months.map(monthShort)].join(' ');
+  const on = parts.map((part) => partShort(part, every === null));
+  return [...step, ...on, ...months.map(monthShort)].join(' ');
 }
 
 /** Days of a month without the word would read as a date. */
@@ -98,11 +99,12 @@ function weekdayShort(weekday: number): string {
   return (WEEKDAY_NAMES[weekday] ?? '').slice(0, 3);
 }
 
-function partShort(part: DayPart): string {
+/** Standing alone, a weekday would read as a date. */
+function partShort(part: DayPart, isAlone: boolean): string {
   switch (part.is) {
     case 'weekdays': {
       const numbered = part.numbered.map((day) => `${ordinal(day.ordinal)} ${weekdayShort(day.weekday)}`);
-      return [...(part.plain.length === 0 ? [] : [weekdaysShort(part.plain)]), ...numbered].join(', ');
+      return [...(part.plain.length === 0 ? [] : [weekdaysShort(part.plain, isAlone)]), ...numbered].join(', ');
     }
     case 'monthDays':
       return [...part.days, ...part.nearest].map((day) => (day > 0 ? nth(day) : `${ordinal(day)} day`)).join(', ');
@@ -117,11 +119,11 @@ function partShort(part: DayPart): string {
   }
 }
 
-function weekdaysShort(weekdays: readonly number[]): string {
+function weekdaysShort(weekdays: readonly number[], isAlone: boolean): string {
   if (weekdays.join() === '1,2,3,4,5') return 'weekdays';
   if (weekdays.join() === '0,6') return 'weekends';
   const [only, more] = weekdays;
-  if (only !== undefined && more === undefined) return `${WEEKDAY_NAMES[only] ?? ''}s`;
+  if (isAlone && only !== undefined && more === undefined) return `${WEEKDAY_NAMES[only] ?? ''}s`;
   const fromMonday = weekdays.map((weekday) => (weekday + 6) % 7).sort((a, b) => a - b);
   const name = (index: number) => weekdayShort((index + 1) % 7);
   return runsOf(fromMonday)

@@ -215,8 +215,16 @@ function onText(part: DayPart, ofMonth: boolean): string {
     case 'weeks':
       return `in ${signedText(part.weeks, 'week')} of the year`;
     case 'dates':
-      return `on ${list(part.months.flatMap((month) => part.days.map((day) => `${day} ${MONTH_NAMES[month] ?? ''}`)))}`;
+      return `on ${list(part.months.flatMap((month) => datesIn(part.days, MONTH_NAMES[month] ?? '')))}`;
   }
+}
+
+/** `24 to 26 December`. */
+function datesIn(days: readonly number[], month: string): string[] {
+  return runsOf(days).flatMap(({ first, last }) => {
+    if (last - first >= 2) return [`${first} to ${last} ${month}`];
+    return last === first ? [`${first} ${month}`] : [`${first} ${month}`, `${last} ${month}`];
+  });
 }
 
 function monthDayTexts({ days, nearest }: Extract<DayPart, { is: 'monthDays' }>): string[] {

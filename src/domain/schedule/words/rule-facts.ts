@@ -4,9 +4,8 @@ import { nextPeriodWall } from '../rrule/periods.ts';
 import type { Recurrence, Rule } from '../rrule/recurrence.ts';
 import { DAY_MS, dayOfWall, secondOfDayOf } from '../time/calendar.ts';
 import { resolveShifted, toWall } from '../time/zone.ts';
-import { yearDates } from './cron-facts.ts';
+import { listFacts, timesFacts, yearDates } from './cron-facts.ts';
 import type { DayFacts, DayMoment, DayPart, Exception, Rhythm, Span, TimeFacts, Unit } from './facts.ts';
-import { listFacts, timesFacts } from './times.ts';
 import { runsOf } from './words.ts';
 
 const UNITS: Readonly<Record<RruleParts['frequency'], Unit>> = {
@@ -168,7 +167,8 @@ function spanOf(rule: Rule, time: TimeFacts, nowWall: number | null): Span {
   const { parts, periods, steps, startWall, until, timezone } = rule;
   const counts = periods === null ? time.is === 'counted' : parts.interval > 1;
   const start = { day: dayOfWall(startWall), time: periods === null ? secondOfDayOf(startWall) : null };
-  const isTold = nowWall === null || (counts ? tellsPhase(rule, nowWall) : delays(rule, nowWall));
+  // What has begun needs no start any more: what is next tells the rest.
+  const isTold = nowWall === null || (counts ? startWall > nowWall : delays(rule, nowWall));
   return {
     start: isTold ? start : null,
     counts,
@@ -182,11 +182,6 @@ function delays({ periods, startWall }: Rule, nowWall: number): boolean {
   if (startWall <= nowWall) return false;
   const first = periods === null ? nowWall : nextPeriodWall({ ...periods, startWall: nowWall }, nowWall);
   return first !== null && first < startWall;
-}
-
-/** Steps within a day have begun, and what is next tells the rest; days and weeks are counted from a day that people know. */
-function tellsPhase({ periods, startWall }: Rule, nowWall: number): boolean {
-  return periods !== null || startWall > nowWall;
 }
 
 /** The last millisecond of a day is the day. */

@@ -123,7 +123,7 @@ export const english: Language = {
     dayBefore: 'the\\s+(?:day|night)\\s+before|the\\s+eve\\s+of',
     dayAfterTomorrow: '(?:the\\s+)?day\\s+after\\s+tomorrow|overmorrow',
     except:
-      "except(?:ing)?(?:\\s+for)?|excluding|apart\\s+from|other\\s+than|but\\s+(?:not|never)|just\\s+not|not|never|but\\s+no|no|minus|without|skipping|skip|unless(?:\\s+it'?s)?",
+      "except(?:ing)?(?:\\s+for)?|excluding|apart\\s+from|other\\s+than|but\\s+(?:not|never)|just\\s+not|not|never|but\\s+no|but|no|minus|without|skipping|skip|unless(?:\\s+it'?s)?",
     every: 'every|each|ev|evry|once\\s+every',
     for: 'for',
     fortnight: 'fortnight',
@@ -166,7 +166,7 @@ export const english: Language = {
   },
   manners: {
     before:
-      "(?:hey|hi|hello|ok|okay|so)[\\s,]+(?=(?:please|pls|can|could|would|will|remind|bot|cronogram)\\b)|once(?=\\s+(?:on|at|in|tomorrow|today)\\s)|please|pls|plz|kindly|(?:could|can|would|will)\\s+(?:you|u)|i(?:'d\\s+like|\\s+want)\\s+you\\s+to|(?:bot|cronogram)(?=\\s*,|\\s+(?:please|remind))",
+      "(?:hey|hi|hello|ok|okay|so)(?=[\\s,]+(?:please|pls|can|could|would|will|remind|bot|cronogram)\\b)|once(?=\\s+(?:on|at|in|tomorrow|today)\\s)|please|pls|plz|kindly|(?:could|can|would|will)\\s+(?:you|u)|i(?:'d\\s+like|\\s+want)\\s+you\\s+to|(?:bot|cronogram)(?=\\s*,|\\s+(?:please|remind))",
     reminds:
       '(?:/?remind|ping|nudge)\\s+(?:me|us|here|everyone|everybody)|/?remind(?=\\s+@)|(?:set|create|make|add|schedule)\\s+(?:up\\s+)?(?:me\\s+)?an?\\s+(?:reminder|alarm)(?:\\s+for\\s+(?:me|us))?|(?:a\\s+)?reminder|(?:me|us|here)(?=\\s+to\\s)',
     to: 'to|that|about|of|for',

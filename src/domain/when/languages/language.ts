@@ -1,4 +1,4 @@
-import type { DayPart } from '../pieces/clock.ts';
+export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night';
 
 /**
  * The words of one language, each list as alternatives of a regular expression in small ASCII letters where the language has

@@ -7,7 +7,7 @@ import type { Days } from '../pieces/days.ts';
 import { isShort } from '../pieces/piece.ts';
 import { boundsOf, exceptionsOf } from './edges.ts';
 import { momentsOf } from './once.ts';
-import type { Group, Plan } from './plan.ts';
+import { contradiction, type Group, type Plan } from './plan.ts';
 import { clock, dayLabel, type Reading, today } from './reading.ts';
 import { type Context, recurringSchedule } from './recurring.ts';
 
@@ -36,7 +36,7 @@ function noteSeries({ rhythm, days, daysAt, end }: Group, reading: Reading): voi
   const once = reading.whole
     .slice(daysAt.begin, daysAt.end)
     .replace(/\b(?:the|each|every|a)\s+month\s*$/i, 'this month');
-  if (!/every|each/i.test(reading.whole.slice(daysAt.begin, end)) && /this month$/.test(once)) {
+  if (!/every|each/i.test(reading.whole.slice(daysAt.begin, end)) && once.endsWith('this month')) {
     reading.notes.push({
       what: 'kind',
       text: 'every month',
@@ -51,10 +51,9 @@ function onceSchedules(group: Group, { reading }: Context): readonly Schedule[] 
   return momentsOf(group, reading).map((at) => parseSchedule({ kind: 'once', once_at: iso(at), timezone }, now));
 }
 
-function askRhythm({ wait, begin, end }: Group, reading: Reading): void {
-  if (wait === null || !isShort(wait)) return;
+function askRhythm({ wait, isLength, begin, end }: Group, reading: Reading): void {
+  if (!isLength || wait === null || !isShort(wait)) return;
   const said = reading.whole.slice(begin, end).trim();
-  if (/^(?:in|after|within|timer|set)\b|\b(?:now|later|time)$/i.test(said)) return;
   throw new Question(`Once, in ${said}, or every ${said}?`, [
     { text: `Once, in ${said}`, edits: [{ begin, end, text: `in ${said}` }] },
     { text: `Every ${said}`, edits: [{ begin, end, text: `every ${said}` }] },
@@ -86,43 +85,18 @@ function askRange({ hours, rhythm }: Group, { whole }: Reading): void {
 
 /** The schedule that a plan means. What it assumes is noted in the reading. */
 export function meaningOf(plan: Plan, reading: Reading): Schedule {
-  const { groups, except, starting } = plan;
+  const { groups, except } = plan;
   const { now } = reading.setting;
-  const [first] = groups;
-  if (first === undefined) throw refusal('any', 'unknown', 'There is no time in this.');
+  if (groups.length === 0) throw refusal('any', 'unknown', 'There is no time in this.');
   for (const group of groups) {
     askRhythm(group, reading);
     askRange(group, reading);
   }
-  if (
-    starting?.time !== undefined &&
-    starting.time !== null &&
-    first.times === null &&
-    first.rhythm?.kind === 'calendar'
-  ) {
-    first.times = [starting.time];
-  }
-  if (groups.length > 1 && groups.some(isSeries)) inheritDays(groups);
-  const [only] = groups;
-  if (
-    groups.length === 1 &&
-    only?.days === null &&
-    only.wait === null &&
-    (only.times?.length ?? 0) > 1 &&
-    only.rhythm === null
-  ) {
-    only.rhythm = { kind: 'calendar', unit: 'day', every: 1, quarters: false };
-    reading.notes.push({ what: 'kind', text: 'every day', other: null });
-  }
-  if (groups.length > 1 && groups.some(({ wait }) => wait !== null)) {
-    throw refusal('any', 'contradiction', 'Parts of this time do not fit together; keep one of them.');
-  }
-  if (groups.length > 1) inheritTimes(groups);
+  complete(plan, reading);
   const isOnce = !groups.some(isSeries);
   if (isOnce && except.length > 0)
     throw refusal('week', 'no_series', 'Only a series has exceptions; begin with "every".');
-  const isBounded = plan.until !== null || plan.count !== null || plan.lasting !== null || starting !== null;
-  if (isOnce && isBounded) return asSeries(plan, reading);
+  if (isOnce && isBounded(plan)) return asSeries(plan, reading);
   if (groups.length > 1 && plan.count !== null)
     throw refusal('end', 'count', 'Several rhythms cannot be counted together; name the last day.');
   const context = { reading, bounds: boundsOf(plan, reading) };
@@ -133,6 +107,32 @@ export function meaningOf(plan: Plan, reading: Reading): Schedule {
   });
   return checked(combined(all, exceptionsOf(except, reading), { now }), now);
 }
+
+function isBounded({ until, count, lasting, starting }: Plan): boolean {
+  return until !== null || count !== null || lasting !== null || starting !== null;
+}
+
+/** Groups lend each other what one of them says for all. */
+function complete({ groups, starting }: Plan, reading: Reading): void {
+  const [first, more] = groups;
+  if (first === undefined) return;
+  const startsAt = starting?.time ?? null;
+  if (startsAt !== null && first.times === null && first.rhythm?.kind === 'calendar') first.times = [startsAt];
+  if (more === undefined) return asDaily(first, reading);
+  if (groups.some(({ wait }) => wait !== null)) throw contradiction();
+  if (groups.some(isSeries)) inheritDays(groups);
+  inheritTimes(groups);
+}
+
+/** "At 8am and 8pm" is hardly meant once. */
+function asDaily(group: Group, reading: Reading): void {
+  const { days, wait, rhythm, times } = group;
+  if (days !== null || wait !== null || rhythm !== null || (times?.length ?? 0) < 2) return;
+  group.rhythm = DAILY;
+  reading.notes.push({ what: 'kind', text: 'every day', other: null });
+}
+
+const DAILY = { kind: 'calendar', unit: 'day', every: 1, quarters: false } as const;
 
 /** In "at 8 every day and at 20" the second time has the days of the first. */
 function inheritDays(groups: readonly Group[]): void {
@@ -149,8 +149,7 @@ function inheritTimes(groups: readonly Group[]): void {
     const { times, part, wait, hours, rhythm } = group;
     if (times !== null || part !== null || wait !== null || hours !== null || rhythm?.kind === 'elapsed') continue;
     const later = groups.slice(index + 1).find((other) => other.times !== null);
-    if (later === undefined || !isSeries(later) || !isSeries(group))
-      throw refusal('any', 'contradiction', 'Parts of this time do not fit together; keep one of them.');
+    if (later === undefined || !isSeries(later) || !isSeries(group)) throw contradiction();
     group.times = later.times;
   }
 }
@@ -164,31 +163,28 @@ function checked(schedule: Schedule, now: number): Schedule {
 
 /** Only a series has an end: "monday at 9 for 5 weeks" is one, and "tomorrow at 9 until friday" may be one every day. */
 function asSeries(plan: Plan, reading: Reading): Schedule {
-  const [first] = plan.groups;
-  const { days, daysAt, begin, wait } = first ?? {};
-  if (first === undefined || wait !== null)
+  const [first, ...others] = plan.groups;
+  if (first === undefined || first.wait !== null)
     throw refusal('end', 'no_series', 'Only a series has a start and an end; begin with "every".');
+  const { days } = first;
+  const meant = (text: string, group: Group) => {
+    reading.notes.push({ what: 'kind', text, other: null });
+    return meaningOf({ ...plan, groups: [group, ...others] }, reading);
+  };
   if (days?.kind === 'weekdays' && days.which === 'any') {
-    reading.notes.push({ what: 'kind', text: 'every week', other: null });
-    return meaningOf(
-      { ...plan, groups: [{ ...first, days: { ...days, plural: true } }, ...plan.groups.slice(1)] },
-      reading,
-    );
+    return meant('every week', { ...first, days: { ...days, plural: true } });
   }
-  if (days === null || days === undefined || (days.kind === 'ahead' && days.days === 0)) {
-    reading.notes.push({ what: 'kind', text: 'every day', other: null });
-    const rhythm = { kind: 'calendar', unit: 'day', every: 1, quarters: false } as const;
-    return meaningOf({ ...plan, groups: [{ ...first, days: null, rhythm }, ...plan.groups.slice(1)] }, reading);
-  }
-  const at = daysAt?.begin ?? begin ?? 0;
-  const from = daysAt?.end ?? at;
-  const said =
-    days.kind === 'ahead'
-      ? dayLabel(today(reading.setting) + days.days, reading.setting).slice(4)
-      : reading.whole.slice(at, from).trim();
-  throw new Question('Every day until then?', [
-    { text: 'Every day', edits: [{ begin: at, end: from, text: `every day starting ${said.replace(/^on\s+/i, '')}` }] },
-  ]);
+  const isToday = days?.kind === 'ahead' && days.days === 0;
+  if (days === null || isToday) return meant('every day', { ...first, days: null, rhythm: DAILY });
+  return askDaily(first, days, reading);
+}
+
+function askDaily({ daysAt, begin, end }: Group, days: Days, { whole, setting }: Reading): never {
+  const span = { begin: daysAt?.begin ?? begin, end: daysAt?.end ?? end };
+  const isAhead = days.kind === 'ahead';
+  const said = isAhead ? dayLabel(today(setting) + days.days, setting).slice(4) : whole.slice(span.begin, span.end);
+  const text = `every day starting ${said.trim().replace(/^on\s+/i, '')}`;
+  throw new Question('Every day until then?', [{ text: 'Every day', edits: [{ ...span, text }] }]);
 }
 
 /** True where a length is no shorter than two turns of the rhythm: else it is how long the matter itself takes. */

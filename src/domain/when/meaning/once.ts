@@ -14,7 +14,7 @@ import { resolveShifted, toWall } from '../../schedule/time/zone.ts';
 import { WEEKDAY_NAMES } from '../../schedule/words/words.ts';
 import { Question, refusal, type Way } from '../faults.ts';
 import { type Amount, spanOf } from '../pieces/amount.ts';
-import type { CalendarDate, Days } from '../pieces/days.ts';
+import { type CalendarDate, type Days, isOneWeekday } from '../pieces/days.ts';
 import type { Group } from './plan.ts';
 import { clock, dayEdit, dayLabel, type Reading, timeEdit, today } from './reading.ts';
 import { minutesOf } from './times.ts';
@@ -225,37 +225,57 @@ function askPassed({ group, minute, reading, at }: Moment): never {
 }
 
 function onDay(moment: Moment, days: Days): number {
-  const { group, minute, reading, at } = moment;
-  const { setting, notes } = reading;
+  const { group, reading, at } = moment;
+  const { setting } = reading;
   const from = today(setting);
   const isPast = at(from) <= setting.now;
   const day = dayOf(days, isPast ? from + 1 : from, group.daysAt, reading);
-  if (days.kind === 'ahead') {
-    // "Tonight at 1" is after midnight, and "tonight at midnight" the end of today.
-    const night = (days.night || group.part === 'night') && minute < 360 ? 1 : 0;
-    if (night > 0) notes.push({ what: 'date', text: dayLabel(day + 1, setting), other: null });
-    const end = group.times?.[0]?.named === 'midnight' && days.days === 0 && night === 0 ? 1 : 0;
-    return at(day + night + end);
-  }
-  if (group.times?.[0]?.named === 'midnight' && group.daysAt !== null) {
-    const other = { text: `${dayLabel(day + 1, setting)} ${clock(minute)}`, edits: [dayEdit(group.daysAt, day + 1)] };
-    notes.push({ what: 'part', text: `${dayLabel(day, setting)} ${clock(minute)}`, other });
-  }
+  if (days.kind === 'ahead') return at(nightDay(moment, day, days.night));
   askDayOrHour(moment, day);
-  const asNow = isPast ? dayOf(days, from, group.daysAt, { ...reading, notes: [] }) : day;
-  if (asNow !== day) {
-    const isYear = days.kind === 'date';
-    notes.push({ what: isYear ? 'date' : 'passed', text: dayLabel(day, setting), other: null });
-  } else if (days.kind === 'weekdays' && days.which === 'any' && day === from) {
-    const edits = group.daysAt === null ? [] : [dayEdit(group.daysAt, day + 7)];
-    notes.push({ what: 'date', text: dayLabel(day, setting), other: { text: dayLabel(day + 7, setting), edits } });
-  } else if (days.kind === 'weekdays' && days.weekdays.length === 2) {
-    const edits = group.daysAt === null ? [] : [dayEdit(group.daysAt, day + 1)];
-    notes.push({ what: 'date', text: dayLabel(day, setting), other: { text: dayLabel(day + 1, setting), edits } });
-  } else if (days.kind === 'date' && days.date.year === null && civilFromDays(day).year !== civilFromDays(from).year) {
+  noteDay(moment, days, day);
+  return at(day);
+}
+
+/** "Tonight at 1" is after midnight, and "tonight at midnight" the end of today. */
+function nightDay({ group, minute, reading }: Moment, day: number, isNight: boolean): number {
+  const { setting, notes } = reading;
+  const isMidnight = group.times?.[0]?.named === 'midnight';
+  if ((isNight || group.part === 'night') && minute < 360) {
+    notes.push({ what: 'date', text: dayLabel(day + 1, setting), other: null });
+    return day + 1;
+  }
+  if (isMidnight && day === today(setting)) return day + 1;
+  if (isMidnight) noteMidnight({ group, reading }, day);
+  return day;
+}
+
+/** A day has a midnight at its start and one at its end. */
+function noteMidnight({ group, reading }: Pick<Moment, 'group' | 'reading'>, day: number): void {
+  if (group.daysAt === null) return;
+  const label = (of: number) => `${dayLabel(of, reading.setting)} 00:00`;
+  const other = { text: label(day + 1), edits: [dayEdit(group.daysAt, day + 1)] };
+  reading.notes.push({ what: 'part', text: label(day), other });
+}
+
+/** Says which day was taken, where another one could have been meant. */
+function noteDay({ group, reading, at }: Moment, days: Days, day: number): void {
+  const { setting, notes } = reading;
+  const from = today(setting);
+  const label = dayLabel(day, setting);
+  const insteadOf = (other: number) => ({
+    text: dayLabel(other, setting),
+    edits: group.daysAt === null ? [] : [dayEdit(group.daysAt, other)],
+  });
+  const isDate = days.kind === 'date';
+  const isPassed = at(from) <= setting.now && dayOf(days, from, group.daysAt, { ...reading, notes: [] }) !== day;
+  if (group.times?.[0]?.named === 'midnight') noteMidnight({ group, reading }, day);
+  if (isPassed) notes.push({ what: isDate ? 'date' : 'passed', text: label, other: null });
+  else if (days.kind === 'weekdays' && days.weekdays.length === 2) {
+    notes.push({ what: 'date', text: label, other: insteadOf(day + 1) });
+  } else if (isOneWeekday(days) && day === from) notes.push({ what: 'date', text: label, other: insteadOf(day + 7) });
+  else if (isDate && days.date.year === null && civilFromDays(day).year !== civilFromDays(from).year) {
     notes.push({ what: 'date', text: dateText(day), other: null });
   }
-  return at(day);
 }
 
 /** "Friday 20" is a date and an hour where the next Friday is the 20th. */

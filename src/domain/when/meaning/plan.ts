@@ -1,9 +1,10 @@
-import { AppError } from '../../errors.ts';
+import type { AppError } from '../../errors.ts';
 import type { AskedPolicies } from '../beside.ts';
 import { Question, refusal, type Way } from '../faults.ts';
+import type { DayPart } from '../languages/language.ts';
 import type { Amount } from '../pieces/amount.ts';
 import type { Edge, Except } from '../pieces/bounds.ts';
-import type { ClockTime, DayPart } from '../pieces/clock.ts';
+import type { ClockTime } from '../pieces/clock.ts';
 import type { Days } from '../pieces/days.ts';
 import type { Piece } from '../pieces/piece.ts';
 import type { Rhythm, RhythmFound } from '../pieces/rhythm.ts';
@@ -24,6 +25,8 @@ export interface Group {
   minutes: readonly number[] | null;
   hours: { readonly from: ClockTime; readonly to: ClockTime } | null;
   wait: Amount | null;
+  /** Nothing says whether it is waited for, or comes back. */
+  isLength: boolean;
 }
 
 /** All that the pieces of a time say together. */
@@ -53,6 +56,7 @@ function emptyGroup({ begin, end }: Piece): Group {
     minutes: null,
     hours: null,
     wait: null,
+    isLength: false,
   };
 }
 
@@ -75,7 +79,14 @@ function isTimed({ times, part, wait, hours }: Group): boolean {
   return times !== null || part !== null || wait !== null || hours !== null;
 }
 
-function contradiction(): AppError {
+/** Days that a rhythm of hours can go on. */
+function isOnDays(group: Group): boolean {
+  const { rhythm, days } = group;
+  if (rhythm?.kind !== 'calendar' || rhythm.every !== 1 || isTimed(group)) return false;
+  return days?.kind === 'weekdays' || rhythm.unit === 'day';
+}
+
+export function contradiction(): AppError {
   return refusal('any', 'contradiction', 'Parts of this time do not fit together; keep one of them.');
 }
 
@@ -120,21 +131,17 @@ class Planner {
         return undefined;
       }
       case 'wait':
-      case 'length':
-        this.group(piece, (last) => last.wait !== null || last.rhythm !== null || last.days !== null).wait =
-          piece.amount;
+      case 'length': {
+        const group = this.group(piece, (last) => last.wait !== null || last.rhythm !== null || last.days !== null);
+        group.wait = piece.amount;
+        group.isLength = piece.is === 'length';
         return undefined;
+      }
       case 'hours':
-        this.group(piece, (last) => last.hours !== null).hours = piece;
-        return undefined;
       case 'minutes':
-        this.group(piece, (last) => last.minutes !== null).minutes = piece.minutes;
-        return undefined;
+        return this.within(piece);
       case 'zone':
-        if (this.plan.timezone !== null && this.plan.timezone !== piece.zone) throw contradiction();
-        this.plan.timezone = piece.zone;
-        this.plan.doubtfulZone = piece.isDoubtful ? piece : null;
-        return undefined;
+        return this.zone(piece);
       case 'policies':
         this.plan.policies = { ...this.plan.policies, ...piece.policies };
         return undefined;
@@ -145,6 +152,18 @@ class Planner {
       case 'vague':
         throw piece.fault;
     }
+  }
+
+  private within(piece: Extract<Piece, { is: 'hours' | 'minutes' }>): void {
+    const group = this.group(piece, (last) => last[piece.is] !== null);
+    if (piece.is === 'hours') group.hours = piece;
+    else group.minutes = piece.minutes;
+  }
+
+  private zone(piece: Extract<Piece, { is: 'zone' }>): void {
+    if (this.plan.timezone !== null && this.plan.timezone !== piece.zone) throw contradiction();
+    this.plan.timezone = piece.zone;
+    this.plan.doubtfulZone = piece.isDoubtful ? piece : null;
   }
 
   private nextWeek(piece: Extract<Piece, { is: 'week' }>): void {
@@ -159,6 +178,8 @@ class Planner {
   private rhythm(piece: Extract<Piece, { is: 'rhythm' }>): void {
     const { rhythm, days, part, promised } = piece;
     const group = this.group(piece, (last) => {
+      // "Every weekday every 2 hours" is one rhythm on these days.
+      if (rhythm.kind === 'elapsed' && isOnDays(last)) return false;
       if (last.rhythm !== null || last.wait !== null) return true;
       if (days !== null) return last.days !== null;
       return last.days !== null && !(rhythm.kind === 'elapsed' || FITTING[rhythm.unit](last.days));

@@ -129,23 +129,33 @@ function freeSchedule(group: Group, seconds: number, { reading, bounds }: Contex
   const { timezone, now } = reading.setting;
   const { starting, until, lasting, count } = bounds;
   if (group.times !== null || group.part !== null) askStart(group, reading);
-  const begin = runningMinute(now, seconds);
-  const [minute] = starting?.minute === null ? minutesOf({ ...group, days: null }, reading) : [null];
-  const start = starting === null ? begin : instantOf({ ...starting, minute: starting.minute ?? minute ?? 0 }, reading);
+  const start = startOf(group, seconds, { reading, bounds });
   if (until === null && lasting === null && count === null) {
-    return parseSchedule(
-      { kind: 'interval', interval: durationText(seconds * 1_000), start_at: iso(start), timezone },
-      now,
-    );
+    const interval = durationText(seconds * 1_000);
+    return parseSchedule({ kind: 'interval', interval, start_at: iso(start), timezone }, now);
   }
   const first = toWall(timezone, starting === null ? start + seconds * 1_000 : start);
-  const wall = icalWall(dayOfWall(first), Math.floor(secondOfDayOf(first) / 60));
   const [unit, interval] = seconds % 3_600 === 0 ? ['HOURLY', seconds / 3_600] : ['MINUTELY', seconds / 60];
   if (!Number.isInteger(interval)) throw refusal('rhythm', 'seconds', 'A rhythm with an end has whole minutes.');
-  const days = lasting === null ? null : seriesEnd(start, lasting, reading);
-  const end = count === null ? `UNTIL=${days ?? (until === null ? '' : untilText(until))}` : `COUNT=${count}`;
-  const rrule = `DTSTART:${wall}\nRRULE:FREQ=${unit};INTERVAL=${interval};${end}`;
+  const rrule = `DTSTART:${wallOf(first)}\nRRULE:FREQ=${unit};INTERVAL=${interval};${freeEnd(bounds, start, reading)}`;
   return parseSchedule({ kind: 'rrule', rrule, timezone }, now);
+}
+
+function wallOf(wall: number): string {
+  return icalWall(dayOfWall(wall), Math.floor(secondOfDayOf(wall) / 60));
+}
+
+/** The running minute, or the moment that is said; a day alone has an hour of its own. */
+function startOf(group: Group, seconds: number, { reading, bounds: { starting } }: Context): number {
+  if (starting === null) return runningMinute(reading.setting.now, seconds);
+  const [minute = 0] = starting.minute === null ? minutesOf({ ...group, days: null }, reading) : [starting.minute];
+  return instantOf({ ...starting, minute }, reading);
+}
+
+function freeEnd({ until, lasting, count }: Bounds, start: number, reading: Reading): string {
+  if (count !== null) return `COUNT=${count}`;
+  if (lasting !== null) return `UNTIL=${seriesEnd(start, lasting, reading)}`;
+  return `UNTIL=${until === null ? '' : untilText(until)}`;
 }
 
 /** "For 3 hours" is counted from the start. */
@@ -154,8 +164,7 @@ function seriesEnd(start: number, lasting: NonNullable<Bounds['lasting']>, readi
   const { months, days, seconds } = spanOf(lasting);
   const wall = toWall(timezone, start);
   if (months === 0 && days === 0) {
-    const end = wall + seconds * 1_000;
-    return icalWall(dayOfWall(end), Math.floor(secondOfDayOf(end) / 60));
+    return wallOf(wall + seconds * 1_000);
   }
   return untilText({ day: addedDays(dayOfWall(wall), lasting), minute: Math.floor(secondOfDayOf(wall) / 60) });
 }

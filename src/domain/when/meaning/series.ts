@@ -25,6 +25,8 @@ export interface Series {
 
 const WEEKDAY_CODES = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 const POSITION_MAX = 366;
+/** A rule for each of more times than these would be too long for one schedule. */
+const ALONE_MAX = 12;
 
 interface Grid {
   readonly hours: readonly number[];
@@ -167,6 +169,13 @@ export function seriesSchedule(series: Series, bounds: Bounds, setting: Setting)
   if (cron !== null) return parseSchedule({ kind: 'cron', cron, timezone }, now);
   if (!isRule(series)) {
     if (count !== null) throw refusal('end', 'count', 'Such times cannot be counted together; name the last day.');
+    if (series.times.length > ALONE_MAX) {
+      throw refusal(
+        'clocks',
+        'uneven_times',
+        'These times of the day cannot be said in one schedule; give them the same minutes.',
+      );
+    }
     const each = series.times.map((time) => seriesSchedule({ ...series, times: [time] }, bounds, setting));
     return combined(each, {}, { now });
   }

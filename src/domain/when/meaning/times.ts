@@ -1,5 +1,6 @@
 import { Question, refusal } from '../faults.ts';
-import type { ClockTime, DayPart } from '../pieces/clock.ts';
+import type { DayPart } from '../languages/language.ts';
+import type { ClockTime } from '../pieces/clock.ts';
 import { hourOfPart, type PartOfDay } from '../setting.ts';
 import type { Group } from './plan.ts';
 import { clock, type Reading, timeEdit } from './reading.ts';

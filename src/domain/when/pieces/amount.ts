@@ -87,9 +87,11 @@ function quantity(cursor: Cursor, rank: number): Quantity | null {
   const unit = unitOf(cursor, groups['unit'] ?? '');
   const isJoined = /^\s*(?:,|and|&|\+)/.test(cursor.text.slice(before, cursor.at));
   if (UNITS.indexOf(unit) >= rank || (isFirst && isJoined)) return null;
-  const figure = groups['number']?.replace(',', '.');
-  const value = figure === undefined ? valueOf(cursor.language.numbers, groups['word'] ?? '') : Number(figure);
-  return { value: checked(value, unit), unit };
+  return { value: checked(countOf(cursor, groups), unit), unit };
+}
+
+function countOf(cursor: Cursor, { number, word = '' }: Readonly<Record<string, string | undefined>>): number {
+  return number === undefined ? valueOf(cursor.language.numbers, word) : Number(number.replace(',', '.'));
 }
 
 /** The hours of `1h30`, behind which no word ends. */

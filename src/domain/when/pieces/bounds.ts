@@ -1,5 +1,5 @@
 import { refusal } from '../faults.ts';
-import { any, compiled, valueOf, words } from '../languages/compiled.ts';
+import { any, compiled, placeOf, valueOf, words } from '../languages/compiled.ts';
 import { type Amount, amountAt } from './amount.ts';
 import { type ClockTime, oneTime } from './clock.ts';
 import type { Cursor } from './cursor.ts';
@@ -143,32 +143,39 @@ type Exception = Except[number];
 
 function exceptionAt(cursor: Cursor): Exception | null {
   const p = patterns(cursor.language);
-  const { months } = cursor.language;
-  const days = cursor.take(p.rangeDays)?.groups?.['from'];
-  const inMonth = days === undefined ? cursor.take(p.rangeMonth)?.groups : undefined;
-  if (inMonth !== undefined) {
-    const month = months.findIndex((source) => new RegExp(`^(?:${source})$`).test(inMonth['month'] ?? '')) + 1;
-    const made = (day: string | undefined): Days => ({
-      kind: 'date',
-      date: { year: null, month, day: Number(day) },
-      other: null,
-      weekday: null,
-      early: 0,
-    });
-    return { days: made(inMonth['from']), to: made(inMonth['to']) };
-  }
+  const from = cursor.take(p.rangeDays)?.groups?.['from'];
+  const inMonth = from === undefined ? cursor.take(p.rangeMonth)?.groups : undefined;
+  if (inMonth !== undefined) return monthRange(cursor, inMonth);
   const found = daysAt(cursor)?.days ?? null;
   if (found === null) {
     const name = cursor.take(p.month)?.groups?.['name'];
-    if (name === undefined) return null;
-    return { month: months.findIndex((source) => new RegExp(`^(?:${source})$`).test(name)) + 1 };
+    return name === undefined ? null : { month: monthOf(cursor, name) };
   }
-  if (days !== undefined && found.kind === 'date') {
-    return { days: { ...found, date: { ...found.date, day: Number(days) } }, to: found };
+  if (from !== undefined && found.kind === 'date') {
+    return { days: { ...found, date: { ...found.date, day: Number(from) } }, to: found };
   }
-  const isDate = found.kind === 'date' || found.kind === 'ahead';
-  const to = isDate ? cursor.attempt((at) => (at.take(p.to) === null ? null : laterDay(at))) : null;
-  return { days: found, to };
+  return { days: found, to: rangeEnd(cursor, found) };
+}
+
+function rangeEnd(cursor: Cursor, { kind }: Days): Days | null {
+  if (kind !== 'date' && kind !== 'ahead') return null;
+  return cursor.attempt((at) => (at.take(patterns(at.language).to) === null ? null : laterDay(at)));
+}
+
+function monthOf({ language }: Cursor, name: string): number {
+  return placeOf(language.months, name) + 1;
+}
+
+/** `december 24 to 26`. */
+function monthRange(cursor: Cursor, { month = '', from, to }: Readonly<Record<string, string | undefined>>): Exception {
+  const made = (day: string | undefined): Days => ({
+    kind: 'date',
+    date: { year: null, month: monthOf(cursor, month), day: Number(day) },
+    other: null,
+    weekday: null,
+    early: 0,
+  });
+  return { days: made(from), to: made(to) };
 }
 
 function laterDay(cursor: Cursor): Days | null {

@@ -1,8 +1,7 @@
 import { Question, refusal } from '../faults.ts';
 import { any, compiled, valueOf, words } from '../languages/compiled.ts';
+import type { DayPart } from '../languages/language.ts';
 import type { Cursor } from './cursor.ts';
-
-export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night';
 
 /** A time of the clock as it was written, and where. */
 export interface ClockTime {
@@ -111,7 +110,7 @@ function dottedTime(cursor: Cursor, isSure: boolean): ClockTime | null {
 }
 
 /** Behind such a word or sign a figure counts or measures. */
-export const MEASURED =
+const MEASURED =
   /(?<=\d)x\b|\s*(?:[%\p{Sc}°"*+=]|(?:eur|euros?|usd|dollars?|bucks|gbp|pounds?|chf|cents?|percent|degrees?|k?g|kilos?|lbs?|oz|k?m|cm|mm|miles?|l|litres?|liters?|ml|times|pages?|people|persons?|pm2|mb|gb|million|points?|sets|reps|cups?)(?![\p{L}\p{N}]))/uy;
 
 function quarterTime(cursor: Cursor): ClockTime | null {
@@ -172,7 +171,8 @@ function saidTime(cursor: Cursor): ClockTime | null {
   ]);
 }
 
-const MEASURED_AFTER_AT = /\s*(?:at|@)\s*\d+\s*(?:%|percent|degrees|°|km|mph|usd|euros?|dollars?)/uy;
+const MEASURED_AFTER_AT =
+  /\s*(?:at|@)\s*\d+\s*(?:[%°]|(?:percent|degrees|km|mph|usd|euros?|dollars?)(?![\p{L}\p{N}]))/uy;
 
 /** "Half nine" is 9:30 to the British and 8:30 to most of Europe. */
 function askHalfHour(cursor: Cursor): null {

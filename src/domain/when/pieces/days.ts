@@ -1,7 +1,8 @@
 import { monthLength } from '../../schedule/time/calendar.ts';
 import { refusal } from '../faults.ts';
-import { any, compiled, placeOf, valueOf, words } from '../languages/compiled.ts';
+import { placeOf, valueOf } from '../languages/compiled.ts';
 import type { Cursor } from './cursor.ts';
+import { dayPatterns } from './day-words.ts';
 
 export interface CalendarDate {
   /** Null where it was not said. */
@@ -45,98 +46,6 @@ export interface DaysFound {
 
 export const WORK_WEEK: readonly number[] = [1, 2, 3, 4, 5];
 
-/** Only an abbreviation has a dot of its own; the one behind "monday" ends the time. */
-const DOT = String.raw`(?:(?<=(?<![a-z])[a-z]{3,5})\.)?`;
-const YEAR = String.raw`(?:,?\s+(?<year>(?:19|20|21)\d\d)(?!\s*[:.h]\d))?`;
-
-const patterns = compiled((language) => {
-  const {
-    numbers,
-    ordinals,
-    ordinalEnd,
-    months,
-    weekdays,
-    weekdayLetters,
-    plural,
-    words: w,
-    units,
-    holidays,
-  } = language;
-  const weekday = any(weekdays);
-  const month = any(months);
-  const figure = String.raw`\d{1,2}(?:${ordinalEnd})`;
-  const ordinal = any([...Object.keys(ordinals), figure]);
-  const day = String.raw`(?<day>\d{1,2}(?:${ordinalEnd})?|${any(Object.keys(ordinals).filter((word) => (ordinals[word] ?? 0) > 0))})`;
-  const on = String.raw`(?<on>(?:${w.on})\s+)?`;
-  return {
-    ahead: words(
-      String.raw`(?:(?:${w.on})\s+)?(?:(?<two>${w.dayAfterTomorrow})|(?<one>${w.tomorrow})(?<dark>\s+(?:${language.parts.night}))?|(?<night>${w.tonight})|(?<zero>${w.today}|this(?=\s+(?:${Object.values(language.parts).join('|')}))))`,
-    ),
-    on: words(w.on),
-    workWeek: words(String.raw`(?:${language.workWeek})|(?:${w.weekday})(?<plural>s)?`),
-    weekend: words(
-      String.raw`(?:(?:at|on|over)\s+)?(?:(?<which>${w.this}|${w.next})\s+|the\s+)?(?:${w.weekend})(?<plural>s)?`,
-    ),
-    weekdays: words(
-      String.raw`(?:(?<which>(?:${w.the}\s+)?(?:${w.next}|${w.this}))\s+)?(?<name>${weekday})(?<plural>${plural})?${DOT}`,
-    ),
-    weekday: words(String.raw`(?<name>${weekday})(?<plural>${plural})?${DOT}`),
-    letters: words(
-      String.raw`${any(weekdayLetters)}(?:(?:[\s,/]+|\s+and\s+)${any(weekdayLetters)})+|mwf|tth|m\/w\/f|t\/th`,
-    ),
-    afterWeek: words(String.raw`(?:in\s+)?(?:${w.nextWeek})`),
-    nextWeek: words(String.raw`(?:${w.on}\s+)?next\s+week,?(?=\s+(?:${w.on}\s+)?${weekday})`),
-    link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and})\s+)?(?:on\s+)?|(?:${w.and})\s+(?:on\s+)?|[&/]\s*)`, 'yu'),
-    space: new RegExp(String.raw`\s+(?=${weekday}(?![a-z']))`, 'yu'),
-    range: new RegExp(String.raw`\s*(?:to|-|through|thru|until|till)\s*`, 'yu'),
-    ofMonth: words(
-      String.raw`(?:${w.of})\s+(?:(?<this>this|current)\s+|(?<next>next)\s+|(?:the|each|every|a)\s+)?(?:(?<month>month)|(?<quarter>${w.quarterYear}))`,
-    ),
-    everyMonth: words(String.raw`(?:every|each)\s+month`),
-    ofNamed: words(String.raw`(?:${w.of})\s+(?:(?:each|every)\s+)?(?<month>${month})`),
-    nth: words(
-      String.raw`(?:(?:on\s+)?(?:${w.the})\s+)?(?<ordinal>${ordinal})(?:\s*(?:,|${w.and})\s*(?:the\s+)?(?<other>${ordinal}))?\s+(?:(?<work>${w.weekday})|(?<weekday>${weekday}))${plural}?`,
-    ),
-    lastDay: words(
-      String.raw`(?:(?:${w.on}|${w.at})\s+)?(?:(?:${w.the})\s+)?(?:${w.lastDay})(?=\s+(?:${w.of})\s+(?:(?:the|each|every|a|this|next)\s+)?(?:month|${w.quarterYear}|${month}))`,
-    ),
-    lastDayAlone: words(String.raw`(?:(?:${w.the})\s+)?last\s+day|(?:${w.the})\s+last(?=\s+of)`),
-    firstDay: words(
-      String.raw`(?:(?:${w.the})\s+)?(?:${w.beginning})(?=\s+(?:${w.of})\s+(?:(?:the|each|every|a|this|next)\s+)?(?:month|${w.quarterYear}))`,
-    ),
-    monthDay: words(
-      String.raw`(?:(?<the>${w.the})\s+)?(?<day>${figure}|${any(Object.keys(ordinals).filter((word) => (ordinals[word] ?? 0) > 0))})(?:\s+day)?`,
-    ),
-    numberDay: words(String.raw`(?<=\bon\s+)day\s+(?<day>\d{1,2})`),
-    dayFirst: words(String.raw`${on}(?:(?:${w.the})\s+)?${day}(?:\s+(?:of|de))?\s*(?<month>${month})${DOT}${YEAR}`),
-    monthFirst: words(
-      String.raw`${on}(?<month>${month})${DOT}\s*(?:(?:${w.the})\s+)?${day}(?!\s*(?:[:h]\d|[ap]\.?m\b|${w.oClock}))${YEAR}`,
-    ),
-    yearFirst: words(
-      String.raw`${on}(?<year>(?:19|20|21)\d\d)(?:\s+|-)(?<month>${month})${DOT}(?:\s+|-)(?<day>\d{1,2})(?:${ordinalEnd})?`,
-    ),
-    hyphened: words(String.raw`${on}(?<day>\d{1,2})-(?<month>${month})(?:-(?<year>(?:19|20|21)\d\d))?`),
-    iso: words(String.raw`${on}(?<year>\d{4})([-/.])(?<month>\d{1,2})\3(?<day>\d{1,2})`),
-    dotted:
-      /\s*(?<on>(?:on|by|until|till)\s+)?(?<day>\d{1,2})\.\s?(?<month>\d{1,2})(?:\.(?!\d)|\.\s?(?<year>\d{4}|\d\d)(?![\d.]|\s*:))(?![\p{L}\p{N}])/uy,
-    halfDotted: words(
-      String.raw`(?<on>(?:on|by|until|till)\s+)?(?<day>\d{1,2})\.(?<month>\d{1,2})(?!\s*(?:[%\p{Sc}°]|(?:${any(Object.values(units))}|eur|euros?|usd|dollars?|pounds?|k?g|kilos?|lbs?|k?m|cm|mm|miles?|l|lit(?:re|er)s?|ml|times|x|gb|mb|million|points?)(?![\p{L}\p{N}])))`,
-    ),
-    slashed: words(String.raw`${on}(?<one>\d{1,2})(?<mark>[/-])(?<two>\d{1,2})(?:\k<mark>(?<year>\d{4}|\d\d))?`),
-    holiday: words(
-      String.raw`(?<on>(?:${w.on}|${w.at})\s+)?(?:the\s+)?(?:${holidays.map(({ words: name }, index) => `(?<h${index}>${name})`).join('|')})`,
-    ),
-    theDay: words(String.raw`,?\s*(?:the\s+)?(?<day>${figure})`),
-    dateBehind: words(
-      String.raw`(?:on\s+)?(?<name>${weekday})${DOT},?(?=\s+(?:on\s+)?(?:the\s+)?(?:\d|${month}|${any(Object.keys(ordinals))}))`,
-    ),
-    weekdayBehind: words(String.raw`,?\s*\(?(?<name>${weekday})\)?(?!\s+(?:and|&|at\s+\d+\s+and)\s)`),
-    early: words(
-      String.raw`(?:(?<count>\d{1,3}|${any(Object.keys(numbers))})\s+(?:(?<days>${units.day})|(?<weeks>${units.week})|(?<fortnights>${w.fortnight})s?)\s+(?:${w.before}|ahead\s+of)|(?<one>${w.dayBefore}))`,
-    ),
-  };
-});
-
 export function weekdayAt(cursor: Cursor, name: string): number {
   return placeOf(cursor.language.weekdays, name);
 }
@@ -156,7 +65,7 @@ function yearOf(text: string | undefined): number | null {
 type Dated = Omit<Extract<Days, { kind: 'date' }>, 'weekday' | 'early' | 'kind'> & { readonly isWeak: boolean };
 
 function named(cursor: Cursor): Dated | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   const match =
     cursor.take(p.dayFirst) ??
     cursor.take(p.monthFirst) ??
@@ -173,7 +82,7 @@ function named(cursor: Cursor): Dated | null {
 }
 
 function figures(cursor: Cursor): Dated | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   const dotted = cursor.take(p.dotted);
   if (dotted !== null) {
     const { day, month, year } = dotted.groups ?? {};
@@ -200,24 +109,27 @@ const NO_DATE =
 
 function slashed(cursor: Cursor): Dated | null {
   if (cursor.has(/\s*24\/7/uy)) return null;
-  const match = cursor.take(patterns(cursor.language).slashed);
+  const match = cursor.take(dayPatterns(cursor.language).slashed);
   if (match === null) return null;
   const { one = '', two = '', year, mark, on } = match.groups ?? {};
   // "1-2" is a range of anything.
   if (mark === '-' && year === undefined) return null;
-  const [first, second] = [Number(one), Number(two)];
-  const made = (day: number, month: number) => ({ year: yearOf(year), month, day });
   const isWeak = year === undefined && on === undefined;
-  if (first > 12 || second > 12 || first === second) {
-    const date = first > 12 || first === second ? made(first, second) : made(second, first);
-    if (isWeak && (date.month > 12 || date.day > 31)) return null;
-    return { date: checkedDate(date, match[0]), other: null, isWeak };
-  }
-  return { date: checkedDate(made(first, second), match[0]), other: made(second, first), isWeak };
+  const [date, other] = ordersOf(Number(one), Number(two), yearOf(year));
+  if (isWeak && (date.month > 12 || date.day > 31)) return null;
+  return { date: checkedDate(date, match[0]), other, isWeak };
+}
+
+/** The date with its day first, and the other one where both are real. */
+function ordersOf(first: number, second: number, year: number | null): [CalendarDate, CalendarDate | null] {
+  const dayFirst = { year, month: second, day: first };
+  const monthFirst = { year, month: first, day: second };
+  if (first === second || first > 12) return [dayFirst, null];
+  return second > 12 ? [monthFirst, null] : [dayFirst, monthFirst];
 }
 
 function holiday(cursor: Cursor): Dated | null {
-  const match = cursor.take(patterns(cursor.language).holiday);
+  const match = cursor.take(dayPatterns(cursor.language).holiday);
   const index = cursor.language.holidays.findIndex((_one, at) => match?.groups?.[`h${at}`] !== undefined);
   const found = cursor.language.holidays[index];
   if (match === null || found === undefined) return null;
@@ -227,7 +139,7 @@ function holiday(cursor: Cursor): Dated | null {
 
 /** `friday 27 november`, `27 november, a friday`, `2 days before 1 march`. */
 function dated(cursor: Cursor): DaysFound | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   const before = cursor.take(p.early)?.groups;
   const name = cursor.take(p.dateBehind)?.groups?.['name'];
   const found = cursor.first([named, figures, holiday]);
@@ -248,7 +160,7 @@ function earlyOf(
 }
 
 function ahead(cursor: Cursor): DaysFound | null {
-  const groups = cursor.take(patterns(cursor.language).ahead)?.groups;
+  const groups = cursor.take(dayPatterns(cursor.language).ahead)?.groups;
   if (groups === undefined) return null;
   const days = groups['two'] === undefined ? (groups['one'] === undefined ? 0 : 1) : 2;
   const night = groups['night'] !== undefined || groups['dark'] !== undefined;
@@ -266,45 +178,49 @@ interface WeekdayList {
 }
 
 function addWeekday(cursor: Cursor, list: WeekdayList): boolean {
-  const p = patterns(cursor.language);
-  return (
-    cursor.attempt((at) => {
-      const isRange = at.take(p.range) !== null;
-      if (!isRange && at.take(p.link) === null && at.take(p.space) === null) return null;
-      const weekend = isRange ? null : at.take(p.weekend);
-      if (weekend !== null) list.weekdays.push(6, 0);
-      const groups = weekend === null ? at.take(p.weekday)?.groups : {};
-      if (groups === undefined) return null;
-      if (weekend === null) {
-        const weekday = weekdayAt(at, groups['name'] ?? '');
-        list.weekdays.push(...(isRange ? range(list.weekdays.at(-1) ?? 0, weekday).slice(1) : [weekday]));
-      }
-      // A range of days never means one moment.
-      list.plural ||= isRange || weekend !== null || groups['plural'] !== undefined;
-      return true;
-    }) === true
-  );
+  return cursor.attempt((at) => weekdayBehind(at, list)) === true;
+}
+
+function weekdayBehind(cursor: Cursor, list: WeekdayList): true | null {
+  const p = dayPatterns(cursor.language);
+  const isRange = cursor.take(p.range) !== null;
+  if (!isRange && cursor.take(p.link) === null && cursor.take(p.space) === null) return null;
+  if (!isRange && cursor.take(p.weekend) !== null) {
+    list.weekdays.push(6, 0);
+    list.plural = true;
+    return true;
+  }
+  const groups = cursor.take(p.weekday)?.groups;
+  if (groups === undefined) return null;
+  const weekday = weekdayAt(cursor, groups['name'] ?? '');
+  list.weekdays.push(...(isRange ? range(list.weekdays.at(-1) ?? 0, weekday).slice(1) : [weekday]));
+  // A range of days never means one moment.
+  list.plural ||= isRange || groups['plural'] !== undefined;
+  return true;
 }
 
 /** Words such as "sun" and "sat" are no days where they stand alone. */
 const SHORT_WORD = /^(?:sun|sat|wed|mon|fri)\.?$/;
 
 function weekdays(cursor: Cursor): DaysFound | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   const hasOn = cursor.take(p.on) !== null;
-  const week = cursor.take(p.nextWeek) === null ? null : 'after';
-  if (week !== null) cursor.take(p.on);
+  const isNext = cursor.take(p.nextWeek) !== null;
+  if (isNext) cursor.take(p.on);
   const found = daySet(cursor) ?? nameds(cursor);
   if (found === null) return null;
   const { days } = found;
-  const isOne = days.kind === 'weekdays' && days.weekdays.length === 1 && !days.plural && days.which === 'any';
-  const after = week ?? (isOne && cursor.take(p.afterWeek) !== null ? 'after' : null);
-  const isWeak = found.isWeak && !hasOn && after === null;
-  return after === null || days.kind !== 'weekdays' ? { days, isWeak } : { days: { ...days, which: after }, isWeak };
+  const isAfter = isNext || (isOneWeekday(days) && cursor.take(p.afterWeek) !== null);
+  if (!isAfter || days.kind !== 'weekdays') return { days, isWeak: found.isWeak && !hasOn };
+  return { days: { ...days, which: 'after' }, isWeak: false };
+}
+
+export function isOneWeekday(days: Days): days is Extract<Days, { kind: 'weekdays' }> {
+  return days.kind === 'weekdays' && days.weekdays.length === 1 && !days.plural && days.which === 'any';
 }
 
 function daySet(cursor: Cursor): DaysFound | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   const set = (days: readonly number[], plural: boolean, which: Which = 'any'): DaysFound => ({
     days: { kind: 'weekdays', weekdays: days, plural, which },
     isWeak: false,
@@ -329,7 +245,7 @@ function lettersOf({ language }: Cursor, text: string): number[] {
 }
 
 function nameds(cursor: Cursor): DaysFound | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   const match = cursor.take(p.weekdays);
   const first = match?.groups;
   if (first === undefined) return null;
@@ -344,7 +260,7 @@ function nameds(cursor: Cursor): DaysFound | null {
 }
 
 function ofAt(cursor: Cursor): Of {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   const groups = cursor.take(p.ofMonth)?.groups;
   if (groups === undefined) return cursor.take(p.everyMonth) === null ? null : 'month';
   if (groups['this'] !== undefined) return 'this month';
@@ -353,7 +269,7 @@ function ofAt(cursor: Cursor): Of {
 }
 
 function nth(cursor: Cursor): DaysFound | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   const groups = cursor.take(p.nth)?.groups;
   if (groups === undefined) return null;
   const { ordinals: table, months } = cursor.language;
@@ -381,21 +297,21 @@ interface MonthDay {
 }
 
 function monthDay(cursor: Cursor): MonthDay | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   if (cursor.take(p.lastDay) !== null || cursor.take(p.lastDayAlone) !== null) return { day: -1, isWeak: false };
   if (cursor.take(p.firstDay) !== null) return { day: 1, isWeak: false };
   const match = cursor.take(p.monthDay) ?? cursor.take(p.numberDay);
   const { day: figure, the } = match?.groups ?? {};
-  if (figure === undefined) return null;
+  if (match === null || figure === undefined) return null;
   const day = valueOf(cursor.language.ordinals, figure);
-  if (day > 31 || day === 0) return null;
+  const isSaid = the !== undefined || /\d|day/.test(match[0]);
   // "Second" and "first" alone are words like others.
-  if (the === undefined && !/\d|day/.test(match?.[0] ?? '') && !cursor.has(/\s*(?:,|of|in|and|&)\s/uy)) return null;
+  if (day > 31 || day === 0 || !(isSaid || cursor.has(/\s*(?:,|of|in|and|&)\s/uy))) return null;
   return { day, isWeak: the === undefined || !/\d/.test(figure) };
 }
 
 function monthDays(cursor: Cursor): DaysFound | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   const hasOn = cursor.take(p.on) !== null;
   const first = monthDay(cursor);
   if (first === null) return null;
@@ -419,7 +335,7 @@ function monthDays(cursor: Cursor): DaysFound | null {
 
 /** `friday the 28th`. */
 function weekdayWithDay(cursor: Cursor): DaysFound | null {
-  const p = patterns(cursor.language);
+  const p = dayPatterns(cursor.language);
   cursor.take(p.on);
   const name = cursor.take(p.weekdays)?.groups?.['name'];
   const day = name === undefined ? undefined : cursor.take(p.theDay)?.groups?.['day'];

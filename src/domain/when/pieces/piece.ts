@@ -2,9 +2,10 @@ import { AppError } from '../../errors.ts';
 import { besideAt, type AskedPolicies } from '../beside.ts';
 import { Question, refusal } from '../faults.ts';
 import { any, compiled, words } from '../languages/compiled.ts';
+import type { DayPart } from '../languages/language.ts';
 import { type Amount, amountAt, isClock } from './amount.ts';
 import { type Bound, boundAt } from './bounds.ts';
-import { type ClockTime, type DayPart, oneTime, partAt, timesAt } from './clock.ts';
+import { type ClockTime, oneTime, partAt, timesAt } from './clock.ts';
 import { Cursor } from './cursor.ts';
 import { type Days, daysAt } from './days.ts';
 import { type RhythmFound, rhythmAt } from './rhythm.ts';
@@ -72,7 +73,9 @@ function length(cursor: Cursor): Content | null {
   const from = cursor.begin();
   const amount = amountAt(cursor);
   const isClockLike = /^\d{1,2}h(?:[0-5]\d)?$/.test(cursor.text.slice(from, cursor.at));
-  return amount === null || isClockLike ? null : { is: 'length', amount };
+  // "Half an hour before lunch" is no length of a wait.
+  const isRelative = cursor.has(/\s+(?:before|after|prior)\b/uy);
+  return amount === null || isClockLike || isRelative ? null : { is: 'length', amount };
 }
 
 /** `in a couple of hours` is a wait; what says no number is vague. */
@@ -231,24 +234,15 @@ function policies(cursor: Cursor): Content | null {
 /** Days, or days that come back, behind which a number is an hour. */
 function takesHour(before: readonly Piece[], cursor: Cursor): boolean {
   const last = before.at(-1);
-  // In "on the 1st, 15" a day is counted on.
-  if (
-    last?.is === 'days' &&
-    last.days.kind === 'monthDays' &&
-    /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()))
-  )
-    return false;
+  if (last === undefined) return false;
   const isTimed = before.some(({ is }) => is === 'times' || is === 'wait');
-  if (last === undefined || (isTimed && last.is !== 'days' && last.is !== 'rhythm')) return false;
-  if (
-    last.is === 'rhythm' &&
-    last.days?.kind === 'monthDays' &&
-    /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()))
-  )
-    return false;
-  if (last.is === 'rhythm')
-    return last.rhythm.kind === 'calendar' && (last.days !== null || last.rhythm.unit === 'day');
-  return last.is === 'days' || last.is === 'part';
+  if (last.is === 'part') return !isTimed;
+  if (last.is !== 'days' && last.is !== 'rhythm') return false;
+  // In "on the 1st, 15" a day is counted on.
+  const isList = /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()));
+  if (last.days?.kind === 'monthDays' && isList) return false;
+  if (last.is === 'days') return true;
+  return last.rhythm.kind === 'calendar' && (last.days !== null || last.rhythm.unit === 'day');
 }
 
 /** A zone stands right behind a time, or behind days that have one. */

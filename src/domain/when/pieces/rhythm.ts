@@ -1,7 +1,8 @@
 import { Question, refusal } from '../faults.ts';
 import { any, compiled, placeOf, valueOf, words } from '../languages/compiled.ts';
+import type { DayPart } from '../languages/language.ts';
 import { type Amount, amountAt, isClock, spanOf, type Unit } from './amount.ts';
-import { type DayPart, partAt } from './clock.ts';
+import { partAt } from './clock.ts';
 import type { Cursor } from './cursor.ts';
 import { type Days, daysAt, WORK_WEEK, weekdayAt } from './days.ts';
 

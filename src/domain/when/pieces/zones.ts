@@ -68,26 +68,30 @@ const OTHER_WORDS: ReadonlySet<string> = new Set(
 function placeAt(cursor: Cursor): ZoneFound | null {
   const p = patterns(cursor.language);
   const match = cursor.take(p.city);
-  if (match === null) return null;
-  const { name = '', in: said } = match.groups ?? {};
+  const { name = '', in: said } = match?.groups ?? {};
   const begin = cursor.at - name.length;
   const parts = name.split(' ');
-  for (let count = parts.length; count > 0; count -= 1) {
+  for (let count = match === null ? 0 : parts.length; count > 0; count -= 1) {
     const place = parts
       .slice(0, count)
       .join(' ')
       .replace(/[.'-]+$/, '');
-    const zone =
-      /^[a-z]{1,4}$/.test(place) && said === undefined && place !== 'rome' && place !== 'oslo'
-        ? null
-        : zoneNamed(place);
-    if (zone === null || place.includes('/')) continue;
+    const zone = zoneIn(place, said !== undefined);
+    if (zone === null) continue;
     cursor.at = begin + place.length;
-    const isTime = cursor.take(p.time) !== null;
-    if (said === undefined && !isTime && OTHER_WORDS.has(place)) return null;
-    return { zone, isDoubtful: said === undefined && !isTime && !cursor.has(p.end) };
+    const isClear = said !== undefined || cursor.take(p.time) !== null;
+    if (said !== undefined) cursor.take(p.time);
+    return !isClear && OTHER_WORDS.has(place) ? null : { zone, isDoubtful: !isClear && !cursor.has(p.end) };
   }
   return null;
+}
+
+const SHORT_PLACES: ReadonlySet<string> = new Set(['rome', 'oslo', 'lima', 'nyc']);
+
+/** Short names are words of other things, unless "in" stands before them. */
+function zoneIn(place: string, isSaid: boolean): string | null {
+  const isShort = /^[a-z]{1,4}$/.test(place) && !isSaid && !SHORT_PLACES.has(place);
+  return isShort || place.includes('/') ? null : zoneNamed(place);
 }
 
 /** A zone right behind a time, by its name or by a place in it. What looks like one and is none is refused with what to write. */

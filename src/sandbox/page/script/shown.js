@@ -1,4 +1,4 @@
-/** @import { CallJson, ChatJson, MessageJson, StateJson, TopicJson } from '../../control/shapes.ts' */
+/** @import { CallJson, ChatJson, DocumentJson, MessageJson, StateJson, TopicJson } from '../../control/shapes.ts' */
 
 /** @typedef {number | 'general' | null} Thread is the id of a topic, General, or null for a chat without topics. */
 
@@ -148,4 +148,39 @@ export function hasTopics(chat) {
 /** @param {ChatJson} chat */
 export function liveTopics(chat) {
   return chat.topics.filter((topic) => !topic.is_deleted);
+}
+
+/** More topics than this at once hide the chats below them. */
+const topicsShown = 8;
+
+/**
+ * Puts the topics in order, the one with the newest message first and closed ones last, and folds those that are too many.
+ *
+ * @template {{ readonly thread_id: number; readonly is_closed: boolean; readonly last_message_id: number | null }} Topic
+ * @param {readonly Topic[]} topics
+ * @param {(topic: Topic) => boolean} stays is true for one that is never folded away
+ * @returns {{ readonly shown: readonly Topic[]; readonly folded: readonly Topic[] }}
+ */
+export function foldTopics(topics, stays) {
+  const newest = (/** @type {Topic} */ topic) => topic.last_message_id ?? topic.thread_id;
+  const sorted = topics.toSorted((a, b) => Number(a.is_closed) - Number(b.is_closed) || newest(b) - newest(a));
+  // One alone takes no more room than the line that tells of it.
+  const most = sorted.length === topicsShown + 1 ? sorted.length : topicsShown;
+  const isShown = (/** @type {Topic} */ topic, /** @type {number} */ at) => at < most || stays(topic);
+  return { shown: sorted.filter(isShown), folded: sorted.filter((topic, at) => !isShown(topic, at)) };
+}
+
+/**
+ * Lists as what a file of that type can be sent, the usual way first.
+ *
+ * @param {string} type
+ * @returns {readonly DocumentJson['kind'][]}
+ */
+export function kindsOf(type) {
+  if (type === 'image/gif') return ['animation', 'document'];
+  if (/^image\/(?:png|jpeg|webp)$/.test(type)) return ['photo', 'document'];
+  if (type.startsWith('video/')) return ['video', 'animation', 'document'];
+  if (type === 'audio/ogg') return ['voice', 'audio', 'document'];
+  if (type.startsWith('audio/')) return ['audio', 'voice', 'document'];
+  return ['document'];
 }

@@ -72,7 +72,7 @@ export const rhythmTexts = {
     blocks(
       lines(name, oneLine(runs, 600)),
       lines(
-        isPlain ? 'To add a day or leave one out, write:' : 'Press one to remove it, or add more:',
+        isPlain ? 'To add or skip days, write:' : 'Press one to remove it, or add more:',
         code(`/edit #${number} also saturdays at 11`),
         code(`/edit #${number} not on sundays`),
         code(`/edit #${number} except 24 december`),
@@ -81,7 +81,7 @@ export const rhythmTexts = {
   not: (days: string): string => `Not: ${days}`,
   also: (moment: string): string => `Also: ${moment}`,
   remove: (item: string): string => `✕ ${item}`,
-  leftOver: (text: string): string => `I can read the days, but not "${text}". Write the days alone.`,
+  leftOver: (text: string): string => `I understand the days, but not “${oneLine(text, 80)}”. Send only the days.`,
 } as const;
 
 export const editTexts = {

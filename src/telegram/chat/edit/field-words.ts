@@ -3,7 +3,7 @@ import { nagLimitMax } from '../../../domain/limits.ts';
 import { type Form, type Policies, type PolicyName, policyTable } from '../../../domain/policy.ts';
 import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
-import { iso, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
+import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
 import { zoneNamed } from '../../../domain/schedule/time/places.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -167,7 +167,7 @@ function readByForm(name: PolicyName, value: string, reading: FieldReading): str
     case 'whole':
       return wholeIn(value.replace(/\s*(?:runs?|times)$/i, ''), form) ?? undefined;
     case 'length':
-      return spanIn(value, reading) ?? undefined;
+      return spanIn(value) ?? undefined;
     case 'instant':
       return boundIn(name, value, reading);
     default:
@@ -206,19 +206,19 @@ function clockOf(hour = '', minute = '00'): string {
   return `${hour.padStart(2, '0')}:${minute}`;
 }
 
-function readAck(value: string, reading: FieldReading): Value<'ack'> {
+function readAck(value: string): Value<'ack'> {
   const on = switched(value, {});
   if (on !== undefined) return on;
   const untilDone = /^(?:on\b)?(.*?)[,\s]*until done$/i.exec(value)?.[1];
   // As often as people can be reminded at all.
   if (untilDone === '') return { nag_limit: nagLimitMax };
-  return readNags(untilDone === undefined ? value : `${untilDone.trim()} ${nagLimitMax} times`, reading);
+  return readNags(untilDone === undefined ? value : `${untilDone.trim()} ${nagLimitMax} times`);
 }
 
-function readNags(value: string, reading: FieldReading): Value<'ack'> {
+function readNags(value: string): Value<'ack'> {
   const [, span = '', times] =
     /^(?:every\s+)?(.+?)(?:[,\s]+(?:at most\s+)?(\d{1,4})\s*(?:times|x))?$/i.exec(value) ?? [];
-  const every = spanIn(span, reading);
+  const every = spanIn(span);
   const limit = times === undefined ? undefined : wholeIn(times, { min: 1, max: nagLimitMax });
   if (every === null || limit === null) return undefined;
   return { nag_every: every, ...(limit === undefined ? {} : { nag_limit: limit }) };
@@ -250,11 +250,9 @@ function wholeIn(value: string, { min, max }: { readonly min: number; readonly m
 }
 
 /** `15 minutes` as an ISO duration; elapsed time, so it is measured where no clock ever changes. */
-function spanIn(value: string, { now }: FieldReading): string | null {
+function spanIn(value: string): string | null {
   const iso = value.toUpperCase();
   if (iso.startsWith('P')) return fixedMs(iso) === null ? null : iso;
-  // Waits count from the beginning of a minute.
-  const from = Math.floor(now / MINUTE_MS) * MINUTE_MS;
-  const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now: from }, null);
-  return until === null ? null : durationText(until - from);
+  const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now: 0 }, null);
+  return until === null ? null : durationText(until);
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/ports/chats.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import { mediaKinds, type Media } from '../../../domain/shown.ts';
 import { isBlank, titleFrom } from '../../../domain/task.ts';
 import type { ChatContext } from '../context.ts';
-import { texts } from '../texts.ts';
+import { currentLocale, texts } from '../texts.ts';
 import { button, dataOf, longId, shortId, type Rows } from './press.ts';
 import type { Asker } from './rights.ts';
 
@@ -264,9 +265,11 @@ export function titleOf({ text, media }: { readonly text: string; readonly media
 /** The place of words, and when they were written. */
 export type PlaceAndDate = Pick<ChatContext, 'place' | 'date'>;
 
-/** The clocks on which a time is read. A wait counts from when it was written, not from when it is read. */
-export function readingOf({ place, date }: PlaceAndDate): { readonly timezone: string; readonly now: number } {
-  return { timezone: place.timezone, now: date };
+/** The clocks on which a time is read, and how it is written here. A wait counts from when it was written, not from when it is read. */
+export function readingOf({ place, date }: PlaceAndDate) {
+  const { dates } = settingsOf(place.chat.settings);
+  const slashes = dates === 'us' ? { slashes: 'mdy' as const } : {};
+  return { timezone: place.timezone, now: date, language: currentLocale().tag, ...slashes };
 }
 
 /** In a group people talk to each other as well: a reply to us, our name or a command says that we are meant. */

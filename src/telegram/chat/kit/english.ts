@@ -125,9 +125,9 @@ export const deedTexts = {
       ? say`Started ${name}. The result comes in its topic.`
       : say`Started ${name}. The result comes in ${link('its topic', url)}.`,
   startedWaits: (name: Rich): Rich =>
-    say`Started ${name}. Its result waits, because its topic cannot be made here. See /start.`,
-  waitsTurn: (name: string): string => `${name} is running now. This run waits, and starts when that one has ended.`,
-  takesOver: (name: string): string => `${name} was running. I stop that run, and this one starts when it has ended.`,
+    say`Started ${name}. Its result waits, because I cannot make its topic here. See /start.`,
+  waitsTurn: (name: string): string => `${name} is running now. This run starts when that one ends.`,
+  takesOver: (name: string): string => `${name} was running. I am stopping that run; this one starts when it ends.`,
   startedHere: (name: Rich): Rich => say`Started ${name}.`,
   paused: (name: Rich, until: string | null, zone: string): Rich =>
     until === null ? say`Paused ${name}.` : say`Paused ${name} until ${until} (${zone}).`,
@@ -157,9 +157,9 @@ export const deedTexts = {
   snoozeMoved: (name: Rich, when: { readonly at: string; readonly before: string; readonly zone: string }): Rich =>
     say`Snoozed again: ${name} comes ${when.at} (${when.zone}) instead of ${when.before}.`,
   snoozedToo: (times: string): string => `Also snoozed to ${times}.`,
-  snoozesHeld: (times: string): string => `Snoozed to ${times}: that comes only if resumed before.`,
+  snoozesHeld: (times: string): string => `Snoozed to ${times}, but only if you resume it before then.`,
   snoozesPassed: (times: string, count: number): string =>
-    `${count === 1 ? 'This snooze' : 'These snoozes'} passed while it was paused: ${times}.`,
+    `${plural(count, { one: 'A snooze', other: '{n} snoozes' })} passed while it was paused: ${times}.`,
   snoozeHow: (number: number): Rich =>
     lines(
       'I did not understand when. For example:',

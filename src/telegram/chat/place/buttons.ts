@@ -14,9 +14,8 @@ import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { allowPressed, denyPressed } from './allowing.ts';
 import { keepList, startWords, lastList, zoneCheckRow } from './checklist.ts';
-import { cleanPressed } from './cleaning.ts';
 import { moveBackPressed, movePressed, moveRows } from './moving.ts';
-import { purgePressed, topicDeletePressed } from './removals.ts';
+import { cleanPressed, purgePressed, topicDeletePressed } from './removals.ts';
 
 /** The chat as a whole: its set-up and its zone, by commands and by buttons. */
 

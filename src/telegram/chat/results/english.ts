@@ -55,10 +55,11 @@ export const noticeTexts = {
   /** What has become of the matter of a word, in the line below it. */
   over: {
     resumed: (name: string, at: string): string => `Resumed by ${name}, ${at}`,
-    goesOn: 'Not paused any more',
+    goesOn: 'No longer paused',
+    notAsked: 'Over: nobody needs to answer this any more',
     deleted: 'Deleted',
-    nothingWaits: 'Over: nothing waits for this any more',
-    atHome: 'Over: results come in the topic again',
+    nothingWaits: 'Over: nothing is waiting any more',
+    atHome: 'Over: results arrive in the topic again',
     renamed: 'Done: the topic has its new name',
     settled: 'Settled',
   },

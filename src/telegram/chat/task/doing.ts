@@ -1,3 +1,4 @@
+import type { TaskRun } from '../../../app/ports/runs.ts';
 import type { AuditRow } from '../../../app/ports/tasks.ts';
 import type { Chosen } from '../../../app/tasks/bulk.ts';
 import { type Within, slotsTold } from '../../../app/tasks/skip.ts';
@@ -26,12 +27,17 @@ export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: tr
   const told = notStarted(task, taskRun);
   if (told !== null) return answer(told.words, told.rows);
   const isHere = ctx.place.topicTask?.id === task.id;
-  if (isHere) return reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task))));
+  if (isHere) return { ...reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task)))), ...following(taskRun) };
   const shown = startedDrawn(task);
   // The first run makes the topic; then the answer is given the way to it.
   const isLater = task.topicState === 'none' && ctx.place.chat.kind !== 'private';
   return { replies: [{ is: 'message', shown, ...(isLater ? { awaitsTopicOf: task.id } : {}) }] };
 });
+
+/** A sign in the place of words becomes the sign of how it ended. */
+function following({ runId }: Pick<TaskRun, 'runId'>): Pick<Answer, 'follows'> {
+  return runId === null ? {} : { follows: runId };
+}
 
 const everything = /^all(?=\s|$)/i;
 

@@ -243,16 +243,16 @@ export const replyTexts = {
     stop: (task: string): Rich =>
       say`${code(`/pause${task}`)} stops a task until it is resumed, and ${code(`/delete${task}`)} for good.`,
   } as Readonly<Record<string, (task: string) => Rich>>,
-  doneHow: 'Reply “done” to the message that is done, or write it in the topic of the task.',
+  doneHow: 'Reply “done” to the message, or write it in the topic of the task.',
   nothingOpen: (name: Rich): Rich => say`${name} is not waiting for Done.`,
-  neverRan: (name: Rich): Rich => say`${name} has not run yet, so nothing of it can be done.`,
-  notDoneBefore: (name: Rich): Rich => say`Nobody has said that ${name} is done, so nothing changes.`,
+  neverRan: (name: Rich): Rich => say`${name} has not run yet, so there is nothing to mark as done.`,
+  notDoneBefore: (name: Rich): Rich => say`Nobody said that ${name} is done, so nothing changed.`,
   welcome: 'You are welcome.',
-  welcomeOpen: (name: Rich): Rich => say`You are welcome. ${name} still waits: say ${code('done')} when it is.`,
-  stop: (name: Rich): Rich => say`Pause ${name}, or delete it? A deleted task can be brought back for 24 hours.`,
+  welcomeOpen: (name: Rich): Rich => say`You are welcome. ${name} is still open: say ${code('done')} when it is done.`,
+  stop: (name: Rich): Rich => say`Pause ${name}, or delete it? You can undo a deletion for 24 hours.`,
   retimeHow: (name: Rich, when: string): Rich =>
     say`To change when ${name} comes, say ${code(`edit ${oneLine(when, 100)}`)}.`,
-  noTask: 'That is about no task, so I have done nothing. /help shows what you can say.',
+  noTask: 'I do not know which task you mean, so I did nothing. /help shows what you can say.',
   hint: (name: Rich): Rich =>
     lines(
       say`I do not understand that about ${name}. You can say:`,

@@ -60,6 +60,21 @@ describe('the days of a task', () => {
     expect((await taskIn(talk)).version).toBe(version);
   });
 
+  test.each([
+    ['except 24 december', 'Not: 24 December'],
+    ['except 24 to 26 december', 'Not: 24 to 26 December'],
+    ['except 20 december to 6 january', 'Not: Sun 20 Dec to Wed 6 Jan 2027'],
+    ['but not on sundays', 'Not: Sundays'],
+    ['not on sundays', 'Not: Sundays'],
+  ])('"%s" is left out from then on, and is a piece of its own', async (words, piece) => {
+    const talk = await withRule();
+    expect(await talk.tells(`/edit #1 ${words}`)).toContain('Changed');
+    const menu = await talk.ask('/edit #1');
+    await talk.press(menu, 'Days');
+    await talk.press(menu, `✕ ${piece}`);
+    expect(ruleOf(await taskIn(talk))).toBe(lines());
+  });
+
   test('/next of the task lists what it leaves out, and /why says so of the day', async () => {
     const talk = await withRule(sundays, holidays);
     expect(await talk.tells('/next #1')).toContain('Not on: Sundays, Thu 24 Dec and Fri 25 Dec, Fri 1 Jan 2027');

@@ -127,7 +127,7 @@ describe('a reply to a result', () => {
   test('whoever answers a message of ours that is about no task is told so', async () => {
     const { talk } = await aScene();
     const list = await talk.ask('/tasks');
-    expect(await talk.tells('nice', { repliesTo: list.id })).toContain('about no task');
+    expect(await talk.tells('nice', { repliesTo: list.id })).toContain('which task you mean');
   });
 
   test('talk that answers nobody of us is left alone', async () => {
@@ -150,7 +150,7 @@ describe('a reply to an answer of ours', () => {
     const { talk } = await aScene();
     const list = await talk.ask('/tasks');
     expect(text(await talk.say('/pause', { repliesTo: list.id }))).toBe('Which task? Press one, or name it: /pause #1');
-    expect(text(await talk.say('10m', { repliesTo: list.id }))).toContain('about no task');
+    expect(text(await talk.say('10m', { repliesTo: list.id }))).toContain('which task you mean');
   });
 
   test('a draft that waits for a word goes first', async () => {

@@ -63,3 +63,10 @@ test.each([
 ])('history is kept as somebody says: %s', (words, keep) => {
   expect(keepRead(words)).toEqual(keep);
 });
+
+test('slashes are read as the dates of the chat are written', async () => {
+  const talk = await aTalk();
+  expect(await talk.tells('/new 3/4/2027 at 9 Call Mum')).not.toContain('Mar');
+  await talk.ask('/settings dates us');
+  expect(await talk.tells('/new 3/4/2027 at 9 Call Mum')).toContain('Once on Thu, Mar 4, 2027, at 9:00 AM');
+});

@@ -213,8 +213,8 @@ test('/undo twice takes back two changes, at whatever instant each is written', 
 
 describe('a run by hand that does not begin', () => {
   test.each([
-    ['queue', 'This run waits'],
-    ['replace', 'I stop that run'],
+    ['queue', 'This run starts when'],
+    ['replace', 'I am stopping that run'],
     ['skip', 'running now'],
   ] as const)('behind another one is told as what it is: overlap %s', async (overlap, words) => {
     const talk = await withTask();

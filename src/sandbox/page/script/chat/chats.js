@@ -4,6 +4,7 @@ import { byId, draw, el } from '../nodes.js';
 import {
   currentChat,
   currentTopic,
+  foldTopics,
   hasTopics,
   liveTopics,
   memory,
@@ -105,25 +106,6 @@ function drawBegin(chats) {
 
 /** @type {Set<string>} */
 const unfolded = new Set();
-/** More topics than this at once hide the chats below them. */
-const topicsShown = 8;
-
-/**
- * Puts the topics in order, the one with the newest message first and closed ones last, and folds those that are too many.
- *
- * @template {{ readonly thread_id: number; readonly is_closed: boolean; readonly last_message_id: number | null }} Topic
- * @param {readonly Topic[]} topics
- * @param {(topic: Topic) => boolean} stays is true for one that is never folded away
- * @returns {{ readonly shown: readonly Topic[]; readonly folded: readonly Topic[] }}
- */
-export function foldTopics(topics, stays) {
-  const newest = (/** @type {Topic} */ topic) => topic.last_message_id ?? topic.thread_id;
-  const sorted = topics.toSorted((a, b) => Number(a.is_closed) - Number(b.is_closed) || newest(b) - newest(a));
-  // One alone takes no more room than the line that tells of it.
-  const most = sorted.length === topicsShown + 1 ? sorted.length : topicsShown;
-  const isShown = (/** @type {Topic} */ topic, /** @type {number} */ at) => at < most || stays(topic);
-  return { shown: sorted.filter(isShown), folded: sorted.filter((topic, at) => !isShown(topic, at)) };
-}
 
 /**
  * @param {ChatJson} chat

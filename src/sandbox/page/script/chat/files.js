@@ -1,7 +1,7 @@
 /** @import { Bodies } from '../../../control/shapes.ts' */
 import { toast } from '../dialogs.js';
 import { byId, el } from '../nodes.js';
-import { shown } from '../shown.js';
+import { kindsOf, shown } from '../shown.js';
 
 /** @typedef {NonNullable<Bodies['say']['media']>} Media */
 
@@ -17,21 +17,6 @@ const names = {
   voice: 'voice message',
   animation: 'animation',
 };
-
-/**
- * Lists as what a file of that type can be sent, the usual way first.
- *
- * @param {string} type
- * @returns {readonly Media['kind'][]}
- */
-export function kindsOf(type) {
-  if (type === 'image/gif') return ['animation', 'document'];
-  if (/^image\/(?:png|jpeg|webp)$/.test(type)) return ['photo', 'document'];
-  if (type.startsWith('video/')) return ['video', 'animation', 'document'];
-  if (type === 'audio/ogg') return ['voice', 'audio', 'document'];
-  if (type.startsWith('audio/')) return ['audio', 'voice', 'document'];
-  return ['document'];
-}
 
 /** @type {File | null} */
 let chosen = null;

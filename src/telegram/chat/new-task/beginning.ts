@@ -184,7 +184,7 @@ const scheduleThis = onChat('create', async (ctx, when: string) => {
 });
 
 /** A file alone may be meant for anything, so it is only offered. */
-export async function offered(ctx: ChatContext): Promise<Answer> {
+async function offered(ctx: ChatContext): Promise<Answer> {
   const step = (await draftHere(ctx))?.step;
   return step !== undefined && 'kept' in step && isPartOfAlbum(ctx, step)
     ? silence

@@ -23,7 +23,8 @@ import {
   type Warning,
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
-import { type Assumed, readAnywhere } from '../../domain/when/asked.ts';
+import { addressed, type Assumed, readAnywhere } from '../../domain/when/asked.ts';
+import type { Setting } from '../../domain/when/setting.ts';
 import type { Templates, TemplateText } from '../ports/outside.ts';
 
 /** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
@@ -48,10 +49,10 @@ export interface TaskInWords extends Omit<TaskInput, 'instructions' | 'schedule'
 }
 
 /** The meaning of the words at this moment; a policy that is named goes before one that they ask for. */
-export function inFields(input: TaskInput | TaskInWords, now: number): InFields {
+export function inFields(input: TaskInput | TaskInWords, here: Pick<Setting, 'now' | 'slashes' | 'parts'>): InFields {
   if (!('when' in input)) return { fields: input, assumed: [] };
   const { when, timezone, language, instructions, policies, ...fields } = input;
-  const read = readAnywhere(when, { timezone, now, language });
+  const read = readAnywhere(when, { ...here, timezone, language });
   if (instructions !== undefined && read.text !== '') {
     throw invalid('when', 'when: a text stands behind the time, and in instructions too. Keep one.');
   }
@@ -59,9 +60,10 @@ export function inFields(input: TaskInput | TaskInWords, now: number): InFields 
   return {
     assumed: read.assumed,
     fields: {
+      // The title says what, and not for whom.
+      ...(read.forWhom === null ? {} : { title: titleFrom(said) }),
       ...fields,
-      // A name at the beginning is in the message, so that it reaches whom it is for.
-      instructions: read.forWhom === null ? said : `${read.forWhom} ${said}`.trim(),
+      instructions: addressed(read.forWhom, said),
       schedule: inputOf(read.schedule),
       policies: { ...read.policies, ...policies },
     },

@@ -73,7 +73,8 @@ export function previewSchedule(
   if ('when' in request) {
     const after = request.now ?? now;
     const asked = readAnywhere(request.when, { timezone: request.timezone, now: after, language: request.language });
-    return { ...previewOf(asked.schedule, { after, minIntervalMs, count }), asked };
+    const preview = previewOf(asked.schedule, { after, minIntervalMs, count });
+    return { ...preview, next: preview.next.slice(0, asked.policies.max_runs), asked };
   }
   const after = request.after ?? now;
   const preview = previewOf(parseSchedule(request.schedule, after), { after, minIntervalMs, count });

@@ -6,7 +6,7 @@ import type { Refusal } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
 import { addressed, readTime, timeOr } from '../../../domain/when/asked.ts';
-import type { ChatContext, Place, Reply } from '../context.ts';
+import type { ChatContext, Place } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
 import { clockIn, moments, wordsOf, type Setting } from '../kit/clock.ts';
@@ -181,27 +181,23 @@ export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void 
 interface Again {
   readonly proposing: Proposing;
   readonly draft: DraftChange;
-  /** The message that shows it on the clocks from before goes. */
-  readonly gone: readonly Reply[];
+  /** The message that shows it; null where that is not known any more. */
+  readonly messageId: number | null;
 }
 
 /** The chat has other clocks now: the preview that this person has open is read again on them. Null when there is none. */
 export async function readAgain(ctx: ChatContext): Promise<Again | null> {
   const open = await draftHere(ctx);
   if (open?.step.step !== 'preview') return null;
-  const before = open.step;
+  const { row, step: before } = open;
   const { words, at } = before.when;
   const read = timeOr(() => readTime(words, readingOf({ place: ctx.place, date: at })));
   if (read === null) return null;
-  const id = ctx.ids.next();
-  const { message: _before, ...others } = before.kept;
-  const kept = { ...others, ...(ctx.isPress ? { message: ctx.messageId } : {}) };
-  const step: StepOf<'preview'> = { ...before, kept, when: { ...before.when, schedule: read.schedule } };
-  const messageId = await messageOf(ctx, open);
+  const step: StepOf<'preview'> = { ...before, when: { ...before.when, schedule: read.schedule } };
   return {
-    proposing: { draftId: id, step },
-    draft: putDraft(ctx, id, step, open.row.id),
-    gone: messageId === null ? [] : [{ is: 'remove', messageId }],
+    proposing: { draftId: row.id, step },
+    draft: putDraft(ctx, row.id, step),
+    messageId: await messageOf(ctx, open),
   };
 }
 

@@ -87,21 +87,28 @@ function zoneRows(zones: readonly string[]): Rows {
   return [all.slice(0, 3), all.slice(3, 6), all.slice(6, 9)];
 }
 
-/** A task that is being made meanwhile is read again on the new clocks. */
+/** A task that is being made meanwhile is read again on the new clocks, and its preview drawn anew where it stands. */
 async function zoneChanged(ctx: ChatContext, zone: string) {
   const now = ctx.clock.now();
   const { place } = ctx;
   await ctx.store.changeChat(place.chat.id, { timezone: zone, ...asked(place) }, now);
   const here = { ...ctx, place: inZone(place, zone) };
   const rows = await moveRows(here, place.timezone);
-  return { words: zoneSetWords(zone, now), rows, here, again: await readAgain(here) };
+  return { words: zoneSetWords(zone, now), rows, preview: await previewAgain(here) };
+}
+
+async function previewAgain(ctx: ChatContext): Promise<Answer> {
+  const again = await readAgain(ctx);
+  if (again === null) return silence;
+  const { draft, messageId } = again;
+  const shown = await proposalDrawn(ctx, again.proposing);
+  return { draft, replies: messageId === null ? [] : [{ is: 'edit', messageId, shown }] };
 }
 
 async function setZone(ctx: ChatContext, zone: string): Promise<Answer> {
-  const { words, rows, here, again } = await zoneChanged(ctx, zone);
-  if (again === null) return answer(words, rows);
-  const shown = await proposalDrawn(here, { ...again.proposing, before: words });
-  return { replies: [{ is: 'message', shown, id: again.proposing.draftId }, ...again.gone], draft: again.draft };
+  const { words, rows, preview } = await zoneChanged(ctx, zone);
+  const told = answer(words, rows);
+  return { ...told, ...preview, replies: [...told.replies, ...preview.replies] };
 }
 
 function inZone(place: Place, timezone: string): Place {
@@ -141,11 +148,9 @@ const zonesPressed = onChat('manage', async (ctx) => {
 const zonePressed = onChat('manage', async (ctx) => {
   const zone = zoneName(arg(ctx, 0));
   if (zone === null) throw new Refused(texts.chat.oldButton);
-  const { words, rows, here, again } = await zoneChanged(ctx, zone);
-  const toast = texts.chat.zoneYes(zone);
-  if (again === null) return redrawn(ctx, drawn(words, rows), toast);
-  const told = redrawn(ctx, await proposalDrawn(here, again.proposing), toast);
-  return { ...told, replies: [...told.replies, ...again.gone], draft: again.draft };
+  const { words, rows, preview } = await zoneChanged(ctx, zone);
+  const told = redrawn(ctx, drawn(words, rows), texts.chat.zoneYes(zone));
+  return { ...told, ...preview, replies: [...told.replies, ...preview.replies] };
 });
 
 const setupPressed = onChat('read', async (ctx) => {

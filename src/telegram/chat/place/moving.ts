@@ -25,22 +25,24 @@ async function tasksIn(ctx: ChatContext, zone: string): Promise<readonly Task[]>
   const found: Task[] = [];
   for (let cursor: string | null = null; ;) {
     const page = await ctx.tasks.list({ ...query, state: 'all', limit: pageMax, cursor });
-    found.push(...page.items.filter((task) => isMovable(task, zone)));
+    found.push(...page.items.filter((task) => isMovable(task, [zone, ctx.defaultTimezone], ctx.place.timezone)));
     cursor = page.next;
     if (cursor === null) return found.toSorted((a, b) => a.number - b.number);
   }
 }
 
-function isMovable(task: Task, zone: string): boolean {
-  const isAlive = task.state === 'active' || task.state === 'paused';
-  return isAlive && !isUnreadable(task) && isSameZone(task.schedule.timezone, zone);
+/** Tasks on the clocks that the chat had, and on those of the server, which it had before anybody said where it is. */
+function isMovable(task: Task, from: readonly string[], to: string): boolean {
+  if (task.state !== 'active' && task.state !== 'paused') return false;
+  if (isUnreadable(task) || isSameZone(task.schedule.timezone, to)) return false;
+  return from.some((zone) => isSameZone(task.schedule.timezone, zone));
 }
 
 /** Buttons below the word that the chat has another zone. */
 export async function moveRows(ctx: ChatContext, from: string): Promise<Rows> {
   const { chat, button: words } = texts;
   const change = button(words.noChange, dataOf('zones'));
-  const count = isSameZone(from, ctx.place.timezone) ? 0 : (await tasksIn(ctx, from)).length;
+  const count = (await tasksIn(ctx, from)).length;
   if (count === 0) return [[change]];
   return [
     [

@@ -13,7 +13,7 @@ import { likelyZones, readZone } from '../kit/zones.ts';
 import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { allowPressed, denyPressed } from './allowing.ts';
-import { keepList, startWords, lastList, zoneCheckRow } from './checklist.ts';
+import { keepList, listShown, startWords, lastList, zoneCheckRow } from './checklist.ts';
 import { moveBackPressed, movePressed, moveRows } from './moving.ts';
 import { cleanPressed, purgePressed, topicDeletePressed } from './removals.ts';
 
@@ -29,10 +29,7 @@ export async function startCommand(ctx: ChatContext): Promise<Answer> {
   const { words, rows } = await startWords(ctx);
   const claimed = args === claimedArg && person.isOwner ? texts.chat.claimed : null;
   const shown = drawn(blocks(texts.chat.greeting(person.name), claimed, words), rows);
-  if (!isGroup) return answerWith(shown);
-  const id = ctx.ids.next();
-  await keepList(ctx, place, { delivery: id });
-  return { replies: [{ is: 'message', shown, id }] };
+  return isGroup ? listShown(ctx, shown) : answerWith(shown);
 }
 
 async function wasJustGreeted(ctx: ChatContext): Promise<boolean> {

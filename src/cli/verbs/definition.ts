@@ -1,5 +1,6 @@
 import { formAt, policyTable } from '../../domain/policy.ts';
 import { durationText } from '../../domain/schedule/time/duration.ts';
+import { addressed } from '../../domain/when/asked.ts';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage } from '../faults.ts';
 import { sendable, type ScheduleSent } from '../naming.ts';
@@ -114,8 +115,7 @@ interface Words {
 async function inWords({ client }: Session, words: Words, line: string): Promise<ReadSchedule> {
   const answer = await client.call('previewSchedule', { body: { ...words, count: 1 } }).catch(askBack(line));
   const { schedule, text = '', policies = {}, assumed = [], for_whom: forWhom } = answer;
-  // A name at the beginning is in the message, so that it reaches whom it is for.
-  const said = `${forWhom ?? ''} ${text}`.trim();
+  const said = addressed(forWhom ?? null, text);
   return { schedule: sendable(schedule), text: said || null, policies, assumed };
 }
 

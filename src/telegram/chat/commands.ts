@@ -2,7 +2,7 @@ import type { Answer, Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
 import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
-import { draftAnswered, draftHere } from './kit/drafts.ts';
+import { draftAnswered, draftHere, type OpenDraft } from './kit/drafts.ts';
 import { impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { goOn } from './new-task/answering.ts';
@@ -12,7 +12,7 @@ import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
 import { statusCommand, usageCommand } from './place/status.ts';
-import { doneCommand, doneHere } from './results/done.ts';
+import { doneCommand, doneHere, isDoneWord } from './results/done.ts';
 import { replied } from './results/replying.ts';
 import { digestCommand } from './settings/digest.ts';
 import { settingsCommand } from './settings/settings.ts';
@@ -73,6 +73,7 @@ export const plainText: Handler = async (ctx) => {
   const draft = await draftHere(ctx);
   const pressed = draft === null ? null : await pressedInWords(ctx, draft);
   if (pressed !== null) return pressed;
+  if (isDoneAlone(ctx, draft)) return doneCommand({ ...ctx, args: '' });
   if (draft === null || draft.step.step === 'preview') {
     return orNoTask(ctx, (await replied(ctx)) ?? (await doneHere(ctx)) ?? (await quickly(ctx)));
   }
@@ -82,6 +83,14 @@ export const plainText: Handler = async (ctx) => {
   const about = (await impliedBy(ctx))?.by === 'reply' ? await replied(ctx) : null;
   return about ?? goOn(ctx, draft);
 };
+
+/** "Done" in a private chat, where neither a task nor a text is asked for. */
+function isDoneAlone({ place, repliedTo, args }: ChatContext, draft: OpenDraft | null): boolean {
+  const isFree = place.chat.kind === 'private' && place.topicTask === null && repliedTo === null;
+  return (
+    isFree && isDoneWord(args) && (draft === null || draft.step.step === 'preview' || draft.step.step === 'question')
+  );
+}
 
 /** Nobody who answers a message of ours is left without a word. */
 async function orNoTask(ctx: ChatContext, told: Answer): Promise<Answer> {

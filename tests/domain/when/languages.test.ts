@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nextSlots, wallText } from '../../../src/domain/schedule/schedule.ts';
 import { readAnswer, readAnywhere } from '../../../src/domain/when/asked.ts';
 import { english } from '../../../src/domain/when/languages/english.ts';
@@ -63,4 +63,27 @@ test.each([
   const asked = readAnswer(before, answer, { timezone: 'Europe/Madrid', now: NOW });
   const [slot = 0] = nextSlots(asked.schedule, NOW, { count: 1 });
   expect([wallText(slot, asked.timezone), asked.text]).toEqual([next, text]);
+});
+
+describe('a setting', () => {
+  const at = (phrase: string, more: object) => {
+    const { schedule, timezone } = readAnywhere(phrase, { timezone: 'Europe/Madrid', now: NOW, ...more });
+    return wallText(nextSlots(schedule, NOW, { count: 1 })[0] ?? 0, timezone);
+  };
+
+  test.each([
+    ['dmy', '2027-04-03 09:00'],
+    ['mdy', '2027-03-04 09:00'],
+  ] as const)('knows the order %s of 3/4/2027', (slashes, day) => {
+    expect(at('3/4/2027 at 9 x', { slashes })).toBe(day);
+  });
+
+  test.each([
+    ['tonight x', '2026-11-18 21:30'],
+    ['tomorrow morning x', '2026-11-19 07:00'],
+    ['tomorrow x', '2026-11-19 07:00'],
+    ['tomorrow evening x', '2026-11-19 19:00'],
+  ])('has its own hours: %s', (phrase, moment) => {
+    expect(at(phrase, { parts: { morning: 420, tonight: 1_290 } })).toBe(moment);
+  });
 });

@@ -13,7 +13,7 @@ import type { Answer, ChatContext } from '../context.ts';
 import { answer, sentenceOf, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf, weekdayIn } from '../kit/clock.ts';
-import { type Offer, putDraft } from '../kit/drafts.ts';
+import { type Offer, putDraft, readingFor } from '../kit/drafts.ts';
 import { button, dataOf, inRows, type Rows, shortId } from '../kit/press.ts';
 import { bold, type Rich } from '../kit/rich.ts';
 import { isTimeless, offersIn, whatIsWrongWithTime } from '../new-task/preview.ts';
@@ -43,7 +43,7 @@ const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 /** The new time is read on the clocks of the task, whatever the chat has. */
 export async function retimed(ctx: ChatContext, task: Task, all: string): Promise<Retimed> {
   const words = all.trim().replace(lead, '');
-  const reading = { timezone: task.schedule.timezone, now: ctx.date };
+  const reading = readingFor(task, ctx);
   const moved = isUnreadable(task) ? null : byHour(reading, ctx.clock.now(), task, words);
   if (moved !== null) return moved;
   const days = isRepeating(task) ? byDays(reading, ctx.clock.now(), task, words) : null;
@@ -105,10 +105,10 @@ function askWay(ctx: ChatContext, task: Task, fault: AppError, offers: Offer[]):
 
 /** A moment for a task that repeats would take all its other runs from it. */
 function meant(task: Task, read: Asked, reading: Reading): Retimed {
-  const { schedule } = read;
+  const { schedule, policies } = read;
   if (schedule.kind !== 'once' || !isRepeating(task)) {
     return {
-      patch: { schedule: inputOf(schedule) },
+      patch: { schedule: inputOf(schedule), ...(Object.keys(policies).length === 0 ? {} : { policies }) },
       ...guessed(read, reading, (other) => dataOfOther(task, schedule, other)),
     };
   }
@@ -159,7 +159,7 @@ function isWeekly({ schedule }: Task): boolean {
 /** Every week on that day, at the hours that the task has; 0 is Sunday. */
 export function onWeekday(ctx: ChatContext, task: Task, weekday: number): TaskPatch | null {
   const name = WEEKDAY_NAMES[weekday];
-  const reading = { timezone: task.schedule.timezone, now: ctx.date };
+  const reading = readingFor(task, ctx);
   const read =
     name === undefined || !isRepeating(task) ? null : byDays(reading, ctx.clock.now(), task, `every ${name}`);
   return read !== null && 'patch' in read ? read.patch : null;

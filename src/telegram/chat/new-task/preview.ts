@@ -5,7 +5,7 @@ import type { AppError } from '../../../domain/errors.ts';
 import type { Refusal } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
-import { readTime, timeOr } from '../../../domain/when/asked.ts';
+import { addressed, readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { ChatContext, Place, Reply } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
@@ -42,7 +42,7 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
   const { timezone } = schedule;
   const setting = settingFor({ schedule }, { place, clock });
   const { now } = setting;
-  const { next, warnings } = calculated(schedule);
+  const { next, warnings } = calculated(schedule, texts.advice);
   const title = titleOfStep(proposing.step);
   const same = await store.taskByTitle(place.chat.id, title);
   const refused = warnings.find(isRefusal);
@@ -170,7 +170,7 @@ export function titleOfStep({ text, kept }: Pick<StepOf<'preview'>, 'text' | 'ke
 
 /** Telegram tells those who are mentioned in a message. */
 export function instructionsOf({ text, kept: { forWhom } }: Pick<StepOf<'preview'>, 'text' | 'kept'>): string {
-  return forWhom === undefined ? text : `${forWhom}: ${text}`;
+  return addressed(forWhom ?? null, text);
 }
 
 /** Throws where no task could have such a text. */

@@ -12,13 +12,13 @@ import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
-import { draftHere, isEditing, messageOf } from '../kit/drafts.ts';
+import { draftHere, isEditing, messageOf, readingFor, readingOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
-import { snoozeButtons, snoozedWords } from '../results/snoozing.ts';
+import { pressedFor, snoozeButtons, snoozedWords } from '../results/snoozing.ts';
 import { notStarted, startedDrawn } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
@@ -64,14 +64,13 @@ const pauseNamed = onNamedTask(
 );
 
 function takesUntil(words: string, ctx: ChatContext): 'yes' | 'no' {
-  const { timezone } = ctx.place;
-  return pauseEndIn(words, { timezone, now: ctx.date }) === null ? 'no' : 'yes';
+  return pauseEndIn(words, readingOf(ctx)) === null ? 'no' : 'yes';
 }
 
 /** The end of a pause; null where none is named. `which` is the task in an example, or all of them. */
-function untilOf({ date }: ChatContext, words: string, timezone: string, which: string): number | null {
+function untilOf(ctx: ChatContext, words: string, timezone: string, which: string): number | null {
   if (words === '') return null;
-  const until = pauseEndIn(words, { timezone, now: date });
+  const until = pauseEndIn(words, readingOf(ctx, timezone));
   if (until === null) throw new Refused(answer(texts.deed.untilHow(which)));
   return until;
 }
@@ -154,10 +153,9 @@ export const snoozeCommand = onNamedTask(
   { deed: 'change', verb: 'snooze', takes: takesMoment },
   async (ctx, { task, rest, occurrenceId }) => {
     if (rest === '') {
-      return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, ctx.clock.now()));
+      return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, pressedFor(task, ctx)));
     }
-    const setting = settingFor(task, ctx);
-    const until = momentIn(rest, { timezone: setting.timezone, now: ctx.date }, '9:00');
+    const until = momentIn(rest, readingFor(task, ctx), 'morning');
     if (until === null) return answer(texts.deed.snoozeHow(task.number));
     const told = await ctx.tasks.snooze(targetOf(ctx, task), until, occurrenceId);
     return answer(await snoozedWords(ctx, told), undoRow(task, told.entryId));
@@ -165,8 +163,7 @@ export const snoozeCommand = onNamedTask(
 );
 
 function takesMoment(words: string, ctx: ChatContext): 'yes' | 'no' {
-  const { timezone } = ctx.place;
-  return momentIn(words, { timezone, now: ctx.date }, '9:00') === null ? 'no' : 'yes';
+  return momentIn(words, readingOf(ctx), 'morning') === null ? 'no' : 'yes';
 }
 
 /** The draft of this place is nearer than what runs here; a number always means the run. */
@@ -262,7 +259,7 @@ function takesWish(words: string, ctx: ChatContext): 'yes' | 'no' {
 const span = /^(?:in|for)\b|^\d+\s*[a-z]/i;
 
 /** A number of runs, or a stretch of time; null for what is neither. A day is that of the clocks of the task. */
-export function skipsIn(rest: string, { date }: ChatContext, setting: Setting): number | Within | null {
+export function skipsIn(rest: string, ctx: ChatContext, setting: Setting): number | Within | null {
   const words = rest.replace(/^(?:on|the (?:run|one) on)\s+/i, '').trim();
   if (words === '' || /^(?:next|once|it|this)$/i.test(words)) return 1;
   if (/^\d{1,6}$/.test(words)) return Number(words) >= 1 && Number(words) <= skipMax ? Number(words) : null;
@@ -272,7 +269,7 @@ export function skipsIn(rest: string, { date }: ChatContext, setting: Setting): 
   }
   const until = /^until\s+/i.test(words);
   if (span.test(words) && !/^\d{4}-/.test(words)) return null;
-  const at = momentIn(words, { timezone: setting.timezone, now: date }, '23:59');
+  const at = momentIn(words, readingOf(ctx, setting.timezone), '23:59');
   if (at === null) return null;
   const day = dayIn(setting, at);
   return { from: until ? now : startOf(day, setting), to: startOf(until ? day : day + 1, setting) };

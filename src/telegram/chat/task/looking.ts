@@ -9,6 +9,7 @@ import type { Answer, ChatContext } from '../context.ts';
 import { answer, answerWith, pageSize, triedTo } from '../kit/answers.ts';
 import { cardOf, lastRunOf, settingFor, settingHere, taskName } from '../kit/card.ts';
 import { exceptionsText, aboutMoment, dateIn, moment, settingOf, capital } from '../kit/clock.ts';
+import { readingFor, readingOf } from '../kit/drafts.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
@@ -143,7 +144,7 @@ export const whyCommand = onNamedTask(
 );
 
 function takesQuestion(words: string, ctx: ChatContext): 'yes' | 'no' {
-  return questionOf(words, settingHere(ctx)) === null ? 'no' : 'yes';
+  return questionOf(words, readingOf(ctx)) === null ? 'no' : 'yes';
 }
 
 /** The slot of a run as the question takes it; null when nobody remembers the run any more. */
@@ -156,7 +157,7 @@ async function slotOf(runId: string, ctx: ChatContext): Promise<string | null> {
 /** The truth about a day, about a moment, or about the last runs and the next one when no time is named. */
 export async function whyWords(task: Task, when: string, ctx: ChatContext): Promise<Rich> {
   const { history } = texts;
-  const question = questionOf(when, settingOf(task, ctx.clock.now()));
+  const question = questionOf(when, readingFor(task, ctx));
   if (question === null) return history.whyUnread();
   try {
     const told = await whyTold(task, question, ctx);

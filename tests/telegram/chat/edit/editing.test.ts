@@ -4,6 +4,13 @@ import { dataBehind, type Message, type Talk, taskIn, withTask } from '../talk.t
 const edit = (talk: Talk, words: string) => talk.tells(`/edit #1 ${words}`);
 
 describe('/edit by words', () => {
+  test('a length is as long as it was written, at whatever second', async () => {
+    const talk = await withTask();
+    await talk.pipeline.time.advance(2000);
+    await edit(talk, 'ack every 15 minutes');
+    expect((await taskIn(talk)).policies.ack).toMatchObject({ nag_every: 'PT15M' });
+  });
+
   test('tags, and the attachment', async () => {
     const talk = await withTask();
     expect(await edit(talk, 'tags home, #garden home')).toContain('Tags:\n  before: none\n  now: home, garden');

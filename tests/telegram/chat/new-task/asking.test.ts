@@ -82,6 +82,15 @@ describe('a text without a time', () => {
     expect((await talk.again()).draft ?? null).toBeNull();
   });
 
+  test('is none where it is "done": it is asked what is done', async () => {
+    const talk = await aTalk(privately);
+    for (const words of ['done', 'Done!']) expect((await talk.ask(words)).text).toMatch(/done/);
+    await talk.ask('call mum');
+    expect((await talk.ask('done')).text).not.toContain('When should');
+    await talk.ask('/new every day at 9');
+    expect(await talk.tells('done')).toMatch(/^New task: done/);
+  });
+
   test('in a group belongs to the one who asked, and replies to the question answer it', async () => {
     const { talk, message } = await afterAsking('/new call mum');
     expect(await talk.press(message, 'Tomorrow 09:00', { person: bob })).toMatchObject({ isAlert: true });

@@ -161,6 +161,8 @@ export const blockedRecheckMs = 10 * minute;
 export const topicHealEveryMs = 60 * minute;
 /** Topics that one word closes or removes: a group lets 20 calls through in a minute, so these take five minutes. */
 export const topicsCleanedMax = 100;
+/** Titles with which the words of a person are compared: twice as many as the quota lets a chat have, so that ended tasks are among them. */
+export const titlesReadMax = 1_000;
 /** So many topics of one-offs that are over fill a phone's screen: then one topic for all of them is offered. */
 export const oneOffTopicsOffered = 5;
 /** Guidance on what to mend, or what to say, is told while it is news; after that the card and the history show it. */

@@ -156,6 +156,13 @@ export interface OpenSnooze {
 
 export type Titled = Pick<Task, 'id' | 'number' | 'title' | 'state'>;
 
+export interface TitlesQuery {
+  readonly chatId: string;
+  /** Tasks that were deleted since then are among them; null for none. */
+  readonly deletedSince: number | null;
+  readonly limit: number;
+}
+
 export interface ChatTasksQuery {
   readonly chatId: string;
   /** `all` leaves out what was deleted. */
@@ -304,8 +311,8 @@ export interface ChatStore {
   taskByTopic(chatId: string, topic: number): Promise<Task | null>;
   /** A task of the chat that is not deleted and is called so, whatever its case and its spaces; the oldest of several. */
   taskByTitle(chatId: string, title: string): Promise<Task | null>;
-  /** What the tasks of the chat are called, also of those that were deleted since then, by number. */
-  titlesIn(chatId: string, deletedSince: number): Promise<readonly Titled[]>;
+  /** Titles by number: of tasks that may still run, and then of the newest of the others. */
+  titlesIn(query: TitlesQuery): Promise<readonly Titled[]>;
   /** Failing first, then by the next slot. */
   chatTasks(query: ChatTasksQuery): Promise<ChatTasks>;
   /** Open snoozes of tasks, soonest first, by the id of the task; tasks without one are left out. */

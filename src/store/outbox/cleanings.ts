@@ -26,7 +26,7 @@ function finished(chatId: string): Sql {
 const isOpen = raw(`(t.state = 'completed' and coalesce((select d.kind from deliveries d where d.task_id = t.id
   and d.kind in ('close', 'open') and d.status <> 'failed' order by d.id desc limit 1), 'open') = 'open')`);
 
-const counted = { all: count, open: number(sql`coalesce(sum(case when ${isOpen} then 1 else 0 end), 0)`) };
+const counted = { all: count, open: number(sql`count(case when ${isOpen} then 1 end)`) };
 
 function* finishedTopics(chatId: string): Script<FinishedTopics> {
   const found = yield* one(select(counted)`from tasks t where ${finished(chatId)}`);

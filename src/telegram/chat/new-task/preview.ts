@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
 import type { AppError } from '../../../domain/errors.ts';
-import type { Refusal } from '../../../domain/schedule/schedule.ts';
+import { inZone, parseSchedule, type Refusal, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
 import { addressed, readTime, timeOr } from '../../../domain/when/asked.ts';
@@ -195,18 +195,25 @@ export async function readAgain(ctx: ChatContext, stays: boolean): Promise<Again
   const before = open.step;
   const { words, at } = before.when;
   const read = timeOr(() => readTime(words, readingOf({ place: ctx.place, date: at })));
-  if (read === null) return null;
   const id = ctx.ids.next();
   const shownIn = await messageOf(ctx, open);
   const { message: _before, ...others } = before.kept;
   const message = stays ? shownIn : ctx.isPress ? ctx.messageId : null;
   const kept = { ...others, ...(message === null ? {} : { message }) };
-  const step: StepOf<'preview'> = { ...before, kept, when: { ...before.when, schedule: read.schedule } };
+  const step: StepOf<'preview'> = {
+    ...before,
+    kept,
+    when: { ...before.when, schedule: read?.schedule ?? moved(before.when.schedule, ctx) },
+  };
   return {
     proposing: { draftId: id, step },
     draft: putDraft(ctx, id, step, open.row.id),
     shownIn,
   };
+}
+
+function moved(schedule: Schedule, { place, clock }: ChatContext): Schedule {
+  return parseSchedule(inZone(schedule, place.timezone), clock.now());
 }
 
 /** The kind of chat in which results would find no topic, as far as is known; null where they would. */

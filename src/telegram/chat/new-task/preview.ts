@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
 import type { AppError } from '../../../domain/errors.ts';
-import type { Refusal } from '../../../domain/schedule/schedule.ts';
+import { inZone, parseSchedule, type Refusal, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
 import { addressed, readTime, timeOr } from '../../../domain/when/asked.ts';
@@ -181,24 +181,39 @@ export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void 
 interface Again {
   readonly proposing: Proposing;
   readonly draft: DraftChange;
-  /** The message that shows it; null where that is not known any more. */
-  readonly messageId: number | null;
+  /** The message that shows it on the clocks from before; null while it is not known. */
+  readonly shownIn: number | null;
 }
 
-/** The chat has other clocks now: the preview that this person has open is read again on them. Null when there is none. */
-export async function readAgain(ctx: ChatContext): Promise<Again | null> {
+/**
+ * The chat has other clocks now: the preview that this person has open is read again on them. Null when there is none. It
+ * stays in its message, or comes in the one that was pressed or a new one.
+ */
+export async function readAgain(ctx: ChatContext, stays: boolean): Promise<Again | null> {
   const open = await draftHere(ctx);
   if (open?.step.step !== 'preview') return null;
-  const { row, step: before } = open;
+  const before = open.step;
   const { words, at } = before.when;
   const read = timeOr(() => readTime(words, readingOf({ place: ctx.place, date: at })));
-  if (read === null) return null;
-  const step: StepOf<'preview'> = { ...before, when: { ...before.when, schedule: read.schedule } };
-  return {
-    proposing: { draftId: row.id, step },
-    draft: putDraft(ctx, row.id, step),
-    messageId: await messageOf(ctx, open),
+  const id = ctx.ids.next();
+  const shownIn = await messageOf(ctx, open);
+  const { message: _before, ...others } = before.kept;
+  const message = stays ? shownIn : ctx.isPress ? ctx.messageId : null;
+  const kept = { ...others, ...(message === null ? {} : { message }) };
+  const step: StepOf<'preview'> = {
+    ...before,
+    kept,
+    when: { ...before.when, schedule: read?.schedule ?? moved(before.when.schedule, ctx) },
   };
+  return {
+    proposing: { draftId: id, step },
+    draft: putDraft(ctx, id, step, open.row.id),
+    shownIn,
+  };
+}
+
+function moved(schedule: Schedule, { place, clock }: ChatContext): Schedule {
+  return parseSchedule(inZone(schedule, place.timezone), clock.now());
 }
 
 /** The kind of chat in which results would find no topic, as far as is known; null where they would. */

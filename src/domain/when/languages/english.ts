@@ -75,6 +75,8 @@ export const english: Language = {
     fifteenth: 15,
     twentieth: 20,
     last: -1,
+    penultimate: -2,
+    'second[ -](?:to[ -])?last': -2,
     final: -1,
   },
   ordinalEnd: 'st|nd|rd|th',
@@ -88,7 +90,7 @@ export const english: Language = {
     year: 'y|yrs?|years?',
   },
   parts: {
-    morning: 'mornings?|morn',
+    morning: 'mornings?|morn|first\\s+thing(?:\\s+in\\s+the\\s+morning)?',
     afternoon: 'afternoons?|arvo',
     evening: 'evenings?|eve',
     night: 'nights?|nite',

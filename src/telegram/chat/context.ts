@@ -15,8 +15,8 @@ import type { Acks, Approvals } from '../../app/use-cases/acks.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
-import type { AdviceWords } from '../../domain/schedule/words/english-advice.ts';
 import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 

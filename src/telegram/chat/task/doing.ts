@@ -247,8 +247,8 @@ export const skipCommand = onNamedTask(
     if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
     const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
     const { task, entryId, slots } = await ctx.tasks.skip(targetOf(ctx, named.task), skip);
-    const words = texts.deed.leftOut(taskName(task), leftOutWords(slots, setting), setting.timezone);
-    return answer(texts.deed.leftOutNext(words, await nextSentence(task, ctx)), undoRow(task, entryId));
+    const words = texts.deed.skipped(taskName(task), skippedWords(slots, setting), setting.timezone);
+    return answer(lines(words, await nextSentence(task, ctx)), undoRow(task, entryId));
   },
 );
 
@@ -277,8 +277,8 @@ export function skipsIn(rest: string, ctx: ChatContext, setting: Setting): numbe
 
 const toldMax = 5;
 
-/** Slots that were left out, as far as anybody reads on. */
-export function leftOutWords(slots: readonly number[], setting: Setting): string {
+/** Slots that were skipped, as far as anybody reads on. */
+export function skippedWords(slots: readonly number[], setting: Setting): string {
   const last = slots.at(-1);
   if (last === undefined || slots.length <= toldMax) return moments(slots, setting);
   return texts.deed.andMore(moments(slots.slice(0, 2), setting), slots.length - 2, moment(last, setting));
@@ -330,7 +330,7 @@ export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: Ch
 
 function detailOf({ verb, before, after }: AuditRow, setting: Setting): string {
   const { undo } = texts;
-  if (verb === 'skip' || verb === 'unskip') return leftOutWords(slotsTold(after), setting);
+  if (verb === 'skip' || verb === 'unskip') return skippedWords(slotsTold(after), setting);
   const until = after?.['until'];
   if (verb === 'snooze') return typeof until === 'string' ? aboutMoment(Date.parse(until), setting) : '';
   const fields = Object.keys(before ?? {}).flatMap((field) => undo.fields[field] ?? []);

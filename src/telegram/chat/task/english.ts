@@ -42,7 +42,7 @@ export const taskTexts = {
     parts.map((part) => say`${part}`).reduce((line, part) => say`${line} · ${part}`),
   next: (times: string): string => `Next: ${times}`,
   noNext: 'Next: nothing planned',
-  leftOut: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
+  skipped: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `Stale since ${since}`,
   last: (was: string, at: string, { done, runs }: { readonly done: string; readonly runs: number }): string =>
     `Last: ${was} ${at}${done}${runs === 0 ? '' : ` (${runs} ${runs === 1 ? 'run' : 'runs'})`}`,

@@ -89,7 +89,7 @@ const resumeNamed = onNamedTask({ deed: 'change', verb: 'resume', fits: 'paused'
   return answer(await goingOnWords(task, named.task, ctx), undoRow(task, entryId));
 });
 
-/** What comes next, and the snoozes that would have come while it was paused. */
+/** The next runs, and the snoozes that would have come while it was paused. */
 export async function goingOnWords(task: Task, before: Task, ctx: ChatContext): Promise<Rich> {
   return lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx), await snoozesPassed(before, ctx));
 }
@@ -319,7 +319,7 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
 /** The change that was taken back, who had made it and when; and what comes next, as after every change. */
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
-  // Whatever zones its tasks have, a chat is told of what was done there by its own clocks.
+  // A chat, whatever zones its tasks have, is told of what was done there by its own clocks.
   const setting = settingHere(ctx);
   const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];

@@ -46,7 +46,7 @@ export const taskTexts = {
   stale: (since: string): string => `Stale since ${since}`,
   last: (was: string, at: string, { done, runs }: { readonly done: string; readonly runs: number }): string =>
     `Last: ${was} ${at}${done}${runs === 0 ? '' : ` (${runs} ${runs === 1 ? 'run' : 'runs'})`}`,
-  /** What became of a run and of its result. */
+  /** The end of a run and of its result. */
   lastWas: {
     delivered: 'delivered',
     waits: 'not delivered yet',

@@ -83,7 +83,7 @@ export const inWords = {
 export const assumed = z
   .array(
     strict({
-      what: z.enum(['hour', 'day', 'part', 'passed', 'date', 'kind', 'spelling']),
+      what: z.enum(['hour', 'day', 'part', 'passed', 'date', 'kind', 'zone', 'spelling']),
       text: z.string().meta({ example: '15:00' }),
       other: strict({ text: z.string(), when: z.string() })
         .nullable()

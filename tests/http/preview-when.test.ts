@@ -51,6 +51,12 @@ describe('a preview of plain words', () => {
     });
   });
 
+  it('shows no more runs than the words count', async () => {
+    const { answer } = await asked({ when: 'weekdays at 9 and weekends at 11 2 times: x', timezone: 'UTC', count: 5 });
+    expect(answer).toMatchObject({ policies: { max_runs: 2 } });
+    expect(answer).toHaveProperty('next.length', 2);
+  });
+
   it('takes the zone that the words name', async () => {
     const { answer } = await asked({ when: 'tomorrow 9:00 America/New_York call', timezone: 'Europe/Madrid' });
     expect(answer).toMatchObject({

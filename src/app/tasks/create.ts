@@ -2,6 +2,7 @@ import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { settingsOf, wordsIn } from '../../domain/chat-settings.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
+import type { AdviceWords } from '../../domain/schedule/words/english-advice.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Assumed } from '../../domain/when/asked.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
@@ -30,6 +31,8 @@ export interface CreateRequest {
   readonly idempotencyKey: Key;
   /** The request in whose course it is made, as its client named it. */
   readonly traceId?: string | null | undefined;
+  /** For what is said about its schedule; English without them. */
+  readonly words?: AdviceWords | undefined;
 }
 
 /** A key that comes again has no second effect. A surface that keeps its answers says what the key stands for. */
@@ -65,7 +68,9 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   if (made !== null) return { ...made, assumed: [] };
   // Read after that, because words such as "in 20 minutes" mean another time by the repeat.
   const { fields, assumed } = inFields(input, { now, ...('when' in input ? await wordsAt(store, home) : {}) });
-  const checked = await withTemplates(deps, request.actor, async (rules) => defineTask(rules, fields, now));
+  const checked = await withTemplates(deps, request.actor, async (rules) =>
+    defineTask({ ...rules, words: request.words }, fields, now),
+  );
   const { definition, policy } = checked;
   const result = await store.createTask(
     {

@@ -21,6 +21,7 @@ import {
   type Refusal,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
+import { type AdviceWords, englishAdvice } from '../../domain/schedule/words/english-advice.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
 import { addressed, type Assumed, readAnywhere } from '../../domain/when/asked.ts';
 import type { Setting } from '../../domain/when/setting.ts';
@@ -90,6 +91,8 @@ export interface Rules {
   readonly actions: ActionRules;
   readonly minIntervalMs: number;
   readonly retentionDays: number;
+  /** For warnings and refusals of schedules; English without them. */
+  readonly words?: AdviceWords | undefined;
   /** For a task that repeats and names no limit; 0 leaves it without. */
   readonly maxRunsDefault: number;
   /** Templates that were parsed, and are sound. */
@@ -145,10 +148,9 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
 }
 
 /** The operator says how long anything is kept at most, and may say so later than the task was made: so it is told, not refused. */
-export function keptShorter({ retentionDays }: Rules, { keep }: Policies): readonly Warning[] {
+export function keptShorter({ retentionDays, words = englishAdvice }: Rules, { keep }: Policies): readonly Warning[] {
   if (keep?.days === undefined || keep.days <= retentionDays) return [];
-  const message = `Nothing is kept for longer than ${retentionDays} days here, so ${keep.days} days of history count as ${retentionDays}.`;
-  return [{ code: 'kept_shorter', message }];
+  return [{ code: 'kept_shorter', message: words.keptShorter(keep.days, retentionDays) }];
 }
 
 /** The operator may set an end to every task that repeats. It stands among the policies of the task, where people see it. */
@@ -176,12 +178,13 @@ export function checkTiming(
   { schedule, policies, action }: Timing,
   now: number,
 ): Omit<Checked, 'definition'> {
+  const { minIntervalMs, words } = rules;
   const gap = minGapMs(schedule);
   const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
   checkJitter(policy, gap);
-  const [refusal] = refusals(schedule, { now, minIntervalMs: rules.minIntervalMs, bounds: policy });
+  const [refusal] = refusals(schedule, { now, minIntervalMs, bounds: policy, words });
   if (refusal !== undefined) throw refused(refusal);
-  return { policy, minGapMs: gap, warnings: warnings(schedule, { now, bounds: policy }) };
+  return { policy, minGapMs: gap, warnings: warnings(schedule, { now, bounds: policy, words }) };
 }
 
 function refused({ reason, message }: Refusal): AppError {

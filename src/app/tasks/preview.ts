@@ -10,6 +10,7 @@ import {
   type ScheduleInput,
   warnings,
 } from '../../domain/schedule/schedule.ts';
+import type { AdviceWords } from '../../domain/schedule/words/english-advice.ts';
 import { type Asked, readAnywhere } from '../../domain/when/asked.ts';
 
 /** Either a schedule in its fields, or a text that begins with a when in plain words. */
@@ -40,14 +41,17 @@ interface Looking {
   readonly after: number;
   readonly minIntervalMs: number;
   readonly count?: number | undefined;
+  /** English without them. */
+  readonly words?: AdviceWords | undefined;
 }
 
 /**
  * Calculates what a task with this schedule would do. What creation would refuse is calculated all the same and said in
  * the warnings, because whoever asks wants to see why.
  */
-export function previewOf(schedule: Schedule, { after, minIntervalMs, count = previewCountDefault }: Looking): Preview {
-  const refused = refusals(schedule, { now: after, minIntervalMs });
+export function previewOf(schedule: Schedule, looking: Looking): Preview {
+  const { after, minIntervalMs, count = previewCountDefault, words } = looking;
+  const refused = refusals(schedule, { now: after, minIntervalMs, words });
   return {
     schedule,
     next: nextSlots(schedule, after, { count }),
@@ -55,7 +59,7 @@ export function previewOf(schedule: Schedule, { after, minIntervalMs, count = pr
     minGapMs: minGapMs(schedule),
     warnings: [
       ...refused.map(({ reason, message }) => ({ code: reason, message })),
-      ...warnings(schedule, { now: after }),
+      ...warnings(schedule, { now: after, words }),
     ],
   };
 }
@@ -69,7 +73,8 @@ export function previewSchedule(
   if ('when' in request) {
     const after = request.now ?? now;
     const asked = readAnywhere(request.when, { timezone: request.timezone, now: after, language: request.language });
-    return { ...previewOf(asked.schedule, { after, minIntervalMs, count }), asked };
+    const preview = previewOf(asked.schedule, { after, minIntervalMs, count });
+    return { ...preview, next: preview.next.slice(0, asked.policies.max_runs), asked };
   }
   const after = request.after ?? now;
   const preview = previewOf(parseSchedule(request.schedule, after), { after, minIntervalMs, count });

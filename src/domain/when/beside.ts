@@ -2,10 +2,12 @@ import { nagEveryDefaultMs, nagEveryMaxMs, nagEveryMinMs, nagLimitDefault } from
 import { HOUR_MS, MINUTE_MS } from '../schedule/time/calendar.ts';
 import { durationText } from '../schedule/time/duration.ts';
 
-/** The policies that a few words beside the time can ask for. */
+/** The policies that words can ask for. */
 export interface AskedPolicies {
   readonly ack?: { readonly nag_every: string; readonly nag_limit: number } | undefined;
   readonly quiet?: { readonly mode: 'off' } | undefined;
+  /** "10 times", where several rhythms are counted together. */
+  readonly max_runs?: number | undefined;
 }
 
 /** Words that ask for policies, and where they stand. */

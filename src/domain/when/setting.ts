@@ -47,7 +47,7 @@ export function hourOfPart(part: PartOfDay, { parts }: Pick<Setting, 'parts'>): 
   return parts?.[part] ?? HOURS[part];
 }
 
-export type AssumedWhat = 'hour' | 'day' | 'part' | 'passed' | 'date' | 'kind' | 'spelling';
+export type AssumedWhat = 'hour' | 'day' | 'part' | 'passed' | 'date' | 'kind' | 'zone' | 'spelling';
 
 /** A part that was not said, and was assumed. */
 export interface Assumed {

@@ -115,6 +115,7 @@ function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRea
       whole,
       text,
       notes: [],
+      maxRuns: null,
     };
     const schedule = meaningOf(plan, reading);
     const isSeries = schedule.kind !== 'once';
@@ -122,8 +123,10 @@ function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRea
     // "At 14 morning run" cannot be in the morning.
     const endsOpen = !/(?:^|\D)(?:1[3-9]|2\d|0\d?)(?:[:.h]\d\d)?$|[ap]\.?m\.?$/i.test(words);
     const endsBare = /(?:^|\s|@)\d{1,2}$|\d\s*(?:h|hours?)$/i.test(words);
-    const found = { schedule, words, text, policies: plan.policies, notes: reading.notes, forWhom: manners.forWhom };
-    if (plan.doubtfulZone !== null) askZone(plan.doubtfulZone, whole, words);
+    const policies = { ...plan.policies, ...(reading.maxRuns === null ? {} : { max_runs: reading.maxRuns }) };
+    const found = { schedule, words, text, policies, notes: reading.notes, forWhom: manners.forWhom };
+    if (plan.doubtfulZone !== null && plan.timezone !== setting.timezone)
+      reading.notes.push(zoneNote(plan.doubtfulZone, { line, whole, spans }));
     if (chosen.isOpen) {
       const asTime = askLeftover({ line, whole, spans, isSeries, endsBare, endsOpen, hasDay }, { ...found, setting });
       return asTime ?? found;
@@ -143,15 +146,27 @@ function led(whole: string, from: number, begin: number): number {
   return lead === undefined ? begin : begin - lead.trimStart().length;
 }
 
-/** `standup at 9 Rome flight`: the place is a zone, or the text. */
-function askZone({ begin, end }: Span, whole: string, sofar: string): never {
-  const place = whole.slice(begin, end).trim();
-  const question = new Question(`Is ${place} the time zone, or a part of the text?`, [
-    { text: `${place} time`, edits: [{ begin: end, end, text: ' time' }] },
-    { text: 'Text', edits: [{ begin, end: begin, text: '\n' }] },
-  ]);
-  question.sofar = sofar;
-  throw question;
+/** `at 9 Rome flight`: the place right behind the time is its zone, and could begin the text. */
+function zoneNote(place: Span, { line, whole, spans }: Pick<Left, 'line' | 'whole' | 'spans'>): Note {
+  const said = whole.slice(place.begin, place.end);
+  const parts = spans.flatMap(({ begin, end }) =>
+    place.begin < begin || place.end > end
+      ? [{ begin, end }]
+      : [
+          { begin, end: place.begin },
+          { begin: place.end, end },
+        ],
+  );
+  const time = parts.map(({ begin, end }) => whole.slice(begin, end).trim()).join(' ');
+  const edits = parts.map((part) => ({ ...part, text: '' }));
+  return {
+    what: 'zone',
+    text: `${said} time`,
+    other: {
+      text: `“${said}” is text`,
+      edits: [{ begin: line.begin, end: line.begin, text: `${time.trim()}\n` }, ...edits],
+    },
+  };
 }
 
 /** The pieces of text between the times, joined. */

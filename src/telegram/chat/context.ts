@@ -16,6 +16,7 @@ import type { Access } from '../../app/use-cases/membership.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
+import type { AdviceWords } from '../../domain/schedule/words/english-advice.ts';
 import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 
@@ -202,7 +203,7 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly quota: Quota;
   /** Asks Telegram how the bot stands in the chat, unless it has answered a moment ago and nobody asks to look anew. */
   readonly setUp: (place: Place, look?: 'anew') => Promise<SetUp>;
-  readonly preview: (schedule: Schedule) => Preview;
+  readonly preview: (schedule: Schedule, words: AdviceWords) => Preview;
   readonly defaultTimezone: string;
   /** The name of the bot, without its sign. */
   readonly bot: string;

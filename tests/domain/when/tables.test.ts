@@ -108,3 +108,31 @@ test('the words are the part that was read', () => {
 test('a zone that does not exist is refused as a fault of the setting', () => {
   expect(() => read('every day at 9', { timezone: 'Mars/Base' })).toThrow('"Mars/Base" is not a time zone');
 });
+
+describe('what is assumed is told with the words of the other reading', () => {
+  test.each([
+    ['tomorrow at 9 Rome flight', 'zone', 'Rome time', 'tomorrow at 9\nRome flight'],
+    ['check in at 9 Rome every day online', 'zone', 'Rome time', 'at 9 every day\ncheck in Rome online'],
+    ['every day at 7 dinner', 'hour', '07:00', 'every day at 19:00 dinner'],
+  ] as const)('%s', (phrase, what, text, when) => {
+    expect(read(phrase).assumed).toMatchObject([{ what, text, other: { when } }]);
+    expect(refusalOf(when)).toBeNull();
+  });
+
+  test.each(['tomorrow at 9am Madrid call', 'every day at 9 Tokyo', 'tomorrow at 9am London time call'])(
+    '%s leaves nothing open',
+    (phrase) => {
+      expect(read(phrase).assumed).toEqual([]);
+    },
+  );
+});
+
+describe('runs that no one rule can count are counted by the task', () => {
+  test.each([
+    ['weekdays at 9 and weekends at 11 for 10 times', { max_runs: 10 }],
+    ['every 2 weeks on monday at 8:15, 12:40 and 18:30 5 times', { max_runs: 5 }],
+    ['every monday at 9 for 10 times', {}],
+  ])('%s', (phrase, policies) => {
+    expect(read(phrase).policies).toEqual(policies);
+  });
+});

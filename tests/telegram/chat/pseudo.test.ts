@@ -15,7 +15,7 @@ const typed =
  * Rooms below the chat whose sentences are English in every language so far: the reader of plain words, the descriptions of
  * schedules, warnings beside a task, the answers of /why. One goes from here when it takes its words from the locale.
  */
-const english = ['src/domain/when', 'src/domain/schedule', 'src/app/tasks', 'src/app/why'];
+const english = ['src/domain/when', 'src/app/why'];
 
 const said = readTree(...english).flatMap(({ text }) => text.match(/(['"`])(?:(?!\1).)+\1/g) ?? []);
 const known = new Set([...zones, typed, ...said].flatMap((words) => words.match(/[a-z]+/gi) ?? []).map(lower));

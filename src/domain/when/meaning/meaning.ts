@@ -5,7 +5,7 @@ import { Question, refusal } from '../faults.ts';
 import { spanOf } from '../pieces/amount.ts';
 import type { Days } from '../pieces/days.ts';
 import { isShort } from '../pieces/piece.ts';
-import { boundsOf, exceptionsOf } from './edges.ts';
+import { type Bounds, boundsOf, exceptionsOf } from './edges.ts';
 import { momentsOf } from './once.ts';
 import { contradiction, type Group, type Plan } from './plan.ts';
 import { clock, dayLabel, type Reading, today } from './reading.ts';
@@ -97,15 +97,21 @@ export function meaningOf(plan: Plan, reading: Reading): Schedule {
   if (isOnce && except.length > 0)
     throw refusal('week', 'no_series', 'Only a series has exceptions; begin with "every".');
   if (isOnce && isBounded(plan)) return asSeries(plan, reading);
-  if (groups.length > 1 && plan.count !== null)
-    throw refusal('end', 'count', 'Several rhythms cannot be counted together; name the last day.');
-  const context = { reading, bounds: boundsOf(plan, reading) };
+  const context = { reading, bounds: countedBounds(plan, reading) };
   const all = groups.flatMap((group) => {
     if (!isSeries(group)) return onceSchedules(group, context);
     noteSeries(group, reading);
     return [recurringSchedule(group, context)];
   });
   return checked(combined(all, exceptionsOf(except, reading), { now }), now);
+}
+
+/** A rule counts its own runs; those of several rhythms are counted by the task. */
+function countedBounds(plan: Plan, reading: Reading): Bounds {
+  const bounds = boundsOf(plan, reading);
+  if (plan.groups.length < 2) return bounds;
+  reading.maxRuns = bounds.count;
+  return { ...bounds, count: null };
 }
 
 function isBounded({ until, count, lasting, starting }: Plan): boolean {

@@ -20,6 +20,8 @@ export interface Reading {
   /** What is left beside the time. */
   readonly text: string;
   readonly notes: Note[];
+  /** Runs that are counted by the task, because its schedule has no one rule that could count them. */
+  maxRuns: number | null;
 }
 
 export function today({ timezone, now }: Setting): number {

@@ -11,7 +11,7 @@ import { type Bounds, instantOf } from './edges.ts';
 import { addedDays, ordered } from './once.ts';
 import type { Group } from './plan.ts';
 import { clock, type Reading, timeEdit } from './reading.ts';
-import { icalWall, MINUTES_OF_DAY, type Series, seriesSchedule, untilText } from './series.ts';
+import { icalWall, MINUTES_OF_DAY, isRule, type Series, seriesSchedule, untilText } from './series.ts';
 import { isAfternoon, minutesOf } from './times.ts';
 
 type Where = Pick<Series, 'weekdays' | 'monthDays' | 'months' | 'nth'>;
@@ -110,7 +110,14 @@ function calendarSchedule(group: Group, rhythm: Extract<Rhythm, { kind: 'calenda
   const unit = rhythm.unit === 'week' || group.days === null ? rhythm.unit : unitOf(group.days);
   const times = minutesOf(group, reading);
   const series: Series = { unit: rhythm.quarters ? 'month' : unit, every: rhythm.every, ...where, times, rhythm: null };
-  return seriesSchedule(series, bounds, reading.setting);
+  return boundedSeries(series, bounds, reading);
+}
+
+/** Uneven times that take several rules are counted by the task. */
+function boundedSeries(series: Series, bounds: Bounds, reading: Reading): Schedule {
+  if (bounds.count === null || isRule(series)) return seriesSchedule(series, bounds, reading.setting);
+  reading.maxRuns = bounds.count;
+  return seriesSchedule(series, { ...bounds, count: null }, reading.setting);
 }
 
 /** What all groups of a plan share. */
@@ -200,7 +207,7 @@ function elapsedSchedule(group: Group, seconds: number, context: Context): Sched
   if (times.length === MINUTES_OF_DAY && isBounded !== null)
     throw refusal('end', 'endless', 'A run every minute has no first or last day here.');
   const series: Series = { unit: unitOf(group.days), every: 1, ...whereOf(group, reading), times, rhythm };
-  return seriesSchedule(series, bounds, reading.setting);
+  return boundedSeries(series, bounds, reading);
 }
 
 /** The schedule of a group that comes back. */

@@ -108,7 +108,7 @@ function unevenRule(series: Series): string {
 }
 
 /** Positions pick from a single day, so they say uneven times of days that a daily rule can name. */
-function isRule(series: Series): boolean {
+export function isRule(series: Series): boolean {
   const { hours, minutes, isFull } = gridOf(series.times);
   const isDaily = series.unit === 'day' || (series.every === 1 && series.nth === null);
   return isFull || (isDaily && hours.length * minutes.length <= POSITION_MAX);
@@ -168,7 +168,6 @@ export function seriesSchedule(series: Series, bounds: Bounds, setting: Setting)
   const cron = isOpen ? cronOf(series) : null;
   if (cron !== null) return parseSchedule({ kind: 'cron', cron, timezone }, now);
   if (!isRule(series)) {
-    if (count !== null) throw refusal('end', 'count', 'Such times cannot be counted together; name the last day.');
     if (series.times.length > ALONE_MAX) {
       throw refusal(
         'clocks',

@@ -72,11 +72,10 @@ export function minuteOf(time: ClockTime, part: DayPart | null, reading: Reading
     });
     return minute + 720;
   }
-  if (time.open && minute < 720 && minute >= 300 && DINNER.test(reading.text)) {
-    const way = (at: number) => ({ text: clock(at), edits: [timeEdit(time, at, reading)] });
-    throw new Question(`Is that ${clock(minute)} or ${clock(minute + 720)}?`, [way(minute + 720), way(minute)]);
-  }
-  if (time.assumed || time.about)
+  if (time.open && minute < 720 && DINNER.test(reading.text)) {
+    const evening = { text: clock(minute + 720), edits: [timeEdit(time, minute + 720, reading)] };
+    reading.notes.push({ what: 'hour', text: clock(minute), other: evening });
+  } else if (time.assumed || time.about)
     reading.notes.push({ what: 'hour', text: clock(minute), other: otherThanHour(time, reading) });
   return minute;
 }

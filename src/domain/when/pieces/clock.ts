@@ -221,11 +221,33 @@ export function oneTime(cursor: Cursor): ClockTime | null {
   return saidTime(cursor) ?? bareTime(cursor, true);
 }
 
+function formOf({ half, begin, end, length }: ClockTime, { text }: Cursor): 'half' | 'colon' | null {
+  if (half) return 'half';
+  return !length && text.slice(begin, end).includes(':') ? 'colon' : null;
+}
+
+/** `8am 12pm 6pm`: a list without its commas. Two of one form are a list at the end only: else the second may begin the text. */
+function timesInRow(cursor: Cursor, first: ClockTime): readonly ClockTime[] {
+  const [form, begin] = [formOf(first, cursor), cursor.at];
+  const row: ClockTime[] = [];
+  while (form !== null) {
+    const next = cursor.attempt((at) => {
+      const time = saidTime(at);
+      return time !== null && formOf(time, at) === form ? time : null;
+    });
+    if (next === null) break;
+    row.push(next);
+  }
+  if (row.length !== 1 || cursor.has(/\s*$/y)) return row;
+  cursor.at = begin;
+  return [];
+}
+
 /** `at 8, 12 and 18:30`. `isHour` says that a number alone is an hour here. */
 export function timesAt(cursor: Cursor, isHour: boolean): readonly ClockTime[] | null {
   const first = saidTime(cursor) ?? (isHour ? bareTime(cursor, false) : null);
   if (first === null) return null;
-  const times = [first];
+  const times = [first, ...timesInRow(cursor, first)];
   const { between, sharp } = patterns(cursor.language);
   for (;;) {
     const isSharp = cursor.take(sharp) !== null;

@@ -105,10 +105,10 @@ function askWay(ctx: ChatContext, task: Task, fault: AppError, offers: Offer[]):
 
 /** A moment for a task that repeats would take all its other runs from it. */
 function meant(task: Task, read: Asked, reading: Reading): Retimed {
-  const { schedule } = read;
+  const { schedule, policies } = read;
   if (schedule.kind !== 'once' || !isRepeating(task)) {
     return {
-      patch: { schedule: inputOf(schedule) },
+      patch: { schedule: inputOf(schedule), ...(Object.keys(policies).length === 0 ? {} : { policies }) },
       ...guessed(read, reading, (other) => dataOfOther(task, schedule, other)),
     };
   }

@@ -64,6 +64,7 @@ const When = z.object({
 const Policies = z.object({
   ack: z.object({ nag_every: z.string(), nag_limit: z.number() }).optional(),
   quiet: z.object({ mode: z.literal('off') }).optional(),
+  max_runs: z.number().optional(),
 });
 
 /** The message of the person that began the draft; it may be edited later. */

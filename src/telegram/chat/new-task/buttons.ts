@@ -74,6 +74,7 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
       // Of the draft and not of the callback: however often it is pressed, one draft makes one task.
       idempotencyKey: `telegram:draft:${row.id}${plain ? ':plain' : ''}`,
       input: requestInput(step, plain),
+      words: texts.advice,
     }),
   );
   if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);

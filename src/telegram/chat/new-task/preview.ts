@@ -42,7 +42,7 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
   const { timezone } = schedule;
   const setting = settingFor({ schedule }, { place, clock });
   const { now } = setting;
-  const { next, warnings } = calculated(schedule);
+  const { next, warnings } = calculated(schedule, texts.advice);
   const title = titleOfStep(proposing.step);
   const same = await store.taskByTitle(place.chat.id, title);
   const refused = warnings.find(isRefusal);

@@ -167,9 +167,11 @@ export function withTime(
   return { step: 'preview', when, text: text ?? '', plan, kept: others };
 }
 
-/** The policies that were kept, and those that are asked for now. */
-function keptWith(kept: Kept, policies: AskedPolicies): Kept {
-  return Object.keys(policies).length === 0 ? kept : { ...kept, policies: { ...kept.policies, ...policies } };
+/** The policies that were kept, and those that are asked for now. A number of runs goes with the time it was said for. */
+function keptWith({ policies: before, ...kept }: Kept, policies: AskedPolicies): Kept {
+  const { max_runs: _counted, ...others } = before ?? {};
+  const all = { ...others, ...policies };
+  return Object.keys(all).length === 0 ? kept : { ...kept, policies: all };
 }
 
 /** The time of a preview is asked for again: by the clock where the days were chosen by buttons. */

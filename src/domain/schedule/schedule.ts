@@ -63,7 +63,7 @@ export function parseSchedule(input: ScheduleInput, now: number): Schedule {
     case 'interval': {
       const interval = normalDuration(required(input, 'interval'));
       const { clockMs } = parseDuration(interval);
-      // Nobody means the second in which the words happen to be written.
+      // The second in which the words happen to be written is not meant.
       const begun = clockMs % MINUTE_MS === 0 ? Math.floor(now / MINUTE_MS) * MINUTE_MS : now;
       const startAt = input.start_at === undefined ? begun : parseInstant(input.start_at, timezone, 'start_at');
       return { kind: 'interval', interval, startAt, from: input.from ?? 'start', timezone };

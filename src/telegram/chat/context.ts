@@ -76,7 +76,7 @@ export interface ChatContext extends ChatDeps {
   readonly mends?: Draft;
   /** The words call the bot by its name, so that it is meant for us wherever it is said. */
   readonly isAddressed?: boolean;
-  /** Somebody else wrote the words, and this person handed them on: they can be scheduled, but order nothing. */
+  /** The words are those of somebody else, which this person handed on: they can be scheduled, but order nothing. */
   readonly isOfAnother?: boolean;
   /** The data of the button, already checked; null when it is of no form that is known. */
   readonly press: Press | null;

@@ -32,7 +32,7 @@ export const allowCommand = onChat('approve', async (ctx) => {
   return kind === 'private' ? answer(...(await listView(ctx))) : allowGroup(ctx);
 });
 
-/** What is done to the one who is chosen among several of a name. */
+/** The deed that the one who is chosen among several of a name is for. */
 interface Choice {
   readonly verb: 'allow' | 'deny';
   readonly label: (title: string) => string;

@@ -125,7 +125,7 @@ function zoneSetWords(zone: string, now: number): Rich {
   return texts.chat.zoneSet(zone, clockIn(zone, now));
 }
 
-/** Somebody has said which zone is right, so nobody is asked about the one that was taken from a person. */
+/** The zone that was taken from a person is asked about no more, once somebody has said which one is right. */
 function asked({ chat: { settings } }: Place) {
   const { zoneOf, ...others } = settings;
   return zoneOf === undefined ? {} : { settings: others };

@@ -268,21 +268,6 @@ export const reminderTexts = {
     `Renewed by ${name}, who owns ${plural(tasks, { one: 'it', other: 'these {n} tasks' })} now`,
   renewedBefore: 'Already renewed: it can run',
 
-  history: {
-    done: (name: string, at: string): string => `, done by ${oneLine(name, 40)} ${at}`,
-    open: (nags: number): string =>
-      nags === 0
-        ? ', not done yet'
-        : plural(nags, { one: ', not done yet, {n} reminder', other: ', not done yet, {n} reminders' }),
-    notDone: (nags: number): string =>
-      nags === 0
-        ? ', nobody said Done'
-        : plural(nags, { one: ', nobody said Done, {n} reminder', other: ', nobody said Done, {n} reminders' }),
-    forApproval: (at: string): string => `, waits for approval since ${at}`,
-    discarded: ', discarded',
-    held: (at: string): string => `, held for quiet hours until ${at}`,
-  },
-
   button: {
     notDone: 'Not done yet',
     open: 'Open it',

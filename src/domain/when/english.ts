@@ -68,6 +68,7 @@ export const englishReader = {
   howOften: 'How often?',
   whenToCome: 'When should it come?',
   whatTime: 'At what time?',
+  turnOfDay: (said: string): string => `At what time is “${said}”?`,
   whatTimeToday: 'At what time today?',
   everyNight: 'Every night: at what time?',
   whatUnit: (figure: string): string => `In ${figure} what?`,

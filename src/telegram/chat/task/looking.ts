@@ -17,7 +17,7 @@ import { calledOf, nameOf } from '../kit/rights.ts';
 import { currentLocale, texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
-import { isFilter, listDrawn, type Listing, type Standing } from './list.ts';
+import { isFilter, listDrawn, type Listing, type RowFacts } from './list.ts';
 import { questionOf, type WhyQuestion } from './questions.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
@@ -32,7 +32,7 @@ export const listCommand = onChat('read', async (ctx) => {
 });
 
 export async function listOf(listing: Listing, { place, person, store, clock }: ChatContext): Promise<Drawn> {
-  // Whoever searches may be after what has ended; in a list it stands in nobody's way.
+  // A search may be for what has ended; in a list it would only be in the way.
   const isFolded = listing.text === null && (listing.filter === 'all' || listing.filter === 'mine');
   const query: Omit<ChatTasksQuery, 'offset'> = {
     chatId: place.chat.id,
@@ -50,13 +50,12 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
   }
   const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
   const ended = isFolded ? (await store.chatTasks({ ...query, filter: 'completed', offset: 0, limit: 1 })).total : 0;
-  const standing = new Map<string, Standing>();
-  for (const task of found.tasks) standing.set(task.id, await standingOf(task, store));
-  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes, ended, standing });
+  const rows = new Map<string, RowFacts>();
+  for (const task of found.tasks) rows.set(task.id, await rowFactsOf(task, store));
+  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes, ended, rows });
 }
 
-/** Facts of a row that the task itself does not tell. */
-async function standingOf(task: Task, store: ChatContext['store']): Promise<Standing> {
+async function rowFactsOf(task: Task, store: ChatContext['store']): Promise<RowFacts> {
   const { state, paused, policies } = task;
   return {
     pausedBy: state === 'paused' && paused !== null ? await nameOf({ store }, paused.by) : null,

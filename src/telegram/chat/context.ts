@@ -15,8 +15,8 @@ import type { Acks, Approvals } from '../../app/use-cases/acks.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
-import type { AdviceWords } from '../../domain/schedule/words/english-advice.ts';
 import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 
@@ -76,7 +76,7 @@ export interface ChatContext extends ChatDeps {
   readonly mends?: Draft;
   /** The words call the bot by its name, so that it is meant for us wherever it is said. */
   readonly isAddressed?: boolean;
-  /** Somebody else wrote the words, and this person handed them on: they can be scheduled, but order nothing. */
+  /** The words are those of somebody else, which this person handed on: they can be scheduled, but order nothing. */
   readonly isOfAnother?: boolean;
   /** The data of the button, already checked; null when it is of no form that is known. */
   readonly press: Press | null;

@@ -97,6 +97,7 @@ function beforeOver(view: View, asked: AskedFacts): AskedFacts {
   const { ack } = asked;
   return {
     ...asked,
+    isOver: true,
     ack: ack === null ? null : { ...ack, status: 'given_up' },
     question: view.view === 'missed' ? view : asked.question,
   };

@@ -74,6 +74,8 @@ export const chatTexts = {
     ),
   zoneSet: (zone: string, clock: string): Rich =>
     say`Times in this chat are in ${bold(zone)} now. It is ${clock} there.`,
+  zoneLeft: (count: number, zone: string): string =>
+    plural(count, { one: `{n} task is still in ${zone}.`, other: `{n} tasks are still in ${zone}.` }),
   zoneKept: 'Tasks that exist keep their zone.',
   zoneMove: (count: number): string => plural(count, { one: 'Move {n} task', other: 'Move {n} tasks' }),
   zoneKeep: 'Keep theirs',

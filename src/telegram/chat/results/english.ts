@@ -205,6 +205,7 @@ export const reminderTexts = {
     `Nobody said Done after ${times}, so I stop asking. You can still press Done above.`,
   gaveUpTold: (times: string, told: string): string =>
     `Nobody said Done after ${times}, so I stop asking and have told ${oneLine(told, 40)}. You can still press Done above.`,
+  gaveUpOver: (times: string): string => `Nobody said Done after ${times}.`,
   theGroup: 'the group',
   escalated: (name: Rich, due: string, times: string): Rich =>
     say`${bold('Not done:')} ${name} was due ${due}. Nobody said Done after ${times}.`,

@@ -31,7 +31,7 @@ export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: tr
   const shown = startedDrawn(task);
   // The first run makes the topic; then the answer is given the way to it.
   const isLater = task.topicState === 'none' && ctx.place.chat.kind !== 'private';
-  return { replies: [{ is: 'message', shown, ...(isLater ? { awaitsTopicOf: task.id } : {}) }] };
+  return { replies: [{ is: 'message', shown, ...(isLater ? { stands: { as: 'started', taskId: task.id } } : {}) }] };
 });
 
 /** A sign in the place of words becomes the sign of how it ended. */

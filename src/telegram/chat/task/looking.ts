@@ -14,7 +14,7 @@ import { onChat, onNamedTask } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
 import { calledOf, nameOf } from '../kit/rights.ts';
-import { texts } from '../texts.ts';
+import { currentLocale, texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
 import { isFilter, listDrawn, type Listing, type RowFacts } from './list.ts';
@@ -176,8 +176,9 @@ export async function whyWords(task: Task, when: string, ctx: ChatContext): Prom
 
 /** Without a time it is what happened last and what comes next, and of a busy task not all of that. */
 async function whyTold({ id }: Task, question: WhyQuestion, { truth }: ChatContext) {
-  if (question.at === undefined && question.from === undefined) return { ...(await truth.lately(id)), hasMore: false };
-  const told = await truth.why(id, { ...question, after: null, limit: whyShown });
+  if (question.at === undefined && question.from === undefined)
+    return { ...(await truth.lately(id, currentLocale())), hasMore: false };
+  const told = await truth.why(id, { ...question, after: null, limit: whyShown, locale: currentLocale() });
   return { ...told, hasMore: told.next !== null };
 }
 
@@ -189,8 +190,6 @@ async function namesOf(ids: ReadonlySet<string>, ctx: ChatContext): Promise<Name
 }
 
 const lineLengthMax = 280;
-const deliveredWords = /[;,] delivered(?=[;.]| in \d)/;
-
 /** How people are called whom the records know by their ids. */
 type Names = ReadonlyMap<string, string>;
 
@@ -201,13 +200,14 @@ export function whyLine({ line, evidence }: WhyAnswer, names: Names): Rich {
   const text = capital(named(line, names)) + ran;
   const sent = evidence.deliveries?.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
   const url = urlOf(sent?.thread.address, sent?.thread.topic, sent?.messageId);
-  const match = deliveredWords.exec(line);
+  const { delivered } = texts.why;
+  const match = new RegExp(`[;,] ${delivered}(?=[;.]| [^.;]*\\d)`).exec(line);
   if (url === null || match === null || text.length > lineLengthMax) {
     return { text: oneLine(text, lineLengthMax), entities: [] };
   }
   const sign = match[0].slice(0, 2);
   const [before, after] = [line.slice(0, match.index), line.slice(match.index + match[0].length)];
-  return say`${capital(named(before, names))}${sign}${link('delivered', url)}${named(after, names)}${ran}`;
+  return say`${capital(named(before, names))}${sign}${link(delivered, url)}${named(after, names)}${ran}`;
 }
 
 function idsIn(answers: readonly WhyAnswer[]): ReadonlySet<string> {

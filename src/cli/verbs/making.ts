@@ -5,7 +5,7 @@ import { taskNamed } from '../naming.ts';
 import { given } from '../options.ts';
 import { noteOf, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { hostZone, timesIn } from '../times.ts';
-import { named, namedLast, scheduleWords, standing, warningText } from '../views/task.ts';
+import { named, namedLast, scheduleWords, stateFacts, warningText } from '../views/task.ts';
 import {
   askBack,
   assumedWords,
@@ -161,7 +161,7 @@ async function createdText({ terminal, clock }: Session, { task }: AnswerOf<'cre
     head +
     (await facts(terminal, [
       ['schedule', words],
-      ...standing(task, clock.now()),
+      ...stateFacts(task, clock.now()),
       ['thread', task.creator_thread_key],
       ['id', task.task_id],
     ]))
@@ -224,7 +224,7 @@ async function editedText({ terminal, clock }: Session, { task, changes }: Answe
     return [field, `${words(before)} -> ${words(after)}`] as const;
   });
   const head = rows.length === 0 ? `${named(task)} is like that already.` : `Changed ${namedLast(task)}`;
-  return (await sentence(terminal, head)) + (await facts(terminal, [...rows, ...standing(task, clock.now())]));
+  return (await sentence(terminal, head)) + (await facts(terminal, [...rows, ...stateFacts(task, clock.now())]));
 }
 
 /** The schedule of a change in the words of the other verbs; what is none is shown as it stands. */

@@ -19,14 +19,12 @@ import { button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { quickly } from './beginning.ts';
+import { isYes, quickly } from './beginning.ts';
 import { isSameText, isSameTime, newTaskButtons } from './buttons.ts';
 import { instructionsOf } from './preview.ts';
 
 /** Words in the place of a press, and words that were edited. */
 
-const yes =
-  /^(?:yes|yes please|yep|yeah|yup|y|ok|okay|sure|create|create it|do it|go ahead|👍\p{Emoji_Modifier}?)[.!\s]*$/iu;
 const no = /^(?:no|nope|n|cancel|cancel it|forget it|never ?mind|👎\p{Emoji_Modifier}?)[.!\s]*$/iu;
 
 /** "Yes" and "no" press the open preview, or the one whose message they answer; "cancel" ends a question as well. */
@@ -50,7 +48,7 @@ type InWords = { readonly verb: 'create' | 'cancel' | 'wizard'; readonly action:
 
 function pressIn(words: string, { step }: OpenDraft): InWords | null {
   const isPreview = step.step === 'preview';
-  if (isPreview && yes.test(words)) {
+  if (isPreview && isYes(words)) {
     return isEditing(step) ? { verb: 'wizard', action: ['thatboth'] } : { verb: 'create', action: [] };
   }
   const isEnd = no.test(words) && (isPreview || (step.step !== 'edit' && /^cancel/i.test(words)));

@@ -68,6 +68,10 @@ const ANYWHERE: readonly RegExp[] = [
   ),
   pattern(String.raw`(?:\d+|an?|half\s+an|${SPOKEN})\s*(?:${UNIT})\s+(?:before|after|prior\s+to|ahead\s+of)`),
   pattern(String.raw`(?:in|at)\s+(?:the\s+)?(?:early\s+|late\s+)?(?:morning|afternoon|evening|night)s?`),
+  pattern(String.raw`on\s+the\s+(?:half[\s-]*)?hour`),
+  pattern(String.raw`(?:in|during|throughout)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}(?!\s+(?:and|or)\s+\p{L})`),
+  pattern(String.raw`(?:even|odd|alternate|alternating)\s+(?:numbered\s+)?(?:${UNIT}|${DAYS})`),
+  pattern(String.raw`(?:by\s+)?(?:eod|cob|close\s+of\s+business)`),
   pattern(String.raw`utc|gmt|(?:europe|america|asia|africa|australia|pacific|atlantic)\/[a-z_]+`),
   pattern(
     String.raw`(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|ma[nñ]ana|cada|todos\s+los|montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?|jede[nrs]?|morgen|t[aä]glich|lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|demain|tous\s+les|toutes\s+les|chaque|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]|venerd[iì]|domenica|domani|ogni|segunda|ter[cç]a|quarta|quinta|sexta|amanh[aã]|todos\s+os)`,
@@ -115,14 +119,22 @@ const BEHIND: readonly RegExp[] = [
   at(String.raw`(?:in|after)\s+(?:\d+|an?|half|${SPOKEN})\s*-?(?:${UNIT}|h|m|min)`),
   at(String.raw`(?:before|after|around|about|by|between|from)\s+${HOUR}(?:\s*[ap]\.?m)?`),
   at(String.raw`(?:hours?|hrs?|minutes?|mins?)`),
+  at(String.raw`\d{1,2}[:.]\d(?!\s?(?:[%°$€£k]|mi|m|kg|lb|l)\b)`),
+  at(String.raw`\d+\s*$`),
+  at(String.raw`(?:week|fortnight)`),
+  at(String.raw`(?:during|throughout)\s+\p{L}+`),
   at(String.raw`[+-]\d{1,2}(?::?\d\d)?`),
 ];
 const EVERY_BEFORE = /(?<![\p{L}\p{N}_'])(?:every|each)(?:\s+\S+){0,5}\s*$/iu;
 const PARTS = at(String.raw`(?:mornings?|afternoons?|evenings?|nights?|noon|midnight|early|late)`);
 const FIGURES = at(String.raw`[0-5]\d`);
+/** Behind a series it takes days from it, and whatever is behind "except" is one of them. */
+const EXCEPT = at(
+  String.raw`,?\s*\(?(?:except(?:ing)?|excluding|apart\s+from|other\s+than|but\s+not)\s+\S+(?:\s+\S+)?|x\s?\d+`,
+);
 /** Such words change the time that follows them. */
 const BEFORE =
-  /(?:^|\s)(?:before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
+  /(?:^|\s)(?:this\s+(?:same\s+)?time|(?:the\s+)?following|half|once|penultimate|(?:first|last)\s+thing|easter|good|black|cyber|whit|shrove|ash|palm|maundy|bank\s+holiday|(?:a\s+)?quarter\s+(?:of|to|past)\s+\p{L}+|\d{1,2}(?:st|nd|rd|th)?\s*(?:and|&|-|,)|\d{1,2}-\d{1,2}|before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
 /** Beside a series they are redundant, and so they are text: "every friday at 16 weekly report". */
 const ADVERB = at(String.raw`(?:daily|weekly|monthly|yearly|annually|hourly|fortnightly|bi-?weekly)`);
 
@@ -137,7 +149,7 @@ function firstIn(patterns: readonly RegExp[], text: string): RegExpExecArray | n
 
 /** What belongs to the time right before the text. */
 function behindTime(own: string, { isSeries, endsBare, endsOpen }: Beside): RegExpExecArray | null {
-  const more = [...(endsBare ? [FIGURES] : []), ...(endsOpen ? [PARTS] : []), ...(isSeries ? [] : [ADVERB])];
+  const more = [...(endsBare ? [FIGURES] : []), ...(endsOpen ? [PARTS] : []), isSeries ? EXCEPT : ADVERB];
   return firstIn([...BEHIND, ...more], own);
 }
 

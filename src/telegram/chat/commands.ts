@@ -95,7 +95,7 @@ function isDoneAlone({ place, repliedTo, args }: ChatContext, draft: OpenDraft |
   );
 }
 
-/** Nobody who answers a message of ours is left without a word. */
+/** A reply to a message of ours is always answered. */
 async function orNoTask(ctx: ChatContext, told: Answer): Promise<Answer> {
   if (told !== silence || ctx.repliedTo?.isOurs !== true) return told;
   const answered = await draftAnswered(ctx);

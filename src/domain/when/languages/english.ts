@@ -75,6 +75,8 @@ export const english: Language = {
     fifteenth: 15,
     twentieth: 20,
     last: -1,
+    penultimate: -2,
+    'second[ -](?:to[ -])?last': -2,
     final: -1,
   },
   ordinalEnd: 'st|nd|rd|th',
@@ -88,7 +90,7 @@ export const english: Language = {
     year: 'y|yrs?|years?',
   },
   parts: {
-    morning: 'mornings?|morn',
+    morning: 'mornings?|morn|first\\s+thing(?:\\s+in\\s+the\\s+morning)?',
     afternoon: 'afternoons?|arvo',
     evening: 'evenings?|eve',
     night: 'nights?|nite',
@@ -166,7 +168,7 @@ export const english: Language = {
   },
   manners: {
     before:
-      "(?:hey|hi|hello|ok|okay|so)(?=[\\s,]+(?:please|pls|can|could|would|will|remind|bot|cronogram)\\b)|once(?=\\s+(?:on|at|in|tomorrow|today)\\s)|please|pls|plz|kindly|(?:could|can|would|will)\\s+(?:you|u)|i(?:'d\\s+like|\\s+want)\\s+you\\s+to|(?:bot|cronogram)(?=\\s*,|\\s+(?:please|remind))",
+      "(?:hey|hi|hello|ok|okay|so)(?=[\\s,]+(?:please|pls|can|could|would|will|remind|bot|cronogram)\\b)|once(?=\\s+(?:on|at|in(?!\\s+\\S+\\s+(?:day|week|month|year))|tomorrow|today)\\s)|please|pls|plz|kindly|(?:could|can|would|will)\\s+(?:you|u)|i(?:'d\\s+like|\\s+want)\\s+you\\s+to|(?:bot|cronogram)(?=\\s*,|\\s+(?:please|remind))",
     reminds:
       '(?:/?remind|ping|nudge)\\s+(?:me|us|here|everyone|everybody)|/?remind(?=\\s+@)|(?:set|create|make|add|schedule)\\s+(?:up\\s+)?(?:me\\s+)?an?\\s+(?:reminder|alarm)(?:\\s+for\\s+(?:me|us))?|(?:a\\s+)?reminder|(?:me|us|here)(?=\\s+to\\s)',
     to: 'to|that|about|of|for',

@@ -29,7 +29,7 @@ const HALF = String.raw`(?<half>[ap]\.?\s?m\b\.?)`;
 const patterns = compiled(({ numbers, parts, words: w }) => {
   const at = String.raw`(?<at>(?:(?:${w.at})\s*(?:(?:exactly|the\s+hour\s+of)\s+)?))`;
   const named = (max: number) =>
-    Object.keys(numbers).filter((word) => /^[^ ]{3,}$/.test(word) && (numbers[word] ?? 99) <= max);
+    Object.keys(numbers).filter((word) => /^[^ ]{3,}$|\[ -\]/.test(word) && (numbers[word] ?? 99) <= max);
   const hour = String.raw`(?<hour>\d{1,2}|${any(named(12))})`;
   const minutes = `(?<count>\\d{1,2}|${any(named(45))})`;
   return {
@@ -38,7 +38,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
       String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?<mark>:)\s?|(?<mark2>h))(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s*h(?:rs)?|\s*${HALF})?`,
     ),
     comma: words(String.raw`${at}(?<hour>\d{1,2}),(?<minute>\d\d)`),
-    ish: words(String.raw`${at}?(?<hour>\d{1,2})[\s-]?ish`),
+    ish: words(String.raw`${at}?(?<hour>\d{1,2})[\s-]?ish(?:\s*${HALF})?`),
     dotted: words(String.raw`${at}?(?<hour>\d{1,2})\.(?<minute>\d\d)(?:\s*h(?:rs)?|\s*${HALF})?`),
     fourAt: words(String.raw`${at}(?<hour>[01]\d|2[0-3])(?<minute>[0-5]\d)(?:\s*h|\s*hrs|\s*hours)?`),
     fourHalf: words(String.raw`${at}?(?<hour>1[0-2]|[1-9])(?<minute>[0-5]\d)\s*(?<half>[ap]m\b)`),
@@ -49,7 +49,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
     oClock: words(String.raw`${at}?${hour}\s*(?:${w.oClock})`),
     named: words(String.raw`${at}?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))`),
     pastOrTo: words(
-      String.raw`${at}?(?:a\s+)?(?:(?<halfPast>${w.half})|(?<quarter>${w.quarter})|${minutes}(?<unit>\s+min(?:ute)?s?)?)\s+(?:(?<past>${w.past})|(?<to>to|before))\s+${hour}(?:\s*(?:${w.oClock}))?(?:\s*${HALF})?`,
+      String.raw`${at}?(?:a\s+)?(?:(?<halfPast>${w.half})|(?<quarter>${w.quarter})|${minutes}(?<unit>\s+min(?:ute)?s?)?)\s+(?:(?<past>${w.past})|(?<to>to|before|till?|(?<=quarter\s+)of))\s+${hour}(?:\s*(?:${w.oClock}))?(?:\s*${HALF})?`,
     ),
     halfHour: words(String.raw`${at}?(?:${w.half})\s+${hour}(?:\s*${HALF})?`),
     spoken: words(

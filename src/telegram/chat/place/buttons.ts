@@ -14,7 +14,7 @@ import { likelyZones, readZone } from '../kit/zones.ts';
 import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { allowPressed, denyPressed } from './allowing.ts';
-import { keepList, startWords, lastList, zoneCheckRow } from './checklist.ts';
+import { keepList, listShown, startWords, lastList, zoneCheckRow } from './checklist.ts';
 import { moveBackPressed, moveOffered, movePressed } from './moving.ts';
 import { cleanPressed, purgePressed, topicDeletePressed } from './removals.ts';
 
@@ -30,10 +30,7 @@ export async function startCommand(ctx: ChatContext): Promise<Answer> {
   const { words, rows } = await startWords(ctx);
   const claimed = args === claimedArg && person.isOwner ? texts.chat.claimed : null;
   const shown = drawn(blocks(texts.chat.greeting(person.name), claimed, words), rows);
-  if (!isGroup) return answerWith(shown);
-  const id = ctx.ids.next();
-  await keepList(ctx, place, { delivery: id });
-  return { replies: [{ is: 'message', shown, id }] };
+  return isGroup ? listShown(ctx, shown) : answerWith(shown);
 }
 
 async function wasJustGreeted(ctx: ChatContext): Promise<boolean> {
@@ -128,7 +125,7 @@ function zoneSetWords(zone: string, now: number): Rich {
   return texts.chat.zoneSet(zone, clockIn(zone, now));
 }
 
-/** Somebody has said which zone is right, so nobody is asked about the one that was taken from a person. */
+/** The zone that was taken from a person is asked about no more, once somebody has said which one is right. */
 function asked({ chat: { settings } }: Place) {
   const { zoneOf, ...others } = settings;
   return zoneOf === undefined ? {} : { settings: others };

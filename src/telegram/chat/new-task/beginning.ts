@@ -164,6 +164,12 @@ export function isYes(words: string): boolean {
   return yes.test(words);
 }
 
+const no = /^(?:no|nope|n|cancel(?: it| that| this)?|forget it|never ?mind|👎\p{Emoji_Modifier}?)[.!\s]*$/iu;
+
+export function isNo(words: string): boolean {
+  return no.test(words);
+}
+
 const agreeing = /^(?:thanks|thank you|thx|cheers|great|ok(?:ay)?|yes|👍)/iu;
 
 /**
@@ -180,8 +186,8 @@ export async function quickly(ctx: ChatContext): Promise<Answer> {
   if (asked !== null && isAbout) return scheduleThis(ctx, words.slice(asked[0].length));
   if (media !== null) return words === '' ? offered(ctx) : begun(ctx);
   if (/^schedule\s+(?:this|that|it)\b/i.test(words)) return answer(texts.wizard.nothingToSchedule);
+  if (isNo(words) || (isYes(words) && !words.startsWith('👍'))) return answer(texts.making.nothingOpen());
   if (!smallTalk.test(words)) return begun(ctx);
-  if (isYes(words) && !words.startsWith('👍')) return answer(texts.making.nothingOpen());
   const hint = answer(texts.making.quickHint());
   return agreeing.test(words) ? reactOr(ctx, '👍', hint) : hint;
 }

@@ -256,6 +256,7 @@ export const replyTexts = {
     stop: (task: string): Rich =>
       say`${code(`/pause${task}`)} stops a task until it is resumed, and ${code(`/delete${task}`)} for good.`,
   } as Readonly<Record<string, (task: string) => Rich>>,
+  doneWhich: 'Which one is done?',
   doneHow: 'Reply “done” to the message, or write it in the topic of the task.',
   nothingOpen: (name: Rich): Rich => say`${name} is not waiting for Done.`,
   neverRan: (name: Rich): Rich => say`${name} has not run yet, so there is nothing to mark as done.`,

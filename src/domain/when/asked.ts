@@ -173,8 +173,8 @@ export function readAnywhere(words: string, setting: Setting): Asked {
   return read(words, checkedZone(setting));
 }
 
-/** A number alone is an hour where nothing but a time is asked for. */
-const LONE = /^\s*\d{1,2}(?:[.:]\d\d)?\s*$/;
+/** Numbers alone are hours where nothing but a time is asked for. */
+const LONE = /^\s*\d{1,2}(?:[.:]\d\d)?(?:(?:\s*,\s*|\s*,?\s*(?:and|&)\s*)\d{1,2}(?:[.:]\d\d)?){0,5}\s*$/i;
 
 /** The words are a time and nothing else: snoozing, editing, replies, /why, digest. Text that is left stands in the answer. */
 export function readTime(words: string, setting: Setting): Asked {

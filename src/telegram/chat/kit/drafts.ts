@@ -276,7 +276,13 @@ export type PlaceAndDate = Pick<ChatContext, 'place' | 'date'>;
 
 /** The clocks on which a time is read, and how it is written here. A wait counts from when it was written, not from when it is read. */
 export function readingOf({ place, date }: PlaceAndDate, timezone = place.timezone): Reading {
-  return { timezone, now: date, language: currentLocale().tag, ...wordsIn(settingsOf(place.chat.settings)) };
+  return {
+    timezone,
+    now: date,
+    language: currentLocale().tag,
+    words: texts.reading,
+    ...wordsIn(settingsOf(place.chat.settings)),
+  };
 }
 
 /** On the clocks of a task, whatever the chat has. */

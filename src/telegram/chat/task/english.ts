@@ -58,6 +58,7 @@ export const taskTexts = {
   doneBy: (name: string): string => `, done by ${name}`,
   done: { notAsked: '', open: ', not done yet', notDone: ', not done' },
   asOf: (at: string): Rich => italic(`As of ${at}`),
+  nextAsOf: (next: string, at: string): Rich => say`${next} ${italic(`(as of ${at})`)}`,
   started: (at: string, url: string | null): Rich =>
     url === null
       ? say`Started ${at}; the result comes in its topic`

@@ -100,3 +100,12 @@ test('"no" ends a question', async () => {
   await talk.say('no');
   expect(message.shown).toEqual({ text: 'Cancelled. Nothing was made.' });
 });
+
+test('one preview of a day asks whether the zone is right', async () => {
+  const { talk, message } = await afterAsking('gym every monday at 9', {}, { ...privately, timezone: null });
+  expect(labels(message)).toContainEqual(['Yes', 'No, change']);
+  const second = await talk.ask('swim every monday at 9');
+  expect(labels(second)).not.toContainEqual(['Yes', 'No, change']);
+  await talk.press(message, 'Yes');
+  expect((await talk.chat()).timezone).toBe('UTC');
+});

@@ -61,7 +61,7 @@ function checkedDate(date: CalendarDate, text: string): CalendarDate {
   // A leap year stands in where none was said, because 29 February comes back.
   const exists = date.month >= 1 && date.month <= 12 && date.day >= 1;
   if (exists && date.day <= monthLength(date.year ?? 2_000, date.month)) return date;
-  throw refusal('date', 'no_such_date', `"${text.trim()}" is not a date of any calendar.`);
+  throw refusal('date', 'no_such_date', (say) => say.noSuchDate(text.trim()));
 }
 
 function yearOf(text: string | undefined): number | null {
@@ -286,8 +286,7 @@ function nth(cursor: Cursor): DaysFound | null {
   const ordinals = [groups['ordinal'], groups['other']].flatMap((text) =>
     text === undefined ? [] : valueOf(table, text),
   );
-  if (ordinals.some((ordinal) => ordinal > 5))
-    throw refusal('month', 'out_of_range', 'No month has more than five of a weekday.');
+  if (ordinals.some((ordinal) => ordinal > 5)) throw refusal('month', 'out_of_range', (say) => say.fiveAtMost);
   const of = ofAt(cursor);
   const month = of === null ? cursor.take(p.ofNamed)?.groups?.['month'] : undefined;
   const weekday = groups['weekday'] === undefined ? 'work' : weekdayAt(cursor, groups['weekday']);

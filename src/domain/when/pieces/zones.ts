@@ -98,25 +98,17 @@ function zoneIn(place: string, isSaid: boolean): string | null {
 export function zoneAt(cursor: Cursor): ZoneFound | null {
   const p = patterns(cursor.language);
   if (cursor.has(OFFSET)) {
-    throw refusal(
-      'zone',
-      'zone_offset',
-      'A distance from UTC is not a time zone, because clocks change; name the place.',
-    );
+    throw refusal('zone', 'zone_offset', (say) => say.offset);
   }
   const named = cursor.take(p.named)?.groups?.['name'];
   if (named !== undefined) {
     const zone = zoneName(named);
     if (zone !== null) return { zone, isDoubtful: false };
-    throw refusal('zone', 'unknown_zone', `"${named}" is not a time zone; write its IANA name, such as Europe/Madrid.`);
+    throw refusal('zone', 'unknown_zone', (say) => say.unknownZone(named));
   }
   if (cursor.take(p.universal) !== null) return { zone: 'UTC', isDoubtful: false };
   if (cursor.has(p.region)) {
-    throw refusal(
-      'zone',
-      'region_time',
-      'Such a name holds for several places, whose clocks change at different times; name one.',
-    );
+    throw refusal('zone', 'region_time', (say) => say.regionTime);
   }
   return cursor.attempt(placeAt) ?? refuseShortName(cursor);
 }
@@ -127,9 +119,5 @@ function refuseShortName(cursor: Cursor): null {
   cursor.at = before;
   const places = Object.hasOwn(SHORT_NAMES, short) ? SHORT_NAMES[short] : undefined;
   if (places === undefined) return null;
-  throw refusal(
-    'zone',
-    'short_zone',
-    `${short.toUpperCase()} does not name one place and its changes of the clock; write ${places}.`,
-  );
+  throw refusal('zone', 'short_zone', (say) => say.shortZone(short.toUpperCase(), places));
 }

@@ -52,13 +52,16 @@ test('among people who talk to each other a time alone changes nothing', async (
   expect(await talk.say('at 19')).toBeNull();
 });
 
-test.each(['yes', 'ok', 'later', 'dunno'])('%s, said to a question, leaves it open and makes nothing', async (words) => {
-  const { talk } = await afterAsking('call the vet', {}, privately);
-  const again = await talk.ask(words);
-  expect(again.text).toContain('call the vet');
-  await talk.press(again, 'Tomorrow 09:00');
-  expect(again.text).toMatch(/^New task: call the vet\n/);
-});
+test.each(['yes', 'ok', 'later', 'dunno'])(
+  '%s, said to a question, leaves it open and makes nothing',
+  async (words) => {
+    const { talk } = await afterAsking('call the vet', {}, privately);
+    const again = await talk.ask(words);
+    expect(again.text).toContain('call the vet');
+    await talk.press(again, 'Tomorrow 09:00');
+    expect(again.text).toMatch(/^New task: call the vet\n/);
+  },
+);
 
 test('yes, said where nothing is open, is told to have done nothing', async () => {
   const { talk, message } = await afterAsking('ok', {}, privately);

@@ -35,6 +35,8 @@ export type Days =
       readonly other: CalendarDate | null;
       /** Days before it. */
       readonly early: number;
+      /** It is called by its name, which means every year: `christmas`. */
+      readonly isHoliday?: boolean;
     }
   | { readonly kind: 'monthDays'; readonly days: readonly number[]; readonly of: Of; readonly weekday: number | null }
   | {
@@ -141,7 +143,7 @@ function holiday(cursor: Cursor): Dated | null {
   const found = cursor.language.holidays[index];
   if (match === null || found === undefined) return null;
   const date = { year: null, month: found.month, day: found.day };
-  return { date, other: null, isWeak: match.groups?.['on'] === undefined };
+  return { date, other: null, isHoliday: true, isWeak: match.groups?.['on'] === undefined };
 }
 
 /** `friday 27 november`, `27 november, a friday`, `2 days before 1 march`. */

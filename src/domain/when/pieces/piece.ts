@@ -92,21 +92,23 @@ function length(cursor: Cursor): Content | null {
   return amount === null || isClockLike || isRelative ? null : { is: 'length', amount };
 }
 
+/** `in 5` lacks its unit. */
+function unitless(cursor: Cursor): Content | null {
+  const begin = cursor.begin();
+  const lone = cursor.take(patterns(cursor.language).noUnit)?.groups;
+  const figure = lone?.['count'] ?? lone?.['figure'] ?? lone?.['word'];
+  if (figure === undefined) return null;
+  const ways = ['minutes', 'hours', 'days'].map((unit) => ({
+    text: `${figure} ${unit}`,
+    edits: [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }],
+  }));
+  return { is: 'vague', fault: new Question(`In ${figure} what?`, ways, ['unit']) };
+}
+
 /** `in a couple of hours` is a wait; what says no number is vague. */
 function vague(cursor: Cursor): Content | null {
   const p = patterns(cursor.language);
   const begin = cursor.begin();
-  const lone = cursor.take(p.noUnit)?.groups;
-  const figure = lone?.['count'] ?? lone?.['figure'] ?? lone?.['word'];
-  if (figure !== undefined) {
-    const edit = (unit: string) => [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }];
-    const ways = [
-      { text: `${figure} minutes`, edits: edit('minutes') },
-      { text: `${figure} hours`, edits: edit('hours') },
-      { text: `${figure} days`, edits: edit('days') },
-    ];
-    return { is: 'vague', fault: new Question(`In ${figure} what?`, ways, ['unit']) };
-  }
   const match = cursor.take(p.vague);
   if (match === null) return null;
   const { rhythm: isRhythm, unit, often, wait: waits } = match.groups ?? {};
@@ -319,6 +321,7 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
     turnOfDay,
     days,
     hours,
+    unitless,
     vague,
     nextSpan,
     (at) => times(at, before),

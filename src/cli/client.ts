@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Operation } from '../api/operation.ts';
 import type { OperationId, PartsOf } from '../api/operations.ts';
 import type { Clock } from '../app/ports/outside.ts';
+import { pageMax } from '../domain/limits.ts';
 import { CliFault, exitCodeOf, exitCodes, usage } from './faults.ts';
 import type { Wire, WireAnswer, WireHead, WireRequest, WireStream } from './network.ts';
 
@@ -106,6 +107,20 @@ export function createClient({ wire: bareWire, token, version, signal, clock: ow
     },
     close: () => wire.close(),
   };
+}
+
+/** The pages of a list, one after the other, `most` of them. */
+export async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
+  ask: (place: { readonly limit: string; readonly cursor?: string }) => Promise<Page>,
+  most: number,
+): AsyncGenerator<Page> {
+  let cursor: string | null = null;
+  for (let pages = 0; pages < most; pages += 1) {
+    const page: Page = await ask({ limit: String(pageMax), ...(cursor === null ? {} : { cursor }) });
+    yield page;
+    cursor = page.next_cursor;
+    if (cursor === null) return;
+  }
 }
 
 /** Clocks tell their time to the second, so less than this is no difference. */

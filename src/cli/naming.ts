@@ -1,5 +1,6 @@
 import { tasksNamed } from '../app/tasks/named.ts';
-import type { AnswerOf, Asked } from './client.ts';
+import { pageMax } from '../domain/limits.ts';
+import { type AnswerOf, type Asked, pagesOf } from './client.ts';
 import { CliFault, usage } from './faults.ts';
 import { flat } from './layout.ts';
 import { given } from './options.ts';
@@ -29,24 +30,10 @@ export function shortIds(ids: readonly string[]): (id: string) => string {
   return (id) => id;
 }
 
-const pageMax = 200;
-
-/** The pages of a list, one after the other. */
-async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
-  ask: (place: { readonly limit: string; readonly cursor?: string }) => Promise<Page>,
-): AsyncGenerator<Page> {
-  let cursor: string | null = null;
-  do {
-    const page: Page = await ask({ limit: String(pageMax), ...(cursor === null ? {} : { cursor }) });
-    yield page;
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-}
-
 /** All tasks, or those of one thread; oldest first, so that tasks made anew get their numbers in the same order. */
 export async function allTasks(session: Session, thread: string | undefined): Promise<readonly Task[]> {
   const found: Task[] = [];
-  for await (const { tasks } of taskPages(session, { thread })) found.push(...tasks);
+  for await (const { tasks } of taskPages(session, { thread }, Infinity)) found.push(...tasks);
   return found.toReversed();
 }
 
@@ -56,8 +43,8 @@ interface Among {
   readonly state?: 'deleted';
 }
 
-function taskPages({ client }: Session, { thread, state }: Among): AsyncGenerator<AnswerOf<'listTasks'>> {
-  return pagesOf((place) => client.call('listTasks', { query: { thread_key: thread, state, ...place } }));
+function taskPages({ client }: Session, { thread, state }: Among, most: number): AsyncGenerator<AnswerOf<'listTasks'>> {
+  return pagesOf((place) => client.call('listTasks', { query: { thread_key: thread, state, ...place } }), most);
 }
 
 /** A search looks at this many pages; beyond them a task is named by its id. */
@@ -204,19 +191,15 @@ export async function runIdOf({ client }: Session, name: string): Promise<string
   if (wholeId.test(name)) return name.toLowerCase();
   if (name === '') throw usage('Name a run by its id. "cronogram run list" lists them.');
   const found: string[] = [];
-  let looked = 0;
-  for await (const { runs } of pagesOf((query) => client.call('listRuns', { query }))) {
+  for await (const { runs } of pagesOf((query) => client.call('listRuns', { query }), runPagesMax))
     found.push(...runs.map((run) => run.run_id).filter((id) => id.startsWith(name.toLowerCase())));
-    looked += 1;
-    if (looked === runPagesMax) break;
-  }
   const [id, ...others] = found;
   if (id === undefined) throw nobodyNamed('run', name);
   if (others.length > 0) throw ambiguous('run', name, found);
   return id;
 }
 
-/** What was deleted is looked for where nothing else fits: a number is never given twice, so it means that task still. */
+/** Deleted tasks are looked for where nothing else fits: a number is never given twice, so it means that task still. */
 async function look<Found>(
   session: Session,
   { thread, wanted }: Pick<Among, 'thread'> & { readonly wanted: Wanted },
@@ -228,14 +211,13 @@ async function look<Found>(
 
 async function lookAmong(session: Session, among: Among): Promise<readonly Task[]> {
   const found: Task[] = [];
-  let looked = 0;
-  for await (const page of taskPages(session, among)) {
+  let isMore = false;
+  for await (const page of taskPages(session, among, pagesMax)) {
     found.push(...page.tasks);
-    looked += 1;
-    if (page.next_cursor !== null && looked === pagesMax)
-      throw usage(
-        `There are more than ${pageMax * pagesMax} tasks to look through. Write the whole id, or name the thread with --thread-key.`,
-      );
+    isMore = page.next_cursor !== null;
   }
-  return found;
+  if (!isMore) return found;
+  throw usage(
+    `There are more than ${pageMax * pagesMax} tasks to look through. Write the whole id, or name the thread with --thread-key.`,
+  );
 }

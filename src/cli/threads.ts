@@ -1,5 +1,5 @@
 import { tasksNamed } from '../app/tasks/named.ts';
-import type { Client } from './client.ts';
+import { type Client, pagesOf } from './client.ts';
 import { CliFault, exitCodes } from './faults.ts';
 import { flat } from './layout.ts';
 
@@ -29,6 +29,9 @@ function keyOf(id: string): string {
   return `telegram:chat:${id}`;
 }
 
+/** A name is looked for among two thousand chats and people; a key names every one of them. */
+const pagesMax = 10;
+
 interface Chat {
   readonly id: string;
   readonly title: string;
@@ -37,11 +40,7 @@ interface Chat {
 /** The people and the groups that are let in, in whose chats tasks can be. */
 async function chats(client: Asking): Promise<readonly Chat[]> {
   const found: Chat[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.call('listAccess', { query: { limit: '200', cursor } });
-    found.push(...page.access.flatMap(({ id, who }) => (who === null ? [] : [{ id, title: who }])));
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
+  for await (const { access } of pagesOf((query) => client.call('listAccess', { query }), pagesMax))
+    found.push(...access.flatMap(({ id, who }) => (who === null ? [] : [{ id, title: who }])));
   return found;
 }

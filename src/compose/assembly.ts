@@ -56,6 +56,7 @@ import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
+import { localeOf } from '../telegram/chat/texts.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -203,7 +204,7 @@ function actionsOf(
   settings: RoomSettings,
   { store, timer, templates }: { readonly store: Store; readonly timer: Timer; readonly templates: Templates },
 ): Actions {
-  const digest = digestAction((query) => readDigest({ store }, query));
+  const digest = digestAction((query) => readDigest({ store, localeOf }, query));
   const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
   return createActions([messageAction(templates, (taskId) => store.lastResult(taskId)), digest, ...echo]);
 }

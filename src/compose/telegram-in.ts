@@ -60,7 +60,8 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       approvals: rooms.approvals,
       access: rooms.access,
       store,
-      preview: (schedule) => previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
+      preview: (schedule, words) =>
+        previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL, words }),
       alarms: rooms.alarms,
       status: createStatus({ ...deps, ...world, ...rooms, ready }),
       quota: { chat: config.QUOTA_PER_CHAT, user: config.QUOTA_PER_USER },

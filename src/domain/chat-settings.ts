@@ -1,5 +1,6 @@
 import { keepLeast } from './limits.ts';
 import { isClock, type Quiet, quietFor, quietUntil, type QuietInput } from './quiet.ts';
+import { isHourOf, settableParts, type SettablePart, type Setting } from './when/setting.ts';
 
 /** Styles of dates: in words, in digits alone, or in the American way. Their words are those of the texts around them. */
 export const dateStyles = ['en', 'iso', 'us'] as const;
@@ -12,6 +13,8 @@ export interface ChatSettings {
   /** A sign at the message of a person instead of a word, where a sign says it all. */
   readonly reactions: boolean;
   readonly dates: DateStyle;
+  /** Hours of its own for parts of the day, in minutes since midnight. */
+  readonly hours: Readonly<Partial<Record<SettablePart, number>>>;
   /** Where the results of one-offs come: each in a topic of its own, or together in one that they share. */
   readonly oneOffs: 'apart' | 'together';
   /** The history that tasks of the chat keep which say nothing of it themselves; null keeps all that the server does. */
@@ -22,16 +25,32 @@ export interface ChatSettings {
 
 /** A value that nobody knows closes rather than opens where it is about rights, and is the default otherwise. */
 export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSettings {
-  const { create = 'members', quiet, reactions, dates, keep, oneOffs, language } = settings;
+  const { create = 'members', quiet, reactions, dates, keep, oneOffs, language, hours } = settings;
   return {
     create: create === 'members' ? 'members' : 'admins',
     quiet: quietOf(quiet),
     reactions: reactions !== false,
     dates: dateStyles.find((style) => style === dates) ?? 'en',
+    hours: hoursOf(hours),
     oneOffs: oneOffs === 'together' ? 'together' : 'apart',
     keep: keepIn(keep),
     language: typeof language === 'string' ? language : null,
   };
+}
+
+function hoursOf(value: unknown): ChatSettings['hours'] {
+  const stored: Readonly<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
+  return Object.fromEntries(
+    settableParts.flatMap((part) => {
+      const minute = stored[part];
+      return typeof minute === 'number' && isHourOf(part, minute) ? [[part, minute]] : [];
+    }),
+  );
+}
+
+/** The choices of a chat that decide what words mean there. */
+export function wordsIn({ dates, hours }: ChatSettings): Pick<Setting, 'slashes' | 'parts'> {
+  return { parts: hours, ...(dates === 'us' ? { slashes: 'mdy' } : {}) };
 }
 
 /** The zone of a chat is asked about where nobody has named it, or it was taken from the person who let the chat in. */

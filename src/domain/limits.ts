@@ -161,6 +161,8 @@ export const blockedRecheckMs = 10 * minute;
 export const topicHealEveryMs = 60 * minute;
 /** Topics that one word closes or removes: a group lets 20 calls through in a minute, so these take five minutes. */
 export const topicsCleanedMax = 100;
+/** Titles with which the words of a person are compared: twice as many as the quota lets a chat have, so that ended tasks are among them. */
+export const titlesReadMax = 1_000;
 /** So many topics of one-offs that are over fill a phone's screen: then one topic for all of them is offered. */
 export const oneOffTopicsOffered = 5;
 /** Guidance on what to mend, or what to say, is told while it is news; after that the card and the history show it. */
@@ -256,7 +258,7 @@ export const idempotencyRetentionMs = day;
 export const retentionDaysMax = 36_500;
 /** The night counts back through so many runs of each task that keeps a number of them. */
 export const keepRunsMax = 1000;
-/** What a task keeps at least, because the audit of the night accounts for every slot of the last day. */
+/** History that every task keeps, because the audit of the night accounts for every slot of the last day. */
 export const keepLeast = { runs: 1, days: 1 } as const;
 /** Rows of one kind that retention looks at in one transaction: about three milliseconds on SQLite with what hangs on them. */
 export const retentionBatchMax = 50;

@@ -51,6 +51,8 @@ export interface Turn {
   readonly state: string;
   /** When a pause was to end by itself. */
   readonly resumeAt: number | null;
+  /** When the pause before it was to end, as was seen last: the return of an owner ends one at once, and no audit row tells of that. */
+  readonly endOfPause: number | null;
   readonly schedule: Schedule;
   readonly policies: Policies;
   /** The count for `max_runs` started again. */
@@ -194,6 +196,7 @@ function turnOf(entry: Row<'audit'>, { task, before, mark }: Change): Turn {
   const isOverAgain = verb === 'undo' && entry.state_before === 'active' && state === 'completed';
   const retimed = before === undefined || (!isOverAgain && isRetimed(verb, { policies, schedule }, before));
   const resumeAt = task.resume_at;
+  const endOfPause = before?.resume_at ?? null;
   return {
     auditId,
     at,
@@ -203,6 +206,7 @@ function turnOf(entry: Row<'audit'>, { task, before, mark }: Change): Turn {
     stateBefore: entry.state_before,
     state,
     resumeAt,
+    endOfPause,
     schedule,
     policies,
     retimed,

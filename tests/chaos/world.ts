@@ -251,8 +251,10 @@ const moving = `with stuck as materialized (
      or (status = 'blocked' and cause <> 'topic_in_doubt') or (status = 'pending' and not exists (select 1
        from stuck s where s.lane = d.lane and s.id < d.id)))`;
 
+/** Neither a slot nor a refresh asks for a run any more. */
 async function comeToRest(world: World, frozenAt: number): Promise<void> {
   const { database, time } = world;
+  database.exec('update tasks set refresh_ms = null');
   const moves = database.prepare(moving).pluck();
   const left = () => Number(moves.get(frozenAt));
   const most = restWakesMax(left());

@@ -87,11 +87,11 @@ describe('a task on the command line', () => {
     expect((await well('task get hello')).out).toMatch(/schedule +every day at 09:00/);
     await well('task create -', { input: 'every day at 10 good evening\n' });
     await well('task create "every day at 11" --text "good night"');
-    await well('task create "every weekday at 12 until done: @ben keys"');
+    await well('task create "@ben every weekday at 12 until done: keys"');
     const { tasks } = (await well('task list --json')).json as { tasks: WireTask[] };
     const told = tasks.map(({ instructions, policies }) => [instructions, Object.keys(policies)]);
     expect(told).toEqual([
-      ['@ben keys', ['ack']],
+      ['@ben: keys', ['ack']],
       ['good night', []],
       ['good evening', []],
       ['hello', []],

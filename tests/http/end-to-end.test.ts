@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { minute, type PipelineOptions } from '../support/pipeline.ts';
+import { minute, type PipelineOptions, start } from '../support/pipeline.ts';
 import { creation, cron } from './door.ts';
 import { aPlace as aRoom } from './verb-place.ts';
 
@@ -42,6 +42,24 @@ describe('a task in plain words', () => {
     await place.pipeline.time.advance(minute);
     const again = await inWords(place, body);
     expect([again.status, again.json.task]).toEqual([201, first.json.task]);
+  });
+
+  it('is for whom they say first', async () => {
+    const { task } = (await inWords(await aPlace(), { when: '@ben tomorrow at 17:00 bring the keys' })).json;
+    expect(task).toMatchObject({ title: 'bring the keys', instructions: '@ben: bring the keys' });
+  });
+
+  it('comes at the hours of its chat, and on the days that dates mean there', async () => {
+    const place = await aPlace();
+    await inWords(place, { when: 'in 20 minutes tea' });
+    const { store } = place.pipeline;
+    const chat = await store.findChat('-1001234');
+    await store.changeChat(chat?.id ?? '', { settings: { dates: 'us', hours: { morning: 480 } } }, start);
+    const { json } = await inWords(place, { when: 'on 3/4/2027 call mum' }, 'two');
+    expect(json).toMatchObject({
+      task: { schedule: { once_at: '2027-03-04T07:00:00.000Z' } },
+      assumed: [{ what: 'day', text: '08:00' }],
+    });
   });
 
   it('has one text, and a time that can be read', async () => {

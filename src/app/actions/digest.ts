@@ -1,16 +1,16 @@
-import { settingsOf, type DateStyle } from '../../domain/chat-settings.ts';
+import { type ChatSettings, settingsOf, type DateStyle } from '../../domain/chat-settings.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
-import { englishForms } from '../../domain/schedule/words/forms.ts';
 import { staleSince } from '../../domain/task.ts';
 import type { ChatFacts, ChatNews } from '../ports/chat-facts.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { TruthStore } from '../ports/why.ts';
 import { upcoming } from '../tasks/upcoming.ts';
 import { momentsIn } from '../why/moments.ts';
+import { type DigestWords, englishDigest } from '../words/digest.ts';
 import type { Action, Job, Outcome } from './action.ts';
 import { refuseUnknown } from './message.ts';
 
-const { plural } = englishForms;
+const english: DigestLocale = { tag: 'en', texts: { news: englishDigest } };
 
 /** The first digest looks back so far, and so does one whose last one is nowhere to be found. */
 const firstLookMs = DAY_MS;
@@ -39,7 +39,8 @@ async function digest(read: ReadDigest, { input, startedAt: now, chatId, taskId 
   const since = typeof told === 'number' && told < now ? told : now - firstLookMs;
   const facts = await read({ chatId, taskId, since, now });
   const text = isNews(facts, since) ? digestText(facts, { since, now, timezone: input.timezone }) : '';
-  if (input.byHand === true) return { is: 'done', text: text === '' ? 'There is nothing to tell right now.' : text };
+  if (input.byHand === true)
+    return { is: 'done', text: text === '' ? (facts.locale ?? english).texts.news.nothing : text };
   return { is: 'done', text, context: { ...input.context, told_until: now } };
 }
 
@@ -56,57 +57,52 @@ interface Stretch {
 }
 
 function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): string {
-  const moments = momentsIn(timezone, now, facts.dates);
+  const { locale = english } = facts;
+  const { news } = locale.texts;
+  const { heads, more } = news;
+  const moments = momentsIn(timezone, now, facts.dates, locale.tag);
+  const name = ({ number, title }: { readonly number: number; readonly title: string }) => news.name(number, title);
   const { notDone, coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded } = facts;
   // What nobody has done is told slot by slot, and not as something that ran.
   const ran = succeeded.filter((one) => one.notDone < one.count);
   const groups = [
-    group('Not done', notDone, { line: (one) => `${named(one)}, ${moments.beside(one.at, now)}` }),
-    group(`Failed since ${moments.full(minuteOf(since))}`, failed, {
-      line: (one) => `${named(one)}${times(one.count)}${one.error === null ? '' : `: ${short(one.error)}`}`,
+    group(heads.notDone, notDone, { more, line: (one) => news.notDone(name(one), moments.beside(one.at, now)) }),
+    group(heads.failed(moments.full(minuteOf(since))), failed, {
+      more,
+      line: (one) => news.failed(name(one), one.count, one.error === null ? null : short(one.error)),
     }),
-    group('Waiting for you', waiting, {
-      line: (one) => `${named(one)}: ${one.for === 'done' ? 'Done' : 'Deliver or Discard'}${times(one.count)}`,
+    group(heads.waiting, waiting, {
+      more,
+      line: (one) => (one.for === 'done' ? news.waitsForDone : news.waitsForApproval)(name(one), one.count),
     }),
-    group(`Coming until ${moments.full(facts.until)} (${timezone})`, coming, {
-      line: (one) => `${moments.beside(one.at, now)} ${named(one)}${laterWord(one.later)}`,
-      more: moreComing,
+    group(heads.coming(moments.full(facts.until), timezone), coming, {
+      more,
+      line: (one) => news.coming(moments.beside(one.at, now), name(one), one.later),
+      unread: moreComing,
     }),
-    group('Stale', stale, { line: (one) => `${named(one)}, since ${moments.full(minuteOf(one.at))}` }),
-    group('Snoozed', snoozed, { line: (one) => `${moments.beside(minuteOf(one.at), now)} ${named(one)}` }),
-    group('Paused', paused, { line: named }),
-    group('Ran', ran, { line: (one) => `${named(one)}${times(one.count)}${doneWord(one)}` }),
+    group(heads.stale, stale, { more, line: (one) => news.stale(name(one), moments.full(minuteOf(one.at))) }),
+    group(heads.snoozed, snoozed, {
+      more,
+      line: (one) => news.snoozed(moments.beside(minuteOf(one.at), now), name(one)),
+    }),
+    group(heads.paused, paused, { more, line: name }),
+    group(heads.ran, ran, { more, line: (one) => news.ran(name(one), one.count, one) }),
   ];
   return groups.filter((text) => text !== '').join('\n\n');
 }
 
 interface Group<T> {
   readonly line: (one: T) => string;
-  readonly more?: number;
+  readonly more: DigestWords['more'];
+  /** Those that were too many to be read. */
+  readonly unread?: number;
 }
 
-function group<T>(title: string, all: readonly T[], { line, more = 0 }: Group<T>): string {
+function group<T>(title: string, all: readonly T[], { line, more, unread = 0 }: Group<T>): string {
   if (all.length === 0) return '';
   const rows = all.slice(0, shownMax).map(line);
-  const left = all.length - rows.length + more;
-  return [title, ...rows, ...(left > 0 ? [`and ${left} more`] : [])].join('\n');
-}
-
-function named({ number, title }: { readonly number: number; readonly title: string }): string {
-  return `#${number} ${title}`;
-}
-
-function laterWord(later: number): string {
-  return later === 0 ? '' : plural(later, { one: ', and {n} more time', other: ', and {n} more times' });
-}
-
-function times(count: number): string {
-  return count === 1 ? '' : plural(count, { other: ', {n} times' });
-}
-
-function doneWord({ done, notDone }: DigestFacts['succeeded'][number]): string {
-  if (notDone > 0) return `, ${notDone} not done`;
-  return done === 0 ? '' : ', done';
+  const left = all.length - rows.length + unread;
+  return [title, ...rows, ...(left > 0 ? [more(left)] : [])].join('\n');
 }
 
 const errorShownMax = 80;
@@ -136,6 +132,13 @@ export interface DigestFacts extends ChatNews {
   /** Tasks that were too many to be looked at. */
   readonly moreComing: number;
   readonly dates: DateStyle;
+  /** In which the chat is spoken to; English without it. */
+  readonly locale?: DigestLocale;
+}
+
+interface DigestLocale {
+  readonly tag: string;
+  readonly texts: { readonly news: DigestWords };
 }
 
 export interface DigestQuery {
@@ -150,6 +153,7 @@ type ReadDigest = (query: DigestQuery) => Promise<DigestFacts>;
 
 interface DigestDeps {
   readonly store: Pick<ChatFacts & ChatStore & TruthStore, 'chatNews' | 'chatSettings' | 'chatTasks' | 'readPlanned'>;
+  readonly localeOf: (settings: Pick<ChatSettings, 'language'>) => DigestLocale;
 }
 
 /** Lines of one kind that a digest shows at most. */
@@ -157,26 +161,28 @@ const rowsMax = 50;
 /** Runs of one task that are counted. */
 const slotsMax = 100;
 /** Reads the contents of a digest from the store. */
-export async function readDigest({ store }: DigestDeps, query: DigestQuery): Promise<DigestFacts> {
+export async function readDigest({ store, localeOf }: DigestDeps, query: DigestQuery): Promise<DigestFacts> {
   const { chatId, taskId: except, since } = query;
   const until = await nextDigest({ store }, query);
+  const settings = settingsOf(await store.chatSettings(chatId));
   return {
     ...(await store.chatNews({ chatId, since, except, limit: rowsMax })),
     ...(await comingUntil({ store }, query, until)),
     until,
-    dates: settingsOf(await store.chatSettings(chatId)).dates,
+    dates: settings.dates,
+    locale: localeOf(settings),
   };
 }
 
 /** The last digest of all looks a day ahead. */
-async function nextDigest({ store }: DigestDeps, { taskId, now }: DigestQuery): Promise<number> {
+async function nextDigest({ store }: Pick<DigestDeps, 'store'>, { taskId, now }: DigestQuery): Promise<number> {
   const planned = await store.readPlanned(taskId);
   const next = planned === null ? undefined : upcoming(planned, 1)[0];
   return next !== undefined && next > now ? next : now + DAY_MS;
 }
 
 async function comingUntil(
-  { store }: DigestDeps,
+  { store }: Pick<DigestDeps, 'store'>,
   { chatId, taskId, now }: DigestQuery,
   until: number,
 ): Promise<Pick<DigestFacts, 'coming' | 'moreComing' | 'stale'>> {

@@ -39,6 +39,18 @@ export function createRecent<T>(max: number, kept?: Kept): Recent<T> {
   };
 }
 
+/** Says yes to so many in any second. */
+export function perSecond(stopwatch: Stopwatch, most: number): () => boolean {
+  let said: readonly number[] = [];
+  return () => {
+    const now = stopwatch.elapsed();
+    said = said.filter((at) => at > now - 1000);
+    if (said.length >= most) return false;
+    said = [...said, now];
+    return true;
+  };
+}
+
 /** One answer for all who ask while it is made, and for whoever asks so long after that began. A failure is not kept. */
 export function memo<T>(stopwatch: Stopwatch, keptMs: number, ask: () => Promise<T>): () => Promise<T> {
   let last: { readonly at: number; readonly answer: Promise<T> } | null = null;

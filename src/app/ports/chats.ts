@@ -35,6 +35,12 @@ export interface OnlyFor {
   readonly until: number;
 }
 
+/** A task that was made in a message, whose card that goes on showing; or one that it says was started, with the way to its topic. */
+export interface StandsFor {
+  readonly as: 'made' | 'started';
+  readonly taskId: string;
+}
+
 /**
  * A message of ours that belongs to no run: an answer to a person, a notice, guidance; or the removal of a message, which
  * `edits` names, or of the topic of `thread`.
@@ -56,10 +62,7 @@ export interface NewMessage {
   readonly silent?: true;
   /** It keeps nobody waiting, and yields to all else. */
   readonly isTidying?: true;
-  /** It says that this task was started, and is drawn anew with the way to its topic when that is made. */
-  readonly awaitsTopicOf?: string;
-  /** The task that was made in it, and whose card it goes on showing. */
-  readonly cardOf?: string;
+  readonly stands?: StandsFor;
 }
 
 /** A new message to a thread that belongs to no task and is never too late. */
@@ -155,6 +158,13 @@ export interface OpenSnooze {
 }
 
 export type Titled = Pick<Task, 'id' | 'number' | 'title' | 'state'>;
+
+export interface TitlesQuery {
+  readonly chatId: string;
+  /** Tasks that were deleted since then are among them; null for none. */
+  readonly deletedSince: number | null;
+  readonly limit: number;
+}
 
 export interface ChatTasksQuery {
   readonly chatId: string;
@@ -304,8 +314,8 @@ export interface ChatStore {
   taskByTopic(chatId: string, topic: number): Promise<Task | null>;
   /** A task of the chat that is not deleted and is called so, whatever its case and its spaces; the oldest of several. */
   taskByTitle(chatId: string, title: string): Promise<Task | null>;
-  /** What the tasks of the chat are called, also of those that were deleted since then, by number. */
-  titlesIn(chatId: string, deletedSince: number): Promise<readonly Titled[]>;
+  /** Titles by number: of tasks that may still run, and then of the newest of the others. */
+  titlesIn(query: TitlesQuery): Promise<readonly Titled[]>;
   /** Failing first, then by the next slot. */
   chatTasks(query: ChatTasksQuery): Promise<ChatTasks>;
   /** Open snoozes of tasks, soonest first, by the id of the task; tasks without one are left out. */

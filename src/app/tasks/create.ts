@@ -1,10 +1,13 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
+import { settingsOf, wordsIn } from '../../domain/chat-settings.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
-import { parseThreadKey } from '../../domain/thread.ts';
+import type { AdviceWords } from '../../domain/schedule/advice.ts';
+import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Assumed } from '../../domain/when/asked.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
 import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
+import type { ChatStore } from '../ports/chats.ts';
 import type { Templates, World } from '../ports/outside.ts';
 import type { Created, Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
@@ -28,13 +31,15 @@ export interface CreateRequest {
   readonly idempotencyKey: Key;
   /** The request in whose course it is made, as its client named it. */
   readonly traceId?: string | null | undefined;
+  /** For what is said about its schedule; English without them. */
+  readonly words?: AdviceWords | undefined;
 }
 
 /** A key that comes again has no second effect. A surface that keeps its answers says what the key stands for. */
 export type Key = string | Once | null;
 
 export interface CreateDeps extends SlotPlanDeps, Pick<World, 'log' | 'clock' | 'digest' | 'bell' | 'timer'> {
-  readonly store: TaskStore;
+  readonly store: TaskStore & Pick<ChatStore, 'findChat'>;
   readonly rules: Omit<Rules, 'parsed'>;
   readonly templates: Pick<Templates, 'check'>;
   readonly quota: Quota;
@@ -62,8 +67,10 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   const made = once === null ? null : await store.madeUnder(once, now);
   if (made !== null) return { ...made, assumed: [] };
   // Read after that, because words such as "in 20 minutes" mean another time by the repeat.
-  const { fields, assumed } = inFields(input, now);
-  const checked = await withTemplates(deps, request.actor, async (rules) => defineTask(rules, fields, now));
+  const { fields, assumed } = inFields(input, { now, ...('when' in input ? await wordsAt(store, home) : {}) });
+  const checked = await withTemplates(deps, request.actor, async (rules) =>
+    defineTask({ ...rules, words: request.words }, fields, now),
+  );
   const { definition, policy } = checked;
   const result = await store.createTask(
     {
@@ -93,6 +100,12 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   else ringAll(deps);
   if (!result.replayed) deps.retimed?.(result.task.id);
   return { ...result, assumed };
+}
+
+/** The meaning that a chat has given to words; the usual one where none is known. */
+async function wordsAt(store: Pick<ChatStore, 'findChat'>, { provider, address }: Thread) {
+  const chat = provider === 'telegram' ? await store.findChat(address) : null;
+  return wordsIn(settingsOf(chat?.settings ?? {}));
 }
 
 interface Deed {

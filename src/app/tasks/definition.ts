@@ -9,6 +9,7 @@ import {
   type Policies,
   type Policy,
 } from '../../domain/policy.ts';
+import { type AdviceWords, englishAdvice } from '../../domain/schedule/advice.ts';
 import {
   inputOf,
   minGapMs,
@@ -22,7 +23,8 @@ import {
   type Warning,
 } from '../../domain/schedule/schedule.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
-import { type Assumed, readAnywhere } from '../../domain/when/asked.ts';
+import { addressed, type Assumed, readAnywhere } from '../../domain/when/asked.ts';
+import type { Setting } from '../../domain/when/setting.ts';
 import type { Templates, TemplateText } from '../ports/outside.ts';
 
 /** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
@@ -47,10 +49,10 @@ export interface TaskInWords extends Omit<TaskInput, 'instructions' | 'schedule'
 }
 
 /** The meaning of the words at this moment; a policy that is named goes before one that they ask for. */
-export function inFields(input: TaskInput | TaskInWords, now: number): InFields {
+export function inFields(input: TaskInput | TaskInWords, here: Pick<Setting, 'now' | 'slashes' | 'parts'>): InFields {
   if (!('when' in input)) return { fields: input, assumed: [] };
   const { when, timezone, language, instructions, policies, ...fields } = input;
-  const read = readAnywhere(when, { timezone, now, language });
+  const read = readAnywhere(when, { ...here, timezone, language });
   if (instructions !== undefined && read.text !== '') {
     throw invalid('when', 'when: a text stands behind the time, and in instructions too. Keep one.');
   }
@@ -58,9 +60,10 @@ export function inFields(input: TaskInput | TaskInWords, now: number): InFields 
   return {
     assumed: read.assumed,
     fields: {
+      // The title says what, and not for whom.
+      ...(read.forWhom === null ? {} : { title: titleFrom(said) }),
       ...fields,
-      // A name at the beginning is in the message, so that it reaches whom it is for.
-      instructions: read.forWhom === null ? said : `${read.forWhom} ${said}`.trim(),
+      instructions: addressed(read.forWhom, said),
       schedule: inputOf(read.schedule),
       policies: { ...read.policies, ...policies },
     },
@@ -88,6 +91,8 @@ export interface Rules {
   readonly actions: ActionRules;
   readonly minIntervalMs: number;
   readonly retentionDays: number;
+  /** For warnings and refusals of schedules; English without them. */
+  readonly words?: AdviceWords | undefined;
   /** For a task that repeats and names no limit; 0 leaves it without. */
   readonly maxRunsDefault: number;
   /** Templates that were parsed, and are sound. */
@@ -143,10 +148,9 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
 }
 
 /** The operator says how long anything is kept at most, and may say so later than the task was made: so it is told, not refused. */
-export function keptShorter({ retentionDays }: Rules, { keep }: Policies): readonly Warning[] {
+export function keptShorter({ retentionDays, words = englishAdvice }: Rules, { keep }: Policies): readonly Warning[] {
   if (keep?.days === undefined || keep.days <= retentionDays) return [];
-  const message = `Nothing is kept for longer than ${retentionDays} days here, so ${keep.days} days of history count as ${retentionDays}.`;
-  return [{ code: 'kept_shorter', message }];
+  return [{ code: 'kept_shorter', message: words.keptShorter(keep.days, retentionDays) }];
 }
 
 /** The operator may set an end to every task that repeats. It stands among the policies of the task, where people see it. */
@@ -174,12 +178,13 @@ export function checkTiming(
   { schedule, policies, action }: Timing,
   now: number,
 ): Omit<Checked, 'definition'> {
+  const { minIntervalMs, words } = rules;
   const gap = minGapMs(schedule);
   const policy = policyOf(policies, { actionKind: action.kind, minGapMs: gap });
   checkJitter(policy, gap);
-  const [refusal] = refusals(schedule, { now, minIntervalMs: rules.minIntervalMs, bounds: policy });
+  const [refusal] = refusals(schedule, { now, minIntervalMs, bounds: policy, words });
   if (refusal !== undefined) throw refused(refusal);
-  return { policy, minGapMs: gap, warnings: warnings(schedule, { now, bounds: policy }) };
+  return { policy, minGapMs: gap, warnings: warnings(schedule, { now, bounds: policy, words }) };
 }
 
 function refused({ reason, message }: Refusal): AppError {

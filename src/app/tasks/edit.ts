@@ -3,6 +3,7 @@ import type { TaskVerb } from '../../domain/event.ts';
 import { actionScope } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
+import { englishAdvice } from '../../domain/schedule/advice.ts';
 import {
   anchorOf,
   nextSlot,
@@ -93,7 +94,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
     },
     warnings: [
       ...(checked?.warnings ?? []),
-      ...lostSkips(lost.length),
+      ...lostSkips(rules, lost.length),
       ...(patch.policies === undefined ? [] : keptShorter(rules, merged.policies)),
     ],
     changes,
@@ -131,12 +132,8 @@ function freedSlots(
   return unused.filter((slot) => !kept.has(slot) && isSlotOf({ schedule, nextAt }, slot));
 }
 
-function lostSkips(count: number): readonly Warning[] {
-  if (count === 0) return [];
-  const what = count === 1 ? 'The run that was skipped is' : `The ${count} runs that were skipped are`;
-  return [
-    { code: 'skips_dropped', message: `${what} not skipped at the new time. Skip again where it is still wanted.` },
-  ];
+function lostSkips({ words = englishAdvice }: Rules, count: number): readonly Warning[] {
+  return count === 0 ? [] : [{ code: 'skips_dropped', message: words.skipsDropped(count) }];
 }
 
 /** A task whose row cannot be read is mended only by a schedule that can; then every field is written anew. */

@@ -1,4 +1,5 @@
 import { previewCountDefault } from '../../domain/limits.ts';
+import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import {
   assumptions,
   describe,
@@ -40,14 +41,17 @@ interface Looking {
   readonly after: number;
   readonly minIntervalMs: number;
   readonly count?: number | undefined;
+  /** English without them. */
+  readonly words?: AdviceWords | undefined;
 }
 
 /**
  * Calculates what a task with this schedule would do. What creation would refuse is calculated all the same and said in
  * the warnings, because whoever asks wants to see why.
  */
-export function previewOf(schedule: Schedule, { after, minIntervalMs, count = previewCountDefault }: Looking): Preview {
-  const refused = refusals(schedule, { now: after, minIntervalMs });
+export function previewOf(schedule: Schedule, looking: Looking): Preview {
+  const { after, minIntervalMs, count = previewCountDefault, words } = looking;
+  const refused = refusals(schedule, { now: after, minIntervalMs, words });
   return {
     schedule,
     next: nextSlots(schedule, after, { count }),
@@ -55,7 +59,7 @@ export function previewOf(schedule: Schedule, { after, minIntervalMs, count = pr
     minGapMs: minGapMs(schedule),
     warnings: [
       ...refused.map(({ reason, message }) => ({ code: reason, message })),
-      ...warnings(schedule, { now: after }),
+      ...warnings(schedule, { now: after, words }),
     ],
   };
 }

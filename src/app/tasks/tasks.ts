@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import { missing } from '../../domain/errors.ts';
+import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
@@ -52,6 +53,8 @@ import {
 /** A task, and who acts on it; the same key again has no second effect, and is told of the first. */
 export interface Target extends By {
   readonly taskId: string;
+  /** For what is said about a schedule; English without them. */
+  readonly words?: AdviceWords | undefined;
 }
 
 interface By {
@@ -179,7 +182,7 @@ async function edit(deps: TasksDeps, target: Target, patch: TaskPatch): Promise<
   const changed = await withTemplates(deps, target.actor, (rules) =>
     changeTelling(deps, { target, verb: ['edit', patch] }, (scene) => {
       refuseDeleted(scene.scene);
-      const edited = editTask(rules, scene, patch);
+      const edited = editTask({ ...rules, words: target.words }, scene, patch);
       return { ...edited.change, told: { warnings: edited.warnings, changes: edited.changes } };
     }),
   );

@@ -145,13 +145,15 @@ function skipAgain({ ids, scene, now }: Undoing, change: TaskChange, given: read
   if (ahead.length === 0 || change.audit === null) return change;
   const lost = new Set(change.unskip);
   const taken = new Set([...[...scene.taken].filter((slot) => !lost.has(slot)), ...ahead]);
-  const nextAt = task.state === 'active' ? nextOpenSlot(task, now, taken) : null;
+  const nextAt = nextOpenSlot(task, now, taken);
+  // Where all that was left had been skipped, nothing is left again.
+  const state = nextAt === null ? 'completed' : 'active';
   return {
     ...change,
     reskip: ahead.filter((slot) => lost.has(slot) || !scene.taken.has(slot)).map((slot) => skippedAt(ids, slot)),
     set: {
       ...change.set,
-      ...(nextAt === null ? {} : { nextAt }),
+      ...(task.state === 'active' ? { state, nextAt } : {}),
       skipsUntil: Math.max(...ahead, ...scene.skipped),
     },
     audit: { ...change.audit, after: { ...change.audit.after, ...toldSlots(ahead) } },

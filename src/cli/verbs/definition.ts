@@ -1,5 +1,6 @@
 import { formAt, policyTable } from '../../domain/policy.ts';
 import { durationText } from '../../domain/schedule/time/duration.ts';
+import { addressed } from '../../domain/when/asked.ts';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage } from '../faults.ts';
 import { sendable, type ScheduleSent } from '../naming.ts';
@@ -114,8 +115,7 @@ interface Words {
 async function inWords({ client }: Session, words: Words, line: string): Promise<ReadSchedule> {
   const answer = await client.call('previewSchedule', { body: { ...words, count: 1 } }).catch(askBack(line));
   const { schedule, text = '', policies = {}, assumed = [], for_whom: forWhom } = answer;
-  // A name at the beginning is in the message, so that it reaches whom it is for.
-  const said = `${forWhom ?? ''} ${text}`.trim();
+  const said = addressed(forWhom ?? null, text);
   return { schedule: sendable(schedule), text: said || null, policies, assumed };
 }
 
@@ -137,7 +137,7 @@ export function askBack(line: string) {
   };
 }
 
-/** What was assumed, and the line that says the other reading; null where nothing was. */
+/** Sentences about what was assumed, each with the line that says the other reading; null where nothing was. */
 export function assumedWords(assumed: readonly AssumedPart[], line: string): string | null {
   const parts = assumed.map(({ text, other }) =>
     other === null ? `Assumed ${text}.` : `Assumed ${text}. For ${other.text}:\n  ${line} ${quoted(other.when)}`,
@@ -237,7 +237,7 @@ export async function readText(
   return typed === null ? null : fromInput({ terminal }, typed);
 }
 
-/** What was typed, or what comes in where that is `-`. */
+/** The text as it was typed; the input where that is `-`. */
 export async function fromInput({ terminal }: Pick<Session, 'terminal'>, typed: string): Promise<string> {
   return typed === '-' ? (await terminal.read()).replace(/\n$/, '') : typed;
 }

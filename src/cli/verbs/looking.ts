@@ -1,3 +1,4 @@
+import { pageMax } from '../../domain/limits.ts';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault } from '../faults.ts';
 import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
@@ -57,12 +58,11 @@ export const lookingVerbs = [
       const query = { state, q, tag, subject, thread_key: session.namedThread, ...pageOf(page) };
       // A program is told the page that it asked for, a person what is left to run.
       const folds = state === undefined && Object.keys(page).length === 0 && !session.isJson;
-      const json = await listed(
-        session,
-        folds ? { ...query, limit: '200' } : query,
-        all ? pagesMax : folds ? foldedPagesMax : 1,
-      );
-      const [tasks, ended] = folds ? apart(json.tasks) : [json.tasks, []];
+      const most = all ? pagesMax : folds ? foldedPagesMax : 1;
+      const json = await listed(session, folds ? { ...query, limit: String(pageMax) } : query, most);
+      const isEnded = ({ state }: Task) => folds && state === 'completed';
+      const ended = json.tasks.filter(isEnded);
+      const tasks = json.tasks.filter((task) => !isEnded(task));
       const count = `${counted(ended.length, 'task')} that ${ended.length === 1 ? 'has' : 'have'} ended`;
       const notes = [
         ...(json.tasks.length === 0 ? ['Make one:\n  cronogram task create "every weekday at 9 stand up"'] : []),
@@ -156,6 +156,18 @@ export const lookingVerbs = [
   }),
 ];
 
+/** The truth about the next slot of a task; none where it has none, or was deleted. */
+async function comingAnswers({ client }: Session, params: { readonly task_id: string }) {
+  try {
+    const { task } = await client.call('getTask', { params });
+    if (task.next_run_at === null) return [];
+    return (await client.call('whyTask', { params, query: { at: task.next_run_at } })).answers;
+  } catch (error) {
+    if (error instanceof CliFault && error.code === 'task_not_found') return [];
+    throw error;
+  }
+}
+
 export function pageOf({ limit, cursor }: Options<typeof pageFlags>) {
   return { limit: limit?.toString(), cursor };
 }
@@ -173,28 +185,10 @@ interface Listed<Row> {
   readonly columns: readonly Column<Row>[];
 }
 
-/** The truth about the next slot of a task; none where it has none, or was deleted. */
-async function comingAnswers({ client }: Session, params: { readonly task_id: string }) {
-  try {
-    const { task } = await client.call('getTask', { params });
-    if (task.next_run_at === null) return [];
-    return (await client.call('whyTask', { params, query: { at: task.next_run_at } })).answers;
-  } catch (error) {
-    if (error instanceof CliFault && error.code === 'task_not_found') return [];
-    throw error;
-  }
-}
-
 /** Rows as a table, and how to see the rest. */
 export async function listTold<Row>({ terminal }: Session, { json, none, rows, columns }: Listed<Row>): Promise<Told> {
   const text = rows.length === 0 ? await sentence(terminal, none) : await table(terminal, columns, rows);
   return { json, text, ...more(json.next_cursor ?? null) };
-}
-
-/** Tasks that may still run, and those that never will. */
-function apart(tasks: readonly Task[]): readonly [readonly Task[], readonly Task[]] {
-  const has = (isEnded: boolean) => tasks.filter(({ state }) => (state === 'completed') === isEnded);
-  return [has(false), has(true)];
 }
 
 /** More than this is for a program, which can read pages by itself. */

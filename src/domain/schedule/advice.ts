@@ -8,7 +8,40 @@ import { cronOf, lastSlot, minGapMs, nextSlot, recurrenceOf, estimate, intervalW
 import { civilFromDays, clockText, DAY_MS, dateText, dayOfWall, monthLength, secondOfDayOf } from './time/calendar.ts';
 import { parseDuration } from './time/duration.ts';
 import { nextTransition, resolveAtTransition, resolveShifted, toWall, type Transition, wallText } from './time/zone.ts';
+import type { Translated } from './words/forms.ts';
 import { spanText } from './words/words.ts';
+
+/** Sentences of refusals and warnings about a schedule. Values are as they are typed, or times on the clock of its zone. */
+export const englishAdvice = {
+  tooDense: (gapMs: number, leastMs: number): string =>
+    `It would run ${spanText(gapMs)} apart at its densest; the least allowed is ${spanText(leastMs)}. Choose a longer interval.`,
+  isOver: (last: string): string => `Its last time, ${last}, is over. Choose a time in the future.`,
+  untilIsOver: (until: string): string => `Its policy until, ${until}, is over. Choose a later one.`,
+  cutOff: 'No run lies between the policies start_at and until. Widen them, or change the schedule.',
+  allOut: 'It never runs: its exceptions leave nothing of the next 400 years. Take one of them away.',
+  never: 'It never runs: the next 400 years have no such time. Check the days and the months.',
+  noSecond: 'The rule names no second, so it runs at second 00. Name another one with BYSECOND.',
+  farFirstRun: (first: string): string =>
+    `The first run is more than five years away, on ${first}. Check that this is meant.`,
+  bothDayFields:
+    'Both day fields are set, so it runs on every day that matches either of them. Put a + before the weekday to ask for both.',
+  stepsOfDay: (rule: string): string =>
+    `${rule} goes on through a clock change: a skipped hour has no runs, a doubled one has them twice.`,
+  shortMonths: (day: number, isCron: boolean): string =>
+    `A month without a day ${day} has no run. Use ${isCron ? 'L as the day' : 'BYMONTHDAY=-1'} for the last day of every month.`,
+  clampedMonths: (day: number): string =>
+    `It counts from day ${day}; in a shorter month it runs on the last day instead.`,
+  gapDropped: (at: string): string => `On ${at} does not exist; it will not run on that date.`,
+  gapMoved: (at: string, to: string): string => `On ${at} does not exist; it will run at ${to}.`,
+  keptShorter: (days: number, kept: number): string =>
+    `Nothing is kept for longer than ${kept} days here, so ${days} days of history count as ${kept}.`,
+  skipsDropped: (count: number): string =>
+    count === 1
+      ? 'The run that was skipped is not skipped at the new time. Skip again where it is still wanted.'
+      : `The ${count} runs that were skipped are not skipped at the new time. Skip again where it is still wanted.`,
+} as const;
+
+export type AdviceWords = Translated<typeof englishAdvice>;
 
 export interface Warning {
   readonly code:
@@ -32,55 +65,42 @@ export interface Refusal {
   readonly message: string;
 }
 
+/** The instant at which a schedule is looked at, and the words of its sentences: English without them. */
+interface Looking {
+  readonly now: number;
+  readonly bounds?: Bounds | undefined;
+  readonly words?: AdviceWords | undefined;
+}
+
 /** Reasons why a task with this schedule is not created. A preview shows the same sentences as warnings. */
 export function refusals(
   schedule: Schedule,
-  context: { readonly now: number; readonly minIntervalMs: number; readonly bounds?: Bounds | undefined },
+  { minIntervalMs, ...looking }: Looking & { readonly minIntervalMs: number },
 ): Refusal[] {
+  const { words = englishAdvice } = looking;
   const found: Refusal[] = [];
-  const none = refusalOfNone(schedule, context.now, context.bounds);
+  const none = refusalOfNone(schedule, looking);
   if (none !== null) found.push(none);
   const gap = minGapMs(schedule);
-  if (gap !== null && gap < context.minIntervalMs) {
-    found.push({
-      reason: 'too_dense',
-      message: `It would run ${spanText(gap)} apart at its densest; the least allowed is ${spanText(context.minIntervalMs)}. Choose a longer interval.`,
-    });
+  if (gap !== null && gap < minIntervalMs) {
+    found.push({ reason: 'too_dense', message: words.tooDense(gap, minIntervalMs) });
   }
   return found;
 }
 
-function refusalOfNone(schedule: Schedule, now: number, bounds: Bounds | undefined): Refusal | null {
+function refusalOfNone(schedule: Schedule, { now, bounds, words = englishAdvice }: Looking): Refusal | null {
   const first = nextSlot(schedule, now, bounds);
   if (first !== null && first - now <= scheduleLimits.horizonMs) return null;
   const end = lastSlot(schedule);
   if (end !== null && end <= now) {
-    return {
-      reason: 'past',
-      message: `Its last time, ${wallText(end, schedule.timezone)}, is over. Choose a time in the future.`,
-    };
+    return { reason: 'past', message: words.isOver(wallText(end, schedule.timezone)) };
   }
   if (bounds?.until !== undefined && bounds.until <= now) {
-    return {
-      reason: 'past',
-      message: `Its policy until, ${wallText(bounds.until, schedule.timezone)}, is over. Choose a later one.`,
-    };
+    return { reason: 'past', message: words.untilIsOver(wallText(bounds.until, schedule.timezone)) };
   }
   const isCutOff = first === null && bounds !== undefined && nextSlot(schedule, now) !== null;
-  if (isCutOff)
-    return {
-      reason: 'never',
-      message: 'No run lies between the policies start_at and until. Widen them, or change the schedule.',
-    };
-  if (hasDaysOut(schedule))
-    return {
-      reason: 'never',
-      message: 'It never runs: its exceptions leave nothing of the next 400 years. Take one of them away.',
-    };
-  return {
-    reason: 'never',
-    message: 'It never runs: the next 400 years have no such time. Check the days and the months.',
-  };
+  if (isCutOff) return { reason: 'never', message: words.cutOff };
+  return { reason: 'never', message: hasDaysOut(schedule) ? words.allOut : words.never };
 }
 
 function hasDaysOut(schedule: Schedule): boolean {
@@ -90,54 +110,43 @@ function hasDaysOut(schedule: Schedule): boolean {
 }
 
 /** Warnings that a person should know before they agree; none of them stops a task. */
-export function warnings(
-  schedule: Schedule,
-  context: { readonly now: number; readonly bounds?: Bounds | undefined },
-): Warning[] {
-  const first = nextSlot(schedule, context.now, context.bounds);
+export function warnings(schedule: Schedule, looking: Looking): Warning[] {
+  const { now, bounds, words = englishAdvice } = looking;
+  const first = nextSlot(schedule, now, bounds);
   return [
-    shortMonths(schedule),
-    bothDayFields(schedule),
-    stepsOfDay(schedule),
-    farFirstRun(schedule, first, context.now),
-    gapAhead(schedule, first, context),
+    shortMonths(schedule, words),
+    bothDayFields(schedule, words),
+    stepsOfDay(schedule, words),
+    farFirstRun(schedule, first, { now, words }),
+    gapAhead(schedule, first, { ...looking, words }),
   ].filter((warning) => warning !== null);
 }
 
 /** Facts that a client left out of what it sent, and that were filled in. */
 export function assumptions({ kind, rrule = '' }: ScheduleInput): Warning[] {
   if (kind !== 'rrule' || /DTSTART|BYSECOND|FREQ=SECONDLY/i.test(rrule)) return [];
-  const message = 'The rule names no second, so it runs at second 00. Name another one with BYSECOND.';
-  return [{ code: 'second_assumed', message }];
+  return [{ code: 'second_assumed', message: englishAdvice.noSecond }];
 }
 
-function farFirstRun({ timezone }: Schedule, first: number | null, now: number): Warning | null {
+type Telling = Looking & { readonly words: AdviceWords };
+
+function farFirstRun({ timezone }: Schedule, first: number | null, { now, words }: Telling): Warning | null {
   if (first === null || first - now <= scheduleLimits.farFirstRunMs) return null;
-  return {
-    code: 'far_first_run',
-    message: `The first run is more than five years away, on ${wallText(first, timezone)}. Check that this is meant.`,
-  };
+  return { code: 'far_first_run', message: words.farFirstRun(wallText(first, timezone)) };
 }
 
-function bothDayFields(schedule: Schedule): Warning | null {
+function bothDayFields(schedule: Schedule, words: AdviceWords): Warning | null {
   if (schedule.kind !== 'cron') return null;
   const cron = cronOf(schedule);
   if (cron.anyDay || cron.anyWeekday || cron.bothDays) return null;
-  return {
-    code: 'both_day_fields',
-    message:
-      'Both day fields are set, so it runs on every day that matches either of them. Put a + before the weekday to ask for both.',
-  };
+  return { code: 'both_day_fields', message: words.bothDayFields };
 }
 
-function stepsOfDay(schedule: Schedule): Warning | null {
+function stepsOfDay(schedule: Schedule, words: AdviceWords): Warning | null {
   if (schedule.kind !== 'rrule') return null;
   const rule = recurrenceOf(schedule).rules.find(({ steps }) => steps !== null);
   if (rule === undefined) return null;
-  return {
-    code: 'subdaily_rrule',
-    message: `FREQ=${rule.parts.frequency} goes on through a clock change: a skipped hour has no runs, a doubled one has them twice.`,
-  };
+  return { code: 'subdaily_rrule', message: words.stepsOfDay(`FREQ=${rule.parts.frequency}`) };
 }
 
 const LEAP_AND_COMMON = [2023, 2024];
@@ -167,28 +176,21 @@ function lateRuleDay({ parts, periods, startWall }: Rule): { day: number; months
 }
 
 /** The day of month a schedule leans on, where not every one of its months has it. */
-function shortMonths(schedule: Schedule): Warning | null {
+function shortMonths(schedule: Schedule, words: AdviceWords): Warning | null {
   if (schedule.kind === 'once') return null;
-  if (schedule.kind === 'interval') return clampedMonths(schedule);
+  if (schedule.kind === 'interval') return clampedMonths(schedule, words);
   const days =
     schedule.kind === 'cron' ? [lateCronDay(cronOf(schedule))] : recurrenceOf(schedule).rules.map(lateRuleDay);
   const late = days.find((day) => day !== null && hasShortMonth(day.months, day.day)) ?? null;
   if (late === null) return null;
-  const advice = schedule.kind === 'cron' ? 'L as the day' : 'BYMONTHDAY=-1';
-  return {
-    code: 'days_29_31',
-    message: `A month without a day ${late.day} has no run. Use ${advice} for the last day of every month.`,
-  };
+  return { code: 'days_29_31', message: words.shortMonths(late.day, schedule.kind === 'cron') };
 }
 
-function clampedMonths(schedule: IntervalSchedule): Warning | null {
+function clampedMonths(schedule: IntervalSchedule, words: AdviceWords): Warning | null {
   const { months } = parseDuration(schedule.interval);
   const { day } = civilFromDays(dayOfWall(toWall(schedule.timezone, schedule.startAt)));
   if (months === 0 || day < 29 || (months % 12 === 0 && day !== 29)) return null;
-  return {
-    code: 'days_29_31',
-    message: `It counts from day ${day}; in a shorter month it runs on the last day instead.`,
-  };
+  return { code: 'days_29_31', message: words.clampedMonths(day) };
 }
 
 interface GapRun {
@@ -224,11 +226,7 @@ function shiftedWall(schedule: Schedule, begin: number): number | null {
   return intervalWall(schedule, duration, n);
 }
 
-function gapAhead(
-  schedule: Schedule,
-  first: number | null,
-  context: { now: number; bounds?: Bounds | undefined },
-): Warning | null {
+function gapAhead(schedule: Schedule, first: number | null, context: Telling): Warning | null {
   if (first === null || schedule.kind === 'once') return null;
   const upTo = Math.min(context.now + scheduleLimits.gapLookAheadMs, context.bounds?.until ?? Number.POSITIVE_INFINITY);
   let from = Math.max(context.now, first - DAY_MS);
@@ -239,7 +237,9 @@ function gapAhead(
   ) {
     from = change.at;
     const skipped = change.after > change.before ? skippedRun(schedule, change) : null;
-    if (skipped !== null && isKept(schedule, skipped.instant, context)) return gapWarning(schedule, skipped);
+    if (skipped !== null && isKept(schedule, skipped.instant, context)) {
+      return gapWarning(schedule, skipped, context.words);
+    }
   }
   return null;
 }
@@ -249,10 +249,10 @@ function isKept(schedule: Schedule, instant: number | null, { bounds }: { bounds
   return instant === null || nextSlot(schedule, instant - 1, bounds) === instant;
 }
 
-function gapWarning({ timezone }: Schedule, { wall, instant }: GapRun): Warning {
-  const missing = `On ${dateText(dayOfWall(wall))} ${clockText(secondOfDayOf(wall))} does not exist`;
-  if (instant === null) return { code: 'dst_gap_ahead', message: `${missing}; it will not run on that date.` };
+function gapWarning({ timezone }: Schedule, { wall, instant }: GapRun, words: AdviceWords): Warning {
+  const missing = `${dateText(dayOfWall(wall))} ${clockText(secondOfDayOf(wall))}`;
+  if (instant === null) return { code: 'dst_gap_ahead', message: words.gapDropped(missing) };
   const moved = toWall(timezone, instant);
   const day = dayOfWall(moved) === dayOfWall(wall) ? '' : `${dateText(dayOfWall(moved))} `;
-  return { code: 'dst_gap_ahead', message: `${missing}; it will run at ${day}${clockText(secondOfDayOf(moved))}.` };
+  return { code: 'dst_gap_ahead', message: words.gapMoved(missing, `${day}${clockText(secondOfDayOf(moved))}`) };
 }

@@ -1,4 +1,4 @@
-import { type CronFields, EVERY_WEEK, fieldsOf } from './cron-fields.ts';
+import { bitsOf, type CronFields, EVERY_MONTH, EVERY_WEEK, fieldsOf } from './cron-fields.ts';
 import { hoursOf, withHours } from './hours.ts';
 import { scheduleLimits } from './limits.ts';
 import { type RruleLines, writeRruleLines } from './rrule/lines.ts';
@@ -294,10 +294,6 @@ function intervalBody({ months, days, clockMs }: Duration, day: number): string 
   return seconds % 60 === 0 ? `FREQ=MINUTELY${every(seconds / 60)}` : `FREQ=SECONDLY${every(seconds)}`;
 }
 
-function bitsOf(bits: number, size: number): number[] {
-  return Array.from({ length: size }, (_, index) => index + 1).filter((value) => (bits & (1 << (value - 1))) !== 0);
-}
-
 /** The rules of a cron: one for each day field where either of them is enough. */
 function cronBodies(cron: CronFields): string[] {
   const { anyDay, anyWeekday, bothDays } = cron;
@@ -317,7 +313,7 @@ function monthDayParts({ anyDay, days, lastDay, lastWeekday, nearestWeekdays, bo
       'A cron with W has no exceptions and no other rhythms beside it; make another task.',
     );
   if (lastWeekday) return ';BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1';
-  return anyDay ? '' : `;BYMONTHDAY=${[...bitsOf(days, 31), ...(lastDay ? [-1] : [])].join()}`;
+  return anyDay ? '' : `;BYMONTHDAY=${[...bitsOf(days, 1), ...(lastDay ? [-1] : [])].join()}`;
 }
 
 /** Every such weekday, and beside it those that are numbered in the month. */
@@ -325,7 +321,7 @@ function weekParts({ anyWeekday, weekdays }: CronFields): string[] {
   if (anyWeekday) return [''];
   const numbered = mondayFirst.flatMap((day) => {
     const weeks = weekdays[day] ?? 0;
-    return weeks === EVERY_WEEK ? [] : bitsOf(weeks, 6).map((week) => `${week === 6 ? -1 : week}${dayNames[day]}`);
+    return weeks === EVERY_WEEK ? [] : bitsOf(weeks, 1).map((week) => `${week === 6 ? -1 : week}${dayNames[day]}`);
   });
   const plain = mondayFirst.filter((day) => weekdays[day] === EVERY_WEEK);
   return [
@@ -335,7 +331,7 @@ function weekParts({ anyWeekday, weekdays }: CronFields): string[] {
 }
 
 function dayBodies({ months, hours, minutes, fixedTimes }: CronFields, days: string): string[] {
-  const inMonths = months === 0xfff ? '' : `;BYMONTH=${bitsOf(months, 12).join()}`;
+  const inMonths = months === EVERY_MONTH ? '' : `;BYMONTH=${bitsOf(months, 1).join()}`;
   const clock = (hour: readonly number[], minute: readonly number[]) =>
     `${hour.length === 24 ? '' : `;BYHOUR=${hour.join()}`}${minute.length === 60 ? '' : `;BYMINUTE=${minute.join()}`};BYSECOND=0`;
   const at = clock(hours, minutes);

@@ -21,6 +21,7 @@ export interface CronFields {
 }
 
 export const EVERY_WEEK = 63;
+export const EVERY_MONTH = 0xfff;
 const LAST_WEEK = 32;
 
 interface FieldShape {
@@ -66,6 +67,13 @@ const NICKNAMES = new Map([
 
 const ITEM = /^(\*|\d+|[a-z]{3})(?:-(\d+|[a-z]{3}))?(?:\/(\d+))?(w|l|#l|#\d+)?$/;
 const EXAMPLE = 'for example "0 9 * * 1-5" for 09:00 on weekdays';
+
+/** The numbers that bits stand for, of which the lowest means `first`. */
+export function bitsOf(bits: number, first = 0): number[] {
+  return Array.from({ length: 31 }, (_, index) => index)
+    .filter((index) => (bits & (1 << index)) !== 0)
+    .map((index) => index + first);
+}
 
 const ALL_WEEKDAYS: readonly number[] = Array.from({ length: 7 }, () => EVERY_WEEK);
 
@@ -191,7 +199,7 @@ function readDays(text: string): DayOfMonth {
 const ANY: RangeText = { first: '*', last: undefined, step: undefined, suffix: '' };
 
 function readMonths(text: string): number {
-  if (text === '*') return 0xfff;
+  if (text === '*') return EVERY_MONTH;
   return readField(MONTH, text).reduce((bits, { value }) => bits | (1 << (value - 1)), 0);
 }
 

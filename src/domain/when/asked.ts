@@ -28,6 +28,11 @@ export interface Asked {
   readonly forWhom: string | null;
 }
 
+/** A name at the beginning is in the message, so that it reaches whom it is for. */
+export function addressed(forWhom: string | null, text: string): string {
+  return forWhom === null ? text : text === '' ? forWhom : `${forWhom}: ${text}`;
+}
+
 /** Questions inside the answers to a question are not looked into any further. */
 const DEPTH_MAX = 2;
 

@@ -26,7 +26,24 @@ const HOURS: Readonly<Record<PartOfDay, number>> = {
   midnight: 0,
 };
 
-export function hourOfPart(part: PartOfDay, { parts }: Setting): number {
+/** Parts whose hour a chat may set, each with the first and the last hour that are still called so. */
+const SETTABLE = {
+  morning: [4, 11],
+  noon: [11, 14],
+  afternoon: [12, 18],
+  evening: [16, 23],
+  tonight: [18, 23],
+} as const satisfies Partial<Record<PartOfDay, readonly [number, number]>>;
+
+export type SettablePart = keyof typeof SETTABLE;
+export const settableParts = Object.keys(SETTABLE) as readonly SettablePart[];
+
+export function isHourOf(part: SettablePart, minute: number): boolean {
+  const [first, last] = SETTABLE[part];
+  return Number.isInteger(minute) && minute >= first * 60 && minute < (last + 1) * 60;
+}
+
+export function hourOfPart(part: PartOfDay, { parts }: Pick<Setting, 'parts'>): number {
   return parts?.[part] ?? HOURS[part];
 }
 

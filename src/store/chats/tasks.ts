@@ -7,9 +7,11 @@ import type {
   LastChangeQuery,
   OpenSnooze,
   Titled,
+  TitlesQuery,
 } from '../../app/ports/chats.ts';
 import type { Planned } from '../../app/ports/why.ts';
 import type { Actor } from '../../domain/access.ts';
+import { titlesReadMax } from '../../domain/limits.ts';
 import { failuresPause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick } from '../engine/fields.ts';
@@ -77,22 +79,21 @@ function taskByTopic(chatId: string, topic: number): Script<Task | null> {
   return taskWhere(sql`t.chat_id = ${chatId} and t.topic_id = ${topic} and t.topic_shared = 0`);
 }
 
-/** A chat has a few hundred tasks at most. Only here are letters of every script compared without their case. */
+/** Only here are letters of every script compared without their case. */
 function* taskByTitle(chatId: string, title: string): Script<Task | null> {
   const sought = folded(title);
-  const titles = yield* all(
-    select(pick(columns.tasks, 'number', 'title'))`from tasks
-      where chat_id = ${chatId} and state <> 'deleted' order by number`,
-  );
+  const titles = yield* titlesIn({ chatId, deletedSince: null, limit: titlesReadMax });
   const found = titles.find((task) => folded(task.title) === sought);
   return found === undefined ? null : yield* taskByNumber(chatId, found.number);
 }
 
-function* titlesIn(chatId: string, deletedSince: number): Script<readonly Titled[]> {
-  return yield* all(
+function* titlesIn({ chatId, deletedSince, limit }: TitlesQuery): Script<readonly Titled[]> {
+  const titles = yield* all(
     select(pick(columns.tasks, 'id', 'number', 'title', 'state'))`from tasks
-      where chat_id = ${chatId} and (state <> 'deleted' or deleted_at >= ${deletedSince}) order by number`,
+      where chat_id = ${chatId} and (state <> 'deleted' or deleted_at >= ${deletedSince ?? Number.MAX_SAFE_INTEGER})
+      order by case when state in ('active', 'paused') then 0 else 1 end, number desc ${limited(limit)}`,
   );
+  return titles.toSorted((a, b) => a.number - b.number);
 }
 
 function folded(title: string): string {

@@ -142,31 +142,19 @@ export function* closeAcks(
   return isRemoved;
 }
 
-/** Runs among which the one is looked for that a snooze had answered. */
-const lookedAt = 20;
-
-/** A snooze that is taken back has answered nothing: what it had put off is asked about again, unless something else is. */
-export function* reopenAck(taskId: string, now: number): Script<void> {
-  const other = yield* one(
-    select(pick(acks, 'occurrenceId'))`from acks where task_id = ${taskId} and status = 'open' limit 1`,
+/**
+ * A snooze that is taken back has answered nothing: the result that it had put off is asked about again, unless something else
+ * is, or a later run has asked since.
+ */
+export function* reopenAck(taskId: string, of: string | null, now: number): Script<void> {
+  yield* update(
+    'acks',
+    { status: 'open', nagAt: sql`${now} + nag_every_ms`, updatedAt: now },
+    sql`occurrence_id = ${of ?? ''} and status = 'superseded' and nag_every_ms is not null
+      and not exists (select 1 from acks l where l.task_id = ${taskId} and (l.status = 'open'
+        or (l.created_at >= acks.updated_at and exists (select 1 from occurrences o join occurrences own on own.id = acks.occurrence_id
+          where o.id = l.occurrence_id and o.slot_at > own.slot_at))))`,
   );
-  if (other !== undefined) return;
-  const recent = yield* all(
-    select(pick(columns.occurrences, 'id'))`from occurrences where task_id = ${taskId} and slot_at <= ${now}
-      order by slot_at desc ${limited(lookedAt)}`,
-  );
-  for (const { id } of recent) {
-    const ack = yield* one(select(pick(acks, 'status', 'nagEveryMs'))`from acks where occurrence_id = ${id}`);
-    if (ack === undefined) continue;
-    // Later occurrences ask for themselves, so only the newest can have been answered by the snooze.
-    if (ack.status !== 'superseded' || ack.nagEveryMs === null) return;
-    yield* update(
-      'acks',
-      { status: 'open', nagAt: now + ack.nagEveryMs, updatedAt: now },
-      sql`occurrence_id = ${id} and status = 'superseded'`,
-    );
-    return;
-  }
 }
 
 /** An open one whose instant has come, with what its decision is made from and where its words go. */

@@ -156,9 +156,9 @@ function* endSnooze({ taskId, slotAt, reason, at: now }: SnoozeEnd): Script<stri
     'occurrences',
     { status: 'skipped', reason: text(reason), updatedAt: now },
     sql`task_id = ${taskId} and slot_at = ${slotAt} and status = 'pending' and source = 'snooze'`,
-    pick(columns.occurrences, 'id'),
+    pick(columns.occurrences, 'id', 'replayOf'),
   );
-  if (ended.length > 0 && reason === 'undone') yield* reopenAck(taskId, now);
+  if (reason === 'undone') for (const { replayOf } of ended) yield* reopenAck(taskId, replayOf, now);
   yield* tellEvents(
     ended.map(({ id }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason } })),
   );

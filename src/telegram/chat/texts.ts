@@ -1,5 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { englishDigest } from '../../app/words/digest.ts';
+import { englishWhy } from '../../app/words/why.ts';
 import type { ChatSettings } from '../../domain/chat-settings.ts';
+import { englishAdvice } from '../../domain/schedule/advice.ts';
+import { english as englishSchedules } from '../../domain/schedule/words/english.ts';
 import type { Translated } from '../../domain/schedule/words/forms.ts';
 import * as edit from './edit/english.ts';
 import * as help from './help/english.ts';
@@ -48,6 +52,10 @@ const englishTexts = {
   agenda: task.agendaTexts,
   out: kit.outTexts,
   reminder: results.reminderTexts,
+  schedule: englishSchedules,
+  advice: englishAdvice,
+  news: englishDigest,
+  why: englishWhy,
 } as const;
 
 /** Every word that the bot says in chats; a text that is missing in a language does not compile. */

@@ -1,3 +1,4 @@
+import { perSecond } from '../../app/operations/recent.ts';
 import { refusalsPerSecond } from '../../domain/limits.ts';
 import type { Reaction } from '../chat/context.ts';
 import type { TelegramInDeps } from './deps.ts';
@@ -25,21 +26,13 @@ export type Errands = ReturnType<typeof createErrands>;
 export function createErrands(deps: ErrandsDeps) {
   const { aside, log, stopwatch } = deps;
   const underWay = new Set<Promise<void>>();
-  let refusedAt: readonly number[] = [];
+  const mayRefuse = perSecond(stopwatch, refusalsPerSecond);
   const run = (work: Promise<void>) => {
     const task = work.finally(() => underWay.delete(task));
     underWay.add(task);
   };
 
   const reactions = createReactions({ ...deps, begin: run, runs: deps.chatDeps.tasks });
-
-  const mayRefuse = (): boolean => {
-    const now = stopwatch.elapsed();
-    refusedAt = refusedAt.filter((at) => at > now - 1000);
-    if (refusedAt.length >= refusalsPerSecond) return false;
-    refusedAt = [...refusedAt, now];
-    return true;
-  };
 
   const answerCallback = async (press: { id: string; ageMs: number }, toast: Toast | null) => {
     const words = toast === null ? {} : { text: toast.text.slice(0, toastLengthMax), show_alert: toast.isAlert };

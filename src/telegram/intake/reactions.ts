@@ -1,3 +1,4 @@
+import { perSecond } from '../../app/operations/recent.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Reaction } from '../chat/context.ts';
 import type { TelegramInDeps } from './deps.ts';
@@ -25,23 +26,13 @@ const followedMax = 200;
 
 const ends: Readonly<Record<string, Reaction>> = { succeeded: '👍', failed: '💔', cancelled: '💔' };
 
-export type Reactions = ReturnType<typeof createReactions>;
-
 /**
  * Reactions to the words of people, each made once, whatever becomes of it: a chat may allow none, and the message may be
  * gone. They have a budget of their own, so that no result ever waits for one.
  */
 export function createReactions({ aside, log, stopwatch, timer, begin, runs }: ReactionsDeps) {
   const looks = new Set<() => void>();
-  let made: readonly number[] = [];
-
-  const isInBudget = (): boolean => {
-    const now = stopwatch.elapsed();
-    made = made.filter((at) => at > now - 1000);
-    if (made.length >= reactionsPerSecond) return false;
-    made = [...made, now];
-    return true;
-  };
+  const isInBudget = perSecond(stopwatch, reactionsPerSecond);
 
   const set = async ({ chatId: chat_id, messageId: message_id }: MessageOf, emoji: Reaction): Promise<void> => {
     if (!isInBudget()) return;

@@ -182,6 +182,17 @@ describe('undoing a skip or a snooze', () => {
     const { verbs } = await newsOf(p, () => undo(p, task, first));
     expect([verbs, await story(p, task)]).toEqual([[], before]);
   });
+
+  it('a timing of which every run was skipped comes back with nothing left, also when the one after it is over', async () => {
+    const { p, task } = await withTask({ schedule: hourly, policies: { until: iso(start + hour) } });
+    await p.rooms.tasks.skip(target(task), { count: 1, from: null });
+    const entry = entryOf(
+      await p.rooms.tasks.edit(target(task), { schedule: { ...once(0), once_at: iso(start + 5 * minute) } }),
+    );
+    await p.pass(10 * minute);
+    const { task: back } = await undo(p, task, entry);
+    expect(back).toMatchObject({ state: 'completed', nextAt: null, schedule: { kind: 'cron' } });
+  });
 });
 
 describe('undoing', () => {

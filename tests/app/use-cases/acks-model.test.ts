@@ -11,6 +11,9 @@ interface Ack {
   isReminded: boolean;
   /** Its task asked for it; else its row is made by whoever says Done. */
   readonly isAsked: boolean;
+  /** The deeds with which its row was made, and with which it was last closed. */
+  readonly madeAt: number;
+  closedAt: number;
 }
 
 /** A task that runs by hand alone, with what is to be known of each run, oldest first. */
@@ -20,9 +23,12 @@ interface Model {
   isWanted: boolean;
   /** Steps until the snooze comes. */
   snoozedFor: number | null;
+  /** The run whose result is snoozed; -1 without one. */
+  snoozed: number;
   readonly runs: (Ack | null)[];
   /** Words to the topic and to the group that nobody has said Done. */
   escalated: number;
+  deeds: number;
 }
 
 interface Real {
@@ -42,13 +48,17 @@ const apart = 1;
 
 const isOpen = (ack: Ack | null): ack is Ack => ack?.status === 'open';
 
-function close(model: Model, status: AckStatus): void {
-  for (const ack of model.runs.filter(isOpen)) Object.assign(ack, { status, isReminded: false });
+function close(model: Model, status: AckStatus, of: readonly (Ack | null)[] = model.runs): void {
+  for (const ack of of.filter(isOpen)) Object.assign(ack, { status, isReminded: false, closedAt: model.deeds });
+}
+
+function made(model: Model, isAsked: boolean): Ack {
+  return { status: 'open', nags: 0, isReminded: false, isAsked, madeAt: model.deeds, closedAt: model.deeds };
 }
 
 function ran(model: Model): void {
   if (model.isWanted) close(model, 'superseded');
-  model.runs.push(model.isWanted ? { status: 'open', nags: 0, isReminded: false, isAsked: true } : null);
+  model.runs.push(model.isWanted ? made(model, true) : null);
 }
 
 /** One look at what is open, ten minutes after the last. */
@@ -105,7 +115,7 @@ const deeds: readonly Deed[] = [
     fits: hasRun,
     does: async (model, real, pick) => {
       const index = oneOf(model, pick);
-      const ack = model.runs[index] ?? { status: 'open', nags: 0, isReminded: false, isAsked: false };
+      const ack = model.runs[index] ?? made(model, false);
       const isFirst = ack.status !== 'done';
       model.runs[index] = { ...ack, status: 'done', isReminded: false };
       expect(await real.p.rooms.acks.done(await requestFor(real, index))).toMatchObject({ isFirst });
@@ -121,7 +131,7 @@ const deeds: readonly Deed[] = [
       const isBack = ack?.status === 'done';
       if (isBack) {
         const status = model.runs.some(isOpen) ? 'superseded' : ack.nags < limit ? 'open' : 'given_up';
-        model.runs[index] = ack.isAsked ? { ...ack, status } : null;
+        model.runs[index] = ack.isAsked ? { ...ack, status, closedAt: model.deeds } : null;
       }
       expect(await real.p.rooms.acks.notDone(await requestFor(real, index))).toBe(isBack);
     },
@@ -131,7 +141,8 @@ const deeds: readonly Deed[] = [
     fits: ({ state }) => state === 'active',
     does: async (model, real) => {
       close(model, 'dropped');
-      Object.assign(model, { state: 'paused', snoozedFor: null });
+      model.state = 'paused';
+      await real.p.time.advance(apart);
       await real.p.rooms.tasks.pause(targetOf(real), null);
     },
   },
@@ -164,11 +175,13 @@ const deeds: readonly Deed[] = [
     name: 'snooze',
     weight: 2,
     fits: ({ state, snoozedFor }) => state === 'active' && snoozedFor === null,
-    does: async (model, real) => {
-      close(model, 'superseded');
+    does: async (model, real, pick) => {
+      model.snoozed = hasRun(model) ? oneOf(model, pick) : -1;
+      close(model, 'superseded', model.runs.slice(model.snoozed, model.snoozed + 1));
       model.snoozedFor = snoozedSteps;
       await real.p.time.advance(apart);
-      const snoozed = await real.p.rooms.tasks.snooze(targetOf(real), { forMs: snoozedSteps * every });
+      const of = (await occurrencesOf(real))[model.snoozed] ?? null;
+      const snoozed = await real.p.rooms.tasks.snooze(targetOf(real), { forMs: snoozedSteps * every }, of);
       real.snoozeEntry = snoozed.entryId;
     },
   },
@@ -178,8 +191,9 @@ const deeds: readonly Deed[] = [
     fits: ({ snoozedFor }) => snoozedFor !== null,
     does: async (model, real) => {
       model.snoozedFor = null;
-      const newest = model.runs.findLast((ack) => ack !== null);
-      if (newest?.status === 'superseded' && !model.runs.some(isOpen)) newest.status = 'open';
+      const ack = model.runs[model.snoozed] ?? null;
+      const isAskedSince = model.runs.slice(model.snoozed + 1).some((one) => one && ack && one.madeAt >= ack.closedAt);
+      if (ack?.status === 'superseded' && !isAskedSince && !model.runs.some(isOpen)) ack.status = 'open';
       await real.p.rooms.tasks.undo(targetOf(real), real.snoozeEntry);
     },
   },
@@ -195,8 +209,10 @@ const deeds: readonly Deed[] = [
     name: 'ten minutes',
     weight: 9,
     does: async (model, real, pick) => {
-      const comes = model.snoozedFor === 1;
-      if (model.snoozedFor !== null) model.snoozedFor = comes ? null : model.snoozedFor - 1;
+      const isOver = model.snoozedFor === 1;
+      if (model.snoozedFor !== null) model.snoozedFor = isOver ? null : model.snoozedFor - 1;
+      // A pause holds a snooze, and one whose time passes meanwhile brings nothing.
+      const comes = isOver && model.state === 'active';
       // A run that comes asks in the place of what was open, and has been there for no time yet.
       if (!comes || !model.isWanted) reminded(model);
       if (comes) ran(model);
@@ -250,6 +266,7 @@ const commands = deeds.flatMap((deed) => {
     run: async (model: Model, real: Real) => {
       // What was on its way meets a reason that is gone by now.
       const { release } = real;
+      model.deeds += 1;
       await deed.does(model, real, pick);
       await real.p.settle();
       if (real.release === release) await answered(real);
@@ -271,8 +288,10 @@ it('confirmations follow their state table, and a reminder stands there only whi
         deletedAs: 'active',
         isWanted: true,
         snoozedFor: null,
+        snoozed: -1,
         runs: [],
         escalated: 0,
+        deeds: 0,
       };
       await fc.asyncModelRun(
         async () => ({ model, real: { p, taskId, snoozeEntry: null, release: () => undefined } }),

@@ -32,7 +32,7 @@ function stretchesOf(turns: readonly Turn[]): Stretch[] {
       }
       open.end = turn;
     }
-    const pauseEnd = turns[index - 1]?.resumeAt ?? null;
+    const pauseEnd = turns[index - 1]?.resumeAt ?? turn.endOfPause;
     const resumedAt = endedByItself(turn) ? pauseEnd : null;
     // Who resumes by hand what should have gone on already gets the slots since then.
     const overdueAt = pauseEnd !== null && pauseEnd <= turn.at ? pauseEnd : null;

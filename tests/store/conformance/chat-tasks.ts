@@ -56,8 +56,12 @@ export function chatTaskTests(open: OpenWorld): void {
     await aTask(world, { title: 'Bread' });
     await aTask(world, { home: threadOf('-5'), title: 'Elsewhere' });
     await world.query(`update tasks set state = 'deleted', next_at = null, deleted_at = ${nine} where number = 2`);
-    const told = async (since: number) =>
-      (await world.store.titlesIn(first.chatId, since)).map(({ number, title, state }) => [number, title, state]);
+    const told = async (deletedSince: number | null, limit = 9) =>
+      (await world.store.titlesIn({ chatId: first.chatId, deletedSince, limit })).map(({ number, title, state }) => [
+        number,
+        title,
+        state,
+      ]);
 
     expect(await told(nine)).toEqual([
       [1, 'Retro', 'active'],
@@ -65,6 +69,10 @@ export function chatTaskTests(open: OpenWorld): void {
       [3, 'Bread', 'active'],
     ]);
     expect((await told(nine + 1)).map(([number]) => number)).toEqual([1, 3]);
+    expect((await told(null)).map(([number]) => number)).toEqual([1, 3]);
+    await world.query(`update tasks set state = 'completed', next_at = null where number = 3`);
+    expect((await told(nine, 1)).map(([number]) => number)).toEqual([1]);
+    expect((await told(nine, 2)).map(([number]) => number)).toEqual([1, 3]);
   });
 
   test('a list has what fails first, then what is next, in pages with a total', async () => {

@@ -183,7 +183,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
       },
     },
     setUp: async () => ({ ...allOn, isPrivate: given.kind === 'private', ...given.setUp }),
-    preview: (schedule) => previewOf(schedule, { after: time.now(), minIntervalMs: minute }),
+    preview: (schedule, words) => previewOf(schedule, { after: time.now(), minIntervalMs: minute, words }),
     clock: time,
     ids: countingIds(`d${counters.update}`),
     log: pipeline.log,

@@ -300,7 +300,7 @@ describe('whatever people write', () => {
         );
         sound(choiceDrawn('Which?', [task], ({ id }) => `v1:pause:${id}`));
         sound(historyDrawn(task, { runs: [], from: null, older: null }, { timezone: 'UTC', now: start }));
-        sound(drawn('x', snoozeButtons(task, otherId, start)));
+        sound(drawn('x', snoozeButtons(task, otherId, { timezone: 'UTC', now: start })));
         const failed: View = { view: 'failed', runId: otherId, slotAt: start, attempts: 1, error: words };
         for (const view of [
           failed,

@@ -1,19 +1,14 @@
-import { type CronFields, EVERY_WEEK } from '../cron-fields.ts';
+import { bitsOf, type CronFields, EVERY_MONTH, EVERY_WEEK } from '../cron-fields.ts';
 import type { OrdinalDay } from '../rrule/parts.ts';
 import type { DayFacts, DayPart, Rhythm, TimeFacts } from './facts.ts';
 import { runsOf, stepOf } from './words.ts';
 
-const EVERY_MONTH = 0xfff;
 /** More dates of the year than these are better told as days and months. */
 const DATES_SHOWN_MAX = 4;
 
-function bitsOf(bits: number): number[] {
-  return Array.from({ length: 31 }, (_, index) => index).filter((index) => (bits & (1 << index)) !== 0);
-}
-
 function numberedDays(weekdays: readonly number[]): OrdinalDay[] {
   return weekdays.flatMap((weeks, weekday) =>
-    weeks === EVERY_WEEK ? [] : bitsOf(weeks).map((week) => ({ ordinal: week === 5 ? -1 : week + 1, weekday })),
+    weeks === EVERY_WEEK ? [] : bitsOf(weeks, 1).map((week) => ({ ordinal: week === 6 ? -1 : week, weekday })),
   );
 }
 
@@ -24,12 +19,8 @@ function weekPart({ weekdays }: CronFields): DayPart {
 
 function monthDayPart({ days, lastDay, lastWeekday, nearestWeekdays }: CronFields): DayPart {
   if (lastWeekday) return { is: 'workdays', positions: [-1] };
-  const fore = bitsOf(days).map((day) => day + 1);
-  return {
-    is: 'monthDays',
-    days: lastDay ? [...fore, -1] : fore,
-    nearest: bitsOf(nearestWeekdays).map((day) => day + 1),
-  };
+  const fore = bitsOf(days, 1);
+  return { is: 'monthDays', days: lastDay ? [...fore, -1] : fore, nearest: bitsOf(nearestWeekdays, 1) };
 }
 
 /** Days and months that make a few dates of the year. */

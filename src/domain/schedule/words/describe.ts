@@ -8,19 +8,13 @@ import { english } from './english.ts';
 import type { DayMoment, DayWords, Exception, ScheduleFacts, ScheduleWords, Step } from './facts.ts';
 import { exceptionAt, exceptionsIn, momentOf, momentsOf, rhythmsOf } from './rule-facts.ts';
 
-/** One entry a language; what has none is told in English. */
-const languages: Readonly<Record<string, ScheduleWords>> = { en: english };
-
 export interface Telling {
-  readonly language?: string | undefined;
+  /** English without them. */
+  readonly words?: ScheduleWords | undefined;
   /** How people have days written; without it they are written as programs read them, always in the same words. */
   readonly day?: DayWords | undefined;
-  /** What is over by then is not told to people. */
+  /** Ends and starts that are over by then are not told to people. */
   readonly now?: number | undefined;
-}
-
-function wordsOf({ language = 'en' }: Telling): ScheduleWords {
-  return languages[language] ?? english;
 }
 
 function stepsOf({ months, days, clockMs }: Duration): Step[] {
@@ -69,7 +63,7 @@ function factsOf(schedule: Schedule, now: number | undefined): ScheduleFacts {
   }
 }
 
-/** What a schedule leaves out, one by one; without what is over. */
+/** The exceptions of a schedule, one by one, without those that are over. */
 export function exceptionsOf(schedule: Schedule, now?: number): readonly Exception[] {
   if (schedule.kind !== 'rrule') return [];
   const recurrence = recurrenceOf(schedule);
@@ -81,23 +75,26 @@ export function exceptionsOf(schedule: Schedule, now?: number): readonly Excepti
 }
 
 /** A schedule in words. To programs it never leaves a fact out; the zone is for the caller to add. */
-export function describe(schedule: Schedule, telling: Telling = {}): string {
-  const { day, now } = telling;
+export function describe(schedule: Schedule, { words = english, day, now }: Telling = {}): string {
   const facts = factsOf(schedule, day === undefined ? undefined : now);
-  return wordsOf(telling).describe(facts, day ?? dateText, day === undefined ? 'records' : 'people');
+  return words.describe(facts, day ?? dateText, day === undefined ? 'records' : 'people');
 }
 
 /** How often and when, as short as a row of a list needs it: `weekdays 09:00`. */
-export function cadence(schedule: Schedule, telling: Telling = {}): string {
-  return wordsOf(telling).cadence(factsOf(schedule, telling.now), telling.day ?? dateText);
+export function cadence(schedule: Schedule, { words = english, day = dateText, now }: Telling = {}): string {
+  return words.cadence(factsOf(schedule, now), day);
 }
 
-export function exceptionWords(exception: Exception, telling: Telling = {}): string {
-  return wordsOf(telling).exception(exception, telling.day ?? dateText);
+export function exceptionWords(exception: Exception, { words = english, day = dateText }: Telling = {}): string {
+  return words.exception(exception, day);
 }
 
 /** Why the schedule itself has nothing at an instant; null where no exception takes it. */
-export function leftOutAt(schedule: Schedule, instant: number, telling: Telling = {}): string | null {
+export function leftOutAt(
+  schedule: Schedule,
+  instant: number,
+  { words = english, day = dateText }: Telling = {},
+): string | null {
   const exception = schedule.kind === 'rrule' ? exceptionAt(recurrenceOf(schedule), instant) : null;
-  return exception === null ? null : wordsOf(telling).leavesOut(exception, telling.day ?? dateText);
+  return exception === null ? null : words.leavesOut(exception, day);
 }

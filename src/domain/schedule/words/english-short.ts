@@ -1,7 +1,7 @@
 import { clockText } from '../time/calendar.ts';
 import type { DayFacts, DayPart, DayWords, Rhythm, ScheduleFacts, Step, TimeFacts } from './facts.ts';
 import { englishForms } from './forms.ts';
-import { MONTH_NAMES, nth, ordinal, runsOf, stepOf, WEEKDAY_NAMES } from './words.ts';
+import { MONTH_NAMES, nth, ordinal, stepOf, WEEKDAY_NAMES, weekdayRuns } from './words.ts';
 
 const TIMES_SHOWN_MAX = 2;
 
@@ -124,9 +124,8 @@ function weekdaysShort(weekdays: readonly number[], isAlone: boolean): string {
   if (weekdays.join() === '0,6') return 'weekends';
   const [only, more] = weekdays;
   if (isAlone && only !== undefined && more === undefined) return `${WEEKDAY_NAMES[only] ?? ''}s`;
-  const fromMonday = weekdays.map((weekday) => (weekday + 6) % 7).sort((a, b) => a - b);
   const name = (index: number) => weekdayShort((index + 1) % 7);
-  return runsOf(fromMonday)
+  return weekdayRuns(weekdays)
     .map(({ first, last }) =>
       first === last ? name(first) : `${name(first)}${last - first > 1 ? '-' : ', '}${name(last)}`,
     )

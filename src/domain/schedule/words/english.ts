@@ -16,15 +16,16 @@ import type {
 } from './facts.ts';
 import {
   counted,
-  every,
   list,
   MONTH_NAMES,
   monthDayWords,
   nth,
   ordinal,
+  runNames,
   runsOf,
   spans,
   WEEKDAY_NAMES,
+  weekdayRuns,
   weekdayWords,
 } from './words.ts';
 
@@ -63,7 +64,7 @@ function momentText({ day, time }: DayMoment, { day: words }: Writing): string {
 }
 
 function stepText({ value, unit }: Step): string {
-  return every(value, unit);
+  return value === 1 ? `every ${unit}` : `every ${value} ${unit}s`;
 }
 
 function intervalText(
@@ -152,9 +153,7 @@ function isWorkWeek(weekdays: readonly number[]): boolean {
 function weekdayNames(weekdays: readonly number[]): string {
   if (isWorkWeek(weekdays)) return 'weekdays';
   if (weekdays.join() === '0,6') return 'weekends';
-  const isSpan = runsOf(weekdays.map((weekday) => (weekday + 6) % 7).sort((a, b) => a - b)).some(
-    ({ first, last }) => last - first >= 2,
-  );
+  const isSpan = weekdayRuns(weekdays).some(({ first, last }) => last - first >= 2);
   return isSpan ? weekdayWords(weekdays) : weekdayWords(weekdays).replace(/day\b/g, 'days');
 }
 
@@ -221,10 +220,7 @@ function onText(part: DayPart, ofMonth: boolean): string {
 
 /** `24 to 26 December`. */
 function datesIn(days: readonly number[], month: string): string[] {
-  return runsOf(days).flatMap(({ first, last }) => {
-    if (last - first >= 2) return [`${first} to ${last} ${month}`];
-    return last === first ? [`${first} ${month}`] : [`${first} ${month}`, `${last} ${month}`];
-  });
+  return runNames(runsOf(days), String).map((run) => `${run} ${month}`);
 }
 
 function monthDayTexts({ days, nearest }: Extract<DayPart, { is: 'monthDays' }>): string[] {

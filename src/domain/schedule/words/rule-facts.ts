@@ -1,3 +1,4 @@
+import { bitsOf } from '../cron-fields.ts';
 import { type DayRule, isRuleDay } from '../rrule/days.ts';
 import type { RruleParts } from '../rrule/parts.ts';
 import { nextPeriodWall } from '../rrule/periods.ts';
@@ -17,10 +18,6 @@ const UNITS: Readonly<Record<RruleParts['frequency'], Unit>> = {
   MONTHLY: 'month',
   YEARLY: 'year',
 };
-
-function monthsIn(months: number): number[] {
-  return Array.from({ length: 12 }, (_, index) => index).filter((index) => (months & (1 << index)) !== 0);
-}
 
 function isWorkWeek({ weekdays }: RruleParts): boolean {
   const plain = weekdays.map(({ weekday, ordinal }) => (ordinal === 0 ? weekday : -1)).sort((a, b) => a - b);
@@ -50,7 +47,7 @@ function numberedIn({ frequency, months }: RruleParts): 'month' | 'year' | numbe
 
 function weekdayPart(parts: RruleParts, { weekdays }: DayRule): DayPart[] {
   const numbered = parts.weekdays.filter(({ ordinal }) => ordinal !== 0);
-  const plain = [0, 1, 2, 3, 4, 5, 6].filter((weekday) => (weekdays & (1 << weekday)) !== 0);
+  const plain = bitsOf(weekdays);
   if (plain.length + numbered.length === 0) return [];
   return [{ is: 'weekdays', plain, numbered, of: numberedIn(parts) }];
 }
@@ -90,7 +87,7 @@ function datesIn(
 
 /** The days of a rule, without how often they count. */
 function daysOf(parts: RruleParts, days: DayRule): Pick<DayFacts, 'parts' | 'joined' | 'months'> {
-  const months = monthsIn(days.months);
+  const months = bitsOf(days.months);
   const found = dayParts(parts, days);
   const dates = parts.positions.length === 0 ? datesIn(parts, found, months) : null;
   if (dates !== null) return { parts: [dates], joined: 'and', months: [] };
@@ -167,7 +164,7 @@ function spanOf(rule: Rule, time: TimeFacts, nowWall: number | null): Span {
   const { parts, periods, steps, startWall, until, timezone } = rule;
   const counts = periods === null ? time.is === 'counted' : parts.interval > 1;
   const start = { day: dayOfWall(startWall), time: periods === null ? secondOfDayOf(startWall) : null };
-  // What has begun needs no start any more: what is next tells the rest.
+  // A rhythm that has begun needs no start any more: its next run tells the rest.
   const isTold = nowWall === null || (counts ? startWall > nowWall : delays(rule, nowWall));
   return {
     start: isTold ? start : null,

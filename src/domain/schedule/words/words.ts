@@ -25,10 +25,6 @@ export function counted(value: number, unit: string): string {
   return englishForms.plural(value, { one: `{n} ${unit}`, other: `{n} ${unit}s` });
 }
 
-export function every(value: number, unit: string): string {
-  return value === 1 ? `every ${unit}` : `every ${value} ${unit}s`;
-}
-
 export function nth(value: number): string {
   return englishForms.ordinal(value, { one: '{n}st', two: '{n}nd', few: '{n}rd', other: '{n}th' });
 }
@@ -47,8 +43,12 @@ export function monthDayWords(days: readonly number[]): string {
 
 /** `Monday to Thursday and Saturday`, from Monday on. */
 export function weekdayWords(weekdays: readonly number[]): string {
-  const fromMonday = weekdays.map((weekday) => (weekday + 6) % 7).sort((a, b) => a - b);
-  return list(runNames(runsOf(fromMonday), (index) => WEEKDAY_NAMES[(index + 1) % 7] ?? ''));
+  return list(runNames(weekdayRuns(weekdays), (index) => WEEKDAY_NAMES[(index + 1) % 7] ?? ''));
+}
+
+/** Days of the week that follow each other; Monday is 0 here. */
+export function weekdayRuns(weekdays: readonly number[]): Run[] {
+  return runsOf(weekdays.map((weekday) => (weekday + 6) % 7).sort((a, b) => a - b));
 }
 
 interface Run {
@@ -66,7 +66,8 @@ export function runsOf(values: readonly number[]): Run[] {
   return runs;
 }
 
-function runNames(runs: readonly Run[], name: (value: number) => string): string[] {
+/** `1 to 3` and `7`. */
+export function runNames(runs: readonly Run[], name: (value: number) => string): string[] {
   return runs.flatMap(({ first, last }) => {
     if (last - first >= 2) return [`${name(first)} to ${name(last)}`];
     return first === last ? [name(first)] : [name(first), name(last)];

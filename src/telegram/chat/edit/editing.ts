@@ -55,7 +55,7 @@ async function editTime(ctx: ChatContext, task: Task, words: string): Promise<An
 
 /** Another time for the whole task, or one rhythm or exception more. */
 async function newTime(ctx: ChatContext, task: Task, words: string): Promise<Retimed> {
-  return (await pieced(task, words, ctx.date)) ?? retimed(ctx, task, words);
+  return (await pieced(task, words, ctx)) ?? retimed(ctx, task, words);
 }
 /** Words with which times begin: those are hardly the name of a field. */
 const ofTime = /^(?:every|each|at|on|in|from|until|till|next|this|the|last|first|after|before|once|to|not?)$/i;

@@ -13,7 +13,8 @@ import type { Answer, ChatContext } from '../context.ts';
 import { answer, sentenceOf, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf, weekdayIn } from '../kit/clock.ts';
-import { type Offer, putDraft } from '../kit/drafts.ts';
+import { clocksIn } from '../kit/days.ts';
+import { type Offer, putDraft, readingFor } from '../kit/drafts.ts';
 import { button, dataOf, inRows, type Rows, shortId } from '../kit/press.ts';
 import { bold, type Rich } from '../kit/rich.ts';
 import { isTimeless, offersIn, whatIsWrongWithTime } from '../new-task/preview.ts';
@@ -43,7 +44,7 @@ const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 /** The new time is read on the clocks of the task, whatever the chat has. */
 export async function retimed(ctx: ChatContext, task: Task, all: string): Promise<Retimed> {
   const words = all.trim().replace(lead, '');
-  const reading = { timezone: task.schedule.timezone, now: ctx.date };
+  const reading = readingFor(task, ctx);
   const moved = isUnreadable(task) ? null : byHour(reading, ctx.clock.now(), task, words);
   if (moved !== null) return moved;
   const days = isRepeating(task) ? byDays(reading, ctx.clock.now(), task, words) : null;
@@ -159,7 +160,7 @@ function isWeekly({ schedule }: Task): boolean {
 /** Every week on that day, at the hours that the task has; 0 is Sunday. */
 export function onWeekday(ctx: ChatContext, task: Task, weekday: number): TaskPatch | null {
   const name = WEEKDAY_NAMES[weekday];
-  const reading = { timezone: task.schedule.timezone, now: ctx.date };
+  const reading = readingFor(task, ctx);
   const read =
     name === undefined || !isRepeating(task) ? null : byDays(reading, ctx.clock.now(), task, `every ${name}`);
   return read !== null && 'patch' in read ? read.patch : null;
@@ -167,16 +168,6 @@ export function onWeekday(ctx: ChatContext, task: Task, weekday: number): TaskPa
 
 function keepButton(task: Task) {
   return button(texts.retime.button.keep, dataOf('kept', shortId(task.id)));
-}
-
-/** Words that are nothing but times of the day, read as those of every day; null for everything else. */
-function clocksIn(words: string, reading: Reading): Asked | null {
-  const alone = words.replace(/^(?:at|@)\s*/i, '');
-  const read = timeOr(() => readTime(`every day at ${alone}`, reading));
-  if (read?.text !== '') return null;
-  const { schedule } = read;
-  const isDaily = schedule.kind === 'cron' && /^\S+ \S+ \* \* \*$/.test(schedule.cron);
-  return isDaily && schedule.timezone === reading.timezone ? read : null;
 }
 
 function byHour(reading: Reading, now: number, task: Task, words: string): Retimed | null {

@@ -9,6 +9,7 @@ import { readTime } from '../../../domain/when/asked.ts';
 import { triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { capital, moment, scheduleText, settingOf, telling } from '../kit/clock.ts';
+import { type PlaceAndDate, readingFor } from '../kit/drafts.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, oneLine } from '../kit/rich.ts';
 import { whatIsWrongWithTime } from '../new-task/preview.ts';
@@ -81,16 +82,16 @@ const exceptLead = /^(?:(?:but\s+)?(?:except|excluding|not|never|without)\b|no\s
 const alsoLead = /^(?:and\s+)?(?:also|additionally|plus)\s+/iu;
 
 /** `except 24 december`, `not on sundays`, `also saturdays at 11`; null for other words. */
-export async function pieced(task: Task, words: string, now: number): Promise<Retimed | null> {
+export async function pieced(task: Task, words: string, here: PlaceAndDate): Promise<Retimed | null> {
   const isExcept = exceptLead.test(words);
   if (!(isExcept || alsoLead.test(words)) || !isRepeating(task)) return null;
   const { schedule } = task;
-  const setting = { timezone: schedule.timezone, now };
+  const setting = readingFor(task, here);
   const phrase = isExcept ? `every day at 9:00 ${words}` : words.replace(alsoLead, '');
   const read = await triedTo(async () => {
     const { schedule: other, text } = readTime(phrase, setting);
     if (text !== '') throw new AppError('invalid_schedule', texts.rhythms.leftOver(oneLine(text, 60)));
-    const all = isExcept ? leavingOutAs(schedule, other, now) : combined([schedule, other], {}, setting);
+    const all = isExcept ? leavingOutAs(schedule, other, setting.now) : combined([schedule, other], {}, setting);
     return inputOf(all);
   });
   return 'refusal' in read ? whatIsWrongWithTime(read.refusal) : { patch: { schedule: read.made } };

@@ -172,7 +172,7 @@ export function scheduleText(schedule: Schedule, now: number, dates?: DateStyle)
 
 /** How a description is told here. */
 export function telling(setting: Setting) {
-  return { language: currentLocale().tag, day: (day: number) => dayText(day, setting), now: setting.now };
+  return { words: texts.schedule, day: (day: number) => dayText(day, setting), now: setting.now };
 }
 
 export function capital(text: string): string {

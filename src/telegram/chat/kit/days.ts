@@ -1,6 +1,7 @@
-import { DAY_MS, dayOfWall, HOUR_MS, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
+import { clockText, DAY_MS, dayOfWall, HOUR_MS, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
-import { readTime, timeOr } from '../../../domain/when/asked.ts';
+import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
+import { hourOfPart, type Setting as Reading } from '../../../domain/when/setting.ts';
 import { texts } from '../texts.ts';
 import { clockIn, dayMoment, type Setting } from './clock.ts';
 import { button, inRows, type Rows } from './press.ts';
@@ -66,7 +67,7 @@ export function dayName(day: number, setting: Setting): string {
  * name a day and no time they mean when it begins: for whoever wants to be reminded that is the morning, and for whatever
  * lasts until then it is midnight, or that day's own runs would be lost. Null takes no day alone.
  */
-export function momentIn(text: string, reading: Setting, dayTime: '9:00' | '0:00' | '23:59' | null): number | null {
+export function momentIn(text: string, reading: Reading, dayTime: 'morning' | '0:00' | '23:59' | null): number | null {
   const words = text.trim().replace(/^(?:until|till|til|'til|for|to)\s+/i, '');
   if (words === '') return null;
   // A span alone is meant from now on, even where the same digits could be a time: "1h" is an hour.
@@ -75,11 +76,13 @@ export function momentIn(text: string, reading: Setting, dayTime: '9:00' | '0:00
   // A figure alone may count anything.
   const named = /^\d{1,2}$/.test(words) ? null : readOne(words, reading);
   if (named?.isDayAlone === false) return named.at;
-  return dayTime === null ? null : (readOne(`${words} at ${dayTime}`, reading)?.at ?? named?.at ?? null);
+  if (dayTime === null) return null;
+  const time = dayTime === 'morning' ? clockText(hourOfPart(dayTime, reading) * 60) : dayTime;
+  return readOne(`${words} at ${time}`, reading)?.at ?? named?.at ?? null;
 }
 
 /** Until when a pause lasts: a moment, or the rest of the day, the week or the weekend. Null when it cannot be read. */
-export function pauseEndIn(text: string, reading: Setting): number | null {
+export function pauseEndIn(text: string, reading: Reading): number | null {
   const { timezone, now } = reading;
   const setting = { timezone, now };
   const words = text
@@ -98,8 +101,18 @@ function isWeekend(day: number): boolean {
   return [0, 6].includes(weekdayOf(day));
 }
 
-function readOne(when: string, reading: Setting): { readonly at: number; readonly isDayAlone: boolean } | null {
+function readOne(when: string, reading: Reading): { readonly at: number; readonly isDayAlone: boolean } | null {
   const read = timeOr(() => readTime(when, reading));
   if (read?.schedule.kind !== 'once' || read.text !== '') return null;
   return { at: read.schedule.onceAt, isDayAlone: read.assumed.some(({ what }) => what === 'day') };
+}
+
+/** Words that are nothing but times of the day, read as those of every day; null for everything else. */
+export function clocksIn(words: string, reading: Reading): Asked | null {
+  const alone = words.replace(/^(?:at|@)\s*/i, '');
+  const read = timeOr(() => readTime(`every day at ${alone}`, reading));
+  if (read?.text !== '') return null;
+  const { schedule } = read;
+  const isDaily = schedule.kind === 'cron' && /^\S+ \S+ \* \* \*$/.test(schedule.cron);
+  return isDaily && schedule.timezone === reading.timezone ? read : null;
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { Draft, DraftChange } from '../../../app/ports/chats.ts';
-import { settingsOf } from '../../../domain/chat-settings.ts';
+import { settingsOf, wordsIn } from '../../../domain/chat-settings.ts';
 import { mediaKinds, type Media } from '../../../domain/shown.ts';
-import { isBlank, titleFrom } from '../../../domain/task.ts';
+import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
+import type { Setting as Reading } from '../../../domain/when/setting.ts';
 import type { ChatContext } from '../context.ts';
 import { currentLocale, texts } from '../texts.ts';
+import { zoneOf } from './clock.ts';
 import { button, dataOf, longId, shortId, type Rows } from './press.ts';
 import type { Asker } from './rights.ts';
 
@@ -267,10 +269,13 @@ export function titleOf({ text, media }: { readonly text: string; readonly media
 export type PlaceAndDate = Pick<ChatContext, 'place' | 'date'>;
 
 /** The clocks on which a time is read, and how it is written here. A wait counts from when it was written, not from when it is read. */
-export function readingOf({ place, date }: PlaceAndDate) {
-  const { dates } = settingsOf(place.chat.settings);
-  const slashes = dates === 'us' ? { slashes: 'mdy' as const } : {};
-  return { timezone: place.timezone, now: date, language: currentLocale().tag, ...slashes };
+export function readingOf({ place, date }: PlaceAndDate, timezone = place.timezone): Reading {
+  return { timezone, now: date, language: currentLocale().tag, ...wordsIn(settingsOf(place.chat.settings)) };
+}
+
+/** On the clocks of a task, whatever the chat has. */
+export function readingFor(task: Pick<Task, 'schedule'>, here: PlaceAndDate): Reading {
+  return readingOf(here, zoneOf(task));
 }
 
 /** In a group people talk to each other as well: a reply to us, our name or a command says that we are meant. */

@@ -132,5 +132,5 @@ export function threadOf({ chat }: Pick<Place, 'chat'>): Thread {
 }
 
 export function targetOf({ person, key }: Pick<ChatContext, 'person' | 'key'>, task: Pick<Task, 'id'>): Target {
-  return { taskId: task.id, actor: person.actor, idempotencyKey: key };
+  return { taskId: task.id, actor: person.actor, idempotencyKey: key, words: texts.advice };
 }

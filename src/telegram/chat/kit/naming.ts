@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChatTasksQuery, Draft, Titled } from '../../../app/ports/chats.ts';
 import { type Found, isWholeTitle, tasksNamed } from '../../../app/tasks/named.ts';
 import type { Deed } from '../../../domain/access.ts';
-import { undoMs } from '../../../domain/limits.ts';
+import { titlesReadMax, undoMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Place } from '../context.ts';
 import { texts } from '../texts.ts';
@@ -124,7 +124,8 @@ export async function namedTask(ctx: ChatContext, wish: Wish): Promise<Named> {
 async function calledIn(ctx: ChatContext, wish: Wish, implied: Implied | null): Promise<Found<Titled> | null> {
   const words = ctx.args.trim();
   if (words === '') return null;
-  const all = await ctx.store.titlesIn(ctx.place.chat.id, ctx.clock.now() - undoMs);
+  const deletedSince = ctx.clock.now() - undoMs;
+  const all = await ctx.store.titlesIn({ chatId: ctx.place.chat.id, deletedSince, limit: titlesReadMax });
   const live = all.filter(({ state }) => state !== 'deleted');
   const reads = wish.takes?.(words, ctx) ?? 'no';
   const isMeant = implied === null ? reads === 'yes' && live.length === 1 : wish.takes !== undefined;
@@ -138,7 +139,8 @@ async function calledIn(ctx: ChatContext, wish: Wish, implied: Implied | null): 
 
 /** The task of which the words are the name, where they are that of no other; null where they are none. */
 export async function calledAlone({ place, store }: ChatContext, words: string): Promise<Titled | null> {
-  const found = tasksNamed(words, await store.titlesIn(place.chat.id, Number.MAX_SAFE_INTEGER));
+  const titles = await store.titlesIn({ chatId: place.chat.id, deletedSince: null, limit: titlesReadMax });
+  const found = tasksNamed(words, titles);
   const [task, other] = found?.rest === '' ? found.tasks : [];
   return other === undefined ? (task ?? null) : null;
 }

@@ -1,10 +1,14 @@
 import type { AppError } from '../../../domain/errors.ts';
 import { instructionsLengthMax } from '../../../domain/limits.ts';
+import { clockText, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
+import { resolveShifted } from '../../../domain/schedule/time/zone.ts';
 import { isBlank } from '../../../domain/task.ts';
 import { type Asked, readAnywhere, readTime } from '../../../domain/when/asked.ts';
+import { hourOfPart, type Setting } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, reactOr, sentenceOf, silence, triedTo } from '../kit/answers.ts';
-import { clockIn, dateIn, type Setting } from '../kit/clock.ts';
+import { dateIn } from '../kit/clock.ts';
+import { dayIn } from '../kit/days.ts';
 import {
   draftHere,
   type Kept,
@@ -114,21 +118,22 @@ function whenStep({ place, date }: ChatContext, kept: Kept): StepOf<'question'> 
     step: 'question',
     ask: texts.asked.when,
     phrase: '',
-    offers: soon({ timezone: place.timezone, now: date }),
+    offers: soon(readingOf({ place, date })),
     kept,
   };
 }
 
-const tonight = 20;
-
 /** Times that people mean most often. The days are dates, because tomorrow is another day when it is pressed tomorrow. */
-function soon(setting: Setting): Offer[] {
+function soon(reading: Setting): Offer[] {
   const { asked } = texts;
-  const isBefore = Number(clockIn(setting.timezone, setting.now).slice(0, 2)) < tonight - 1;
+  const { timezone, now } = reading;
+  const minute = hourOfPart('tonight', reading);
+  const [tonight, morning] = [clockText(minute * 60), clockText(hourOfPart('morning', reading) * 60)];
+  const isBefore = resolveShifted(timezone, dayIn(reading, now) * DAY_MS + minute * MINUTE_MS) - now > HOUR_MS;
   return [
     { text: asked.inAnHour, when: 'in 1 hour' },
-    ...(isBefore ? [{ text: asked.tonight, when: `${dateIn(setting, 0)} 20:00` }] : []),
-    { text: asked.tomorrow, when: `${dateIn(setting, 1)} 09:00` },
+    ...(isBefore ? [{ text: asked.tonight(tonight), when: `${dateIn(reading, 0)} ${tonight}` }] : []),
+    { text: asked.tomorrow(morning), when: `${dateIn(reading, 1)} ${morning}` },
   ];
 }
 

@@ -74,6 +74,7 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
       // Of the draft and not of the callback: however often it is pressed, one draft makes one task.
       idempotencyKey: `telegram:draft:${row.id}${plain ? ':plain' : ''}`,
       input: requestInput(step, plain),
+      words: texts.advice,
     }),
   );
   if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
@@ -81,7 +82,7 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
   const shown = replayed ? await cardOf(task, ctx) : newCard(task, ctx);
   const { messageId } = ctx;
   return {
-    replies: [{ is: 'edit', messageId, shown: await withNote(shown, ctx), cardOf: task.id }],
+    replies: [{ is: 'edit', messageId, shown: await withNote(shown, ctx), stands: { as: 'made', taskId: task.id } }],
     ...toastOf(texts.making.created(task.number)),
     draft: putMade(ctx, row.id, step, task),
   };

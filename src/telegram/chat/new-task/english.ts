@@ -90,8 +90,8 @@ export const askedTexts = {
     where === 'private' ? 'Press one, or write it.' : 'Press one, or reply to this message.',
   unclear: 'That does not say which one.',
   inAnHour: 'In 1 hour',
-  tonight: 'Tonight 20:00',
-  tomorrow: 'Tomorrow 09:00',
+  tonight: (clock: string): string => `Tonight ${clock}`,
+  tomorrow: (clock: string): string => `Tomorrow ${clock}`,
 } as const;
 
 const here = {

@@ -4,9 +4,8 @@ import type { Answer, ChatContext, Handler } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
 import { answer, forAsker } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
-import { settingOf } from '../kit/clock.ts';
 import { momentIn, pauseEndIn } from '../kit/days.ts';
-import { readingOf } from '../kit/drafts.ts';
+import { readingFor, readingOf } from '../kit/drafts.ts';
 import { onNamedTask } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
@@ -40,13 +39,12 @@ interface Wording {
 }
 
 const readsMoment = (rest: string, { ctx, implied }: Saying) =>
-  momentIn(rest, settingOf(implied.task, ctx.date), '9:00') !== null;
-const readsUntil = (rest: string, { ctx, implied }: Saying) =>
-  pauseEndIn(rest, settingOf(implied.task, ctx.date)) !== null;
+  momentIn(rest, readingFor(implied.task, ctx), 'morning') !== null;
+const readsUntil = (rest: string, { ctx, implied }: Saying) => pauseEndIn(rest, readingFor(implied.task, ctx)) !== null;
 const readsQuestion = (rest: string, { ctx, implied }: Saying) =>
-  questionOf(rest, settingOf(implied.task, ctx.date)) !== null;
+  questionOf(rest, readingFor(implied.task, ctx)) !== null;
 const readsSkips = (rest: string, { ctx, implied }: Saying) =>
-  skipsIn(rest, ctx, settingOf(implied.task, ctx.date)) !== null;
+  skipsIn(rest, ctx, readingFor(implied.task, ctx)) !== null;
 
 const hushed =
   (handle: Handler): Handler =>

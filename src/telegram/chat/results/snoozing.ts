@@ -4,11 +4,13 @@ import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
+import { hourOfPart, type Setting as Reading } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { alerted, answerWith, redrawn, toastOf } from '../kit/answers.ts';
 import { taskName, settingFor, undoRow } from '../kit/card.ts';
-import { aboutMoment, settingOf, type Setting } from '../kit/clock.ts';
+import { aboutMoment, settingOf } from '../kit/clock.ts';
 import { dayName, isDay, dayRows, hourRows } from '../kit/days.ts';
+import { readingFor } from '../kit/drafts.ts';
 import { targetOf } from '../kit/guards.ts';
 import { arg, longId, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { drawn, lines, type Rich } from '../kit/rich.ts';
@@ -22,7 +24,7 @@ import { firstShown, resultRows, withLine, withoutLine, withRows } from './view.
 /** For how long? The menu takes the place of the buttons; the words stay. */
 export async function snoozePressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const occurrence = longId(arg(ctx, 1)) || null;
-  const rows = snoozeButtons(task, occurrence, ctx.clock.now());
+  const rows = snoozeButtons(task, occurrence, pressedFor(task, ctx));
   if (occurrence !== null) await noteArrival(ctx, task, occurrence);
   if (occurrence !== null && ctx.shown !== null) return redrawn(ctx, withRows(ctx.shown, rows));
   const menu = drawn(texts.deed.snoozeFor(taskName(task)), rows);
@@ -51,15 +53,15 @@ export async function pickPressed(ctx: ChatContext, task: Task): Promise<Answer>
 }
 
 /** The instant, or the span from now on, that a button stands for. */
-function untilOf(word: string, setting: Setting): number | { readonly forMs: number } | 'over' | 'unknown' {
+function untilOf(word: string, reading: Reading): number | { readonly forMs: number } | 'over' | 'unknown' {
   const picked = pickedIn(word);
-  if (picked !== null) return picked > setting.now ? picked : 'over';
-  return isSnooze(word) ? (snoozedTo(word, setting) ?? 'over') : 'unknown';
+  if (picked !== null) return picked > reading.now ? picked : 'over';
+  return isSnooze(word) ? (snoozedTo(word, reading) ?? 'over') : 'unknown';
 }
 
 export async function laterPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const setting = settingFor(task, ctx);
-  const until = untilOf(arg(ctx, 1), setting);
+  const until = untilOf(arg(ctx, 1), pressedFor(task, ctx));
   if (until === 'unknown') return alerted(texts.chat.oldButton);
   if (until === 'over') return alerted(texts.deed.tonightIsOver);
   const occurrence = arg(ctx, 2);
@@ -108,7 +110,7 @@ async function resultFor(
 const snoozes = ['10m', '1h', 'tonight', 'tomorrow'] as const;
 type SnoozeWord = (typeof snoozes)[number];
 
-export function snoozeButtons(task: Task, occurrenceId: string | null, now: number): Rows {
+export function snoozeButtons(task: Task, occurrenceId: string | null, reading: Reading): Rows {
   const { button: words } = texts;
   const names: Readonly<Record<SnoozeWord, string>> = {
     '10m': words.tenMinutes,
@@ -119,7 +121,7 @@ export function snoozeButtons(task: Task, occurrenceId: string | null, now: numb
   const id = shortId(task.id);
   const occurrence = occurrenceId === null ? [] : [shortId(occurrenceId)];
   const row = snoozes
-    .filter((word) => snoozedTo(word, settingOf(task, now)) !== null)
+    .filter((word) => snoozedTo(word, reading) !== null)
     .map((word) => button(names[word], dataOf('later', id, word, ...occurrence)));
   const pick = button(texts.pick.pick, dataOf('pick', id, ...occurrence));
   const back = occurrenceId === null ? [] : [button(words.back, dataOf('result', id, shortId(occurrenceId)))];
@@ -150,15 +152,19 @@ function pickedIn(word: string): number | null {
   return minutes === undefined ? null : Number.parseInt(minutes, 36) * MINUTE_MS;
 }
 
-const evening = 20 * HOUR_MS;
-const morning = 9 * HOUR_MS;
+/** A press counts from now, and not from when its message was written. */
+export function pressedFor(task: Task, { place, clock }: Pick<ChatContext, 'place' | 'clock'>): Reading {
+  return readingFor(task, { place, date: clock.now() });
+}
 
 /** When it comes again: a span from now on, or an hour of the day; null when that hour has passed. */
-function snoozedTo(word: SnoozeWord, { timezone, now }: Setting): number | { readonly forMs: number } | null {
+function snoozedTo(word: SnoozeWord, reading: Reading): number | { readonly forMs: number } | null {
   if (word === '10m') return { forMs: 10 * MINUTE_MS };
   if (word === '1h') return { forMs: HOUR_MS };
+  const { timezone, now } = reading;
   const today = dayOfWall(toWall(timezone, now)) * DAY_MS;
-  const instant = resolveShifted(timezone, word === 'tonight' ? today + evening : today + DAY_MS + morning);
+  const hour = (part: 'tonight' | 'morning') => hourOfPart(part, reading) * MINUTE_MS;
+  const instant = resolveShifted(timezone, today + (word === 'tonight' ? hour(word) : DAY_MS + hour('morning')));
   return instant > now ? instant : null;
 }
 

@@ -1,11 +1,20 @@
 import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Quiet } from '../../../domain/quiet.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
+import type { SettablePart } from '../../../domain/when/setting.ts';
 import { bold, code, lines, say, type Rich } from '../kit/rich.ts';
 
 const { or, plural } = englishForms;
 
 const styles: Readonly<Record<DateStyle, string>> = { en: 'Day first', iso: 'Digits', us: 'American' };
+
+const hourOf: Readonly<Record<SettablePart, string>> = {
+  morning: '8:00',
+  noon: '12:30',
+  afternoon: '14:30',
+  evening: '18:30',
+  tonight: '21:00',
+};
 
 export const settingsTexts = {
   styles,
@@ -20,6 +29,8 @@ export const settingsTexts = {
       : `Quiet hours: ${from} to ${to} (${zone}), results come without a sound`;
   },
   reactions: (on: boolean): string => `Confirm with 👍 instead of a message: ${on ? 'on' : 'off'}`,
+  hours: (parts: readonly string[]): string => `Hours: ${parts.join(', ')}`,
+  hour: (part: SettablePart, clock: string): string => `${part} ${clock}`,
   dates: (example: string): string => `Dates: ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   keep: (words: string | null): string => `History: ${words ?? 'as much as the server keeps'}`,
@@ -85,6 +96,7 @@ export const settingsTexts = {
       code('/settings quiet off'),
       code('/settings thumbs off'),
       code('/settings one-offs together'),
+      code('/settings morning 8:00'),
       code('/settings dates us'),
       code('/settings keep 100 runs, 30 days'),
       code('/settings zone Madrid'),
@@ -100,6 +112,12 @@ export const settingsTexts = {
     ),
   noQuiet: (): Rich =>
     say`There are no quiet hours here yet. Set them first: ${code('/settings quiet 22:30-06:45 silent')}`,
+  unreadHour: (part: SettablePart): Rich =>
+    lines(
+      `At what hour is ${part} here? For example:`,
+      code(`/settings ${part} ${hourOf[part]}`),
+      code(`/settings ${part} default`),
+    ),
   unreadKeep: (): Rich =>
     lines(
       'How much history should I keep? For example:',

@@ -1,7 +1,9 @@
 import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
+import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Thread } from '../../../domain/thread.ts';
+import { hourOfPart, isHourOf, settableParts, type SettablePart } from '../../../domain/when/setting.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
 import { aboutMoment, clockIn } from '../kit/clock.ts';
@@ -82,7 +84,7 @@ function threadHere({ place }: ChatContext): Thread {
 async function changedByWords(ctx: ChatContext, key: string, value: string): Promise<Answer> {
   // In a private chat there is only one person who could create anything.
   if (key === 'create' && ctx.place.chat.kind === 'private') return answer(texts.settings.createAlone);
-  const change = readSetting(key, value, settingsOf(ctx.place.chat.settings).quiet);
+  const change = readSetting(key, value, settingsOf(ctx.place.chat.settings));
   if ('unread' in change) return answer(change.unread);
   if (!mayManage(ctx)) throw new Refused(await refusedWords(ctx, key));
   return answerWith(await changed(ctx, change.set));
@@ -128,8 +130,11 @@ const oneOffWords: ReadonlyMap<string, ChatSettings['oneOffs']> = new Map([
 ]);
 
 /** A setting in words, or as a button carries it. */
-function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetting {
+function readSetting(key: string, value: string, before: ChatSettings): ReadSetting {
   const { settings } = texts;
+  const { quiet } = before;
+  const part = settableParts.find((each) => each === key);
+  if (part !== undefined) return readHour(part, value, before);
   switch (key) {
     case 'create': {
       const create = creatorWords.get(value);
@@ -156,6 +161,19 @@ function readSetting(key: string, value: string, quiet: Quiet | null): ReadSetti
     default:
       return { unread: settings.unread() };
   }
+}
+
+/** The hour of a part of the day; without a word about it the usual one. */
+function readHour(part: SettablePart, value: string, { hours }: ChatSettings): ReadSetting {
+  const { [part]: _before, ...others } = hours;
+  if (/^(?:off|default|usual|reset)$/.test(value)) return { set: { hours: others } };
+  const [hour = NaN, minutes = 0] = (clockOf(value) ?? '').split(':').map(Number);
+  const said = hour * 60 + minutes;
+  // "Evening 6:30" names its half of the day by itself.
+  const minute = [said, said + 720].find((each) => isHourOf(part, each));
+  return minute === undefined
+    ? { unread: texts.settings.unreadHour(part) }
+    : { set: { hours: { ...others, [part]: minute } } };
 }
 
 function readMode(mode: string, quiet: Quiet | null): ReadSetting {
@@ -193,7 +211,7 @@ async function setPressed(ctx: ChatContext): Promise<Answer> {
     const facts = await settingsFacts(ctx);
     return redrawn(ctx, value === 'dates' ? dateStylesDrawn(facts) : settingsDrawn(facts));
   }
-  const change = readSetting(key, value, settingsOf(ctx.place.chat.settings).quiet);
+  const change = readSetting(key, value, settingsOf(ctx.place.chat.settings));
   if ('unread' in change) throw new Refused(texts.chat.oldButton);
   const settings = await changed(ctx, change.set);
   // The message that offers it says what was chosen.
@@ -236,6 +254,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.quiet(quiet, timezone),
         words.reactions(reactions),
         words.oneOffs(oneOffs),
+        words.hours(hourWords(settings)),
         words.dates(example(dates, facts)),
         words.zone(timezone, clockIn(timezone, now)),
         words.keep(keep === null ? null : keepWords(keep)),
@@ -246,6 +265,10 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
     ),
     mayChange ? settingsRows(facts) : [],
   );
+}
+
+function hourWords({ hours }: ChatSettings): readonly string[] {
+  return settableParts.map((part) => texts.settings.hour(part, clockText(hourOfPart(part, { parts: hours }) * 60)));
 }
 
 function example(dates: DateStyle, { timezone, now }: Pick<SettingsFacts, 'timezone' | 'now'>): string {

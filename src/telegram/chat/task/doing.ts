@@ -12,13 +12,13 @@ import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
-import { draftHere, isEditing, messageOf } from '../kit/drafts.ts';
+import { draftHere, isEditing, messageOf, readingFor, readingOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
-import { snoozeButtons, snoozedWords } from '../results/snoozing.ts';
+import { pressedFor, snoozeButtons, snoozedWords } from '../results/snoozing.ts';
 import { notStarted, startedDrawn } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
@@ -31,7 +31,7 @@ export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: tr
   const shown = startedDrawn(task);
   // The first run makes the topic; then the answer is given the way to it.
   const isLater = task.topicState === 'none' && ctx.place.chat.kind !== 'private';
-  return { replies: [{ is: 'message', shown, ...(isLater ? { awaitsTopicOf: task.id } : {}) }] };
+  return { replies: [{ is: 'message', shown, ...(isLater ? { stands: { as: 'started', taskId: task.id } } : {}) }] };
 });
 
 /** A sign in the place of words becomes the sign of how it ended. */
@@ -64,14 +64,13 @@ const pauseNamed = onNamedTask(
 );
 
 function takesUntil(words: string, ctx: ChatContext): 'yes' | 'no' {
-  const { timezone } = ctx.place;
-  return pauseEndIn(words, { timezone, now: ctx.date }) === null ? 'no' : 'yes';
+  return pauseEndIn(words, readingOf(ctx)) === null ? 'no' : 'yes';
 }
 
 /** The end of a pause; null where none is named. `which` is the task in an example, or all of them. */
-function untilOf({ date }: ChatContext, words: string, timezone: string, which: string): number | null {
+function untilOf(ctx: ChatContext, words: string, timezone: string, which: string): number | null {
   if (words === '') return null;
-  const until = pauseEndIn(words, { timezone, now: date });
+  const until = pauseEndIn(words, readingOf(ctx, timezone));
   if (until === null) throw new Refused(answer(texts.deed.untilHow(which)));
   return until;
 }
@@ -90,7 +89,7 @@ const resumeNamed = onNamedTask({ deed: 'change', verb: 'resume', fits: 'paused'
   return answer(await goingOnWords(task, named.task, ctx), undoRow(task, entryId));
 });
 
-/** What comes next, and the snoozes that would have come while it was paused. */
+/** The next runs, and the snoozes that would have come while it was paused. */
 export async function goingOnWords(task: Task, before: Task, ctx: ChatContext): Promise<Rich> {
   return lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx), await snoozesPassed(before, ctx));
 }
@@ -154,10 +153,9 @@ export const snoozeCommand = onNamedTask(
   { deed: 'change', verb: 'snooze', takes: takesMoment },
   async (ctx, { task, rest, occurrenceId }) => {
     if (rest === '') {
-      return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, ctx.clock.now()));
+      return answer(texts.deed.snoozeFor(taskName(task)), snoozeButtons(task, null, pressedFor(task, ctx)));
     }
-    const setting = settingFor(task, ctx);
-    const until = momentIn(rest, { timezone: setting.timezone, now: ctx.date }, '9:00');
+    const until = momentIn(rest, readingFor(task, ctx), 'morning');
     if (until === null) return answer(texts.deed.snoozeHow(task.number));
     const told = await ctx.tasks.snooze(targetOf(ctx, task), until, occurrenceId);
     return answer(await snoozedWords(ctx, told), undoRow(task, told.entryId));
@@ -165,8 +163,7 @@ export const snoozeCommand = onNamedTask(
 );
 
 function takesMoment(words: string, ctx: ChatContext): 'yes' | 'no' {
-  const { timezone } = ctx.place;
-  return momentIn(words, { timezone, now: ctx.date }, '9:00') === null ? 'no' : 'yes';
+  return momentIn(words, readingOf(ctx), 'morning') === null ? 'no' : 'yes';
 }
 
 /** The draft of this place is nearer than what runs here; a number always means the run. */
@@ -250,8 +247,8 @@ export const skipCommand = onNamedTask(
     if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
     const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
     const { task, entryId, slots } = await ctx.tasks.skip(targetOf(ctx, named.task), skip);
-    const words = texts.deed.leftOut(taskName(task), leftOutWords(slots, setting), setting.timezone);
-    return answer(texts.deed.leftOutNext(words, await nextSentence(task, ctx)), undoRow(task, entryId));
+    const words = texts.deed.skipped(taskName(task), skippedWords(slots, setting), setting.timezone);
+    return answer(lines(words, await nextSentence(task, ctx)), undoRow(task, entryId));
   },
 );
 
@@ -262,7 +259,7 @@ function takesWish(words: string, ctx: ChatContext): 'yes' | 'no' {
 const span = /^(?:in|for)\b|^\d+\s*[a-z]/i;
 
 /** A number of runs, or a stretch of time; null for what is neither. A day is that of the clocks of the task. */
-export function skipsIn(rest: string, { date }: ChatContext, setting: Setting): number | Within | null {
+export function skipsIn(rest: string, ctx: ChatContext, setting: Setting): number | Within | null {
   const words = rest.replace(/^(?:on|the (?:run|one) on)\s+/i, '').trim();
   if (words === '' || /^(?:next|once|it|this)$/i.test(words)) return 1;
   if (/^\d{1,6}$/.test(words)) return Number(words) >= 1 && Number(words) <= skipMax ? Number(words) : null;
@@ -272,7 +269,7 @@ export function skipsIn(rest: string, { date }: ChatContext, setting: Setting): 
   }
   const until = /^until\s+/i.test(words);
   if (span.test(words) && !/^\d{4}-/.test(words)) return null;
-  const at = momentIn(words, { timezone: setting.timezone, now: date }, '23:59');
+  const at = momentIn(words, readingOf(ctx, setting.timezone), '23:59');
   if (at === null) return null;
   const day = dayIn(setting, at);
   return { from: until ? now : startOf(day, setting), to: startOf(until ? day : day + 1, setting) };
@@ -280,8 +277,8 @@ export function skipsIn(rest: string, { date }: ChatContext, setting: Setting): 
 
 const toldMax = 5;
 
-/** Slots that were left out, as far as anybody reads on. */
-export function leftOutWords(slots: readonly number[], setting: Setting): string {
+/** Slots that were skipped, as far as anybody reads on. */
+export function skippedWords(slots: readonly number[], setting: Setting): string {
   const last = slots.at(-1);
   if (last === undefined || slots.length <= toldMax) return moments(slots, setting);
   return texts.deed.andMore(moments(slots.slice(0, 2), setting), slots.length - 2, moment(last, setting));
@@ -322,7 +319,7 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
 /** The change that was taken back, who had made it and when; and what comes next, as after every change. */
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
-  // Whatever zones its tasks have, a chat is told of what was done there by its own clocks.
+  // A chat, whatever zones its tasks have, is told of what was done there by its own clocks.
   const setting = settingHere(ctx);
   const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
@@ -333,7 +330,7 @@ export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: Ch
 
 function detailOf({ verb, before, after }: AuditRow, setting: Setting): string {
   const { undo } = texts;
-  if (verb === 'skip' || verb === 'unskip') return leftOutWords(slotsTold(after), setting);
+  if (verb === 'skip' || verb === 'unskip') return skippedWords(slotsTold(after), setting);
   const until = after?.['until'];
   if (verb === 'snooze') return typeof until === 'string' ? aboutMoment(Date.parse(until), setting) : '';
   const fields = Object.keys(before ?? {}).flatMap((field) => undo.fields[field] ?? []);

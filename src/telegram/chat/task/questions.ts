@@ -1,6 +1,7 @@
 import { DAY_MS, dateText, pad } from '../../../domain/schedule/time/calendar.ts';
 import { readTime, timeOr } from '../../../domain/when/asked.ts';
-import { dateIn, weekdayIn, type Setting } from '../kit/clock.ts';
+import type { Setting as Reading } from '../../../domain/when/setting.ts';
+import { dateIn, weekdayIn } from '../kit/clock.ts';
 import { dayIn, nextMonday } from '../kit/days.ts';
 
 /** Times about which `/why` is asked: as the bot writes them, and as people look back. */
@@ -13,7 +14,7 @@ export interface WhyQuestion {
 }
 
 /** A day is everything from its first minute to its last; an instant of the records is one moment. Null cannot be read. */
-export function questionOf(when: string, setting: Setting): WhyQuestion | null {
+export function questionOf(when: string, setting: Reading): WhyQuestion | null {
   const words = when.trim();
   if (words === '') return {};
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(words)) return { at: words };
@@ -23,10 +24,10 @@ export function questionOf(when: string, setting: Setting): WhyQuestion | null {
     .replace(/^\s*(?:on|for|about|of|the|not)\s+/, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return weekIn(bare, setting) ?? partIn(bare, setting) ?? momentIn(bare, setting);
+  return weekIn(bare, setting) ?? partIn(bare, setting) ?? slotIn(bare, setting);
 }
 
-function weekIn(words: string, setting: Setting): WhyQuestion | null {
+function weekIn(words: string, setting: Reading): WhyQuestion | null {
   const [, which] = /^(this|last) week$/.exec(words) ?? [];
   if (which === undefined) return null;
   const monday = nextMonday(dayIn(setting, setting.now)) - (which === 'this' ? 7 : 14);
@@ -41,7 +42,7 @@ const parts: Readonly<Record<string, readonly [string, string]>> = {
   night: ['18:00', '05:59:59'],
 };
 
-function partIn(words: string, setting: Setting): WhyQuestion | null {
+function partIn(words: string, setting: Reading): WhyQuestion | null {
   const named = words.replace(/^tonight$/, 'this night').replace(/^last night$/, 'yesterday night');
   const [, day = '', part = ''] = /^(.+) (morning|afternoon|evening|night)$/.exec(named) ?? [];
   const [from, to] = parts[part] ?? [];
@@ -54,7 +55,7 @@ function partIn(words: string, setting: Setting): WhyQuestion | null {
 const clock = /(?:^|[ t])(?:at )?(\d{1,2})(?::(\d\d)(:\d\d)?)?(?: ?([ap])\.?m\.?)?$/;
 
 /** A day with an hour, a day alone, or an hour of today. */
-function momentIn(words: string, setting: Setting): WhyQuestion | null {
+function slotIn(words: string, setting: Reading): WhyQuestion | null {
   const match = clock.exec(words);
   const [, hour = '', minute, seconds = '', half] = match ?? [];
   const before = match === null ? words : words.slice(0, match.index).trim();
@@ -72,13 +73,13 @@ const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 
 const near: Readonly<Record<string, number>> = { today: 0, yesterday: -1, tomorrow: 1, 'the day before yesterday': -2 };
 const weekday = /^(last |this |next )?((?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)$/;
 
-function dateOf(words: string, setting: Setting): string | null {
+function dateOf(words: string, setting: Reading): string | null {
   const offset = near[words] ?? weekdayOffset(words, setting);
   return offset === null ? datedOf(words, setting) : dateIn(setting, offset);
 }
 
 /** A weekday is the last one that was, today included; "last" leaves out today, and "next" is the one to come. */
-function weekdayOffset(words: string, setting: Setting): number | null {
+function weekdayOffset(words: string, setting: Reading): number | null {
   const [, which, name] = weekday.exec(words) ?? [];
   if (name === undefined) return null;
   const back = (weekdayIn(setting) - days.findIndex((day) => day.startsWith(name.slice(0, 3))) + 7) % 7;
@@ -89,11 +90,12 @@ function weekdayOffset(words: string, setting: Setting): number | null {
 const halfYearMs = 182 * DAY_MS;
 
 /** Any date that can be scheduled, read as of half a year ago: without its year it is the nearest one. */
-function datedOf(words: string, { timezone, now }: Setting): string | null {
+function datedOf(words: string, reading: Reading): string | null {
+  const { timezone, now } = reading;
   const year = /\b(\d{4})\b/.exec(words)?.[1];
   if (!/\d/.test(words)) return null;
   const asOf = year === undefined ? now - halfYearMs : Date.UTC(Number(year) - 1, 11, 30);
-  const read = timeOr(() => readTime(`${words} at 23:59`, { timezone, now: asOf }));
+  const read = timeOr(() => readTime(`${words} at 23:59`, { ...reading, now: asOf }));
   if (read?.schedule.kind !== 'once' || read.text !== '') return null;
   return dateIn({ timezone, now: read.schedule.onceAt }, 0);
 }

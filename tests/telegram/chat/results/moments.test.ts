@@ -4,7 +4,7 @@ import { momentIn } from '../../../../src/telegram/chat/kit/days.ts';
 /** A Wednesday, ten in the morning in Madrid. */
 const now = Date.UTC(2026, 10, 18, 9);
 
-function read(text: string, dayBegins: '9:00' | '0:00'): string | null {
+function read(text: string, dayBegins: 'morning' | '0:00'): string | null {
   const at = momentIn(text, { timezone: 'Europe/Madrid', now }, dayBegins);
   return at === null ? null : new Date(at).toISOString();
 }
@@ -25,9 +25,9 @@ test.each([
   ['tonight', '2026-11-18T19:00:00.000Z'],
   ['10 min', '2026-11-18T09:10:00.000Z'],
 ])('a snooze for %s comes in the morning of that day, or when it is named', (text, instant) => {
-  expect(read(text, '9:00')).toBe(instant);
+  expect(read(text, 'morning')).toBe(instant);
 });
 
 test.each(['', 'some day', 'every monday', 'until', 'monday buy milk'])('%j is no moment', (text) => {
-  expect(read(text, '9:00')).toBeNull();
+  expect(read(text, 'morning')).toBeNull();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keepRead } from '../../../../src/telegram/chat/kit/policy.ts';
 import { start } from '../../../support/pipeline.ts';
-import { aTalk, root, afterAsking } from '../talk.ts';
+import { aTalk, root, afterAsking, labels, withTask } from '../talk.ts';
 
 test('what is kept beside the settings stays, whatever is changed', async () => {
   const talk = await aTalk();
@@ -69,4 +69,38 @@ test('slashes are read as the dates of the chat are written', async () => {
   expect(await talk.tells('/new 3/4/2027 at 9 Call Mum')).not.toContain('Mar');
   await talk.ask('/settings dates us');
   expect(await talk.tells('/new 3/4/2027 at 9 Call Mum')).toContain('Once on Thu, Mar 4, 2027, at 9:00 AM');
+});
+
+test.each([
+  ['morning 8:00', { morning: 480 }],
+  ['evening 6:30', { evening: 1110 }],
+  ['tonight 9pm', { tonight: 1260 }],
+  ['noon 13', { noon: 780 }],
+  ['morning 14:00', undefined],
+  ['morning', undefined],
+  ['midnight 1', undefined],
+])('the hour of a part of the day: /settings %s', async (words, hours) => {
+  const talk = await aTalk();
+  await talk.ask(`/settings ${words}`);
+  expect((await talk.chat()).settings['hours']).toEqual(hours);
+});
+
+test('the hours of the chat are meant in what is made, asked, edited and put off there', async () => {
+  const talk = await withTask();
+  await talk.ask('/settings morning 8:00');
+  const menu = await talk.ask('/settings tonight 21:15');
+  expect(menu.text).toContain('morning 08:00, noon 12:00, afternoon 15:00, evening 19:00, tonight 21:15');
+  expect(await talk.tells('/new every morning coffee')).toContain('Every day at 08:00');
+  expect(await talk.tells('/new friday dentist')).toContain('Fri 20 Nov at 08:00');
+  expect(labels(await talk.ask('/new call mum')).flat()).toEqual(
+    expect.arrayContaining(['Tonight 21:15', 'Tomorrow 08:00']),
+  );
+  expect(await talk.tells('/snooze 1 tonight')).toContain('Wed 18 Nov 21:15');
+  expect(await talk.tells('/snooze 1 friday')).toContain('Fri 20 Nov 08:00');
+  const snooze = await talk.ask('/snooze 1');
+  await talk.press(snooze, 'Tomorrow');
+  expect(snooze.text).toContain('Thu 19 Nov 08:00');
+  expect(await talk.tells('/edit 1 every morning')).toContain('08:00');
+  await talk.ask('/settings morning default');
+  expect((await talk.chat()).settings['hours']).toEqual({ tonight: 1275 });
 });

@@ -1,0 +1,43 @@
+import { englishForms, type Translated } from '../../domain/schedule/words/forms.ts';
+
+const { plural } = englishForms;
+
+/** What a digest says: the heading of each group, and a line of it. `name` is the task's sign and title. */
+export const englishDigest = {
+  nothing: 'There is nothing to tell right now.',
+  more: (count: number): string => `and ${count} more`,
+  name: (number: number, called: string): string => `#${number} ${called}`,
+  heads: {
+    notDone: 'Not done',
+    failed: (since: string): string => `Failed since ${since}`,
+    waiting: 'Waiting for you',
+    coming: (until: string, zone: string): string => `Coming until ${until} (${zone})`,
+    stale: 'Stale',
+    snoozed: 'Snoozed',
+    paused: 'Paused',
+    ran: 'Ran',
+  },
+  notDone: (name: string, at: string): string => `${name}, ${at}`,
+  failed: (name: string, count: number, why: string | null): string =>
+    `${name}${times(count)}${why === null ? '' : `: ${why}`}`,
+  waitsForDone: (name: string, count: number): string => `${name}: Done${times(count)}`,
+  waitsForApproval: (name: string, count: number): string => `${name}: Deliver or Discard${times(count)}`,
+  coming: (at: string, name: string, later: number): string =>
+    later === 0
+      ? `${at} ${name}`
+      : `${at} ${name}${plural(later, { one: ', and {n} more time', other: ', and {n} more times' })}`,
+  stale: (name: string, since: string): string => `${name}, since ${since}`,
+  snoozed: (at: string, name: string): string => `${at} ${name}`,
+  /** Runs, and how many of them were confirmed, or asked for that in vain. */
+  ran: (name: string, count: number, confirmed: { readonly done: number; readonly notDone: number }): string => {
+    const { done, notDone } = confirmed;
+    const end = notDone > 0 ? `, ${notDone} not done` : done === 0 ? '' : ', done';
+    return `${name}${times(count)}${end}`;
+  },
+} as const;
+
+function times(count: number): string {
+  return count === 1 ? '' : plural(count, { other: ', {n} times' });
+}
+
+export type DigestWords = Translated<typeof englishDigest>;

@@ -3,8 +3,9 @@ import { Question, refusal } from './faults.ts';
 import type { Language } from './languages/language.ts';
 import { isEnd } from './meaning/meaning.ts';
 import { planOf } from './meaning/plan.ts';
+import type { Bound } from './pieces/bounds.ts';
 import { Cursor } from './pieces/cursor.ts';
-import { isShort, type Piece, pieceAt } from './pieces/piece.ts';
+import { isElapsed, isShort, type Piece, pieceAt } from './pieces/piece.ts';
 
 /** Pieces that stand together. */
 export interface Run {
@@ -32,6 +33,7 @@ const CLOSE = /\s*\)/y;
 /** A text goes on behind a time only where a word ends. */
 const EDGE = /(?=$|[\s:;,.!?()[\]"'@-]|\p{Extended_Pictographic}|\p{Cc})/uy;
 const WORD_NEXT = /\s+(?:["'([]\s*)?[\p{L}\p{N}]/uy;
+const HOUR_NEXT = /\s+(?:at\s+)?\d/uy;
 const SHORT_WORD = /\s+[\p{L}\p{N}]/uy;
 
 /** Some pieces behind a time, before a word, belong to neither for sure: "at 7 evening walk". */
@@ -44,11 +46,30 @@ function isDoubtful(piece: Piece, before: readonly Piece[], cursor: Cursor): boo
       return isBehind(last, 'times') && /^ *$/.test(cursor.text.slice(last?.end, piece.begin));
     case 'part':
       return !piece.isSaid && isBehind(last, 'times', 'wait') && cursor.has(SHORT_WORD);
+    case 'vague':
+      return piece.isTurn === true && before.some(({ is }) => is === 'times');
+    case 'bound':
+      return before.length > 0 && isDuration(piece.bound, before);
     case 'rhythm':
       return piece.isAdverb && isBehind(last, 'times', 'days') && cursor.has(SHORT_WORD);
     default:
       return false;
   }
+}
+
+/** "At 6pm for 30 minutes" tells how long the matter takes; only a rhythm of minutes or hours ends so soon. */
+function isDuration(bound: Bound, before: readonly Piece[]): boolean {
+  return bound.is === 'lasting' && isShort(bound.amount) && !isElapsed(before);
+}
+
+const ELAPSED_NEXT = /\s*,?\s*(?:every|each)\s+(?:\d|half|hour|quarter|minute|few|other\s+hour)/y;
+
+/** What stands before a time without being one: "cook 20 minutes at 7pm", "walk for 30 minutes at 6pm", "24.04 tomorrow". */
+function isBeside([first, second]: readonly Piece[], cursor: Cursor): boolean {
+  if (first?.is === 'bound') return second === undefined && isDuration(first.bound, []) && !cursor.has(ELAPSED_NEXT);
+  if (first?.is === 'length') return second !== undefined && isShort(first.amount);
+  const isFigure = first?.is === 'days' && first.isWeak && first.days.kind === 'date';
+  return isFigure && second?.is === 'days' && second.days.kind === 'ahead';
 }
 
 function isBehind(last: Piece | undefined, ...kinds: ReadonlyArray<Piece['is']>): boolean {
@@ -57,11 +78,11 @@ function isBehind(last: Piece | undefined, ...kinds: ReadonlyArray<Piece['is']>)
 
 /** Behind a whole time, a day before a word may begin the text: "every day at 9 monday report". */
 function isSecondDay(piece: Extract<Piece, { is: 'days' }>, before: readonly Piece[], cursor: Cursor): boolean {
-  if (piece.isWeak) return true;
+  if (piece.isWeak && !cursor.has(HOUR_NEXT)) return true;
   const isOne = piece.days.kind === 'weekdays' && piece.days.weekdays.length === 1 && !piece.days.plural;
   const isWhole = before.some(({ is }) => is === 'times' || is === 'minutes' || is === 'hours');
   const isSaid = /^(?:on|this|next|and)\b|^,/.test(cursor.text.slice(piece.begin, piece.end).trimStart());
-  return isOne && isWhole && !isSaid && cursor.has(SHORT_WORD) && !cursor.has(/\s+(?:at\s+)?\d/uy);
+  return isOne && isWhole && !isSaid && cursor.has(SHORT_WORD) && !cursor.has(HOUR_NEXT);
 }
 
 function jointOf(between: string): NonNullable<Piece['joint']> | null {
@@ -79,6 +100,7 @@ function runAt(cursor: Cursor, begin: number): { readonly pieces: readonly Piece
     const piece = pieceAt(cursor, pieces) ?? (joined === before ? null : plainPiece(cursor, before, pieces));
     if (piece === null || isDoubtful(piece, pieces, cursor) || !cursor.has(EDGE)) break;
     pieces.push({ ...piece, joint: jointOf(cursor.text.slice(before, piece.begin)) });
+    if (pieces.length <= 2 && isBeside(pieces, cursor)) return null;
     if (cursor.text.slice(before, piece.end).includes('(')) cursor.take(CLOSE);
     end = cursor.at;
     if (pieces.length >= PIECES_MAX) break;

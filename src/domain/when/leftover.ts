@@ -134,7 +134,7 @@ const EXCEPT = at(
 );
 /** Such words change the time that follows them. */
 const BEFORE =
-  /(?:^|\s)(?:this\s+(?:same\s+)?time|(?:the\s+)?following|half|penultimate|(?:first|last)\s+thing|easter|good|black|cyber|whit|shrove|ash|palm|maundy|bank\s+holiday|(?:a\s+)?quarter\s+(?:of|to|past)\s+\p{L}+|\d{1,2}(?:st|nd|rd|th)?\s*(?:and|&|-|,)|\d{1,2}-\d{1,2}|before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
+  /(?:^|\s)(?:this\s+(?:same\s+)?time|(?:the\s+)?following|half|once|penultimate|(?:first|last)\s+thing|easter|good|black|cyber|whit|shrove|ash|palm|maundy|bank\s+holiday|(?:a\s+)?quarter\s+(?:of|to|past)\s+\p{L}+|\d{1,2}(?:st|nd|rd|th)?\s*(?:and|&|-|,)|\d{1,2}-\d{1,2}|before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
 /** Beside a series they are redundant, and so they are text: "every friday at 16 weekly report". */
 const ADVERB = at(String.raw`(?:daily|weekly|monthly|yearly|annually|hourly|fortnightly|bi-?weekly)`);
 

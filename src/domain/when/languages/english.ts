@@ -168,7 +168,7 @@ export const english: Language = {
   },
   manners: {
     before:
-      "(?:hey|hi|hello|ok|okay|so)(?=[\\s,]+(?:please|pls|can|could|would|will|remind|bot|cronogram)\\b)|once(?=\\s+(?:on|at|in|tomorrow|today)\\s)|please|pls|plz|kindly|(?:could|can|would|will)\\s+(?:you|u)|i(?:'d\\s+like|\\s+want)\\s+you\\s+to|(?:bot|cronogram)(?=\\s*,|\\s+(?:please|remind))",
+      "(?:hey|hi|hello|ok|okay|so)(?=[\\s,]+(?:please|pls|can|could|would|will|remind|bot|cronogram)\\b)|once(?=\\s+(?:on|at|in(?!\\s+\\S+\\s+(?:day|week|month|year))|tomorrow|today)\\s)|please|pls|plz|kindly|(?:could|can|would|will)\\s+(?:you|u)|i(?:'d\\s+like|\\s+want)\\s+you\\s+to|(?:bot|cronogram)(?=\\s*,|\\s+(?:please|remind))",
     reminds:
       '(?:/?remind|ping|nudge)\\s+(?:me|us|here|everyone|everybody)|/?remind(?=\\s+@)|(?:set|create|make|add|schedule)\\s+(?:up\\s+)?(?:me\\s+)?an?\\s+(?:reminder|alarm)(?:\\s+for\\s+(?:me|us))?|(?:a\\s+)?reminder|(?:me|us|here)(?=\\s+to\\s)',
     to: 'to|that|about|of|for',

@@ -9,7 +9,7 @@ import { type Bounds, boundsOf, exceptionsOf } from './edges.ts';
 import { momentsOf } from './once.ts';
 import { contradiction, type Group, type Plan } from './plan.ts';
 import { clock, dayLabel, type Reading, today } from './reading.ts';
-import { type Context, recurringSchedule } from './recurring.ts';
+import { type Context, hoursOfDay, recurringSchedule } from './recurring.ts';
 
 /** Days that come back by themselves, without an "every". */
 function comesBack(days: Days | null): boolean {
@@ -61,9 +61,12 @@ function askRhythm({ wait, isLength, begin, end }: Group, reading: Reading): voi
 }
 
 /** A range of hours on a day is where something begins and ends; a message comes at one of the two. */
-function askRange({ hours, rhythm }: Group, { whole }: Reading): void {
+function askRange(group: Group, reading: Reading): void {
+  const { hours, rhythm } = group;
   if (hours === null || rhythm?.kind === 'elapsed') return;
+  const { whole } = reading;
   const { from, to } = hours;
+  const ends = hoursOfDay(group, reading);
   const begin = whole.slice(0, from.begin).replace(/(?:from|between)\s*$/i, '').length;
   const said = whole.slice(from.begin, to.end);
   const way = (minute: number) => ({
@@ -80,7 +83,7 @@ function askRange({ hours, rhythm }: Group, { whole }: Reading): void {
       { begin: whole.length, end: whole.length, text: `\n(${said})` },
     ],
   });
-  throw new Question('When should it come?', [way(from.minute), way(to.minute)]);
+  throw new Question('When should it come?', ends === null ? [] : [way(ends.from), way(ends.to)]);
 }
 
 /** The schedule that a plan means. What it assumes is noted in the reading. */

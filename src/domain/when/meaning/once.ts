@@ -70,9 +70,9 @@ type Weekdays = Extract<Days, { kind: 'weekdays' }>;
  * "Next friday", said on a Wednesday, is the coming one to some and the one after it to others. It is taken only where
  * both are the same day: when the weekday lies in the week after this one anyway.
  */
-function weekdayFrom({ weekdays, which }: Weekdays, from: number, span: Span, reading: Reading): number {
+function weekdayFrom({ weekdays, which, weeks = 0 }: Weekdays, from: number, span: Span, reading: Reading): number {
   const [weekday = 0] = weekdays;
-  const found = from + ((weekday - weekdayOf(from) + 7) % 7);
+  const found = from + ((weekday - weekdayOf(from) + 7) % 7) + 7 * weeks;
   const monday = from + ((8 - weekdayOf(from)) % 7 || 7);
   if (which === 'after') return monday + ((weekday + 6) % 7);
   if (which !== 'next' || found >= monday) return found;

@@ -63,6 +63,8 @@ function emptyGroup({ begin, end }: Piece): Group {
   };
 }
 
+type Calendar = Extract<Rhythm, { kind: 'calendar' }>;
+
 /** The days that a rhythm of each unit may name. */
 const FITTING: Readonly<Record<'day' | 'week' | 'month' | 'year', (days: Days) => boolean>> = {
   day: () => false,
@@ -74,8 +76,16 @@ const FITTING: Readonly<Record<'day' | 'week' | 'month' | 'year', (days: Days) =
 function fits(days: Days, { rhythm, wait, days: known }: Group): boolean {
   if (wait !== null || known !== null) return false;
   if (rhythm === null) return true;
-  if (rhythm.kind === 'calendar') return FITTING[rhythm.unit](days);
+  if (rhythm.kind === 'calendar') return FITTING[rhythm.unit](days) || monthsFrom(days, rhythm).length > 0;
   return days.kind !== 'ahead';
+}
+
+/** `every 6 months on 1 march` is in March and September: the months of each year, where the rhythm comes out even with it. */
+export function monthsFrom(days: Days | null, { unit, every, quarters }: Calendar): readonly number[] {
+  const step = quarters ? 3 : every;
+  if (unit !== 'month' || step === 1 || 12 % step !== 0 || days?.kind !== 'date' || days.date.year !== null) return [];
+  const { month } = days.date;
+  return Array.from({ length: 12 / step }, (_none, turn) => ((month - 1 + turn * step) % 12) + 1).sort((a, b) => a - b);
 }
 
 function isTimed({ times, part, wait, hours }: Group): boolean {

@@ -47,7 +47,7 @@ interface Span {
 
 /** The time in figures that say all themselves, where it stands. */
 export function timeEdit({ begin, end }: ClockTime, minute: number, { whole }: Reading): Edit {
-  const isBehind = begin > 0 && !/[\s,(@]/.test(whole.charAt(begin - 1));
+  const isBehind = begin > 0 && !/[\s,(@-]/.test(whole.charAt(begin - 1));
   const said = /^(?:at\b|@)\s*/i.exec(whole.slice(begin, end))?.[0] ?? '';
   return { begin, end, text: `${isBehind ? ' ' : ''}${said === '@' ? 'at ' : said}${clock(minute)}` };
 }

@@ -9,7 +9,7 @@ import type { Days } from '../pieces/days.ts';
 import type { CalendarUnit, Rhythm } from '../pieces/rhythm.ts';
 import { type Bounds, instantOf } from './edges.ts';
 import { addedDays, ordered } from './once.ts';
-import type { Group } from './plan.ts';
+import { type Group, monthsFrom } from './plan.ts';
 import { clock, type Reading, timeEdit } from './reading.ts';
 import { icalWall, MINUTES_OF_DAY, isRule, type Series, seriesSchedule, untilText } from './series.ts';
 import { isAfternoon, minutesOf } from './times.ts';
@@ -121,7 +121,9 @@ function calendarSchedule(group: Group, rhythm: Extract<Rhythm, { kind: 'calenda
   checkDays(group, rhythm.unit, where);
   const unit = rhythm.unit === 'week' || group.days === null ? rhythm.unit : unitOf(group.days);
   const times = minutesOf(group, reading);
-  const series: Series = { unit: rhythm.quarters ? 'month' : unit, every: rhythm.every, ...where, times, rhythm: null };
+  const months = monthsFrom(group.days, rhythm);
+  const place = months.length === 0 ? { every: rhythm.every, ...where } : { every: 1, ...where, months };
+  const series: Series = { unit: rhythm.quarters ? 'month' : unit, ...place, times, rhythm: null };
   return boundedSeries(series, bounds, reading);
 }
 
@@ -239,7 +241,7 @@ interface HoursOfDay {
 }
 
 /** "From 9 to 5" ends in the afternoon, and "from 1 to 3pm" begins there. */
-function hoursOfDay({ hours }: Group, reading: Reading): HoursOfDay | null {
+export function hoursOfDay({ hours }: Group, reading: Reading): HoursOfDay | null {
   if (hours === null) return null;
   const { from, to } = hours;
   const isBothPm = to.half && to.minute >= 780 && from.open && from.minute + 720 < to.minute && from.minute >= 60;

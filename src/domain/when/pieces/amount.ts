@@ -16,12 +16,13 @@ const patterns = compiled(({ numbers, units, words: w }) => {
   return {
     // "In 1 hour's time" goes on behind the apostrophe.
     quantity: new RegExp(
-      String.raw`\s*(?:,\s*|(?:${w.and})\s+)?(?:(?<number>\d{1,9}(?:[.,]\d{1,3})?)\s*-?|(?<word>${number})[\s-]+)(?<unit>${unit})(?![\p{L}\p{N}_]|'(?!\s+time|\s*$))`,
+      String.raw`\s*(?:,\s*|(?:${w.and})\s+)?(?:(?<number>\d{1,9}(?:[.,]\d{1,3})?)\s*-?|(?<word>${number})[\s-]+)(?<unit>${unit})(?![\p{L}\p{N}_]|'(?!s?\s+time|\s*$))`,
       'yu',
     ),
     minutesBehind: /(?<=\dh)(?<minutes>[0-5]\d)(?![\p{L}\p{N}:]|[.,]\d)/uy,
     half: words(String.raw`(?:an?\s+)?(?:${w.half})(?:\s+an?|\s+of\s+an)?[\s-]+(?:${units.hour})`),
     halfDay: words(w.halfDay),
+    halfYear: words(String.raw`half\s+an?\s+(?:${units.year})|half\s+(?:${units.year})`),
     quarter: words(String.raw`(?:a\s+)?(?:${w.quarter})(?:[\s-]+|\s+of\s+an\s+)(?:${units.hour})`),
     threeQuarters: words(String.raw`(?:three|3)\s+quarters\s+of\s+an\s+(?:${units.hour})`),
     oneAndHalf: words(String.raw`(?:an?\s+)?(?:${units.hour})\s+and\s+(?:a\s+)?(?:${w.half})`),
@@ -62,6 +63,7 @@ function special(cursor: Cursor): Amount | null {
   if (cursor.take(p.oneAndHalf) !== null) return [{ value: 90, unit: 'minute' }];
   const count = (cursor.take(p.andHalf) ?? cursor.take(p.countAndHalf))?.groups?.['count'];
   if (count !== undefined) return [{ value: valueOf(numbers, count) * 60 + 30, unit: 'minute' }];
+  if (cursor.take(p.halfYear) !== null) return [{ value: 6, unit: 'month' }];
   if (cursor.take(p.halfDay) !== null) return [{ value: 12, unit: 'hour' }];
   if (cursor.take(p.threeQuarters) !== null) return [{ value: 45, unit: 'minute' }];
   if (cursor.take(p.quarter) !== null) return [{ value: 15, unit: 'minute' }];

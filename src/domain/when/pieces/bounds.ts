@@ -23,8 +23,10 @@ export type Bound =
   | { readonly is: 'except'; readonly except: Except; readonly isShort: boolean }
   | { readonly is: 'now' };
 
-const patterns = compiled(({ numbers, months, words: w, units }) => ({
-  until: words(String.raw`(?:${w.until}|${w.lastTime}(?:\s+(?:is|on|at))?)`),
+const patterns = compiled(({ numbers, months, parts, words: w, units }) => ({
+  until: words(
+    String.raw`(?:${w.until}|${w.lastTime}(?:\s+(?:is|on|at))?|(?<=\bfrom\s[a-z0-9 ]{3,20}\s)to(?=\s+(?:the\s+)?(?:\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?)?${any(months)}))`,
+  ),
   endOf: words(
     String.raw`(?:the\s+)?end\s+of\s+(?:the\s+|this\s+)?(?:(?<day>day)|(?<week>week)(?!end)|(?<weekend>weekend)|(?<month>month)|(?<year>year))`,
   ),
@@ -42,11 +44,14 @@ const patterns = compiled(({ numbers, months, words: w, units }) => ({
   times: words(
     String.raw`(?:for\s+)?(?:a\s+total\s+of\s+|the\s+next\s+)?(?<count>\d{1,5}|${any(Object.keys(numbers))})\s*(?:${w.times})(?:\s+(?:in\s+total|${w.only}))?`,
   ),
+  timesBehind: words(String.raw`x\s?(?<count>\d{1,4})`),
   once: words(String.raw`(?:for\s+)?(?:(?<once>once)|(?<twice>twice))\s+${w.only}`),
   except: words(
     String.raw`\(?\s*(?:and\s+)?(?:${w.except})(?:\s+(?:on|in|from|for|at|between))?(?:\s+the(?=\s+\p{L}))?`,
   ),
   close: /\s*\)/y,
+  // The end of a day is its night.
+  night: words(parts.night),
   month: words(String.raw`(?:in\s+)?(?<name>${any(months)})`),
   link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and}|or)\s+)?|(?:${w.and})\s+|or\s+)(?:on\s+|in\s+)?`, 'yu'),
   to: new RegExp(String.raw`\s*(?:to|-|until|till|'?til|through|thru|and)\s*`, 'yu'),
@@ -67,7 +72,10 @@ function edgeAt(cursor: Cursor): Edge | null {
     return { days: null, time: null, span: span ?? null };
   }
   const days = cursor.attempt(oneDay);
-  if (days !== null) return { days, time: cursor.attempt((at) => saidClock(at)), span: null };
+  if (days !== null) {
+    cursor.take(patterns(cursor.language).night);
+    return { days, time: cursor.attempt((at) => saidClock(at)), span: null };
+  }
   const time = oneTime(cursor);
   return time === null ? null : { days: null, time, span: null };
 }
@@ -129,7 +137,7 @@ function lasting(cursor: Cursor): Bound | null {
 
 function count(cursor: Cursor): Bound | null {
   const p = patterns(cursor.language);
-  const found = cursor.take(p.times)?.groups?.['count'];
+  const found = (cursor.take(p.times) ?? cursor.take(p.timesBehind))?.groups?.['count'];
   if (found === undefined) {
     const only = cursor.take(p.once)?.groups;
     return only === undefined ? null : { is: 'count', count: only['twice'] === undefined ? 1 : 2 };

@@ -49,7 +49,15 @@ const weekPatterns = compiled((language) => {
     ahead: words(
       String.raw`(?:(?:${w.on})\s+)?(?:(?<two>${w.dayAfterTomorrow})|(?<one>${w.tomorrow})(?<dark>\s+(?:${language.parts.night}))?|(?<night>${w.tonight})|(?<zero>${w.today}|this(?=\s+(?:${Object.values(language.parts).join('|')}))))`,
     ),
-    on: words(w.on),
+    later: new RegExp(
+      String.raw`\s*(?:in\s+)?(?<count>\d{1,2}|${any(Object.keys(language.numbers))})\s+(?:weeks?|(?<fortnights>${w.fortnight}s?))(?:'s?)?(?:\s+time)?(?:\s+(?:on|from))?(?=\s+(?:${w.today}|${w.tomorrow}|${weekday})(?![\p{L}']))`,
+      'yu',
+    ),
+    weekLater: words(String.raw`(?<week>week)(?=\s*$|\s+(?:at|@|\d))|(?<fortnight>${w.fortnight})`),
+    on: words(
+      String.raw`(?:${w.only}\s+)?(?:${w.on})(?:\s+a(?=\s+${weekday}))?|${w.only}(?=\s+(?:${weekday}|${w.weekday}|${w.weekend}))`,
+    ),
+    only: words(String.raw`${w.only}(?=\s*$|\s+(?:at|@|\d))`),
     workWeek: words(String.raw`(?:${language.workWeek})|(?:${w.weekday})(?<plural>s)?`),
     weekend: words(
       String.raw`(?:(?:at|on|over)\s+)?(?:(?<which>${w.this}|${w.next})\s+|the\s+)?(?:${w.weekend})(?<plural>s)?`,

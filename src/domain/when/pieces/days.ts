@@ -19,7 +19,14 @@ export type Of = 'month' | 'this month' | 'next month' | 'quarter' | null;
 /** Days, as they were written. */
 export type Days =
   | { readonly kind: 'ahead'; readonly days: number; readonly night: boolean }
-  | { readonly kind: 'weekdays'; readonly weekdays: readonly number[]; readonly plural: boolean; readonly which: Which }
+  | {
+      readonly kind: 'weekdays';
+      readonly weekdays: readonly number[];
+      readonly plural: boolean;
+      readonly which: Which;
+      /** So many weeks after the coming one. */
+      readonly weeks?: number;
+    }
   | {
       readonly kind: 'date';
       readonly date: CalendarDate;
@@ -164,7 +171,9 @@ function ahead(cursor: Cursor): DaysFound | null {
   if (groups === undefined) return null;
   const days = groups['two'] === undefined ? (groups['one'] === undefined ? 0 : 1) : 2;
   const night = groups['night'] !== undefined || groups['dark'] !== undefined;
-  return { days: { kind: 'ahead', days, night }, isWeak: false };
+  const more = night ? undefined : cursor.take(dayPatterns(cursor.language).weekLater)?.groups;
+  const weeks = more === undefined ? 0 : more['week'] === undefined ? 2 : 1;
+  return { days: { kind: 'ahead', days: days + 7 * weeks, night }, isWeak: false };
 }
 
 function range(from: number, to: number): number[] {
@@ -210,6 +219,7 @@ function weekdays(cursor: Cursor): DaysFound | null {
   const found = daySet(cursor) ?? nameds(cursor);
   if (found === null) return null;
   const { days } = found;
+  cursor.take(p.only);
   const isAfter = isNext || (isOneWeekday(days) && cursor.take(p.afterWeek) !== null);
   if (!isAfter || days.kind !== 'weekdays') return { days, isWeak: found.isWeak && !hasOn };
   return { days: { ...days, which: 'after' }, isWeak: false };
@@ -342,6 +352,17 @@ function weekdayWithDay(cursor: Cursor): DaysFound | null {
   if (name === undefined || day === undefined) return null;
   const weekday = weekdayAt(cursor, name);
   return { days: { kind: 'monthDays', days: [Number.parseInt(day, 10)], of: null, weekday }, isWeak: false };
+}
+
+/** `a week from friday`, `three weeks on monday`, `a fortnight today`. */
+export function weeksLater(cursor: Cursor): DaysFound | null {
+  const groups = cursor.take(dayPatterns(cursor.language).later)?.groups;
+  if (groups === undefined) return null;
+  const days = (ahead(cursor) ?? nameds(cursor))?.days;
+  const weeks = valueOf(cursor.language.numbers, groups['count'] ?? '') * (groups['fortnights'] === undefined ? 1 : 2);
+  if (days?.kind === 'ahead') return { days: { ...days, days: days.days + 7 * weeks }, isWeak: false };
+  if (days === undefined || !isOneWeekday(days)) return null;
+  return { days: { ...days, weeks }, isWeak: false };
 }
 
 /** The days that stand at the cursor. */

@@ -7,7 +7,7 @@ import { type Amount, amountAt, isClock } from './amount.ts';
 import { type Bound, boundAt } from './bounds.ts';
 import { type ClockTime, oneTime, partAt, timesAt } from './clock.ts';
 import { Cursor } from './cursor.ts';
-import { type Days, daysAt } from './days.ts';
+import { type Days, daysAt, weeksLater } from './days.ts';
 import { type RhythmFound, rhythmAt } from './rhythm.ts';
 import { zoneAt, type ZoneFound } from './zones.ts';
 
@@ -31,7 +31,8 @@ export type Piece = {
   | { readonly is: 'bound'; readonly bound: Bound }
   /** `next week`, which moves a weekday beside it, and names no day alone. */
   | { readonly is: 'week'; readonly fault: Question }
-  | { readonly is: 'vague'; readonly fault: AppError | Question }
+  /** `isTurn`: a turn of the day, such as `after lunch`, which says nothing beside an hour. */
+  | { readonly is: 'vague'; readonly isTurn?: boolean; readonly fault: AppError | Question }
 );
 
 type Content<P = Piece> = P extends Piece ? Omit<P, 'begin' | 'end'> : never;
@@ -40,7 +41,7 @@ const patterns = compiled(({ words: w, units }) => ({
   in: words(w.in),
   timer: words(w.timer),
   fromNow: words(String.raw`${w.fromNow}`),
-  inTime: /'?\s+time(?![\p{L}'])/uy,
+  inTime: /'?s?\s+time(?![\p{L}'])/uy,
   from: words(String.raw`${w.from}|${w.between}`),
   between: new RegExp(String.raw`\s*(?:(?:to|and|until|till|'?til|through|thru)(?![\p{L}\p{N}])|-)\s*`, 'yu'),
   to: new RegExp(String.raw`\s*(?:(?:to|until|till|'?til|through|thru)(?![\p{L}\p{N}])|-)\s*`, 'yu'),
@@ -58,7 +59,20 @@ const patterns = compiled(({ words: w, units }) => ({
   nextSpan: words(
     String.raw`(?:sometime\s+)?(?:${w.next})\s+(?:(?<week>${units.week})|(?<month>${units.month})|(?<year>${units.year}))`,
   ),
-  noUnit: words(String.raw`in\s+(?<count>\d{1,4})(?=\s*$|\s*[,:;.!?])`),
+  // "In 5 check oven" and "in five to check" lack the unit.
+  noUnit: words(
+    String.raw`in\s+(?:(?<count>\d{1,4})(?=\s*$|\s*[,:;.!?]|\s+to\s)|(?<figure>\d{1,3})(?=\s+\p{L})|(?<word>two|three|four|five|ten|fifteen|twenty|thirty)(?=\s*$|\s+to\s))`,
+  ),
+  hourFirst: /\s*on\s+the\s+(?:half[\s-]*)?hour(?=\s*,?\s+(?:every|each)\s)/y,
+  sameTime: words(
+    String.raw`(?:at\s+)?(?:around\s+|about\s+)?this\s+(?:same\s+)?time\s+(?:(?<tomorrow>${w.tomorrow})|(?:${w.next})\s+(?:(?<week>${units.week})|(?<month>${units.month})|(?<year>${units.year})))`,
+  ),
+  dayEnd: words(
+    String.raw`(?:by\s+|at\s+)?(?:the\s+)?(?:eod|cob|end\s+of\s+(?:the\s+|my\s+)?(?:work(?:ing)?\s*|business\s+)?day|close\s+of\s+(?:business|play))`,
+  ),
+  dayTurn: words(
+    String.raw`(?:at|by|before|after|around)\s+(?:(?:tea|bed|dinner|supper|breakfast)\s?time|dawn|dusk|sunrise|sunset|sundown|breakfast|lunch|dinner|supper|bed)|last\s+thing(?:\s+at\s+night)?`,
+  ),
 }));
 
 function wait(cursor: Cursor): Content | null {
@@ -87,7 +101,8 @@ function length(cursor: Cursor): Content | null {
 function vague(cursor: Cursor): Content | null {
   const p = patterns(cursor.language);
   const begin = cursor.begin();
-  const figure = cursor.take(p.noUnit)?.groups?.['count'];
+  const lone = cursor.take(p.noUnit)?.groups;
+  const figure = lone?.['count'] ?? lone?.['figure'] ?? lone?.['word'];
   if (figure !== undefined) {
     const edit = (unit: string) => [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }];
     const ways = [
@@ -111,6 +126,32 @@ function vague(cursor: Cursor): Content | null {
       : [`every 2 ${name}s`, `every 3 ${name}s`];
   const ways = offered.map((text) => ({ text, edits: [{ begin, end: cursor.at, text }] }));
   return { is: 'vague', fault: new Question(isRhythm === undefined ? 'When?' : 'How often?', ways, ['time']) };
+}
+
+const TURN_HOURS: ReadonlyArray<readonly [of: RegExp, ...hours: readonly string[]]> = [
+  [/dawn|sunrise|breakfast/, '7:00', '8:00', '9:00'],
+  [/lunch/, '12:00', '13:00', '14:00'],
+  [/bed|last/, '21:00', '22:00', '23:00'],
+  [/./, '17:00', '18:00', '20:00'],
+];
+
+/** `end of day` and `after lunch` are other hours for everybody. */
+function turnOfDay(cursor: Cursor): Content | null {
+  const p = patterns(cursor.language);
+  const begin = cursor.begin();
+  const said = (cursor.take(p.dayEnd) ?? cursor.take(p.dayTurn))?.[0].trim();
+  if (said === undefined) return null;
+  const [, ...hours] = TURN_HOURS.find(([of]) => of.test(said)) ?? [];
+  const ways = hours.map((text) => ({ text, edits: [{ begin, end: cursor.at, text: `at ${text}` }] }));
+  return { is: 'vague', isTurn: true, fault: new Question(`At what time is “${said}”?`, ways, ['time']) };
+}
+
+/** `this time tomorrow`, `this time next week`. */
+function sameTime(cursor: Cursor): Content | null {
+  const groups = cursor.take(patterns(cursor.language).sameTime)?.groups;
+  if (groups === undefined) return null;
+  const unit = (['week', 'month', 'year'] as const).find((name) => groups[name] !== undefined) ?? 'day';
+  return { is: 'wait', amount: [{ value: 1, unit }] };
 }
 
 const SPAN_OFFERS = {
@@ -178,6 +219,11 @@ function minutesOf(cursor: Cursor): Content | null {
 
 function days(cursor: Cursor): Content | null {
   const found = fromDays(cursor) ?? daysAt(cursor);
+  return found === null ? null : { is: 'days', ...found };
+}
+
+function weeks(cursor: Cursor): Content | null {
+  const found = weeksLater(cursor);
   return found === null ? null : { is: 'days', ...found };
 }
 
@@ -257,7 +303,7 @@ function takesZone(before: readonly Piece[]): boolean {
   return last !== undefined && last.is !== 'zone' && isTimed && last.is !== 'bound';
 }
 
-function isElapsed(before: readonly Piece[]): boolean {
+export function isElapsed(before: readonly Piece[]): boolean {
   return before.some((piece) => piece.is === 'rhythm' && piece.rhythm.kind === 'elapsed');
 }
 
@@ -269,9 +315,13 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
   const readers: Array<(at: Cursor) => Content | null> = [
     ...(before.length === 0 ? [] : [policies]),
     rhythm,
-    ...(isElapsed(before) ? [minutesOf, bareHours] : []),
+    ...(isElapsed(before) || cursor.has(patterns(cursor.language).hourFirst) ? [minutesOf] : []),
+    ...(isElapsed(before) ? [bareHours] : []),
+    sameTime,
+    weeks,
     wait,
     bound,
+    turnOfDay,
     days,
     hours,
     vague,

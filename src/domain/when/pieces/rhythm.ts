@@ -46,6 +46,8 @@ const patterns = compiled(({ adverbs, numbers, ordinals, ordinalEnd, units, week
     otherWeekday: words(
       String.raw`(?:${w.other})\s+(?<weekday>${weekday})${plural}?|(?:${w.other})\s+(?<work>${w.weekday})`,
     ),
+    alternate: /\s*(?:on\s+)?(?=alternat(?:e|ing)\s)/y,
+    semiannual: words('semi-?annually|half-?yearly'),
     other: words(String.raw`(?:${w.other}|second\s+other)\s+(?<unit>${unit})`),
     stepped: words(String.raw`(?<nth>${steps})\s+(?<unit>${unit})(?!s?\s+(?:of|in)\b)`),
     numberedWeekday: words(String.raw`(?<count>\d{1,2}|two|three|four)\s+(?<weekday>${weekday})s`),
@@ -89,6 +91,7 @@ const QUARTERS: Rhythm = { kind: 'calendar', unit: 'month', every: 1, quarters: 
 function adverb(cursor: Cursor): RhythmFound | null {
   const p = patterns(cursor.language);
   if (cursor.take(p.halfHourly) !== null) return plain(by('minute', 30));
+  if (cursor.take(p.semiannual) !== null) return plain(by('month', 6));
   const groups = cursor.take(p.adverb)?.groups;
   if (groups === undefined) return null;
   if (groups['hourly'] !== undefined) return plain(by('hour', 1));
@@ -217,6 +220,12 @@ function every(cursor: Cursor): RhythmFound | null {
   return cursor.attempt(stretch);
 }
 
+/** `alternate mondays`. */
+function alternate(cursor: Cursor): RhythmFound | null {
+  const begin = cursor.begin();
+  return cursor.take(patterns(cursor.language).alternate) === null ? null : otherUnit(cursor, begin);
+}
+
 /** `biweekly`: twice as often to some, half as often to others. */
 function unclear(cursor: Cursor): null {
   const begin = cursor.begin();
@@ -241,5 +250,5 @@ function unclear(cursor: Cursor): null {
 
 /** Says how often; in "every monday" and its like also on which days. */
 export function rhythmAt(cursor: Cursor): RhythmFound | null {
-  return cursor.first<RhythmFound>([timesPer, every, adverb, unclear]);
+  return cursor.first<RhythmFound>([timesPer, every, alternate, adverb, unclear]);
 }

@@ -86,7 +86,11 @@ function readPlain(words: string, setting: Setting, depth: number): Asked {
 function asAsked(found: WordsRead, whole: string, setting: Setting, depth: number): Asked {
   const { schedule, text, notes, ...others } = found;
   const { timezone } = schedule;
-  const assumed = notes.map(({ what, text: said, other }) => ({
+  // Days that share their time assume it once.
+  const once = notes.filter(
+    ({ what, text: said }, index) => notes.findIndex((note) => note.what === what && note.text === said) === index,
+  );
+  const assumed = once.map(({ what, text: said, other }) => ({
     what,
     text: said,
     other: other === null ? null : otherOf(other, whole, setting, depth),
@@ -121,7 +125,8 @@ function readingOf({ text, edits, reads }: Way, whole: string, setting: Setting,
     if (reads !== undefined || error.code === 'invalid_schedule')
       return error.details?.['reason'] === 'past' ? { text, when, next: null } : null;
     const first = firstNext(error);
-    return { text, when, next: first === null ? null : Date.parse(first) };
+    // A question without an answer cannot be meant.
+    return first === null ? null : { text, when, next: Date.parse(first) };
   }
 }
 
@@ -135,19 +140,20 @@ function firstNext({ details }: AppError): string | null {
 
 /** A question becomes a fault with the readings, or with what is missing. */
 function asFault(
-  { message, ways, missing, sofar }: Question,
+  { message, ways, missing, sofar, alone }: Question,
   whole: string,
   setting: Setting,
   depth: number,
 ): AppError {
   const readings = ways.flatMap((way) => readingOf(way, whole, setting, depth) ?? []);
   const told = readings.map(({ text, when, next }) => ({ text, next: next === null ? null : iso(next), when }));
-  if (missing.length === 0 && readings.length > 0) {
+  if (missing.length === 0 && readings.length > 1) {
     return new AppError('ambiguous_schedule', message, { details: { field: 'when', readings: told } });
   }
   const offers = told.map(({ text, when, next }) => ({ text, when, next }));
   const details = { field: 'when', missing: missing.length === 0 ? ['time'] : missing, offers, sofar };
-  return new AppError('incomplete_schedule', message, { details });
+  const isAlone = missing.length === 0 && readings.length === 1;
+  return new AppError('incomplete_schedule', isAlone ? (alone ?? message) : message, { details });
 }
 
 /** True for faults of the words: they can be written otherwise. */

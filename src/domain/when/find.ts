@@ -87,6 +87,10 @@ function isSecondDay(piece: Extract<Piece, { is: 'days' }>, before: readonly Pie
   return isOne && isWhole && !isSaid && cursor.has(SHORT_WORD) && !cursor.has(HOUR_NEXT);
 }
 
+function jointOf(between: string): NonNullable<Piece['joint']> | null {
+  return /\band\b|&/.test(between) ? 'and' : between.includes(',') ? 'comma' : null;
+}
+
 function runAt(cursor: Cursor, begin: number): { readonly pieces: readonly Piece[]; readonly end: number } | null {
   cursor.at = begin;
   const pieces: Piece[] = [];
@@ -97,7 +101,7 @@ function runAt(cursor: Cursor, begin: number): { readonly pieces: readonly Piece
     const joined = cursor.at;
     const piece = pieceAt(cursor, pieces) ?? (joined === before ? null : plainPiece(cursor, before, pieces));
     if (piece === null || isDoubtful(piece, pieces, cursor) || !cursor.has(EDGE)) break;
-    pieces.push(piece);
+    pieces.push({ ...piece, joint: jointOf(cursor.text.slice(before, piece.begin)) });
     if (pieces.length <= 2 && isBeside(pieces, cursor)) return null;
     if (cursor.text.slice(before, piece.end).includes('(')) cursor.take(CLOSE);
     end = cursor.at;

@@ -283,6 +283,7 @@ function leftQuestion(
     ],
   };
   const question = new Question(`Does “${said}” belong to the time, or to the text?`, [asTime, asText]);
+  question.alone = `I cannot read “${said}” as time. Is it text? If not, write the time in other words.`;
   question.sofar = found?.words ?? time;
   return question;
 }

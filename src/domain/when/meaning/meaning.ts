@@ -158,9 +158,19 @@ function inheritTimes(groups: readonly Group[]): void {
     const { times, part, wait, hours, rhythm } = group;
     if (times !== null || part !== null || wait !== null || hours !== null || rhythm?.kind === 'elapsed') continue;
     const later = groups.slice(index + 1).find((other) => other.times !== null);
+    if (isListed(groups, index)) {
+      const before = groups.slice(0, index).findLast((other) => other.times !== null);
+      group.times = (later ?? before)?.times ?? null;
+      continue;
+    }
     if (later === undefined || !isSeries(later) || !isSeries(group)) throw contradiction();
     group.times = later.times;
   }
+}
+
+/** Days of one list share their time: "tomorrow and friday at 9". */
+function isListed(groups: readonly Group[], index: number): boolean {
+  return groups[index]?.isList === true || groups[index + 1]?.isList === true;
 }
 
 function checked(schedule: Schedule, now: number): Schedule {

@@ -27,6 +27,8 @@ export interface Group {
   wait: Amount | null;
   /** Nothing says whether it is waited for, or comes back. */
   isLength: boolean;
+  /** Its day is one of several that have the same time. */
+  isList: boolean;
 }
 
 /** All that the pieces of a time say together. */
@@ -57,6 +59,7 @@ function emptyGroup({ begin, end }: Piece): Group {
     hours: null,
     wait: null,
     isLength: false,
+    isList: false,
   };
 }
 
@@ -89,6 +92,11 @@ function isTimed({ times, part, wait, hours }: Group): boolean {
   return times !== null || part !== null || wait !== null || hours !== null;
 }
 
+/** Its time may be said behind more days. */
+function isOpen(group: Group): boolean {
+  return !isTimed(group) && group.rhythm?.kind !== 'elapsed';
+}
+
 /** Days that a rhythm of hours can go on. */
 function isOnDays(group: Group): boolean {
   const { rhythm, days } = group;
@@ -102,6 +110,8 @@ export function contradiction(): AppError {
 
 /** Puts pieces together in their order. */
 class Planner {
+  private readonly hasList: boolean;
+
   readonly plan: Plan & { policies: AskedPolicies } = {
     groups: [],
     policies: {},
@@ -113,6 +123,10 @@ class Planner {
     count: null,
     except: [],
   };
+
+  constructor(pieces: readonly Piece[]) {
+    this.hasList = pieces.some(({ is, joint }) => is === 'days' && joint === 'and');
+  }
 
   group(piece: Piece, isNew: (group: Group) => boolean): Group {
     const { groups } = this.plan;
@@ -203,18 +217,29 @@ class Planner {
   private days(piece: Extract<Piece, { is: 'days' }>): void {
     const { days } = piece;
     const before = this.plan.groups.at(-1);
-    if (before !== undefined && before.days !== null && !isTimed(before) && before.rhythm?.kind !== 'elapsed') {
-      const both = sameDays(before.days, days);
-      if (both === null) throw contradiction();
-      before.days = both;
-      before.daysAt = { begin: before.daysAt?.begin ?? piece.begin, end: piece.end };
-      before.end = piece.end;
-      return;
+    if (before !== undefined && before.days !== null && isOpen(before)) {
+      const both = piece.joint === 'and' ? null : sameDays(before.days, days);
+      if (both === null) return this.more(piece, before);
+      const daysAt = { begin: before.daysAt?.begin ?? piece.begin, end: piece.end };
+      Object.assign(before, { days: both, daysAt, end: piece.end });
+      return undefined;
     }
     const group = this.group(piece, (last) => !fits(days, last));
     const comesBack = before?.rhythm !== undefined && before.rhythm !== null && group !== before;
+    group.isList = piece.joint === 'and' && group !== before;
     group.daysAt = piece;
     group.days = comesBack && days.kind === 'weekdays' ? { ...days, plural: true } : days;
+    return undefined;
+  }
+
+  /** "Tomorrow and friday at 9" is on two days; a comma alone may set the same day apart: "tomorrow, friday". */
+  private more(piece: Extract<Piece, { is: 'days' }>, before: Group): void {
+    const isList = piece.joint === 'and' || (piece.joint === 'comma' && this.hasList);
+    if (before.rhythm !== null || !isList) throw contradiction();
+    Object.assign(
+      this.group(piece, () => true),
+      { days: piece.days, daysAt: piece, isList: true },
+    );
   }
 
   private times(piece: Extract<Piece, { is: 'times' }>, next: Piece | undefined): void {
@@ -262,7 +287,7 @@ function sameDays(one: Days, other: Days): Days | null {
 }
 
 export function planOf(pieces: readonly Piece[]): Plan {
-  const planner = new Planner();
+  const planner = new Planner(pieces);
   for (const [index, piece] of pieces.entries()) planner.add(piece, pieces[index + 1]);
   return planner.plan;
 }

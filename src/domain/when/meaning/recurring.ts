@@ -82,18 +82,30 @@ const DAY_OFFERS: Readonly<Record<'week' | 'month' | 'year', readonly (readonly 
   year: [['1 January', ' on 1 january']],
 };
 
-const PAIRS: readonly (readonly [text: string, words: string])[] = [
-  ['Mon and Thu', ' on monday and thursday'],
-  ['Tue and Fri', ' on tuesday and friday'],
-];
+const PAIRS: typeof DAY_OFFERS = {
+  week: [
+    ['Mon and Thu', ' on monday and thursday'],
+    ['Tue and Fri', ' on tuesday and friday'],
+  ],
+  month: [['The 1st and 15th', ' on the 1st and the 15th']],
+  year: [],
+};
 
 /** A week without a weekday, a month without a day: the day alone is asked for. */
 function askDays(group: Group, unit: 'week' | 'month' | 'year', count: number | null): never {
   const asked = count === null ? `On which day of the ${unit}?` : `On which ${count} days of the ${unit}?`;
-  const at = group.end;
-  const offers = count === null ? DAY_OFFERS[unit] : unit === 'week' && count === 2 ? PAIRS : [];
-  const ways = offers.map(([text, words]) => ({ text, edits: [{ begin: at, end: at, text: words }] }));
+  const { begin, end } = count === null ? { begin: group.end, end: group.end } : placeOfDays(group);
+  const offers = count === null ? DAY_OFFERS[unit] : count === 2 ? PAIRS[unit] : [];
+  const ways = offers.map(([text, words]) => ({
+    text,
+    edits: [{ begin, end, text: begin === end ? words : words.trimStart() }],
+  }));
   throw new Question(asked, ways, [unit === 'year' ? 'date' : 'day']);
+}
+
+/** Days that are too few are replaced: "twice a week on friday". */
+function placeOfDays({ daysAt, end }: Group): { readonly begin: number; readonly end: number } {
+  return daysAt ?? { begin: end, end };
 }
 
 function checkDays(group: Group, unit: CalendarUnit, where: Where): void {

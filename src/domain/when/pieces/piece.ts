@@ -12,7 +12,12 @@ import { type RhythmFound, rhythmAt } from './rhythm.ts';
 import { zoneAt, type ZoneFound } from './zones.ts';
 
 /** A part of a time, and where it stands in the line. */
-export type Piece = { readonly begin: number; readonly end: number } & (
+export type Piece = {
+  readonly begin: number;
+  readonly end: number;
+  /** It is one of a list: an "and" or a comma stands before it. */
+  readonly joint?: 'and' | 'comma' | null;
+} & (
   | { readonly is: 'times'; readonly times: readonly ClockTime[] }
   | { readonly is: 'part'; readonly part: DayPart; readonly isSaid: boolean; readonly plural: boolean }
   | { readonly is: 'days'; readonly days: Days; readonly isWeak: boolean }

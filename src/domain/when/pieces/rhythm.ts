@@ -244,7 +244,7 @@ function unclear(cursor: Cursor): null {
   const ways = [{ text: `Every 2 ${unit}s`, edits: [{ begin, end, text: `every 2 ${unit}s` }] }];
   throw new Question(`Does “${match[0].trim()}” mean every 2 ${unit}s, or twice a ${unit}?`, [
     ...ways,
-    { text: `Twice a ${unit}`, edits: [{ begin, end, text: `twice a ${unit}` }] },
+    { text: `Twice a ${unit}`, edits: [{ begin, end, text: unit === 'year' ? 'every 6 months' : `twice a ${unit}` }] },
   ]);
 }
 

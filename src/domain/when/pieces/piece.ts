@@ -3,7 +3,7 @@ import { besideAt, type AskedPolicies } from '../beside.ts';
 import { Question, refusal } from '../faults.ts';
 import { any, compiled, words } from '../languages/compiled.ts';
 import type { DayPart } from '../languages/language.ts';
-import { type Amount, amountAt, isClock } from './amount.ts';
+import { type Amount, amountAt, colonAmount, isClock } from './amount.ts';
 import { type Bound, boundAt } from './bounds.ts';
 import { type ClockTime, oneTime, partAt, timesAt } from './clock.ts';
 import { Cursor } from './cursor.ts';
@@ -75,11 +75,11 @@ const patterns = compiled(({ words: w, units }) => ({
   ),
 }));
 
-function wait(cursor: Cursor): Content | null {
+function wait(cursor: Cursor, before: readonly Piece[]): Content | null {
   const p = patterns(cursor.language);
   const isTimer = cursor.take(p.timer) !== null;
   const hasIn = cursor.take(p.in) !== null;
-  const amount = amountAt(cursor);
+  const amount = amountAt(cursor) ?? (hasIn && before.length === 0 ? colonAmount(cursor) : null);
   if (amount === null) return null;
   const isNow = cursor.take(p.fromNow) !== null;
   if (!hasIn && !isTimer && !isNow) return null;
@@ -93,7 +93,7 @@ function length(cursor: Cursor): Content | null {
   const amount = amountAt(cursor);
   const isClockLike = /^\d{1,2}h(?:[0-5]\d)?$/.test(cursor.text.slice(from, cursor.at));
   // "Half an hour before lunch" is no length of a wait.
-  const isRelative = cursor.has(/\s+(?:before|after|prior)\b/uy);
+  const isRelative = cursor.has(/\s+(?:before|after|prior|ago)\b/uy);
   return amount === null || isClockLike || isRelative ? null : { is: 'length', amount };
 }
 
@@ -321,7 +321,7 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
     ...(isElapsed(before) ? [bareHours] : []),
     sameTime,
     weeks,
-    wait,
+    (at) => wait(at, before),
     bound,
     turnOfDay,
     days,

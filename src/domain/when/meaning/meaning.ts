@@ -1,14 +1,15 @@
 import { combined } from '../../schedule/combine.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../../schedule/schedule.ts';
-import { iso } from '../../schedule/time/calendar.ts';
+import { dayOfWall, iso } from '../../schedule/time/calendar.ts';
+import { toWall } from '../../schedule/time/zone.ts';
 import { Question, refusal } from '../faults.ts';
 import { spanOf } from '../pieces/amount.ts';
-import type { Days } from '../pieces/days.ts';
+import { type Days, isOneWeekday } from '../pieces/days.ts';
 import { isShort } from '../pieces/piece.ts';
 import { type Bounds, boundsOf, exceptionsOf } from './edges.ts';
 import { momentsOf } from './once.ts';
 import { contradiction, type Group, type Plan } from './plan.ts';
-import { clock, dayLabel, type Reading, today } from './reading.ts';
+import { clock, dayEdit, dayLabel, type Reading, today } from './reading.ts';
 import { type Context, hoursOfDay, recurringSchedule } from './recurring.ts';
 
 /** Days that come back by themselves, without an "every". */
@@ -96,6 +97,7 @@ export function meaningOf(plan: Plan, reading: Reading): Schedule {
     askRange(group, reading);
   }
   complete(plan, reading);
+  askWeekly(plan, reading);
   const isOnce = !groups.some(isSeries);
   if (isOnce && except.length > 0)
     throw refusal('week', 'no_series', 'Only a series has exceptions; begin with "every".');
@@ -115,6 +117,23 @@ function countedBounds(plan: Plan, reading: Reading): Bounds {
   if (plan.groups.length < 2) return bounds;
   reading.maxRuns = bounds.count;
   return { ...bounds, count: null };
+}
+
+/** "Tue 9am, thu 5pm" is meant for every week, or for the coming days. */
+function askWeekly({ groups }: Plan, reading: Reading): void {
+  const { setting } = reading;
+  const edits = groups.flatMap((group) => {
+    const { days, daysAt, rhythm } = group;
+    if (rhythm !== null || daysAt === null || days === null || !isOneWeekday(days)) return [];
+    const [moment = setting.now] = momentsOf(group, { ...reading, notes: [] });
+    return [dayEdit(daysAt, dayOfWall(toWall(setting.timezone, moment)))];
+  });
+  const [first] = edits;
+  if (first === undefined || edits.length < 2 || edits.length !== groups.length) return;
+  throw new Question('Every week, or once each?', [
+    { text: 'Every week', edits: [{ begin: first.begin, end: first.begin, text: 'every ' }] },
+    { text: 'Once each', edits },
+  ]);
 }
 
 function isBounded({ until, count, lasting, starting }: Plan): boolean {

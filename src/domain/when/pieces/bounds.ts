@@ -18,6 +18,8 @@ export type Except = ReadonlyArray<{ readonly days: Days; readonly to: Days | nu
 export type Bound =
   | { readonly is: 'until'; readonly edge: Edge }
   | { readonly is: 'starting'; readonly edge: Edge }
+  /** `from 5 to 9 december`, `in december`. */
+  | { readonly is: 'range'; readonly edge: Edge; readonly to: Edge }
   | { readonly is: 'lasting'; readonly amount: Amount }
   | { readonly is: 'count'; readonly count: number }
   | { readonly is: 'except'; readonly except: Except; readonly isShort: boolean }
@@ -49,18 +51,23 @@ const patterns = compiled(({ numbers, months, parts, words: w, units }) => ({
   except: words(
     String.raw`\(?\s*(?:and\s+)?(?:${w.except})(?:\s+(?:on|in|from|for|at|between))?(?:\s+the(?=\s+\p{L}))?`,
   ),
+  fromDate: words(String.raw`${w.from}|${w.between}`),
+  inMonth: words(
+    String.raw`(?:in|during|throughout|of)\s+(?<name>${any(months)})(?!\s*(?:,|and|or|to|-|the|on|\d)(?![\p{L}]))`,
+  ),
   close: /\s*\)/y,
   // The end of a day is its night.
   night: words(parts.night),
   month: words(String.raw`(?:in\s+)?(?<name>${any(months)})`),
   link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and}|or)\s+)?|(?:${w.and})\s+|or\s+)(?:on\s+|in\s+)?`, 'yu'),
-  to: new RegExp(String.raw`\s*(?:to|-|until|till|'?til|through|thru|and)\s*`, 'yu'),
+  to: new RegExp(String.raw`\s*(?:to|-|until|till|'?til|through|thru)\s*`, 'yu'),
+  toOrAnd: new RegExp(String.raw`\s*(?:to|-|until|till|'?til|through|thru|and)\s*`, 'yu'),
   rangeDays: new RegExp(
-    String.raw`\s*(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until|and)\s*(?=\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?${any(months)})`,
+    String.raw`\s*(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until|till|through|(?<=\bbetween\s(?:the\s)?\d{1,2}(?:st|nd|rd|th)?\s)and)\s*(?=\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?${any(months)})`,
     'yu',
   ),
   rangeMonth: new RegExp(
-    String.raw`\s*(?<month>${any(months)})\.?\s+(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until)\s*(?<to>\d{1,2})(?:st|nd|rd|th)?(?![\d:.])`,
+    String.raw`\s*(?<month>${any(months)})\.?\s+(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until)\s*(?<to>\d{1,2})(?:st|nd|rd|th)?(?![\d:.]|\s?[ap]m)`,
     'yu',
   ),
 }));
@@ -149,7 +156,8 @@ function count(cursor: Cursor): Bound | null {
 
 type Exception = Except[number];
 
-function exceptionAt(cursor: Cursor): Exception | null {
+/** Only behind "between" an "and" leads to the end of a range. */
+function exceptionAt(cursor: Cursor, isBetween: boolean): Exception | null {
   const p = patterns(cursor.language);
   const from = cursor.take(p.rangeDays)?.groups?.['from'];
   const inMonth = from === undefined ? cursor.take(p.rangeMonth)?.groups : undefined;
@@ -162,12 +170,15 @@ function exceptionAt(cursor: Cursor): Exception | null {
   if (from !== undefined && found.kind === 'date') {
     return { days: { ...found, date: { ...found.date, day: Number(from) } }, to: found };
   }
-  return { days: found, to: rangeEnd(cursor, found) };
+  return { days: found, to: rangeEnd(cursor, found, isBetween) };
 }
 
-function rangeEnd(cursor: Cursor, { kind }: Days): Days | null {
+function rangeEnd(cursor: Cursor, { kind }: Days, isBetween: boolean): Days | null {
   if (kind !== 'date' && kind !== 'ahead') return null;
-  return cursor.attempt((at) => (at.take(patterns(at.language).to) === null ? null : laterDay(at)));
+  return cursor.attempt((at) => {
+    const { to, toOrAnd } = patterns(at.language);
+    return at.take(isBetween ? toOrAnd : to) === null ? null : laterDay(at);
+  });
 }
 
 function monthOf({ language }: Cursor, name: string): number {
@@ -195,11 +206,12 @@ function except(cursor: Cursor): Bound | null {
   const p = patterns(cursor.language);
   const lead = cursor.take(p.except)?.[0];
   if (lead === undefined) return null;
-  const first = exceptionAt(cursor);
+  const isBetween = /between\s*$/.test(lead);
+  const first = exceptionAt(cursor, isBetween);
   if (first === null) return null;
   const all = [first];
   for (;;) {
-    const next = cursor.attempt((at) => (at.take(p.link) === null ? null : exceptionAt(at)));
+    const next = cursor.attempt((at) => (at.take(p.link) === null ? null : exceptionAt(at, isBetween)));
     if (next === null) break;
     all.push(next);
   }
@@ -207,7 +219,34 @@ function except(cursor: Cursor): Bound | null {
   return { is: 'except', except: all, isShort: /^\s*(?:no|not|never)\b/.test(lead) };
 }
 
+function onDate(days: Days): Edge {
+  return { days, time: null, span: null };
+}
+
+/** `5-9 december`, `from 1 dec to 24 dec`. */
+function range(cursor: Cursor): Bound | null {
+  const lead = cursor.take(patterns(cursor.language).fromDate)?.[0] ?? '';
+  const found = exceptionAt(cursor, lead.trim() === 'between');
+  if (found === null || 'month' in found || found.to === null || found.days.kind !== 'date') return null;
+  return { is: 'range', edge: onDate(found.days), to: onDate(found.to) };
+}
+
+/** Behind what comes back: `every monday in december`. */
+export function monthAt(cursor: Cursor): Bound | null {
+  const name = cursor.take(patterns(cursor.language).inMonth)?.groups?.['name'];
+  if (name === undefined) return null;
+  const date = (day: number): Edge =>
+    onDate({
+      kind: 'date',
+      date: { year: null, month: monthOf(cursor, name), day },
+      other: null,
+      weekday: null,
+      early: 0,
+    });
+  return { is: 'range', edge: date(1), to: date(-1) };
+}
+
 /** A start, an end, or what is left out. */
 export function boundAt(cursor: Cursor): Bound | null {
-  return cursor.first([except, until, count, lasting, starting]);
+  return cursor.first([except, range, until, count, lasting, starting]);
 }

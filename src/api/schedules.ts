@@ -79,7 +79,7 @@ export const inWords = {
   }),
 };
 
-/** What was not said in the words, and was assumed. */
+/** Parts that the words left out, and that were assumed. */
 export const assumed = z
   .array(
     strict({

@@ -199,7 +199,7 @@ export async function runIdOf({ client }: Session, name: string): Promise<string
   return id;
 }
 
-/** What was deleted is looked for where nothing else fits: a number is never given twice, so it means that task still. */
+/** Deleted tasks are looked for where nothing else fits: a number is never given twice, so it means that task still. */
 async function look<Found>(
   session: Session,
   { thread, wanted }: Pick<Among, 'thread'> & { readonly wanted: Wanted },

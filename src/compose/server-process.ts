@@ -82,7 +82,7 @@ async function run(config: Config): Promise<void> {
     version,
     zoneRules,
     onLost: fail('scheduler_lock_lost'),
-    printClaim: claims.tell,
+    printClaim: tellClaim,
   });
   stopOnSignal(world, starting, fail('stop_failed'));
   // Last of all, so that a stop right after the announcement is a clean stop.
@@ -134,24 +134,17 @@ function stopOnSignal(
   process.on('SIGINT', stop);
 }
 
-/** The code that makes an owner is never in the log, which may go anywhere. On a terminal it is a part of the greeting. */
-const claims = (() => {
-  let claim: string | null = null;
-  let isGreeted = !process.stdout.isTTY;
-  return {
-    tell: (code: string) => {
-      claim = code;
-      if (!isGreeted) return;
-      const words = 'Nobody owns this bot yet. The first person who sends it this in a private chat does:';
-      process.stdout.write(`\n${words} /start ${code}\n\n`);
-    },
-    /** The code as far as it is known; one that comes later is printed by itself. */
-    greet: () => {
-      isGreeted = true;
-      return claim;
-    },
-  };
-})();
+let claim: string | null = null;
+/** Until then the code is a part of the greeting. */
+let isGreeted = !process.stdout.isTTY;
+
+/** The code that makes an owner is never in the log, which may go anywhere. */
+function tellClaim(code: string): void {
+  claim = code;
+  if (!isGreeted) return;
+  const words = 'Nobody owns this bot yet. The first person who sends it this in a private chat does:';
+  process.stdout.write(`\n${words} /start ${code}\n\n`);
+}
 
 /** In the log for machines, and in words as well: whoever lost a file must not take the empty one for theirs. */
 function tellLost(log: World['log'], copy: string): void {
@@ -179,5 +172,6 @@ async function announce(server: Server, { log, timer }: World): Promise<void> {
   const late = new Promise<null>((resolve) => timer.after(greetingMaxMs, () => resolve(null)));
   const bot = await Promise.race([server.bot, late]);
   const isSandboxed = server.sandbox !== null;
-  process.stdout.write(greetingText({ version, ...server, isSandboxed, bot, claim: claims.greet() }, process.cwd()));
+  isGreeted = true;
+  process.stdout.write(greetingText({ version, ...server, isSandboxed, bot, claim }, process.cwd()));
 }

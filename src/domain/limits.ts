@@ -258,7 +258,7 @@ export const idempotencyRetentionMs = day;
 export const retentionDaysMax = 36_500;
 /** The night counts back through so many runs of each task that keeps a number of them. */
 export const keepRunsMax = 1000;
-/** What a task keeps at least, because the audit of the night accounts for every slot of the last day. */
+/** History that every task keeps, because the audit of the night accounts for every slot of the last day. */
 export const keepLeast = { runs: 1, days: 1 } as const;
 /** Rows of one kind that retention looks at in one transaction: about three milliseconds on SQLite with what hangs on them. */
 export const retentionBatchMax = 50;

@@ -68,7 +68,7 @@ export type View =
   /** The answer to whoever has started a run of the task. */
   | { readonly view: 'started' }
   | { readonly view: 'notPinned' }
-  /** What became of the topics that were to be closed or removed together. */
+  /** The end of topics that were to be closed or removed together. */
   | { readonly view: 'cleaned'; readonly cleaning: string; readonly deed: 'close' | 'removeTopic' }
   /** So many topics of one-offs are over: they could share one from now on. */
   | { readonly view: 'oneOffs'; readonly topics: number }

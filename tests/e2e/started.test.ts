@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ada, lab, second, stopBots, type Bot } from './bot.ts';
+import { ada, lab, minute, second, stopBots, type Bot } from './bot.ts';
 import { aTalkingBot, made, madeWithTopic } from './dialogue.ts';
 
 afterEach(stopBots);
@@ -16,13 +16,14 @@ async function started(bot: Bot, chat: number, words: string) {
   return answer;
 }
 
-it('is answered with the way to the topic: at once, or as soon as the first run has made it', async () => {
+it('is answered with the way to the topic: at once, or soon after the first run has made it', async () => {
   const bot = await aTalkingBot();
   await made(bot, ['ada', lab], 'every day at 12 Lunch');
   const first = await started(bot, lab, '/run lunch');
   const [topic] = bot.world.topics(lab).filter(({ name }) => name === 'Lunch');
   const url = `https://t.me/c/${String(lab).slice(4)}/${topic?.threadId}`;
   expect(bot.now(first).text).toBe('Started #1 Lunch. The result comes in its topic.');
+  await bot.pass(minute);
   expect(linksIn(bot, first)).toEqual([url]);
   const edits = () => bot.world.calls(0, 10_000).filter(({ method }) => method === 'editMessageText').length;
   const before = edits();

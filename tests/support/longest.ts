@@ -60,11 +60,13 @@ export function propertyIn(object: Node, name: string): Node {
 
 /** Each way to call the function: one for each alternative in its types. */
 export function callsOf(source: Source, fn: Node): readonly (readonly unknown[])[] {
-  return nodesIn(fn['params']).reduce<readonly (readonly unknown[])[]>(
-    (calls, param) => {
-      const samples = samplesOf(source, typeOf(param), nameOf(param));
-      return calls.flatMap((call) => samples.map((sample) => [...call, sample]));
-    },
+  return combined(nodesIn(fn['params']).map((param) => samplesOf(source, typeOf(param), nameOf(param))));
+}
+
+/** One list for each choice of a sample at each place. */
+function combined(places: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
+  return places.reduce<readonly (readonly unknown[])[]>(
+    (lists, samples) => lists.flatMap((list) => samples.map((sample) => [...list, sample])),
     [[]],
   );
 }
@@ -100,6 +102,12 @@ function samplesOf(source: Source, type: Node, name: string): readonly unknown[]
     case 'TSArrayType':
       return samplesOf(source, nodeIn(type['elementType']), name).map((item) =>
         Array.from({ length: itemsMax }, () => item),
+      );
+    case 'TSTupleType':
+      return combined(
+        nodesIn(type['elementTypes']).map((each) =>
+          samplesOf(source, nodeIn(each['elementType']), nameOf(each['label'])),
+        ),
       );
     case 'TSTypeLiteral':
       return objectsOf(source, nodesIn(type['members']));

@@ -21,11 +21,15 @@ function other(value: unknown, given: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, other(each, given)]));
 }
 
+/** Properties that hold names of the program, such as a status: each language has words of its own for them. */
+const codes =
+  /^(?:is|kind|unit|joined|of|status|state|source|reason|pausedReason|verb|cause|decision|stateBefore|stateAfter|lastOutcome|missed|overlap)$/;
+
 /** The words in the values that a text is given, however deep. */
 function wordsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value, ...value.split(/\n/)].filter((word) => /[a-z]/i.test(word));
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(wordsIn);
+  return Object.entries(value).flatMap(([name, each]) => (codes.test(name) ? [] : wordsIn(each)));
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';

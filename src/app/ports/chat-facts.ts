@@ -123,7 +123,7 @@ export interface AccessEntry {
   readonly address: string;
   readonly name: string | null;
   readonly role: 'owner' | 'user' | 'group';
-  /** Who let them in, and when, as far as that was noted. */
+  /** The one who let them in, and when, as far as that was noted. */
   readonly by: Actor | null;
   readonly since: number | null;
 }

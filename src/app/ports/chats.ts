@@ -35,6 +35,12 @@ export interface OnlyFor {
   readonly until: number;
 }
 
+/** A task that was made in a message, whose card that goes on showing; or one that it says was started, with the way to its topic. */
+export interface StandsFor {
+  readonly as: 'made' | 'started';
+  readonly taskId: string;
+}
+
 /**
  * A message of ours that belongs to no run: an answer to a person, a notice, guidance; or the removal of a message, which
  * `edits` names, or of the topic of `thread`.
@@ -56,10 +62,7 @@ export interface NewMessage {
   readonly silent?: true;
   /** It keeps nobody waiting, and yields to all else. */
   readonly isTidying?: true;
-  /** It says that this task was started, and is drawn anew with the way to its topic when that is made. */
-  readonly awaitsTopicOf?: string;
-  /** The task that was made in it, and whose card it goes on showing. */
-  readonly cardOf?: string;
+  readonly stands?: StandsFor;
 }
 
 /** A new message to a thread that belongs to no task and is never too late. */

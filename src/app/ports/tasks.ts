@@ -106,7 +106,7 @@ export interface Move {
 /** A fresh grant takes the place of the one that is there, which is revoked. */
 export interface GivenGrant extends Pick<Grant, 'id' | 'scopes' | 'expiresAt' | 'ownerId'> {
   readonly is: 'given';
-  /** Who owns it where the owner is out of the chat, and nobody approved that; null where the owner alone will do. */
+  /** The one who owns it where the owner is out of the chat, and nobody approved that; null where the owner alone will do. */
   readonly standIn: Actor | null;
 }
 

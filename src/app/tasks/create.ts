@@ -2,7 +2,7 @@ import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { settingsOf, wordsIn } from '../../domain/chat-settings.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
-import type { AdviceWords } from '../../domain/schedule/words/english-advice.ts';
+import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Assumed } from '../../domain/when/asked.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';

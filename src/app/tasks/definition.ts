@@ -9,6 +9,7 @@ import {
   type Policies,
   type Policy,
 } from '../../domain/policy.ts';
+import { type AdviceWords, englishAdvice } from '../../domain/schedule/advice.ts';
 import {
   inputOf,
   minGapMs,
@@ -21,7 +22,6 @@ import {
   type Refusal,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
-import { type AdviceWords, englishAdvice } from '../../domain/schedule/words/english-advice.ts';
 import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
 import { addressed, type Assumed, readAnywhere } from '../../domain/when/asked.ts';
 import type { Setting } from '../../domain/when/setting.ts';

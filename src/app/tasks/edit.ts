@@ -3,6 +3,7 @@ import type { TaskVerb } from '../../domain/event.ts';
 import { actionScope } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
+import { englishAdvice } from '../../domain/schedule/advice.ts';
 import {
   anchorOf,
   nextSlot,
@@ -11,7 +12,6 @@ import {
   type ScheduleInput,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
-import { englishAdvice } from '../../domain/schedule/words/english-advice.ts';
 import { checkLabels, checkSize, ownerGonePause, type Definition, type Task } from '../../domain/task.ts';
 import { isSlotOf } from '../pipeline/slot-plans.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';

@@ -1,4 +1,5 @@
 import { previewCountDefault } from '../../domain/limits.ts';
+import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import {
   assumptions,
   describe,
@@ -10,7 +11,6 @@ import {
   type ScheduleInput,
   warnings,
 } from '../../domain/schedule/schedule.ts';
-import type { AdviceWords } from '../../domain/schedule/words/english-advice.ts';
 import { type Asked, readAnywhere } from '../../domain/when/asked.ts';
 
 /** Either a schedule in its fields, or a text that begins with a when in plain words. */

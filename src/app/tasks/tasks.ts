@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/access.ts';
 import { missing } from '../../domain/errors.ts';
+import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
-import type { AdviceWords } from '../../domain/schedule/words/english-advice.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';

@@ -41,7 +41,7 @@ function comingOf({ nextAt, resumeAt, schedule }: Task, bounds: Policy, count: n
 const lookedAt = 100;
 
 /** The runs ahead that a person has skipped, earliest first. Those that lie farthest ahead are the newest rows. */
-export async function leftOutAhead(
+export async function skippedAhead(
   list: (query: TaskRunQuery) => Promise<Page<TaskRun>>,
   taskId: string,
   now: number,

@@ -1,22 +1,17 @@
 import { isByHand } from '../../domain/occurrence.ts';
-import { counted, spanText } from '../../domain/schedule/words/words.ts';
-import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
-import type { SlotAck } from '../ports/runs.ts';
-import type { SlotRow, SlotRun, SlotDelivery } from '../ports/why.ts';
-import { point, type Answer, type Decision, type Evidence } from './answers.ts';
-import { askedFor, on, onExactly, sentenceFor, type Case, actorText, errorText } from './sentences.ts';
-import { versionAt, type Timeline } from './timeline.ts';
+import type { SlotRow, SlotRun } from '../ports/why.ts';
+import { point, type Answer, type Evidence } from './answers.ts';
+import { lastError, startedAfterMs } from './case.ts';
+import { versionAt, type Case, type Timeline } from './timeline.ts';
 
 /** The truth about one slot that has its row. */
 export function answerSlot(timeline: Timeline, row: SlotRow): Answer {
   const one: Case = { ...row, timeline, decidedAt: row.createdAt };
-  const { decision, cause, text } = tell(one, row);
   return {
     ...point(row.slotAt, true),
-    decision,
-    cause,
+    ...fateOf(timeline, row),
     evidence: evidenceOf(timeline, row),
-    line: `${whenText(timeline, row)}: ${text}.`,
+    line: timeline.words.line(whenText(timeline, row), timeline.words.slot(one, row)),
   };
 }
 
@@ -25,152 +20,20 @@ function whenText({ moments, about }: Timeline, { source, slotAt }: SlotRow): st
   return (isByHand(source) ? about : moments).full(slotAt);
 }
 
-interface Told {
-  readonly decision: Decision;
-  readonly cause: string;
-  /** Without the full stop. */
-  readonly text: string;
-}
-
-function tell(one: Case, row: SlotRow): Told {
-  switch (row.status) {
+function fateOf({ now }: Timeline, row: SlotRow): Pick<Answer, 'decision' | 'cause'> {
+  const { status, source, reason, slotAt, run } = row;
+  switch (status) {
     case 'pending':
-      return tellPending(one, row);
+      return source === 'snooze' && slotAt > now
+        ? { decision: 'planned', cause: 'snooze' }
+        : { decision: 'waiting', cause: reason ?? 'admission' };
     case 'dispatched':
-      return tellRunning(one, row);
+      return { decision: 'running', cause: run?.status ?? 'dispatched' };
     case 'succeeded':
-      return tellDone(one, row);
-    case 'failed':
-      return { decision: 'failed', cause: row.reason ?? 'error', text: failureText(one, row) };
-    case 'missed':
-    case 'skipped':
-    case 'cancelled':
-      return { decision: row.status, cause: row.reason ?? row.status, text: endText(one, row) };
+      return { decision: source === 'catch_up' ? 'late' : 'ran', cause: reason ?? source };
+    default:
+      return { decision: status, cause: reason ?? (status === 'failed' ? 'error' : status) };
   }
-}
-
-/** A pause holds what was snoozed before it. */
-function isHeld({ timeline: { rows } }: Case, createdAt: number): boolean {
-  const { state, paused } = rows.task;
-  return state === 'paused' && paused !== null && createdAt < paused.at;
-}
-
-function tellPending(one: Case, row: SlotRow): Told {
-  const { slotAt, source, reason, createdAt } = row;
-  if (source === 'snooze' && slotAt > one.timeline.now) {
-    const { asker } = one;
-    const who = asker === null ? '' : ` by ${actorText(asker.actor)} ${on(one, asker.at)}`;
-    const held = isHeld(one, createdAt) ? ', and comes if the task is resumed before' : '';
-    return { decision: 'planned', cause: 'snooze', text: `planned: it was snoozed to this time${who}${held}` };
-  }
-  const asked = askedFor[source](one) + againText(one, row);
-  if (reason === null) return { decision: 'waiting', cause: 'admission', text: `waiting to be started${asked}` };
-  const madeUpFor = source === 'catch_up' && reason === 'ask' ? '' : asked;
-  return { decision: 'waiting', cause: reason, text: `waiting ${sentenceFor(reason, one)}${madeUpFor}` };
-}
-
-const runStates: Readonly<Record<SlotRun['status'], string>> = {
-  queued: 'its run is about to start',
-  running: 'running now',
-  backoff: 'failed so far, and will be tried again',
-  succeeded: 'its run has just ended',
-  failed: 'its run has just failed',
-  cancelled: 'its run has just been cancelled',
-};
-
-function tellRunning(one: Case, row: SlotRow): Told {
-  const { run } = row;
-  return {
-    decision: 'running',
-    cause: run?.status ?? 'dispatched',
-    text: `${runText(one, row)}${askedFor[row.source](one)}${againText(one, row)}${
-      run?.status === 'backoff' ? errorText(lastError(row)) : ''
-    }`,
-  };
-}
-
-function runText(one: Case, { run }: SlotRow): string {
-  if (run === null) return 'its run is live';
-  if (run.status === 'backoff') return `${runStates.backoff} ${onExactly(one, run.readyAt)}`;
-  const putOff = run.status === 'queued' && run.readyAt > one.timeline.now;
-  return putOff ? `its run will start ${onExactly(one, run.readyAt)} (policy jitter)` : runStates[run.status];
-}
-
-/** Started much later than taken up: it waited behind an earlier run, for a right moment, or for room. */
-const noticeableMs = 1000;
-
-function tellDone(one: Case, row: SlotRow): Told {
-  const { slotAt } = one;
-  const late = row.source === 'catch_up';
-  const startedAfter = startedAfterMs(row) ?? row.lateMs;
-  const waited = startedAfter - row.lateMs > noticeableMs;
-  const when = late ? ` late, ${on(one, slotAt + startedAfter)}` : '';
-  const after = isByHand(row.source) && !waited ? '' : `${afterText(startedAfter)}${waited ? waitText(row) : ''}`;
-  const asked = askedFor[row.source](one) + againText(one, row);
-  return {
-    decision: late ? 'late' : 'ran',
-    cause: row.reason ?? row.source,
-    text: `ran${isAgain(one, row) ? ' again' : ''}${when}${after}${asked}${triesText(row)}${deliveryText(one, row)}${ackText(one, row.ack)}`,
-  };
-}
-
-/** A start within a second is on time; the evidence knows the milliseconds. */
-function afterText(startedAfter: number): string {
-  return startedAfter < noticeableMs ? ' on time' : `, ${spanText(startedAfter)} after its time`;
-}
-
-/** A snooze brings back what has come before, unless it was the first run that there ever was. */
-function isAgain({ timeline: { rows } }: Case, { source }: SlotRow): boolean {
-  return source === 'snooze' && rows.task.counters.runs > 1;
-}
-
-/** The cause of the delay is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
-function waitText({ run }: SlotRow): string {
-  const jitter = run !== null && run.attempts.length <= 1 && run.readyAt > run.createdAt;
-  return jitter ? ', delayed by the policy jitter' : ', as it had to wait';
-}
-
-/** A snooze puts off what everybody saw, so its words say enough. */
-function againText({ timeline: { about } }: Case, { source, replayOfSlot: slot }: SlotRow): string {
-  return slot === null || source === 'snooze' ? '' : ` of ${about.full(slot)}`;
-}
-
-function triesText({ run }: SlotRow): string {
-  const count = run?.attempts.length ?? 0;
-  return count > 1 ? `, at the ${count === 2 ? 'second' : count === 3 ? 'third' : `${count}th`} attempt` : '';
-}
-
-function failureText(one: Case, row: SlotRow): string {
-  const count = row.run?.attempts.length ?? 0;
-  const tries = count > 1 ? ` after ${counted(count, 'attempt')}` : count === 0 ? ' before it could start' : '';
-  const asked = askedFor[row.source](one) + againText(one, row);
-  return `failed${tries}${asked}${errorText(row.error ?? lastError(row))}`;
-}
-
-function endText(one: Case, row: SlotRow): string {
-  const asked = askedFor[row.source](one);
-  // A catch-up that ended like this made up for nothing, whatever was meant to happen.
-  const by = row.source === 'catch_up' ? '' : asked + againText(one, row);
-  if (row.reason === 'skip' && row.slotAt > one.timeline.now) return aheadText(one);
-  if (row.reason === null) return `${row.status}${by}${errorText(row.error)}`;
-  const sign = row.status === 'missed' ? ';' : by === '' && row.reason === 'cancelled' ? '' : ',';
-  return `${row.status}${by}${sign} ${sentenceFor(row.reason, one)}`;
-}
-
-/** A slot still to come for which nobody will be there. */
-function aheadText(one: Case): string {
-  const { deed } = one;
-  const who = deed === null ? 'somebody skipped it' : `${actorText(deed.actor)} skipped it ${on(one, deed.at)}`;
-  return `will not run, as ${who}`;
-}
-
-function lastError({ run }: SlotRow): string | null {
-  return run?.attempts.findLast(({ error }) => error !== null)?.error ?? null;
-}
-
-function startedAfterMs({ run, slotAt }: SlotRow): number | null {
-  const startedAt = run?.startedAt ?? null;
-  return startedAt === null ? null : Math.max(0, startedAt - slotAt);
 }
 
 function evidenceOf(timeline: Timeline, row: SlotRow): Evidence {
@@ -194,95 +57,4 @@ function evidenceOf(timeline: Timeline, row: SlotRow): Evidence {
 function runEvidence({ id, number, attempts, deliveries }: SlotRun, row: SlotRow): Evidence {
   const numbered = number === null ? {} : { runNumber: number };
   return { runId: id, ...numbered, attempts: { count: attempts.length, lastError: lastError(row) }, deliveries };
-}
-
-/** The end of a line about a run: whether the result arrived, which is another question than whether the work was done. */
-function deliveryText(one: Case, { run, reason }: Pick<SlotRow, 'run' | 'reason'>): string {
-  const parts = run?.deliveries ?? [];
-  const place = { ...(run?.place ?? one.timeline.rows.task.home), topic: null };
-  const same = reason === null ? '' : `, ${sentenceFor(reason, one)}`;
-  if (parts.length === 0) {
-    return isDeliverable(place)
-      ? `; ${same === '' ? 'it had nothing to show' : `nothing was shown${same}`}`
-      : `; its result is kept in the history, as ${threadKeyOf(place)} is delivered nowhere`;
-  }
-  const left = parts.filter(({ status }) => status !== 'delivered');
-  const [worst] = left.toSorted((a, b) => gravity[b.status] - gravity[a.status]);
-  if (worst !== undefined) return keptText(one, worst, parts.length) ?? leftText(worst, left.length, parts.length);
-  const approved = approvedText(one, parts[0]);
-  const messages = parts.length === 1 ? '' : ` in ${parts.length} messages`;
-  const isAway = parts.some(({ isFallback }) => isFallback);
-  const away = isAway ? ' where it was asked for, as its topic could not be used' : '';
-  return `; ${approved}delivered${messages}${away}${same === '' ? '' : ` without a sound${same}`}`;
-}
-
-function approvedText(one: Case, part: SlotDelivery | undefined): string {
-  const decision = part?.decision ?? null;
-  return decision === null ? '' : `approved by ${actorText(decision.by)} ${on(one, decision.at)}, `;
-}
-
-/** Why a message is kept back on purpose, which is no trouble that anybody has to mend; null when it is not. */
-function keptText(one: Case, part: SlotDelivery, all: number): string | null {
-  const { status, cause, heldUntil, createdAt, decision, error } = part;
-  const waits = all === 1 ? 'its message waits' : `its ${counted(all, 'message')} wait`;
-  if (status === 'blocked' && cause === 'approval') return `; ${waits} for approval since ${sinceText(one, createdAt)}`;
-  if (status === 'failed') return decision?.isGiven === false ? discardedText(one, decision, all) : null;
-  const isHeld = status === 'pending' && error === null && heldUntil !== null && heldUntil > one.timeline.now;
-  return isHeld ? `; ${waits} for the end of quiet hours ${on(one, heldUntil)}` : null;
-}
-
-function discardedText(one: Case, { by, at }: NonNullable<SlotDelivery['decision']>, all: number): string {
-  const were = all === 1 ? 'its message was' : `its ${counted(all, 'message')} were`;
-  return `; ${were} discarded by ${actorText(by)} ${on(one, at)}`;
-}
-
-function sinceText({ timeline: { about }, slotAt }: Case, instant: number): string {
-  return about.beside(instant, slotAt);
-}
-
-/** Whether somebody has confirmed it, where somebody was asked or has said so. */
-function ackText(one: Case, ack: SlotAck | null): string {
-  if (ack === null) return '';
-  const { status, nags, doneAt, doneBy } = ack;
-  const after = nags === 0 ? '' : `, after ${counted(nags, 'reminder')}`;
-  switch (status) {
-    case 'done':
-      return `; done${doneBy === null ? '' : ` by ${actorText(doneBy)}`}${doneAt === null ? '' : ` ${on(one, doneAt)}`}${after}`;
-    case 'open':
-      return `; nobody has said Done yet${after}`;
-    case 'given_up':
-      return `; nobody said Done${nags === 0 ? '' : `, not even after the last of ${counted(nags, 'reminder')}`}`;
-    case 'superseded':
-      return `; nobody said Done${after}, before it was asked for again`;
-    case 'dropped':
-      return `; nobody said Done${after}, and the reminders ended`;
-  }
-}
-
-const gravity: Readonly<Record<SlotDelivery['status'], number>> = {
-  delivered: 0,
-  pending: 1,
-  sending: 2,
-  unknown: 3,
-  blocked: 4,
-  failed: 5,
-};
-
-function leftText(worst: SlotDelivery, count: number, all: number): string {
-  const one = all === 1;
-  const which = one ? 'its message' : `${count} of its ${counted(all, 'message')}`;
-  const is = one || count === 1 ? 'is' : 'are';
-  const why = errorText(worst.error ?? worst.cause);
-  switch (worst.status) {
-    case 'failed':
-      return `, but ${which} ${is === 'is' ? 'was' : 'were'} not delivered${why}`;
-    case 'blocked':
-      return `, but ${which} ${is} not delivered, and somebody has to fix the cause${why}`;
-    case 'unknown':
-      return `, but nobody knows yet whether ${which} arrived${why}`;
-    case 'sending':
-    case 'pending':
-    case 'delivered':
-      return `, but ${which} ${is} not delivered yet${why}`;
-  }
 }

@@ -1,8 +1,9 @@
 import { policyOf, type Policy } from '../../domain/policy.ts';
 import { isDelay, isTimezone, minGapMs, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
-import type { GapRow, InForce, TruthRows } from '../ports/why.ts';
-import type { Evidence } from './answers.ts';
+import type { ScheduleWords } from '../../domain/schedule/words/facts.ts';
+import type { GapRow, InForce, SlotRow, TruthRows } from '../ports/why.ts';
+import type { Decision, Evidence } from './answers.ts';
 import { coarse, momentsIn, type Moments } from './moments.ts';
 import { held, stretchesOf, type Span, type Stretch } from './stretches.ts';
 
@@ -15,10 +16,70 @@ export interface Ruling extends Span {
   readonly minGapMs: number | null;
 }
 
+/** The facts for a sentence about one slot, or about the slots of one gap. */
+export interface Case extends Pick<SlotRow, 'slotAt' | 'status' | 'source' | 'decideBy' | 'deed' | 'asker'> {
+  readonly timeline: Timeline;
+  /** When it was decided about. */
+  readonly decidedAt: number;
+}
+
+/** A bound or an exception of a task that goes on, beyond which it has no slot. */
+export type Bound =
+  | { readonly is: 'start_at' | 'until'; readonly at: number }
+  | { readonly is: 'max_runs'; readonly maxRuns: number; readonly last: number }
+  | { readonly is: 'exception'; readonly text: string };
+
+/** The slot before or after an instant. */
+export interface Neighbour {
+  readonly at: number;
+  readonly decision: Decision;
+}
+
+export interface NoSlot {
+  readonly bound: Bound | null;
+  readonly stretch: Stretch | null;
+  readonly before: Neighbour | null;
+  readonly after: Neighbour | null;
+}
+
+/** A slot without a record: what is known of it all the same. */
+export type Open =
+  | { readonly decision: 'planned'; readonly cause: 'schedule' }
+  | { readonly decision: 'due'; readonly cause: 'due' }
+  | { readonly decision: 'missed'; readonly cause: 'unreadable'; readonly quarantine: Stretch }
+  | {
+      readonly decision: 'unrecorded';
+      readonly cause: 'retention' | 'no_version' | 'clock_set_back' | 'no_record';
+    };
+
+interface Standing {
+  /** The instant that is asked about; null for all of the stretch. */
+  readonly at: number | null;
+  readonly verb: 'nothingIsDue' | 'nothingWasDue' | 'noRunPlanned' | 'noRun';
+}
+
+/** The words of one language for all answers. Each text stands behind its time, without a full stop; `line` joins them. */
+export interface WhyWords {
+  line(when: string, text: string): string;
+  /** A stretch of time; null where it has no end. */
+  between(from: string | null, to: string | null): string;
+  /** As it stands in `slot` behind a comma or semicolon: a chat links it to the message. */
+  readonly delivered: string;
+  slot(one: Case, row: SlotRow): string;
+  gap(timeline: Timeline, gap: GapRow): string;
+  standing(timeline: Timeline, stretch: Stretch, standing: Standing): string;
+  noSlot(timeline: Timeline, at: number, around: NoSlot): string;
+  dayOut(exception: Extract<Bound, { readonly is: 'exception' }>): string;
+  open(timeline: Timeline, slot: number, state: Open): string;
+  removed(timeline: Timeline): string;
+}
+
 /** The records of a task around a stretch of time, in the form in which questions are answered. */
 export interface Timeline {
   readonly rows: TruthRows;
   readonly now: number;
+  readonly words: WhyWords;
+  readonly schedules: ScheduleWords;
   /** For slots, which are told as the schedule names them. */
   readonly moments: Moments;
   /** For what people and the clock did: to the minute, unless the schedule itself counts in seconds. */
@@ -31,14 +92,28 @@ export interface Timeline {
   readonly retentionMs: number;
 }
 
-export function timelineOf(rows: TruthRows, now: number, retentionMs: number): Timeline {
+/** The language in which the truth is told. */
+export interface WhyLocale {
+  readonly tag: string;
+  readonly texts: { readonly why: WhyWords; readonly schedule: ScheduleWords };
+}
+
+interface Telling {
+  readonly now: number;
+  readonly retentionMs: number;
+  readonly locale: WhyLocale;
+}
+
+export function timelineOf(rows: TruthRows, { now, retentionMs, locale }: Telling): Timeline {
   const { timezone } = rows.task.schedule;
   const keptFrom = Math.max(now - retentionMs, rows.removedBefore ?? -Infinity, (rows.lastNotKept ?? -Infinity) + 1);
-  const moments = momentsIn(isTimezone(timezone) ? timezone : 'UTC', now);
+  const moments = momentsIn(isTimezone(timezone) ? timezone : 'UTC', now, 'en', locale.tag);
   const rulings = rulingsOf(rows);
   return {
     rows,
     now,
+    words: locale.texts.why,
+    schedules: locale.texts.schedule,
     moments,
     about: rulings.some(isFine) ? moments : coarse(moments),
     stretches: stretchesOf(rows, keptFrom),

@@ -10,6 +10,7 @@ import type { DowntimeStore } from '../ports/upkeep.ts';
 import type { AuditQuery, EventQuery, TruthStore } from '../ports/why.ts';
 import { upcoming } from '../tasks/upcoming.ts';
 import type { Answer } from './answers.ts';
+import type { WhyLocale } from './timeline.ts';
 import { createWhy, summaryOf, type Place, type Why, type WhyAnswers, type WhyPage } from './why.ts';
 
 /** An instant with its offset, or what the clock of the task's zone shows. */
@@ -19,6 +20,8 @@ export interface Question {
   readonly to?: string | undefined;
   readonly after: Window | null;
   readonly limit: number;
+  /** English without it. */
+  readonly locale?: WhyLocale | undefined;
 }
 
 /** A place in a list about a stretch of time. */
@@ -53,12 +56,12 @@ export function createTruth(deps: TruthDeps) {
     why: async (taskId: string, question: Question): Promise<WhyTold> => {
       const task = await readTask(taskId);
       const zone = isTimezone(task.schedule.timezone) ? task.schedule.timezone : 'UTC';
-      return answer(why, taskId, readQuestion(question, zone, clock.now()));
+      return answer(why, { taskId, locale: question.locale }, readQuestion(question, zone, clock.now()));
     },
     /** Tells in brief what there is to tell where no time is named. */
-    lately: async (taskId: string): Promise<WhyAnswers & Lately> => {
+    lately: async (taskId: string, locale?: WhyLocale): Promise<WhyAnswers & Lately> => {
       const task = await readTask(taskId);
-      const told = await latelyOf({ store, clock, why }, taskId);
+      const told = await latelyOf({ store, clock, why: inLocale(why, locale) }, taskId);
       return { ...told, timezone: task.schedule.timezone, summary: summaryOf(told.answers) };
     },
     /** The slots to come, as far as they can be told. */
@@ -103,9 +106,14 @@ function instantOf(field: 'at' | 'from' | 'to', text: string, zone: string): num
   }
 }
 
-async function answer(why: Why, taskId: string, asked: WhyAsked): Promise<WhyTold> {
-  if (!('at' in asked)) return { ...(await why.range({ taskId, ...asked })), from: asked.from, to: asked.to };
-  const answers = await why.at(taskId, asked.at);
+interface About {
+  readonly taskId: string;
+  readonly locale?: WhyLocale | undefined;
+}
+
+async function answer(why: Why, { taskId, locale }: About, asked: WhyAsked): Promise<WhyTold> {
+  if (!('at' in asked)) return { ...(await why.range({ taskId, ...asked }, locale)), from: asked.from, to: asked.to };
+  const answers = await why.at(taskId, asked.at, locale);
   return { ...answers, next: null, from: asked.at, to: asked.at };
 }
 
@@ -119,6 +127,10 @@ interface Lately {
   readonly from: number;
   readonly to: number;
   readonly answers: readonly Answer[];
+}
+
+function inLocale(why: Why, locale: WhyLocale | undefined): Why {
+  return { at: (taskId, at) => why.at(taskId, at, locale), range: (request) => why.range(request, locale) };
 }
 
 interface LatelyDeps extends Pick<TruthDeps, 'clock'> {

@@ -1,7 +1,9 @@
 import { missing } from '../../domain/errors.ts';
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
+import { english as englishSchedules } from '../../domain/schedule/words/english.ts';
 import type { World } from '../ports/outside.ts';
 import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
+import { englishWhy } from '../words/why.ts';
 import type { Answer, Decision } from './answers.ts';
 import { answerDayOut, answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
 import { answerSlot } from './slot-answers.ts';
@@ -17,7 +19,10 @@ import {
   stretchAt,
   timelineOf,
   type Timeline,
+  type WhyLocale,
 } from './timeline.ts';
+
+const english: WhyLocale = { tag: 'en', texts: { why: englishWhy, schedule: englishSchedules } };
 
 export interface WhyAnswers {
   readonly timezone: string;
@@ -56,25 +61,25 @@ interface WhyDeps extends Pick<World, 'clock'> {
 export type Why = ReturnType<typeof createWhy>;
 
 export function createWhy({ store, clock, retentionMs }: WhyDeps) {
-  const timeline = async (query: TruthQuery): Promise<Timeline> => {
+  const timeline = async (query: TruthQuery, locale: WhyLocale): Promise<Timeline> => {
     const rows = await store.readTruth(query);
     if (rows === null) throw missing('task');
-    return timelineOf(rows, clock.now(), retentionMs);
+    return timelineOf(rows, { now: clock.now(), retentionMs, locale });
   };
   return {
     /** Answers for one instant. To the minute, it stands for the whole minute; to the second, for the second. */
-    at: async (taskId: string, instant: number): Promise<WhyAnswers> => {
+    at: async (taskId: string, instant: number, locale = english): Promise<WhyAnswers> => {
       const last = instant + spanMs(instant) - 1;
-      const known = await timeline({ taskId, from: instant, to: last, limit: pointsMax });
+      const known = await timeline({ taskId, from: instant, to: last, limit: pointsMax }, locale);
       const answers = answersAt(known, { first: instant, last });
       return { timezone: zoneIn(known), answers, summary: summaryOf(answers) };
     },
     /** Answers for a stretch of time, oldest first, a page at a time. */
-    range: async (request: RangeRequest): Promise<WhyPage> => {
+    range: async (request: RangeRequest, locale = english): Promise<WhyPage> => {
       const { taskId, to, limit } = request;
       const from = request.after === null ? request.from : Math.max(request.from, request.after.at);
       // A page begins at the place where the one before it ended, so what stands there is read once more.
-      const known = await timeline({ taskId, from, to, limit: limit + 1 });
+      const known = await timeline({ taskId, from, to, limit: limit + 1 }, locale);
       return { timezone: zoneIn(known), ...pageOf(known, request) };
     },
   };

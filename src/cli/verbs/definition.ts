@@ -137,7 +137,7 @@ export function askBack(line: string) {
   };
 }
 
-/** What was assumed, and the line that says the other reading; null where nothing was. */
+/** Sentences about what was assumed, each with the line that says the other reading; null where nothing was. */
 export function assumedWords(assumed: readonly AssumedPart[], line: string): string | null {
   const parts = assumed.map(({ text, other }) =>
     other === null ? `Assumed ${text}.` : `Assumed ${text}. For ${other.text}:\n  ${line} ${quoted(other.when)}`,
@@ -237,7 +237,7 @@ export async function readText(
   return typed === null ? null : fromInput({ terminal }, typed);
 }
 
-/** What was typed, or what comes in where that is `-`. */
+/** The text as it was typed; the input where that is `-`. */
 export async function fromInput({ terminal }: Pick<Session, 'terminal'>, typed: string): Promise<string> {
   return typed === '-' ? (await terminal.read()).replace(/\n$/, '') : typed;
 }

@@ -1,4 +1,5 @@
 import { normalCron, parseCron } from './cron-fields.ts';
+import { ruleInZone } from './rrule/lines.ts';
 import { normalRrule, readRecurrence } from './rrule/recurrence.ts';
 import { type Schedule, type ScheduleInput, type Fault, quoted, unreadable } from './shapes.ts';
 import { iso, MINUTE_MS } from './time/calendar.ts';
@@ -62,7 +63,7 @@ export function parseSchedule(input: ScheduleInput, now: number): Schedule {
     case 'interval': {
       const interval = normalDuration(required(input, 'interval'));
       const { clockMs } = parseDuration(interval);
-      // Nobody means the second in which the words happen to be written.
+      // The second in which the words happen to be written is not meant.
       const begun = clockMs % MINUTE_MS === 0 ? Math.floor(now / MINUTE_MS) * MINUTE_MS : now;
       const startAt = input.start_at === undefined ? begun : parseInstant(input.start_at, timezone, 'start_at');
       return { kind: 'interval', interval, startAt, from: input.from ?? 'start', timezone };
@@ -93,5 +94,8 @@ export function inZone(schedule: Schedule, timezone: string): ScheduleInput {
   const wallOf = (instant: number) => iso(toWall(schedule.timezone, instant)).replace(/Z$/, '');
   const input = { ...inputOf(schedule), timezone };
   if (schedule.kind === 'once') return { ...input, once_at: wallOf(schedule.onceAt) };
-  return schedule.kind === 'interval' ? { ...input, start_at: wallOf(schedule.startAt) } : input;
+  if (schedule.kind === 'interval') return { ...input, start_at: wallOf(schedule.startAt) };
+  return schedule.kind === 'rrule'
+    ? { ...input, rrule: ruleInZone(schedule.rrule, schedule.timezone, timezone) }
+    : input;
 }

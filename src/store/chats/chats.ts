@@ -261,7 +261,7 @@ function* shutOut({ address, to, by, newId, at, traceId }: ShuttingOut): Script<
   return { chat, entryId, paused: yield* pauseAll(before.id, by, at) };
 }
 
-/** Whoever is denied is out of every chat, whatever Telegram says of them there. */
+/** A person who is denied is out of every chat, whatever Telegram says of them there. */
 function* leaveAll(chatId: string, person: Actor, at: number): Script<void> {
   const chats = yield* all(
     select(pick(columns.members, 'chatId'))`from (select chat_id from members where user_id = ${person}
@@ -273,7 +273,7 @@ function* leaveAll(chatId: string, person: Actor, at: number): Script<void> {
 
 const activeFields = { id: columnsOf('tasks', 't').id, lostBy: columnsOf('grants', 'g').revokedBy };
 
-/** Nobody can change them any more, so they must not go on by themselves. Those of a person who is out wait for them. */
+/** Tasks that people can change no more must not go on by themselves. Those of a person who is out wait for them. */
 function* pauseAll(chatId: string, by: Actor, at: number): Script<number> {
   const active = yield* all(
     select(activeFields)`from tasks t join grants g on g.id = t.grant_id

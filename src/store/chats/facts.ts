@@ -29,7 +29,7 @@ const t = columnsOf('tasks', 't');
 const o = columnsOf('occurrences', 'o');
 const named = pick(t, 'number', 'title');
 const failedFields = { ...named, count, error: like(t.lastError, raw('max(t.last_error)')) };
-/** Nobody has said Done: after all reminders, or until the next run took its place. Whoever has put it off has answered it. */
+/** Results without a Done: after all reminders, or until the next run took their place. A snooze is an answer as well. */
 const isNotDone = raw(`(a.status = 'given_up' or (a.status = 'superseded' and not exists (
   select 1 from occurrences n where n.task_id = a.task_id and n.source = 'snooze' and n.created_at = a.updated_at)))`);
 const succeededFields = {

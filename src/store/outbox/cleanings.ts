@@ -22,7 +22,7 @@ function finished(chatId: string): Sql {
   return sql`t.chat_id = ${chatId} and t.state in ('completed', 'deleted') and t.topic_state = 'ready' and t.topic_shared = 0`;
 }
 
-/** That of a deleted task was closed with it; of the others the last deed on the topic tells. */
+/** The topic of a deleted task was closed with it; of the others the last deed on the topic tells. */
 const isOpen = raw(`(t.state = 'completed' and coalesce((select d.kind from deliveries d where d.task_id = t.id
   and d.kind in ('close', 'open') and d.status <> 'failed' order by d.id desc limit 1), 'open') = 'open')`);
 

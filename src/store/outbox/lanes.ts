@@ -1,3 +1,4 @@
+import type { StandsFor } from '../../app/ports/chats.ts';
 import { threadLane } from '../../domain/run.ts';
 import { raw, sql, type Sql } from '../engine/sql.ts';
 
@@ -26,9 +27,9 @@ export function tidyLane(chatId: string): string {
   return `tidy:${chatId}`;
 }
 
-/** The message in which a task was made is drawn anew by itself, and so is a word that is over. */
-export function madeLane(taskId: string): string {
-  return `made:${taskId}`;
+/** The messages in which a task was made or started are drawn anew by themselves, and so is a word that is over. */
+export function saidLane({ as, taskId }: StandsFor): string {
+  return `${as}:${taskId}`;
 }
 
 export function standingLane(deliveryId: string): string {

@@ -5,11 +5,10 @@ import { isDeliverable } from '../../domain/thread.ts';
 import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
-import { idAt } from '../engine/queries.ts';
 import { allOf, raw, sql } from '../engine/sql.ts';
-import { insert, one, returning, run, select, update } from '../engine/statements.ts';
+import { insert, one, run, select, update } from '../engine/statements.ts';
 import { taskLane, tidyLane, wordLane } from './lanes.ts';
-import { forgetAnswered, standAsWord, standWhereMade } from './standing.ts';
+import { forgetAnswered, standAsWord, standWhereSaid } from './standing.ts';
 
 /** A message that is put into the outbox by itself. What a run brings goes in with its end, many at once. */
 interface NewPart {
@@ -108,14 +107,13 @@ export function* addMessages(messages: readonly NewMessage[], at: number): Scrip
 }
 
 function* insertMessage(message: NewMessage, chatId: string, at: number): Script<void> {
-  const { shown: content, silent: isSilent = false, isTidying = false, awaitsTopicOf, cardOf, ...part } = message;
+  const { shown: content, silent: isSilent = false, isTidying = false, stands, ...part } = message;
   const aside = isTidying ? { lane: tidyLane(chatId), rank: outboxRanks.card } : {};
   const made: NewPart = { ...part, ...aside, chatId, content, isSilent };
   if (message.kind === 'answer' && message.edits !== null) yield* dropWaitingEdits(made, message.edits);
   yield* insertPart(made, at);
   if (message.edits !== null) yield* forgetAnswered(message.thread.address, message.edits);
-  if (awaitsTopicOf !== undefined) yield* keepStarted(awaitsTopicOf, part.id, at);
-  if (cardOf !== undefined) yield* standWhereMade({ taskId: cardOf, chatId, deliveryId: message.id }, at);
+  if (stands !== undefined) yield* standWhereSaid(stands, { chatId, deliveryId: message.id }, at);
 }
 
 /** Quick taps bring a message through states that nobody has seen yet: of those that wait, only the last one goes out. */
@@ -166,34 +164,4 @@ function* isTold(chatId: string, word: Word['word'], reason: string, taskId?: st
 export function* isNews(chatId: string, word: Word, at: number): Script<boolean> {
   const row = { chatId, reason: '', taskId: '', about: '', ...word, at };
   return yield* insert('told', row, raw('on conflict (chat_id, word, reason, task_id, about) do nothing'));
-}
-
-/** The answer that said last that a task was started before its topic was there. */
-const startedScope = 'started';
-
-/** Topics are made within a moment; what waits longer is looked for by nobody any more. */
-const startedKeptMs = 24 * 60 * 60_000;
-
-function* keepStarted(taskId: string, deliveryId: string, at: number): Script<void> {
-  yield* insert(
-    'kv',
-    { scope: startedScope, key: taskId, value: deliveryId, expiresAt: at + startedKeptMs, updatedAt: at },
-    raw('on conflict (scope, key) do update set value = excluded.value, expires_at = excluded.expires_at'),
-  );
-}
-
-const startedFields = pick(columns.deliveries, 'id', 'chatId', 'messageId', 'toTopic');
-
-/** The answer is drawn anew with the way to the topic, which is there now. */
-export function* linkStarted(taskId: string, at: number): Script<void> {
-  const kept = yield* one(
-    returning(pick(columns.kv, 'value'), sql`delete from kv where scope = ${startedScope} and key = ${taskId}`),
-  );
-  const answer = yield* one(
-    select(startedFields)`from deliveries where id = ${kept?.value ?? ''} and status = 'delivered'`,
-  );
-  if (answer === undefined || answer.messageId === null) return;
-  const { chatId, messageId: edits, toTopic: topic } = answer;
-  const part = { id: idAt(at, `started:${answer.id}`), taskId, chatId, thread: { topic }, edits };
-  yield* insertPart({ ...part, kind: 'answer', content: { view: 'started' }, expiresAt: at + startedKeptMs }, at);
 }

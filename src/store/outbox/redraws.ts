@@ -121,6 +121,7 @@ function* insertDrawing(next: Answer<typeof nextFields>, now: number): Script<vo
 }
 
 function viewOf({ kind, content }: Pick<Answer<typeof nextFields>, 'kind' | 'content'>): View {
+  if (kind === 'started') return { view: kind };
   const shown = kind === 'card' ? null : shownOf(content);
   return shown !== null && isView(shown) ? shown : { view: 'card' };
 }

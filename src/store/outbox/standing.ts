@@ -1,9 +1,10 @@
+import type { StandsFor } from '../../app/ports/chats.ts';
 import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { allOf, int, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { insert, run, update } from '../engine/statements.ts';
-import { cardLane, madeLane, standingLane } from './lanes.ts';
+import { cardLane, saidLane, standingLane } from './lanes.ts';
 
 /**
  * Messages of ours that tell how something stands: the pinned card of a task, the one where it was made, and words about what
@@ -34,9 +35,13 @@ export function standAsCard(of: OfTask, at: number): Script<void> {
   return stand({ ...of, id: cardLane(of.taskId), kind: 'card' }, at);
 }
 
-/** The message in which the task was made. */
-export function standWhereMade(of: OfTask, at: number): Script<void> {
-  return stand({ ...of, id: madeLane(of.taskId), kind: 'card' }, at);
+export function standWhereSaid(
+  is: StandsFor,
+  where: Pick<Standing, 'chatId' | 'deliveryId'>,
+  at: number,
+): Script<void> {
+  const kind = is.as === 'made' ? 'card' : is.as;
+  return stand({ ...where, id: saidLane(is), kind, taskId: is.taskId }, at);
 }
 
 /** Words that are over one day. Every other word tells of what was, and stays true. */
@@ -91,6 +96,11 @@ export function* redrawSoon(taskIds: readonly string[], now: number, underWay: r
   if (taskIds.length === 0) return;
   const others = underWay.length === 0 ? undefined : sql`id not in ${list(underWay.map(cardLane))}`;
   yield* owe(allOf(sql`task_id in ${list(taskIds)}`, others), now, againMs);
+}
+
+/** The topic is there, and so is the way to it. */
+export function* redrawStarted(taskId: string, now: number): Script<void> {
+  yield* owe(sql`id = ${saidLane({ as: 'started', taskId })}`, now, againMs);
 }
 
 /** Trouble of a chat is over, and so may be the words about it. */

@@ -16,7 +16,8 @@ import { forUpdateOf, raw, sql, type Sql } from '../engine/sql.ts';
 import { one, select, update } from '../engine/statements.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { addCard, nameTopic } from './cards.ts';
-import { insertPart, isNews, linkStarted } from './new-parts.ts';
+import { insertPart, isNews } from './new-parts.ts';
+import { redrawStarted } from './standing.ts';
 
 /** The creation is committed before the call leaves, so that two deliveries, or two processes, never make two topics. */
 export function* beginTopic(
@@ -158,7 +159,7 @@ function* furnish(task: Answer<typeof ownerFields>, end: Ready): Script<void> {
   const { chatId, provider, title, topicName } = task;
   const { taskId, cardId, at } = end;
   if (provider === 'telegram') yield* addCard({ id: cardId, taskId, chatId, at, expiresAt: null });
-  yield* linkStarted(taskId, at);
+  yield* redrawStarted(taskId, at);
   // The title may have changed while the topic was made.
   if (provider === 'telegram' && topicName !== null && topicName !== title)
     yield* nameTopic({ id: idAt(at, `named:${cardId}`), taskId, chatId, at, title });

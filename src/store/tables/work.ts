@@ -271,7 +271,7 @@ export function standingTable(d: Dialect) {
     'standing',
     {
       id: text('id').primaryKey(),
-      /** `card`, or the view of a word. */
+      /** `card`, `started`, or the view of a word. */
       kind: text('kind').notNull(),
       taskId: text('task_id').notNull(),
       chatId: text('chat_id').notNull(),

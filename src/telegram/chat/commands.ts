@@ -7,6 +7,7 @@ import { impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { goOn } from './new-task/answering.ts';
 import { newTask, quickly } from './new-task/beginning.ts';
+import { timeMended } from './new-task/mending.ts';
 import { pressedInWords } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand } from './place/buttons.ts';
@@ -73,6 +74,8 @@ export const plainText: Handler = async (ctx) => {
   const draft = await draftHere(ctx);
   const pressed = draft === null ? null : await pressedInWords(ctx, draft);
   if (pressed !== null) return pressed;
+  const retimed = draft === null ? null : await timeMended(ctx, draft);
+  if (retimed !== null) return retimed;
   if (isDoneAlone(ctx, draft)) return doneCommand({ ...ctx, args: '' });
   if (draft === null || draft.step.step === 'preview') {
     return orNoTask(ctx, (await replied(ctx)) ?? (await doneHere(ctx)) ?? (await quickly(ctx)));
@@ -92,7 +95,7 @@ function isDoneAlone({ place, repliedTo, args }: ChatContext, draft: OpenDraft |
   );
 }
 
-/** Nobody who answers a message of ours is left without a word. */
+/** A reply to a message of ours is always answered. */
 async function orNoTask(ctx: ChatContext, told: Answer): Promise<Answer> {
   if (told !== silence || ctx.repliedTo?.isOurs !== true) return told;
   const answered = await draftAnswered(ctx);

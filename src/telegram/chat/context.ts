@@ -2,7 +2,7 @@ import type { Context } from 'grammy';
 import type { Alarms } from '../../app/housekeeping/alarms.ts';
 import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
-import type { Chat, ChatStore, Draft, DraftChange } from '../../app/ports/chats.ts';
+import type { Chat, ChatStore, Draft, DraftChange, StandsFor } from '../../app/ports/chats.ts';
 import type { World } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
@@ -15,8 +15,8 @@ import type { Acks, Approvals } from '../../app/use-cases/acks.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
+import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
-import type { AdviceWords } from '../../domain/schedule/words/english-advice.ts';
 import type { Drawn, Media } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 
@@ -76,7 +76,7 @@ export interface ChatContext extends ChatDeps {
   readonly mends?: Draft;
   /** The words call the bot by its name, so that it is meant for us wherever it is said. */
   readonly isAddressed?: boolean;
-  /** Somebody else wrote the words, and this person handed them on: they can be scheduled, but order nothing. */
+  /** The words are those of somebody else, which this person handed on: they can be scheduled, but order nothing. */
   readonly isOfAnother?: boolean;
   /** The data of the button, already checked; null when it is of no form that is known. */
   readonly press: Press | null;
@@ -119,16 +119,14 @@ export type Reply =
       readonly inBase?: true;
       /** Of the row in which it is kept, for whoever wants to find it again. */
       readonly id?: string;
-      /** The task to whose topic it leads, as soon as that is there. */
-      readonly awaitsTopicOf?: string;
+      readonly stands?: StandsFor;
     }
   /** One of our messages is changed. */
   | {
       readonly is: 'edit';
       readonly messageId: number;
       readonly shown: Drawn;
-      /** The task that was made in it, and whose card it goes on showing. */
-      readonly cardOf?: string;
+      readonly stands?: StandsFor;
     }
   /** One of our messages goes. */
   | { readonly is: 'remove'; readonly messageId: number }

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { englishDigest } from '../../app/words/digest.ts';
+import { englishWhy } from '../../app/words/why.ts';
 import type { ChatSettings } from '../../domain/chat-settings.ts';
-import { englishAdvice } from '../../domain/schedule/words/english-advice.ts';
+import { englishAdvice } from '../../domain/schedule/advice.ts';
 import { english as englishSchedules } from '../../domain/schedule/words/english.ts';
 import type { Translated } from '../../domain/schedule/words/forms.ts';
 import * as edit from './edit/english.ts';
@@ -54,6 +55,7 @@ const englishTexts = {
   schedule: englishSchedules,
   advice: englishAdvice,
   news: englishDigest,
+  why: englishWhy,
 } as const;
 
 /** Every word that the bot says in chats; a text that is missing in a language does not compile. */

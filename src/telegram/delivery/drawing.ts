@@ -35,7 +35,8 @@ export async function drawnOf(deps: DrawingDeps, part: Outgoing): Promise<Drawn 
   if (shown.view === 'result') return withDone(deps, part, shown);
   if (shown.view === 'started') {
     const task = part.taskId === null ? null : await store.readTask(part.taskId);
-    return task === null ? null : startedDrawn(task);
+    const drawn = task === null ? null : startedDrawn(task);
+    return drawn && { ...drawn, print: printOf(drawn) };
   }
   const chat = await store.findChat(route.address);
   if (shown.view === 'cleaned') return cleanedDrawn(shown.deed, await store.cleanedTopics(shown.cleaning));
@@ -91,6 +92,7 @@ function beforeOver(view: View, asked: AskedFacts): AskedFacts {
   const { ack } = asked;
   return {
     ...asked,
+    isOver: true,
     ack: ack === null ? null : { ...ack, status: 'given_up' },
     question: view.view === 'missed' ? view : asked.question,
   };

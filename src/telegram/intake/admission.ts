@@ -68,7 +68,7 @@ async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | 
     turnAway(deps, coming);
     return null;
   }
-  // Somebody who is shut out later is told so, whenever they were refused before.
+  // A person who is shut out later is told so, whenever they were refused before.
   if (coming.origin.from !== null) deps.refusals.forget(coming.origin.from.id);
   return keptWhole(deps, word === null ? update : startAlone(update, word === setupArg ? setupArg : null));
 }

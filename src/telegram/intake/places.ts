@@ -82,7 +82,7 @@ export async function personIn(deps: TelegramInDeps, chat: Chat, from: FromUser)
   if (user.role === 'owner') return { ...person, isOwner: true, isAdmin: true };
   // In a private chat it is the chat of the one who speaks.
   if (chat.kind === 'private') return { ...person, isOwner: false, isAdmin: true };
-  // Whoever was denied is out of the groups as well, where Telegram says otherwise.
+  // A person who was denied is out of the groups as well, where Telegram says otherwise.
   if ((await deps.store.findChat(String(from.id)))?.state === 'refused') return 'out';
   const status = await statusIn(deps, chat, user);
   if (status === 'out' || status === 'unknown') return status;

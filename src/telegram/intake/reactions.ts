@@ -26,8 +26,6 @@ const followedMax = 200;
 
 const ends: Readonly<Record<string, Reaction>> = { succeeded: '👍', failed: '💔', cancelled: '💔' };
 
-export type Reactions = ReturnType<typeof createReactions>;
-
 /**
  * Reactions to the words of people, each made once, whatever becomes of it: a chat may allow none, and the message may be
  * gone. They have a budget of their own, so that no result ever waits for one.

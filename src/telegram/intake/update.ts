@@ -69,15 +69,15 @@ function replied(writing: Writing, reply: Reply): NewMessage {
   switch (reply.is) {
     case 'message': {
       const begun = messageOf({ ...writing, thread: reply.inBase === true ? base(thread) : thread }, reply.shown);
-      const { id = begun.id, awaitsTopicOf } = reply;
-      const made = { ...begun, id, ...(awaitsTopicOf === undefined ? {} : { awaitsTopicOf }) };
+      const { id = begun.id, stands } = reply;
+      const made = { ...begun, id, ...(stands === undefined ? {} : { stands }) };
       const isAlone = asker !== undefined && (reply.isForAsker === true || asker.ephemeralId !== undefined);
       return isAlone ? { ...made, onlyFor: withoutMessage(asker) } : made;
     }
     case 'edit': {
-      const { cardOf } = reply;
+      const { stands } = reply;
       if (reply.messageId > 0)
-        return { ...messageOf(writing, reply.shown, reply.messageId), ...(cardOf === undefined ? {} : { cardOf }) };
+        return { ...messageOf(writing, reply.shown, reply.messageId), ...(stands === undefined ? {} : { stands }) };
       // A message that one person alone sees has no number of its own, and is named by another one. Where that is not
       // known, as in what somebody has replied to, the same is said anew.
       const made = messageOf(writing, reply.shown);

@@ -3,6 +3,7 @@ import type { SlotDelivery, SlotRow, SlotRun, TruthRows } from '../../../src/app
 import { answerSlot } from '../../../src/app/why/slot-answers.ts';
 import { timelineOf } from '../../../src/app/why/timeline.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../../src/domain/occurrence.ts';
+import { english } from '../../../src/telegram/chat/texts.ts';
 import { second } from '../../support/fakes.ts';
 import { actor, day, hour, minute, start, withTask } from '../../support/pipeline.ts';
 import { expectWords, told } from './asking.ts';
@@ -208,7 +209,10 @@ async function anAnswerer(): Promise<(facts: Partial<SlotRow>, policies?: object
   return (facts, policies = {}) => {
     const { versions, ...template } = rows as TruthRows;
     const inForce = versions.map((one) => ({ ...one, definition: { ...one.definition, policies } }));
-    const timeline = timelineOf({ ...template, versions: inForce }, start + 3 * hour, 90 * day);
+    const timeline = timelineOf(
+      { ...template, versions: inForce },
+      { now: start + 3 * hour, retentionMs: 90 * day, locale: english },
+    );
     const line = told(answerSlot(timeline, { ...aSlot, ...facts }));
     expect(line).not.toMatch(/undefined|null|NaN|\[object|, ,|;;|: :/);
     return line;

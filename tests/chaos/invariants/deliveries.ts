@@ -97,11 +97,13 @@ function placesAreRight({ world, tasks, parts, rows }: Scene): Breach[] {
   const isTakenBack = ({ topic, gone }: Message) => topic === null && gone === 'removed';
   // A card is simply sent again when a process has died over it, so nobody knows of one that strayed just then.
   const isLostCard = ({ topic, isCard }: Message) => topic === null && isCard && world.journal.dealt.kills > 0;
-  // What a dead process had sent may stray after its part was found elsewhere, when no look could tell of it any more.
+  // What a dead process had sent may stray after its part was found elsewhere, or had no place left to go to, when no look
+  // could tell of it any more.
   const isUnheard = ({ topic, messageId, deliveryId }: Message) => {
     const part = parts.get(deliveryId);
-    const isKnown = part?.status === 'delivered' && part.message_id !== messageId;
-    return topic === null && isKnown && world.journal.dealt.kills > 0 && hasDoubt(part);
+    if (part === undefined || topic !== null || world.journal.dealt.kills === 0) return false;
+    const isKnown = part.status === 'delivered' && part.message_id !== messageId;
+    return (isKnown && hasDoubt(part)) || part.cause === 'topic_gone';
   };
   const { messages, topics, calls } = world.chat;
   const topicOf = new Map(topics.map((topic) => [topic.id, topic]));

@@ -61,12 +61,12 @@ export function escalationTests(open: OpenWorld): void {
     expect(line?.content).not.toContain('told');
   });
 
-  test('a snooze that is taken back lets the newest one ask again, and no other', async () => {
+  test('a snooze that is taken back lets its own result ask again, unless it is done, and so does a Done that is taken back', async () => {
     const world = await open();
     const { task, occurrenceId } = await asked(world);
     const at = nine + 2 * minute;
     const until = nine + hour;
-    const occurrence = world.make.occurrence({ slotAt: until, source: 'snooze' });
+    const occurrence = world.make.occurrence({ slotAt: until, source: 'snooze', replayOf: occurrenceId });
     await change(world, task, { manual: { occurrence, run: null } }, { at });
     expect(await rowsOf(world)).toMatchObject([{ status: 'superseded', nag_at: null }]);
     await change(world, task, { endSnooze: { slotAt: until, reason: 'undone' } }, { at: at + minute });
@@ -74,5 +74,8 @@ export function escalationTests(open: OpenWorld): void {
     await world.store.noteDone({ taskId: task.id, occurrenceId, actor: someone, at: at + 2 * minute });
     await change(world, task, { endSnooze: { slotAt: until, reason: 'undone' } }, { at: at + 3 * minute });
     expect(await rowsOf(world)).toMatchObject([{ status: 'done' }]);
+    const back = { taskId: task.id, occurrenceId, actor: someone, at: at + 4 * minute } as const;
+    expect(await world.store.takeBackDone(back)).toBe(true);
+    expect(await rowsOf(world)).toMatchObject([{ status: 'open', nag_at: back.at + ack.nagEveryMs }]);
   });
 }

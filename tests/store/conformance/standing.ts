@@ -114,7 +114,7 @@ export function standingTests(open: OpenWorld): void {
   test('the message in which a task was made stands until it is gone', async () => {
     const world = await open();
     const task = await aCardedTask(world);
-    await world.store.addMessages([aMessage(world, { edits: 40, cardOf: task.id })], nine);
+    await world.store.addMessages([aMessage(world, { edits: 40, stands: { as: 'made', taskId: task.id } })], nine);
     const made = await nextPart(world, { now: nine });
     await world.store.endParts([delivered(made, 40)], nine);
     await world.query(`update deliveries set sent_at = ?i`, nine - hour);

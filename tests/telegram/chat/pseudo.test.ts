@@ -11,11 +11,8 @@ const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'Asia/Kolkata', 'As
 const typed =
   'Team message digest echo minutes min hour hours fridays title remove text Water the plants name monday thursday something nag private quiet members admins output not closed line col';
 
-/**
- * Rooms below the chat whose sentences are English in every language so far: the reader of plain words, the descriptions of
- * schedules, warnings beside a task, the answers of /why. One goes from here when it takes its words from the locale.
- */
-const english = ['src/domain/when', 'src/app/why'];
+/** Rooms below the chat whose sentences are English in every language so far. One goes from here when it takes its words from the locale. */
+const english = ['src/domain/when'];
 
 const said = readTree(...english).flatMap(({ text }) => text.match(/(['"`])(?:(?!\1).)+\1/g) ?? []);
 const known = new Set([...zones, typed, ...said].flatMap((words) => words.match(/[a-z]+/gi) ?? []).map(lower));

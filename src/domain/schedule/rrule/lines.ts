@@ -222,3 +222,12 @@ export function writeRruleLines(
     ...datesLine('RDATE', lines.added, timezone),
   ].join('\n');
 }
+
+/** A stored rule at the same times on the wall of another zone; instants in it, such as its end, move along. */
+export function ruleInZone(rule: string, from: string, to: string): string {
+  const moved = (text: string) => {
+    const wall = toWall(from, instantOfDate(readDate(text, 'A date', null), from));
+    return `${icalText(toWall('UTC', resolveShifted(to, wall)))}Z`;
+  };
+  return rule.replaceAll(`TZID=${from}`, `TZID=${to}`).replaceAll(/\d{8}T\d{6}Z/g, moved);
+}

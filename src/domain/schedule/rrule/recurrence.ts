@@ -89,7 +89,7 @@ export function readRecurrence(text: string, timezone: string, now: number): Rec
   const lines = readRruleLines(text, timezone);
   if (lines.start !== null) return recurrenceOf(lines, timezone, wallOfDate(lines.start, timezone));
   const wall = wallOfDate({ form: 'instant', value: now }, timezone);
-  // Nobody means the second in which the rule happens to be written.
+  // The second in which a rule happens to be written is not meant.
   const isWhole = lines.rules.every(({ parts }) => parts.seconds.length === 0 && parts.frequency !== 'SECONDLY');
   return recurrenceOf(lines, timezone, isWhole ? Math.floor(wall / MINUTE_MS) * MINUTE_MS : wall);
 }

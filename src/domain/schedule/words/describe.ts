@@ -13,7 +13,7 @@ export interface Telling {
   readonly words?: ScheduleWords | undefined;
   /** How people have days written; without it they are written as programs read them, always in the same words. */
   readonly day?: DayWords | undefined;
-  /** What is over by then is not told to people. */
+  /** Ends and starts that are over by then are not told to people. */
   readonly now?: number | undefined;
 }
 
@@ -63,7 +63,7 @@ function factsOf(schedule: Schedule, now: number | undefined): ScheduleFacts {
   }
 }
 
-/** What a schedule leaves out, one by one; without what is over. */
+/** The exceptions of a schedule, one by one, without those that are over. */
 export function exceptionsOf(schedule: Schedule, now?: number): readonly Exception[] {
   if (schedule.kind !== 'rrule') return [];
   const recurrence = recurrenceOf(schedule);

@@ -1,6 +1,6 @@
 import type { OrdinalDay } from '../rrule/parts.ts';
 
-/** What a description says, before a language has words for it. Times are seconds of the day, days numbers since 1970. */
+/** The content of a description, before a language has words for it. Times are seconds of the day, days numbers since 1970. */
 
 export type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year';
 

@@ -164,7 +164,7 @@ function spanOf(rule: Rule, time: TimeFacts, nowWall: number | null): Span {
   const { parts, periods, steps, startWall, until, timezone } = rule;
   const counts = periods === null ? time.is === 'counted' : parts.interval > 1;
   const start = { day: dayOfWall(startWall), time: periods === null ? secondOfDayOf(startWall) : null };
-  // What has begun needs no start any more: what is next tells the rest.
+  // A rhythm that has begun needs no start any more: its next run tells the rest.
   const isTold = nowWall === null || (counts ? startWall > nowWall : delays(rule, nowWall));
   return {
     start: isTold ? start : null,

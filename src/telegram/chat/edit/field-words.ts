@@ -2,7 +2,7 @@ import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { nagLimitMax } from '../../../domain/limits.ts';
 import { type Form, type Policies, type PolicyName, policyTable } from '../../../domain/policy.ts';
 import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
-import { inputOf } from '../../../domain/schedule/schedule.ts';
+import { inZone } from '../../../domain/schedule/schedule.ts';
 import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
 import { zoneNamed } from '../../../domain/schedule/time/places.ts';
@@ -154,7 +154,7 @@ function called({ names, example }: Field): { readonly field: string; readonly e
 
 function readZone(value: string, { task }: FieldReading): TaskPatch | null {
   const timezone = zoneNamed(value);
-  return timezone === null ? null : { schedule: { ...inputOf(task.schedule), timezone } };
+  return timezone === null ? null : { schedule: inZone(task.schedule, timezone) };
 }
 
 /** A policy by its form in the table. The words for the default are fewer where one of them could be a value. */

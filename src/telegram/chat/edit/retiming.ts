@@ -13,6 +13,7 @@ import type { Answer, ChatContext } from '../context.ts';
 import { answer, sentenceOf, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { dateIn, moment, scheduleText, settingOf, weekdayIn } from '../kit/clock.ts';
+import { clocksIn } from '../kit/days.ts';
 import { type Offer, putDraft, readingFor } from '../kit/drafts.ts';
 import { button, dataOf, inRows, type Rows, shortId } from '../kit/press.ts';
 import { bold, type Rich } from '../kit/rich.ts';
@@ -167,16 +168,6 @@ export function onWeekday(ctx: ChatContext, task: Task, weekday: number): TaskPa
 
 function keepButton(task: Task) {
   return button(texts.retime.button.keep, dataOf('kept', shortId(task.id)));
-}
-
-/** Words that are nothing but times of the day, read as those of every day; null for everything else. */
-function clocksIn(words: string, reading: Reading): Asked | null {
-  const alone = words.replace(/^(?:at|@)\s*/i, '');
-  const read = timeOr(() => readTime(`every day at ${alone}`, reading));
-  if (read?.text !== '') return null;
-  const { schedule } = read;
-  const isDaily = schedule.kind === 'cron' && /^\S+ \S+ \* \* \*$/.test(schedule.cron);
-  return isDaily && schedule.timezone === reading.timezone ? read : null;
 }
 
 function byHour(reading: Reading, now: number, task: Task, words: string): Retimed | null {

@@ -4,7 +4,7 @@ import type { AckStore } from '../../../app/ports/questions.ts';
 import type { RunView } from '../../../app/ports/runs.ts';
 import type { TaskStore } from '../../../app/ports/tasks.ts';
 import type { TruthStore } from '../../../app/ports/why.ts';
-import { leftOutAhead, upcoming } from '../../../app/tasks/upcoming.ts';
+import { skippedAhead, upcoming } from '../../../app/tasks/upcoming.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { isPerson } from '../../../domain/access.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
@@ -39,7 +39,7 @@ export interface CardFacts {
   /** When it comes once more beside its schedule. */
   readonly snoozes?: readonly OpenSnooze[];
   /** Runs ahead that somebody has skipped. */
-  readonly leftOut?: readonly number[];
+  readonly skipped?: readonly number[];
   /** How the chat wants dates written. */
   readonly dates?: DateStyle | undefined;
   /** Without the time of which it is: what two drawings have in common where nothing has changed. */
@@ -77,7 +77,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
   const top = [heading, ...(isOver ? [words.completed, lastLine] : [...standing(task, facts), next])];
   return lines(
     ...(isShort ? [words.oneLine(top.filter((part) => part !== null))] : top),
-    leftOutText(task, facts),
+    skippedText(task, facts),
     snoozeText(task, facts),
     ...(isOver ? errors : last),
     staleText(task, facts),
@@ -136,13 +136,13 @@ function nextText(task: Task, { next, now, dates, isUnfolded }: CardFacts): stri
   return state === 'active' ? texts.task.noNext : null;
 }
 
-const leftOutMax = 3;
+const skippedMax = 3;
 
-function leftOutText(task: Task, { leftOut = [], now, dates }: CardFacts): string | null {
-  const ahead = leftOut.filter((slot) => slot > now);
+function skippedText(task: Task, { skipped = [], now, dates }: CardFacts): string | null {
+  const ahead = skipped.filter((slot) => slot > now);
   if (ahead.length === 0 || isEnded(task)) return null;
-  const told = moments(ahead.slice(0, leftOutMax), settingOf(task, now, dates));
-  return texts.task.leftOut(told, ahead.length - Math.min(ahead.length, leftOutMax));
+  const told = moments(ahead.slice(0, skippedMax), settingOf(task, now, dates));
+  return texts.task.skipped(told, ahead.length - Math.min(ahead.length, skippedMax));
 }
 
 function isEnded({ state }: Task): boolean {
@@ -296,7 +296,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
   return {
     now,
     snoozes: (await store.snoozesOf([task.id])).get(task.id) ?? [],
-    leftOut: isOver ? [] : await leftOutAhead((query) => store.listTaskRuns(query), task.id, now),
+    skipped: isOver ? [] : await skippedAhead((query) => store.listTaskRuns(query), task.id, now),
     next: planned === null ? [] : upcoming(planned, nextShown),
     ownerName: await nameOf({ store }, task.ownerId),
     pauserName: task.paused === null ? null : await nameOf({ store }, task.paused.by),

@@ -1,6 +1,6 @@
 import { clockText, DAY_MS, dayOfWall, HOUR_MS, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
-import { readTime, timeOr } from '../../../domain/when/asked.ts';
+import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
 import { hourOfPart, type Setting as Reading } from '../../../domain/when/setting.ts';
 import { texts } from '../texts.ts';
 import { clockIn, dayMoment, type Setting } from './clock.ts';
@@ -105,4 +105,14 @@ function readOne(when: string, reading: Reading): { readonly at: number; readonl
   const read = timeOr(() => readTime(when, reading));
   if (read?.schedule.kind !== 'once' || read.text !== '') return null;
   return { at: read.schedule.onceAt, isDayAlone: read.assumed.some(({ what }) => what === 'day') };
+}
+
+/** Words that are nothing but times of the day, read as those of every day; null for everything else. */
+export function clocksIn(words: string, reading: Reading): Asked | null {
+  const alone = words.replace(/^(?:at|@)\s*/i, '');
+  const read = timeOr(() => readTime(`every day at ${alone}`, reading));
+  if (read?.text !== '') return null;
+  const { schedule } = read;
+  const isDaily = schedule.kind === 'cron' && /^\S+ \S+ \* \* \*$/.test(schedule.cron);
+  return isDaily && schedule.timezone === reading.timezone ? read : null;
 }

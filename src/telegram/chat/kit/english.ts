@@ -74,6 +74,8 @@ export const chatTexts = {
     ),
   zoneSet: (zone: string, clock: string): Rich =>
     say`Times in this chat are in ${bold(zone)} now. It is ${clock} there.`,
+  zoneLeft: (count: number, zone: string): string =>
+    plural(count, { one: `{n} task is still in ${zone}.`, other: `{n} tasks are still in ${zone}.` }),
   zoneKept: 'Tasks that exist keep their zone.',
   zoneMove: (count: number): string => plural(count, { one: 'Move {n} task', other: 'Move {n} tasks' }),
   zoneKeep: 'Keep theirs',
@@ -142,10 +144,9 @@ export const deedTexts = {
     ),
   notPausable: (name: Rich): Rich => say`${name} is finished, so there is nothing to pause.`,
   goesOn: (name: Rich): Rich => say`Resumed ${name}.`,
-  leftOut: (name: Rich, at: string, zone: string): Rich => say`Skipped: ${name} on ${at} (${zone}).`,
-  leftOutNext: (words: Rich, next: string): Rich => lines(words, next),
+  skipped: (name: Rich, at: string, zone: string): Rich => say`Skipped: ${name} on ${at} (${zone}).`,
   andMore: (first: string, count: number, last: string): string => `${first} and ${count} more, the last ${last}`,
-  leftOutWord: (at: string): string => `Skipped: ${at}`,
+  skippedWord: (at: string): string => `Skipped: ${at}`,
   skippedBefore: 'That run was skipped already',
   skipHow: (max: number, number: number): Rich =>
     lines(

@@ -82,7 +82,7 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
   const shown = replayed ? await cardOf(task, ctx) : newCard(task, ctx);
   const { messageId } = ctx;
   return {
-    replies: [{ is: 'edit', messageId, shown: await withNote(shown, ctx), cardOf: task.id }],
+    replies: [{ is: 'edit', messageId, shown: await withNote(shown, ctx), stands: { as: 'made', taskId: task.id } }],
     ...toastOf(texts.making.created(task.number)),
     draft: putMade(ctx, row.id, step, task),
   };

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
 import type { AppError } from '../../../domain/errors.ts';
-import type { Refusal } from '../../../domain/schedule/schedule.ts';
+import { inZone, parseSchedule, type Refusal, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
 import { addressed, readTime, timeOr } from '../../../domain/when/asked.ts';
-import type { ChatContext, Place, Reply } from '../context.ts';
+import type { ChatContext, Place } from '../context.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
 import { clockIn, moments, wordsOf, type Setting } from '../kit/clock.ts';
@@ -181,28 +181,39 @@ export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void 
 interface Again {
   readonly proposing: Proposing;
   readonly draft: DraftChange;
-  /** The message that shows it on the clocks from before goes. */
-  readonly gone: readonly Reply[];
+  /** The message that shows it on the clocks from before; null while it is not known. */
+  readonly shownIn: number | null;
 }
 
-/** The chat has other clocks now: the preview that this person has open is read again on them. Null when there is none. */
-export async function readAgain(ctx: ChatContext): Promise<Again | null> {
+/**
+ * The chat has other clocks now: the preview that this person has open is read again on them. Null when there is none. It
+ * stays in its message, or comes in the one that was pressed or a new one.
+ */
+export async function readAgain(ctx: ChatContext, stays: boolean): Promise<Again | null> {
   const open = await draftHere(ctx);
   if (open?.step.step !== 'preview') return null;
   const before = open.step;
   const { words, at } = before.when;
   const read = timeOr(() => readTime(words, readingOf({ place: ctx.place, date: at })));
-  if (read === null) return null;
   const id = ctx.ids.next();
+  const shownIn = await messageOf(ctx, open);
   const { message: _before, ...others } = before.kept;
-  const kept = { ...others, ...(ctx.isPress ? { message: ctx.messageId } : {}) };
-  const step: StepOf<'preview'> = { ...before, kept, when: { ...before.when, schedule: read.schedule } };
-  const messageId = await messageOf(ctx, open);
+  const message = stays ? shownIn : ctx.isPress ? ctx.messageId : null;
+  const kept = { ...others, ...(message === null ? {} : { message }) };
+  const step: StepOf<'preview'> = {
+    ...before,
+    kept,
+    when: { ...before.when, schedule: read?.schedule ?? moved(before.when.schedule, ctx) },
+  };
   return {
     proposing: { draftId: id, step },
     draft: putDraft(ctx, id, step, open.row.id),
-    gone: messageId === null ? [] : [{ is: 'remove', messageId }],
+    shownIn,
   };
+}
+
+function moved(schedule: Schedule, { place, clock }: ChatContext): Schedule {
+  return parseSchedule(inZone(schedule, place.timezone), clock.now());
 }
 
 /** The kind of chat in which results would find no topic, as far as is known; null where they would. */

@@ -11,7 +11,7 @@ import { arg, button, dataOf, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
 import { calledOf, nameOf } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { keepList, startWords } from './checklist.ts';
+import { listShown, startWords } from './checklist.ts';
 
 /** `/allow`: lets a group in, or a person, takes that back, and lists who is let in. For owners. */
 
@@ -32,7 +32,7 @@ export const allowCommand = onChat('approve', async (ctx) => {
   return kind === 'private' ? answer(...(await listView(ctx))) : allowGroup(ctx);
 });
 
-/** What is done to the one who is chosen among several of a name. */
+/** The deed that the one who is chosen among several of a name is for. */
 interface Choice {
   readonly verb: 'allow' | 'deny';
   readonly label: (title: string) => string;
@@ -87,9 +87,7 @@ async function allowGroup(ctx: ChatContext): Promise<Answer> {
     place: { ...ctx.place, chat, timezone: chat.timezone ?? ctx.place.timezone },
   };
   const { words, rows } = await startWords(approved);
-  const id = ctx.ids.next();
-  await keepList(ctx, ctx.place, { delivery: id });
-  return { replies: [{ is: 'message', shown: drawn(blocks(texts.chat.allowedGroup, words), rows), id }] };
+  return listShown(approved, drawn(blocks(texts.chat.allowedGroup, words), rows));
 }
 
 /** Telling it again changes nothing. */

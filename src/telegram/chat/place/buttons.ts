@@ -1,5 +1,6 @@
 import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
+import type { Drawn } from '../../../domain/shown.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
 import { type Answer, type Buttons, type ChatContext, claimedArg, setupArg, type Place } from '../context.ts';
 import { answer, redrawn, Refused, answerWith, forAsker, silence, toasted, toastOf } from '../kit/answers.ts';
@@ -13,8 +14,8 @@ import { likelyZones, readZone } from '../kit/zones.ts';
 import { proposalDrawn, readAgain } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 import { allowPressed, denyPressed } from './allowing.ts';
-import { keepList, startWords, lastList, zoneCheckRow } from './checklist.ts';
-import { moveBackPressed, movePressed, moveRows } from './moving.ts';
+import { keepList, listShown, startWords, lastList, zoneCheckRow } from './checklist.ts';
+import { moveBackPressed, moveOffered, movePressed } from './moving.ts';
 import { cleanPressed, purgePressed, topicDeletePressed } from './removals.ts';
 
 /** The chat as a whole: its set-up and its zone, by commands and by buttons. */
@@ -29,10 +30,7 @@ export async function startCommand(ctx: ChatContext): Promise<Answer> {
   const { words, rows } = await startWords(ctx);
   const claimed = args === claimedArg && person.isOwner ? texts.chat.claimed : null;
   const shown = drawn(blocks(texts.chat.greeting(person.name), claimed, words), rows);
-  if (!isGroup) return answerWith(shown);
-  const id = ctx.ids.next();
-  await keepList(ctx, place, { delivery: id });
-  return { replies: [{ is: 'message', shown, id }] };
+  return isGroup ? listShown(ctx, shown) : answerWith(shown);
 }
 
 async function wasJustGreeted(ctx: ChatContext): Promise<boolean> {
@@ -59,7 +57,7 @@ export async function zoneCommand(ctx: ChatContext): Promise<Answer> {
   const { chat } = texts;
   switch (word.is) {
     case 'zone':
-      return setZone(ctx, word.zone);
+      return zoneChanged(ctx, word.zone);
     case 'several':
       return answer(chat.zoneSeveral(args.trim()), zoneRows(word.zones));
     case 'clock':
@@ -87,21 +85,36 @@ function zoneRows(zones: readonly string[]): Rows {
   return [all.slice(0, 3), all.slice(3, 6), all.slice(6, 9)];
 }
 
-/** A task that is being made meanwhile is read again on the new clocks. */
-async function zoneChanged(ctx: ChatContext, zone: string) {
+/**
+ * A task that is being made meanwhile is read again on the new clocks. Its preview comes in the place of the word about the
+ * zone; where that offers to move tasks, both stay.
+ */
+async function zoneChanged(ctx: ChatContext, zone: string): Promise<Answer> {
   const now = ctx.clock.now();
   const { place } = ctx;
   await ctx.store.changeChat(place.chat.id, { timezone: zone, ...asked(place) }, now);
   const here = { ...ctx, place: inZone(place, zone) };
-  const rows = await moveRows(here, place.timezone);
-  return { words: zoneSetWords(zone, now), rows, here, again: await readAgain(here) };
+  const words = zoneSetWords(zone, now);
+  const { left, rows } = await moveOffered(here, place.timezone);
+  const told = shownHere(ctx, drawn(lines(words, left), rows));
+  const again = await readAgain(here, left !== null);
+  if (again === null) return told;
+  const { proposing, shownIn, draft } = again;
+  if (left !== null && shownIn !== null) {
+    const shown = await proposalDrawn(here, proposing);
+    return { ...told, replies: [...told.replies, { is: 'edit', messageId: shownIn, shown }], draft };
+  }
+  const shown = await proposalDrawn(here, { ...proposing, before: ctx.isPress ? null : words });
+  const { replies } = shownHere(ctx, shown, proposing.draftId);
+  const gone = shownIn === null ? [] : [{ is: 'remove', messageId: shownIn } as const];
+  return { replies: [...replies, ...gone], draft };
 }
 
-async function setZone(ctx: ChatContext, zone: string): Promise<Answer> {
-  const { words, rows, here, again } = await zoneChanged(ctx, zone);
-  if (again === null) return answer(words, rows);
-  const shown = await proposalDrawn(here, { ...again.proposing, before: words });
-  return { replies: [{ is: 'message', shown, id: again.proposing.draftId }, ...again.gone], draft: again.draft };
+/** In the message that was pressed, or in a new one. */
+function shownHere(ctx: ChatContext, shown: Drawn, id?: string): Answer {
+  return ctx.isPress
+    ? redrawn(ctx, shown)
+    : { replies: [{ is: 'message', shown, ...(id === undefined ? {} : { id }) }] };
 }
 
 function inZone(place: Place, timezone: string): Place {
@@ -112,7 +125,7 @@ function zoneSetWords(zone: string, now: number): Rich {
   return texts.chat.zoneSet(zone, clockIn(zone, now));
 }
 
-/** Somebody has said which zone is right, so nobody is asked about the one that was taken from a person. */
+/** The zone that was taken from a person is asked about no more, once somebody has said which one is right. */
 function asked({ chat: { settings } }: Place) {
   const { zoneOf, ...others } = settings;
   return zoneOf === undefined ? {} : { settings: others };
@@ -141,11 +154,7 @@ const zonesPressed = onChat('manage', async (ctx) => {
 const zonePressed = onChat('manage', async (ctx) => {
   const zone = zoneName(arg(ctx, 0));
   if (zone === null) throw new Refused(texts.chat.oldButton);
-  const { words, rows, here, again } = await zoneChanged(ctx, zone);
-  const toast = texts.chat.zoneYes(zone);
-  if (again === null) return redrawn(ctx, drawn(words, rows), toast);
-  const told = redrawn(ctx, await proposalDrawn(here, again.proposing), toast);
-  return { ...told, replies: [...told.replies, ...again.gone], draft: again.draft };
+  return { ...(await zoneChanged(ctx, zone)), ...toastOf(texts.chat.zoneYes(zone)) };
 });
 
 const setupPressed = onChat('read', async (ctx) => {

@@ -1,6 +1,6 @@
 import type { Chat } from '../../../app/ports/chats.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import type { ChatContext, ChatDeps, Place, SetUp } from '../context.ts';
+import type { Answer, ChatContext, ChatDeps, Place, Reply, SetUp } from '../context.ts';
 import { markFor } from '../kit/card.ts';
 import { clockIn } from '../kit/clock.ts';
 import { button, dataOf, type Rows } from '../kit/press.ts';
@@ -111,6 +111,20 @@ export async function keepList(
 export async function lastList({ store }: Pick<Notes, 'store'>, chat: Pick<Chat, 'id'>): Promise<LastList | null> {
   const note = await store.readNote(noteOf(chat.id));
   return note === null ? null : (JSON.parse(note) as LastList);
+}
+
+/** A new list takes the place of the last one, whose message goes: what it says would not be kept up to date any more. */
+export async function listShown(ctx: ChatContext, shown: Drawn): Promise<Answer> {
+  const last = await lastList(ctx, ctx.place.chat);
+  const before = last === null ? null : 'message' in last ? last.message : await sentAs(ctx, last.delivery);
+  const id = ctx.ids.next();
+  await keepList(ctx, ctx.place, { delivery: id });
+  const gone: readonly Reply[] = before === null ? [] : [{ is: 'remove', messageId: before }];
+  return { replies: [{ is: 'message', shown, id }, ...gone] };
+}
+
+async function sentAs({ store }: ChatContext, delivery: string): Promise<number | null> {
+  return (await store.sentMessage(delivery))?.messageId ?? null;
 }
 
 /** How the bot stands in a private chat, and what there is to switch on. */

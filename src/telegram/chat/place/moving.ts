@@ -8,13 +8,14 @@ import { redrawn, Refused, toasted, triedTo } from '../kit/answers.ts';
 import { settingHere, taskName } from '../kit/card.ts';
 import { clockIn, moment } from '../kit/clock.ts';
 import { onChat, targetOf, threadOf } from '../kit/guards.ts';
-import { arg, button, dataOf, type Rows } from '../kit/press.ts';
+import { arg, button, dataOf } from '../kit/press.ts';
 import { blocks, drawn, lines } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 
 /** Tasks follow their chat into another zone, if somebody says so: at the same time on the wall there. */
 
-async function tasksIn(ctx: ChatContext, zone: string): Promise<readonly Task[]> {
+/** Tasks that live in another zone than their chat. */
+async function tasksElsewhere(ctx: ChatContext): Promise<readonly Task[]> {
   const query = {
     thread: threadOf(ctx.place),
     ownerId: null,
@@ -25,30 +26,45 @@ async function tasksIn(ctx: ChatContext, zone: string): Promise<readonly Task[]>
   const found: Task[] = [];
   for (let cursor: string | null = null; ;) {
     const page = await ctx.tasks.list({ ...query, state: 'all', limit: pageMax, cursor });
-    found.push(...page.items.filter((task) => isMovable(task, zone)));
+    found.push(...page.items.filter((task) => isMovable(task) && !isIn(ctx.place.timezone)(task)));
     cursor = page.next;
     if (cursor === null) return found.toSorted((a, b) => a.number - b.number);
   }
 }
 
-function isMovable(task: Task, zone: string): boolean {
-  const isAlive = task.state === 'active' || task.state === 'paused';
-  return isAlive && !isUnreadable(task) && isSameZone(task.schedule.timezone, zone);
+function isMovable(task: Task): boolean {
+  return (task.state === 'active' || task.state === 'paused') && !isUnreadable(task);
 }
 
-/** Buttons below the word that the chat has another zone. */
-export async function moveRows(ctx: ChatContext, from: string): Promise<Rows> {
+function isIn(zone: string) {
+  return ({ schedule }: Task) => isSameZone(schedule.timezone, zone);
+}
+
+/** Tasks that were not moved with a change before this one are offered as well: those of the zone that most of them have. */
+function zoneLeft(tasks: readonly Task[], before: string): string {
+  if (tasks.some(isIn(before))) return before;
+  const counted = tasks.map(({ schedule: { timezone } }) => ({ timezone, count: tasks.filter(isIn(timezone)).length }));
+  return counted.toSorted((a, b) => b.count - a.count)[0]?.timezone ?? before;
+}
+
+/** The tasks that could follow, and the buttons below the word that the chat has another zone. */
+export async function moveOffered(ctx: ChatContext, before: string) {
   const { chat, button: words } = texts;
   const change = button(words.noChange, dataOf('zones'));
-  const count = isSameZone(from, ctx.place.timezone) ? 0 : (await tasksIn(ctx, from)).length;
-  if (count === 0) return [[change]];
-  return [
-    [
-      button(chat.zoneMove(count), dataOf('zonemove', from, count)),
-      button(chat.zoneKeep, dataOf('zonemove', from, 0)),
-      change,
+  const tasks = await tasksElsewhere(ctx);
+  const from = zoneLeft(tasks, before);
+  const count = tasks.filter(isIn(from)).length;
+  if (count === 0) return { left: null, rows: [[change]] };
+  return {
+    left: chat.zoneLeft(count, from),
+    rows: [
+      [
+        button(chat.zoneMove(count), dataOf('zonemove', from, count)),
+        button(chat.zoneKeep, dataOf('zonemove', from, 0)),
+        change,
+      ],
     ],
-  ];
+  };
 }
 
 /** Changes that one Undo takes back, as a note keeps them: the last move of a chat. */
@@ -70,10 +86,13 @@ export const movePressed = onChat('manage', async (ctx): Promise<Answer> => {
   const { timezone } = ctx.place;
   const kept = chat.zoneIs(timezone, clockIn(timezone, ctx.clock.now()));
   if (expected === 0) return redrawn(ctx, drawn(lines(kept, chat.zoneKept)));
-  const tasks = await tasksIn(ctx, from);
+  const tasks = (await tasksElsewhere(ctx)).filter(isIn(from));
   // Pressed twice: what the first press has moved is told.
   if (tasks.length === 0) return toasted(chat.zoneNothing);
-  if (tasks.length !== expected) return redrawn(ctx, drawn(kept, await moveRows(ctx, from)), texts.clean.changed);
+  if (tasks.length !== expected) {
+    const { left, rows } = await moveOffered(ctx, from);
+    return redrawn(ctx, drawn(lines(kept, left), rows), texts.clean.changed);
+  }
   const key = ctx.updateId.toString(36);
   const entries: (readonly [string, string])[] = [];
   const moved: Task[] = [];

@@ -28,7 +28,7 @@ const ofChat: Purge = { person: null, isEverywhere: false };
 export const purgeCommand = onChat('manage', async (ctx) => {
   const words = ctx.args.trim();
   if (words === '') return answerWith(await purgeDrawn(ctx, ofChat));
-  // Nobody learns by this who is known in other chats: whoever has no tasks is told of like somebody unknown.
+  // A person without tasks is told of like somebody unknown, so that nobody learns who is known in other chats.
   const found: User[] = [];
   for (const person of await peopleCalled(ctx, words))
     if (allOf(await ctx.bulk.count(whoseTasks(ctx, { person, isEverywhere: ctx.person.isOwner }))) > 0)
@@ -185,7 +185,7 @@ async function cleanDrawn(ctx: ChatContext): Promise<Drawn> {
   ]);
 }
 
-/** What is left is asked about by the next `/topic clean`. */
+/** The next `/topic clean` asks about the rest. */
 function atOnce(count: number): number {
   return Math.min(count, topicsCleanedMax);
 }

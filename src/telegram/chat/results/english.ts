@@ -205,6 +205,7 @@ export const reminderTexts = {
     `Nobody said Done after ${times}, so I stop asking. You can still press Done above.`,
   gaveUpTold: (times: string, told: string): string =>
     `Nobody said Done after ${times}, so I stop asking and have told ${oneLine(told, 40)}. You can still press Done above.`,
+  gaveUpOver: (times: string): string => `Nobody said Done after ${times}.`,
   theGroup: 'the group',
   escalated: (name: Rich, due: string, times: string): Rich =>
     say`${bold('Not done:')} ${name} was due ${due}. Nobody said Done after ${times}.`,
@@ -266,21 +267,6 @@ export const reminderTexts = {
   renewedBy: (name: string, tasks: number): string =>
     `Renewed by ${name}, who owns ${plural(tasks, { one: 'it', other: 'these {n} tasks' })} now`,
   renewedBefore: 'Already renewed: it can run',
-
-  history: {
-    done: (name: string, at: string): string => `, done by ${oneLine(name, 40)} ${at}`,
-    open: (nags: number): string =>
-      nags === 0
-        ? ', not done yet'
-        : plural(nags, { one: ', not done yet, {n} reminder', other: ', not done yet, {n} reminders' }),
-    notDone: (nags: number): string =>
-      nags === 0
-        ? ', nobody said Done'
-        : plural(nags, { one: ', nobody said Done, {n} reminder', other: ', nobody said Done, {n} reminders' }),
-    forApproval: (at: string): string => `, waits for approval since ${at}`,
-    discarded: ', discarded',
-    held: (at: string): string => `, held for quiet hours until ${at}`,
-  },
 
   button: {
     notDone: 'Not done yet',

@@ -18,6 +18,8 @@ import { texts } from '../texts.ts';
 
 /** The place of a message that asks, and the state of the matter by now. */
 export interface AskedFacts {
+  /** It is over, and a line below says how: nothing is asked for any more. */
+  readonly isOver?: true;
   readonly address: string;
   readonly topic: number | null;
   readonly ack: AckView | null;
@@ -133,10 +135,11 @@ function replyTo(shown: Drawn, { result }: AckView): Drawn {
 }
 
 /** The line below the reminders that came to nothing. */
-function gaveUpDrawn({ nags, told }: Of<'escalated'>, { task, asked: { ack } }: AskingScene): Drawn | null {
+function gaveUpDrawn({ nags, told }: Of<'escalated'>, { task, asked: { ack, isOver } }: AskingScene): Drawn | null {
   if (ack?.status !== 'given_up') return null;
   const { reminder } = texts;
   const times = reminder.times(nags);
+  if (isOver === true) return replyTo(drawn(reminder.gaveUpOver(times)), ack);
   return replyTo(
     drawn(isGroup(task) ? reminder.gaveUpTold(times, told ?? reminder.theGroup) : reminder.gaveUp(times)),
     ack,

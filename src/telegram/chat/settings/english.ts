@@ -29,8 +29,8 @@ export const settingsTexts = {
       : `Quiet hours: ${from} to ${to} (${zone}), results come without a sound`;
   },
   reactions: (on: boolean): string => `Confirm with 👍 instead of a message: ${on ? 'on' : 'off'}`,
-  hours: (parts: readonly (readonly [part: SettablePart, clock: string])[]): string =>
-    `Hours: ${parts.map(([part, clock]) => `${part} ${clock}`).join(', ')}`,
+  hours: (parts: readonly string[]): string => `Hours: ${parts.join(', ')}`,
+  hour: (part: SettablePart, clock: string): string => `${part} ${clock}`,
   dates: (example: string): string => `Dates: ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   keep: (words: string | null): string => `History: ${words ?? 'as much as the server keeps'}`,

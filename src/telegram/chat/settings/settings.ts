@@ -254,7 +254,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.quiet(quiet, timezone),
         words.reactions(reactions),
         words.oneOffs(oneOffs),
-        words.hours(settableParts.map((part) => [part, clockText(hourOfPart(part, { parts: settings.hours }) * 60)])),
+        words.hours(hourWords(settings)),
         words.dates(example(dates, facts)),
         words.zone(timezone, clockIn(timezone, now)),
         words.keep(keep === null ? null : keepWords(keep)),
@@ -265,6 +265,10 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
     ),
     mayChange ? settingsRows(facts) : [],
   );
+}
+
+function hourWords({ hours }: ChatSettings): readonly string[] {
+  return settableParts.map((part) => texts.settings.hour(part, clockText(hourOfPart(part, { parts: hours }) * 60)));
 }
 
 function example(dates: DateStyle, { timezone, now }: Pick<SettingsFacts, 'timezone' | 'now'>): string {

@@ -72,17 +72,12 @@ export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatCo
   const all = linesOf(facts).toSorted((a, b) => a.at - b.at);
   const shown = all.slice(0, linesMax);
   const hidden = all[linesMax];
-  const days = new Map<number, Rich[]>();
-  for (const { at, words } of shown) {
-    const day = dayIn(setting, at);
-    days.set(day, [...(days.get(day) ?? []), words]);
-  }
   const other =
     span === 'day' ? button(agenda.toWeek, dataOf('agenda', 'week')) : button(agenda.toDay, dataOf('agenda', 'day'));
   return drawn(
     blocks(
       bold(agenda[span]),
-      ...(shown.length === 0 ? [agenda.none] : dayBlocks(days, setting)),
+      ...(shown.length === 0 ? [agenda.none] : dayBlocks(shown, setting)),
       pausedText(paused, setting),
       lines(hidden === undefined ? null : agenda.more(hidden.number), texts.making.zone(setting.timezone)),
     ),
@@ -105,10 +100,21 @@ function endText(instant: number, setting: Setting): string {
   return isDay ? dayMoment(instant, setting) : aboutMoment(instant, setting);
 }
 
-function dayBlocks(days: ReadonlyMap<number, readonly Rich[]>, setting: Setting): readonly Rich[] {
-  return [...days].map(([day, rows]) =>
-    lines(bold(dayMoment(day * DAY_MS + DAY_MS / 2, { ...setting, timezone: 'UTC' })), ...rows),
+function dayBlocks(shown: readonly Line[], setting: Setting): readonly Rich[] {
+  return byDay(shown, ({ at }) => dayIn(setting, at)).map((rows) =>
+    lines(bold(dayMoment(rows[0].at, setting)), ...rows.map(({ words }) => words)),
   );
+}
+
+/** Those of each day, in their order. */
+function byDay<T>(all: readonly T[], dayOf: (one: T) => number): readonly (readonly [T, ...T[]])[] {
+  const days = new Map<number, [T, ...T[]]>();
+  for (const one of all) {
+    const rows = days.get(dayOf(one));
+    if (rows === undefined) days.set(dayOf(one), [one]);
+    else rows.push(one);
+  }
+  return [...days.values()];
 }
 
 function linesOf({ planned, snoozed, setting, span }: AgendaFacts): readonly Line[] {
@@ -124,16 +130,11 @@ function linesOf({ planned, snoozed, setting, span }: AgendaFacts): readonly Lin
 function linesOfTask(planned: Planned, setting: Setting, until: number): readonly Line[] {
   const { agenda } = texts;
   const { task } = planned;
-  const byDay = new Map<number, number[]>();
-  for (const at of slotsOf(planned, setting, until)) {
-    const day = dayIn(setting, at);
-    byDay.set(day, [...(byDay.get(day) ?? []), at]);
-  }
   const clock = (at: number) => clockIn(setting.timezone, at);
   const name = taskName(task);
   const { number } = task;
-  return [...byDay.values()].flatMap((slots) => {
-    const [first = 0] = slots;
+  return byDay(slotsOf(planned, setting, until), (at) => dayIn(setting, at)).flatMap((slots) => {
+    const [first] = slots;
     if (slots.length <= perDayMax) return slots.map((at) => ({ number, at, words: agenda.row(clock(at), name) }));
     return [
       {

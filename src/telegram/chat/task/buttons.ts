@@ -21,7 +21,7 @@ import {
   pauseToPressed,
   resumed,
   snoozeCommand,
-  leftOutWords,
+  skippedWords,
   skipCommand,
   undoneWords,
 } from './doing.ts';
@@ -105,8 +105,8 @@ async function skipPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
     { ...target, ...own },
     { count: 1, from: Number.isFinite(from) ? from : null },
   );
-  const words = leftOutWords(slots, settingFor(task, ctx));
-  const toast = entryId === null ? texts.deed.skippedBefore : texts.deed.leftOutWord(words);
+  const words = skippedWords(slots, settingFor(task, ctx));
+  const toast = entryId === null ? texts.deed.skippedBefore : texts.deed.skippedWord(words);
   return onCard(ctx, task, toast);
 }
 

@@ -31,7 +31,7 @@ export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: tr
   const shown = startedDrawn(task);
   // The first run makes the topic; then the answer is given the way to it.
   const isLater = task.topicState === 'none' && ctx.place.chat.kind !== 'private';
-  return { replies: [{ is: 'message', shown, ...(isLater ? { awaitsTopicOf: task.id } : {}) }] };
+  return { replies: [{ is: 'message', shown, ...(isLater ? { stands: { as: 'started', taskId: task.id } } : {}) }] };
 });
 
 /** A sign in the place of words becomes the sign of how it ended. */
@@ -89,7 +89,7 @@ const resumeNamed = onNamedTask({ deed: 'change', verb: 'resume', fits: 'paused'
   return answer(await goingOnWords(task, named.task, ctx), undoRow(task, entryId));
 });
 
-/** What comes next, and the snoozes that would have come while it was paused. */
+/** The next runs, and the snoozes that would have come while it was paused. */
 export async function goingOnWords(task: Task, before: Task, ctx: ChatContext): Promise<Rich> {
   return lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx), await snoozesPassed(before, ctx));
 }
@@ -247,8 +247,8 @@ export const skipCommand = onNamedTask(
     if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
     const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
     const { task, entryId, slots } = await ctx.tasks.skip(targetOf(ctx, named.task), skip);
-    const words = texts.deed.leftOut(taskName(task), leftOutWords(slots, setting), setting.timezone);
-    return answer(texts.deed.leftOutNext(words, await nextSentence(task, ctx)), undoRow(task, entryId));
+    const words = texts.deed.skipped(taskName(task), skippedWords(slots, setting), setting.timezone);
+    return answer(lines(words, await nextSentence(task, ctx)), undoRow(task, entryId));
   },
 );
 
@@ -277,8 +277,8 @@ export function skipsIn(rest: string, ctx: ChatContext, setting: Setting): numbe
 
 const toldMax = 5;
 
-/** Slots that were left out, as far as anybody reads on. */
-export function leftOutWords(slots: readonly number[], setting: Setting): string {
+/** Slots that were skipped, as far as anybody reads on. */
+export function skippedWords(slots: readonly number[], setting: Setting): string {
   const last = slots.at(-1);
   if (last === undefined || slots.length <= toldMax) return moments(slots, setting);
   return texts.deed.andMore(moments(slots.slice(0, 2), setting), slots.length - 2, moment(last, setting));
@@ -319,7 +319,7 @@ async function undone(ctx: ChatContext, task: Task, entryId: string | null): Pro
 /** The change that was taken back, who had made it and when; and what comes next, as after every change. */
 export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: ChatContext): Promise<Rich> {
   const { undo } = texts;
-  // Whatever zones its tasks have, a chat is told of what was done there by its own clocks.
+  // A chat, whatever zones its tasks have, is told of what was done there by its own clocks.
   const setting = settingHere(ctx);
   const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
@@ -330,7 +330,7 @@ export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: Ch
 
 function detailOf({ verb, before, after }: AuditRow, setting: Setting): string {
   const { undo } = texts;
-  if (verb === 'skip' || verb === 'unskip') return leftOutWords(slotsTold(after), setting);
+  if (verb === 'skip' || verb === 'unskip') return skippedWords(slotsTold(after), setting);
   const until = after?.['until'];
   if (verb === 'snooze') return typeof until === 'string' ? aboutMoment(Date.parse(until), setting) : '';
   const fields = Object.keys(before ?? {}).flatMap((field) => undo.fields[field] ?? []);

@@ -42,11 +42,11 @@ export const taskTexts = {
     parts.map((part) => say`${part}`).reduce((line, part) => say`${line} · ${part}`),
   next: (times: string): string => `Next: ${times}`,
   noNext: 'Next: nothing planned',
-  leftOut: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
+  skipped: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `Stale since ${since}`,
   last: (was: string, at: string, { done, runs }: { readonly done: string; readonly runs: number }): string =>
     `Last: ${was} ${at}${done}${runs === 0 ? '' : ` (${runs} ${runs === 1 ? 'run' : 'runs'})`}`,
-  /** What became of a run and of its result. */
+  /** The end of a run and of its result. */
   lastWas: {
     delivered: 'delivered',
     waits: 'not delivered yet',
@@ -198,25 +198,37 @@ export const listTexts = {
 export const historyTexts = {
   heading: (name: Rich): Rich => say`History of ${name}`,
   none: 'It has not run yet.',
-  row: (at: Rich | string, status: string, more: string): Rich => say`${at}: ${status}${more}`,
-  took: (time: string): string => `, took ${time}`,
-  late: (time: string): string => `, ${time} late`,
-  byHand: ', by hand',
-  catchUp: ', caught up late',
-  snoozed: ', snoozed',
-  retried: ', a retry',
-  replayed: ', run again',
-  refreshed: ', a refresh',
-  run: (number: number): string => `, run ${number}`,
-  attempts: (count: number): string => plural(count, { one: ', {n} attempt', other: ', {n} attempts' }),
-  delivered: ', delivered',
-  unchanged: ', the same result as before',
-  notShown: ', not shown',
-  notDelivered: ', not delivered yet',
-  deliveryBlocked: ', not delivered: somebody must fix the cause',
-  deliveryFailed: ', could not be delivered',
-  deliveryUnknown: ', may not have arrived',
-  error: (error: string): string => ` (${oneLine(error, 120)})`,
+  row: (at: Rich | string, facts: readonly string[], error: string | null): Rich =>
+    say`${at}: ${facts.join(', ')}${error === null ? '' : ` (${oneLine(error, 120)})`}`,
+  took: (time: string): string => `took ${time}`,
+  late: (time: string): string => `${time} late`,
+  byHand: 'by hand',
+  catchUp: 'caught up late',
+  snoozed: 'snoozed',
+  retried: 'a retry',
+  replayed: 'run again',
+  refreshed: 'a refresh',
+  run: (number: number): string => `run ${number}`,
+  attempts: (count: number): string => plural(count, { one: '{n} attempt', other: '{n} attempts' }),
+  delivered: 'delivered',
+  unchanged: 'the same result as before',
+  notShown: 'not shown',
+  notDelivered: 'not delivered yet',
+  deliveryBlocked: 'not delivered: somebody must fix the cause',
+  deliveryFailed: 'could not be delivered',
+  deliveryUnknown: 'may not have arrived',
+  forApproval: (at: string): string => `waits for approval since ${at}`,
+  discarded: 'discarded',
+  held: (at: string): string => `held for quiet hours until ${at}`,
+  doneBy: (name: string, at: string): string => `done by ${oneLine(name, 40)} ${at}`,
+  notDoneYet: (nags: number): string =>
+    nags === 0
+      ? 'not done yet'
+      : plural(nags, { one: 'not done yet, {n} reminder', other: 'not done yet, {n} reminders' }),
+  notDone: (nags: number): string =>
+    nags === 0
+      ? 'nobody said Done'
+      : plural(nags, { one: 'nobody said Done, {n} reminder', other: 'nobody said Done, {n} reminders' }),
   footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each run.`,
   upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
   nothingComing: 'Nothing is planned.',

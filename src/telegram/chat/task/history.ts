@@ -49,28 +49,28 @@ export function historyDrawn(task: Task, { runs, from, older, names }: HistoryPa
   );
 }
 
-function rowOf(run: TaskRun, setting: Setting, names: HistoryPage['names']): Rich {
-  const { history, status } = texts;
-  const number = run.runNumber === null ? '' : history.run(run.runNumber);
-  const attempts = run.attempts.length > 1 ? history.attempts(run.attempts.length) : '';
-  const error = run.status === 'failed' && run.error !== null ? history.error(run.error) : '';
-  const unchanged = run.reason === 'unchanged' ? history.unchanged : '';
-  const done = doneText(run, setting, names);
-  const more = `${sourceWords[run.source](texts.history)}${timeText(run)}${attempts}${unchanged}${deliveryText(run, setting)}${done}${number}${error}`;
-  const when = whenOf(run, setting);
-  const url = messageUrl(run);
-  return history.row(url === null ? when : link(when, url), status[run.status] ?? run.status, more);
-}
-
 /** Delays and durations below these are not worth telling. */
 const lateToldMs = 60_000;
 const tookToldMs = 1_000;
 
-function timeText({ attempts, lateMs }: TaskRun): string {
-  const { history } = texts;
-  const last = attempts.at(-1);
-  const took = last?.durationMs ?? 0;
-  return `${lateMs >= lateToldMs ? history.late(span(lateMs)) : ''}${took >= tookToldMs ? history.took(span(took)) : ''}`;
+function rowOf(run: TaskRun, setting: Setting, names: HistoryPage['names']): Rich {
+  const { history, status } = texts;
+  const { attempts, lateMs, runNumber, error } = run;
+  const took = attempts.at(-1)?.durationMs ?? 0;
+  const facts = [
+    status[run.status] ?? run.status,
+    sourceWords[run.source](history),
+    lateMs >= lateToldMs ? history.late(span(lateMs)) : null,
+    took >= tookToldMs ? history.took(span(took)) : null,
+    attempts.length > 1 ? history.attempts(attempts.length) : null,
+    run.reason === 'unchanged' ? history.unchanged : null,
+    deliveryText(run, setting),
+    doneText(run, setting, names),
+    runNumber === null ? null : history.run(runNumber),
+  ].filter((fact) => fact !== null);
+  const when = whenOf(run, setting);
+  const url = messageUrl(run);
+  return history.row(url === null ? when : link(when, url), facts, run.status === 'failed' ? error : null);
 }
 
 function messageUrl({ deliveries }: TaskRun): string | null {
@@ -83,8 +83,8 @@ function whenOf({ slotAt, source }: TaskRun, setting: Setting): string {
   return isByHand(source) ? aboutMoment(slotAt, setting) : moment(slotAt, setting);
 }
 
-const sourceWords: Readonly<Record<OccurrenceSource, (words: Texts['history']) => string>> = {
-  schedule: () => '',
+const sourceWords: Readonly<Record<OccurrenceSource, (words: Texts['history']) => string | null>> = {
+  schedule: () => null,
   catch_up: ({ catchUp }) => catchUp,
   run_now: ({ byHand }) => byHand,
   snooze: ({ snoozed }) => snoozed,
@@ -94,11 +94,11 @@ const sourceWords: Readonly<Record<OccurrenceSource, (words: Texts['history']) =
 };
 
 /** Delivery is told apart from the work: both can go wrong alone. The worst part counts. */
-function deliveryText({ status, reason, deliveries }: TaskRun, setting: Setting): string {
+function deliveryText({ status, reason, deliveries }: TaskRun, setting: Setting): string | null {
   const { history } = texts;
   const [first] = deliveries;
-  if (status !== 'succeeded') return '';
-  if (first === undefined) return reason === 'unchanged' ? history.notShown : '';
+  if (status !== 'succeeded') return null;
+  if (first === undefined) return reason === 'unchanged' ? history.notShown : null;
   const kept = keptText(first, setting);
   if (kept !== null) return kept;
   const order: readonly (readonly [DeliveryStatus, string])[] = [
@@ -114,7 +114,7 @@ function deliveryText({ status, reason, deliveries }: TaskRun, setting: Setting)
 
 /** Results that are kept back on purpose; null for all others. */
 function keptText({ status, cause, decision, createdAt, heldUntil }: Delivery, setting: Setting): string | null {
-  const { history } = texts.reminder;
+  const { history } = texts;
   if (status === 'blocked' && cause === 'approval') return history.forApproval(pastMoment(createdAt, setting));
   if (decision?.isGiven === false) return history.discarded;
   const isHeld = status === 'pending' && heldUntil !== null && heldUntil > setting.now;
@@ -122,10 +122,10 @@ function keptText({ status, cause, decision, createdAt, heldUntil }: Delivery, s
 }
 
 /** Whether somebody has confirmed it, where somebody was asked or has said so. */
-function doneText({ ack }: TaskRun, setting: Setting, names: HistoryPage['names']): string {
-  const { history } = texts.reminder;
-  if (ack === null) return '';
-  if (ack.status === 'open') return history.open(ack.nags);
+function doneText({ ack }: TaskRun, setting: Setting, names: HistoryPage['names']): string | null {
+  const { history } = texts;
+  if (ack === null) return null;
+  if (ack.status === 'open') return history.notDoneYet(ack.nags);
   if (ack.doneAt === null) return history.notDone(ack.nags);
-  return history.done(names?.get(ack.doneBy ?? '') ?? texts.chat.somebody, pastMoment(ack.doneAt, setting));
+  return history.doneBy(names?.get(ack.doneBy ?? '') ?? texts.chat.somebody, pastMoment(ack.doneAt, setting));
 }

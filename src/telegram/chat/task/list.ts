@@ -25,11 +25,12 @@ export interface ListFacts extends Setting {
   readonly snoozes?: ReadonlyMap<string, readonly OpenSnooze[]>;
   /** Tasks that are folded away, because nothing comes of them any more. */
   readonly ended?: number;
-  readonly standing?: ReadonlyMap<string, Standing>;
+  readonly rows?: ReadonlyMap<string, RowFacts>;
 }
 
-export interface Standing {
-  /** Who paused it; null where nobody did, or nobody knows how they are called. */
+/** Facts of a row that the task itself does not tell. */
+export interface RowFacts {
+  /** The person who paused it; null where nobody did, or nobody knows how they are called. */
   readonly pausedBy: string | null;
   /** Whether somebody has said that its last run was done. */
   readonly done: LastRun['done'];
@@ -112,7 +113,7 @@ function pausedText(task: Task, facts: ListFacts): string {
   const { list } = texts;
   const { resumeAt, pausedReason } = task;
   if (pausedReason === failuresPause) return list.pausedForFailures;
-  const by = facts.standing?.get(task.id)?.pausedBy ?? null;
+  const by = facts.rows?.get(task.id)?.pausedBy ?? null;
   return list.paused(by, resumeAt === null ? null : at(task, resumeAt, facts));
 }
 
@@ -120,12 +121,12 @@ function failingText({ lastRunAt, counters }: Task, { now }: ListFacts): string 
   return texts.list.failing(counters.consecutiveFailures, lastRunAt === null ? null : age(lastRunAt, now));
 }
 
-function lastText({ id, lastRunAt, lastRunStatus }: Task, { now, standing }: ListFacts): string {
+function lastText({ id, lastRunAt, lastRunStatus }: Task, { now, rows }: ListFacts): string {
   const { list } = texts;
   if (lastRunAt === null || lastRunStatus === null) return list.never;
   const ago = age(lastRunAt, now);
   if (lastRunStatus !== 'succeeded') return list.last[lastRunStatus](ago);
-  const done = standing?.get(id)?.done ?? 'notAsked';
+  const done = rows?.get(id)?.done ?? 'notAsked';
   return done === 'open' || done === 'notDone' ? list.last[done](ago) : list.last.succeeded(ago);
 }
 

@@ -14,10 +14,10 @@ import { onChat, onNamedTask } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
 import { calledOf, nameOf } from '../kit/rights.ts';
-import { texts } from '../texts.ts';
+import { currentLocale, texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
-import { isFilter, listDrawn, type Listing, type Standing } from './list.ts';
+import { isFilter, listDrawn, type Listing, type RowFacts } from './list.ts';
 import { questionOf, type WhyQuestion } from './questions.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
@@ -32,7 +32,7 @@ export const listCommand = onChat('read', async (ctx) => {
 });
 
 export async function listOf(listing: Listing, { place, person, store, clock }: ChatContext): Promise<Drawn> {
-  // Whoever searches may be after what has ended; in a list it stands in nobody's way.
+  // A search may be for what has ended; in a list it would only be in the way.
   const isFolded = listing.text === null && (listing.filter === 'all' || listing.filter === 'mine');
   const query: Omit<ChatTasksQuery, 'offset'> = {
     chatId: place.chat.id,
@@ -50,13 +50,12 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
   }
   const snoozes = await store.snoozesOf(found.tasks.map(({ id }) => id));
   const ended = isFolded ? (await store.chatTasks({ ...query, filter: 'completed', offset: 0, limit: 1 })).total : 0;
-  const standing = new Map<string, Standing>();
-  for (const task of found.tasks) standing.set(task.id, await standingOf(task, store));
-  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes, ended, standing });
+  const rows = new Map<string, RowFacts>();
+  for (const task of found.tasks) rows.set(task.id, await rowFactsOf(task, store));
+  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes, ended, rows });
 }
 
-/** Facts of a row that the task itself does not tell. */
-async function standingOf(task: Task, store: ChatContext['store']): Promise<Standing> {
+async function rowFactsOf(task: Task, store: ChatContext['store']): Promise<RowFacts> {
   const { state, paused, policies } = task;
   return {
     pausedBy: state === 'paused' && paused !== null ? await nameOf({ store }, paused.by) : null,
@@ -177,8 +176,9 @@ export async function whyWords(task: Task, when: string, ctx: ChatContext): Prom
 
 /** Without a time it is what happened last and what comes next, and of a busy task not all of that. */
 async function whyTold({ id }: Task, question: WhyQuestion, { truth }: ChatContext) {
-  if (question.at === undefined && question.from === undefined) return { ...(await truth.lately(id)), hasMore: false };
-  const told = await truth.why(id, { ...question, after: null, limit: whyShown });
+  if (question.at === undefined && question.from === undefined)
+    return { ...(await truth.lately(id, currentLocale())), hasMore: false };
+  const told = await truth.why(id, { ...question, after: null, limit: whyShown, locale: currentLocale() });
   return { ...told, hasMore: told.next !== null };
 }
 
@@ -190,8 +190,6 @@ async function namesOf(ids: ReadonlySet<string>, ctx: ChatContext): Promise<Name
 }
 
 const lineLengthMax = 280;
-const deliveredWords = /[;,] delivered(?=[;.]| in \d)/;
-
 /** How people are called whom the records know by their ids. */
 type Names = ReadonlyMap<string, string>;
 
@@ -202,13 +200,14 @@ export function whyLine({ line, evidence }: WhyAnswer, names: Names): Rich {
   const text = capital(named(line, names)) + ran;
   const sent = evidence.deliveries?.find(({ status, messageId }) => status === 'delivered' && messageId !== null);
   const url = urlOf(sent?.thread.address, sent?.thread.topic, sent?.messageId);
-  const match = deliveredWords.exec(line);
+  const { delivered } = texts.why;
+  const match = new RegExp(`[;,] ${delivered}(?=[;.]| [^.;]*\\d)`).exec(line);
   if (url === null || match === null || text.length > lineLengthMax) {
     return { text: oneLine(text, lineLengthMax), entities: [] };
   }
   const sign = match[0].slice(0, 2);
   const [before, after] = [line.slice(0, match.index), line.slice(match.index + match[0].length)];
-  return say`${capital(named(before, names))}${sign}${link('delivered', url)}${named(after, names)}${ran}`;
+  return say`${capital(named(before, names))}${sign}${link(delivered, url)}${named(after, names)}${ran}`;
 }
 
 function idsIn(answers: readonly WhyAnswer[]): ReadonlySet<string> {

@@ -24,7 +24,7 @@ export function questionOf(when: string, setting: Reading): WhyQuestion | null {
     .replace(/^\s*(?:on|for|about|of|the|not)\s+/, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return weekIn(bare, setting) ?? partIn(bare, setting) ?? momentIn(bare, setting);
+  return weekIn(bare, setting) ?? partIn(bare, setting) ?? slotIn(bare, setting);
 }
 
 function weekIn(words: string, setting: Reading): WhyQuestion | null {
@@ -55,7 +55,7 @@ function partIn(words: string, setting: Reading): WhyQuestion | null {
 const clock = /(?:^|[ t])(?:at )?(\d{1,2})(?::(\d\d)(:\d\d)?)?(?: ?([ap])\.?m\.?)?$/;
 
 /** A day with an hour, a day alone, or an hour of today. */
-function momentIn(words: string, setting: Reading): WhyQuestion | null {
+function slotIn(words: string, setting: Reading): WhyQuestion | null {
   const match = clock.exec(words);
   const [, hour = '', minute, seconds = '', half] = match ?? [];
   const before = match === null ? words : words.slice(0, match.index).trim();

@@ -1,31 +1,9 @@
 import * as limits from '../../domain/limits.ts';
 import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
-import { graceMs } from '../../domain/policy.ts';
-import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
-import type { GapRow, SlotRow } from '../ports/why.ts';
-import { minuteOf } from './moments.ts';
-import { rulingAt, type Timeline } from './timeline.ts';
-
-/** The facts for a sentence about one slot, or about the slots of one gap. */
-export interface Case extends Pick<SlotRow, 'slotAt' | 'status' | 'source' | 'decideBy' | 'deed' | 'asker'> {
-  readonly timeline: Timeline;
-  /** When it was decided about. */
-  readonly decidedAt: number;
-}
-
-export function caseOfGap(timeline: Timeline, { toAt, createdAt }: GapRow): Case {
-  return {
-    timeline,
-    slotAt: toAt,
-    status: 'missed',
-    source: 'schedule',
-    decidedAt: createdAt,
-    decideBy: null,
-    deed: null,
-    asker: null,
-  };
-}
+import { graceOf, policyOfCase, wasUnwritable } from '../why/case.ts';
+import { minuteOf } from '../why/moments.ts';
+import type { Case } from '../why/timeline.ts';
 
 /** Every reason has its sentence; one that is added does not compile without. They follow "skipped, ", "missed; " and the like. */
 const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
@@ -86,10 +64,6 @@ function byWhom(one: Case, does: string, passive: string): string {
   return one.deed === null ? passive : `${actorText(one.deed.actor)} ${does} ${on(one, one.deed.at)}`;
 }
 
-function policyOfCase({ timeline, slotAt }: Case) {
-  return rulingAt(timeline, slotAt)?.policy ?? null;
-}
-
 function overlapOf(one: Case): string {
   return policyOfCase(one)?.overlap ?? 'skip';
 }
@@ -102,25 +76,13 @@ function absence(one: Case): string {
   return `${nobody(one)} until ${moments.beside(decidedAt, slotAt)}`;
 }
 
-function nobody({ timeline, slotAt }: Case): string {
-  const isUnwritten = timeline.rows.unwritable.some(({ from, to }) => from <= slotAt && slotAt <= to);
-  return isUnwritten ? 'the database could not be written' : 'the server was down';
+function nobody(one: Case): string {
+  return wasUnwritable(one) ? 'the database could not be written' : 'the server was down';
 }
 
 function graceText(one: Case): string {
   const grace = graceOf(one);
   return grace === null ? '' : `, which is past the grace of ${grace === 0 ? 'nothing' : spanText(grace)}`;
-}
-
-/** Null where no schedule can be read that was in force. */
-function graceOf({ timeline, slotAt }: Case): number | null {
-  const ruling = rulingAt(timeline, slotAt);
-  if (ruling === null) return null;
-  try {
-    return graceMs(ruling.policy, slotAt, nextSlot(ruling.schedule, slotAt));
-  } catch {
-    return null;
-  }
 }
 
 function limitText(one: Case): string {

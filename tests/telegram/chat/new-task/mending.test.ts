@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { afterAsking, labels, tasksIn } from '../talk.ts';
+
+const privately = { kind: 'private' } as const;
+
+test.each([
+  ['buy milk at 18', 'at 19', 'Once on Wed 18 Nov at 19:00'],
+  ['buy milk at 18', 'make it 8pm', 'Once on Wed 18 Nov at 20:00'],
+  ['buy milk at 18', 'no, tomorrow', 'Once on Thu 19 Nov at 18:00'],
+  ['buy milk friday', 'in the evening', 'Once on Fri 20 Nov at 19:00'],
+  ['buy milk friday at 18', 'monday', 'Once on Mon 23 Nov at 18:00'],
+  ['gym every tue and thu', '18:30', 'Every Tuesday and Thursday at 18:30'],
+  ['gym every monday at 7', 'every friday', 'Every Friday at 07:00'],
+  ['gym every monday at 7', 'every friday at 8', 'Every Friday at 08:00'],
+  ['every morning coffee', 'make it 8', 'Every day at 08:00'],
+  ['buy milk at 18', 'in 2 hours', 'Once on Wed 18 Nov at 11:00'],
+])('a time alone is another time of the open preview: %s, %s', async (first, then, told) => {
+  const { talk, message } = await afterAsking(first, {}, privately);
+  const preview = await talk.ask(then);
+  const [title] = message.text.split('\n');
+  expect(preview.text.split('\n').slice(0, 2)).toEqual([title, told]);
+  await talk.say('create');
+  expect(await tasksIn(talk)).toHaveLength(1);
+  expect(preview.text).toContain('#1 ');
+});
+
+test('a time alone that has two readings is asked about, and the text stays', async () => {
+  const { talk } = await afterAsking('buy milk at 18', {}, privately);
+  const question = await talk.ask('half 7');
+  const [[first = ''] = []] = labels(question);
+  await talk.press(question, first);
+  expect(question.text).toMatch(/^New task: buy milk\n/);
+});
+
+test('words with a text of their own begin another task beside the open preview', async () => {
+  const { talk, message } = await afterAsking('buy milk at 18', {}, privately);
+  const other = await talk.ask('call mum at 19');
+  expect(other.text).toMatch(/^New task: call mum\n/);
+  await talk.press(message, 'Create');
+  await talk.press(other, 'Create');
+  expect((await tasksIn(talk)).map(({ title }) => title).toSorted()).toEqual(['buy milk', 'call mum']);
+});
+
+test('a time that was mended moves with the zone of the chat', async () => {
+  const { talk } = await afterAsking('gym every tue and thu', {}, privately);
+  await talk.ask('18:30');
+  expect(await talk.tells('/tz tokyo')).toContain('Every Tuesday and Thursday at 18:30\nZone: Asia/Tokyo');
+});
+
+test('among people who talk to each other a time alone changes nothing', async () => {
+  const { talk } = await afterAsking('/new buy milk at 18');
+  expect(await talk.say('at 19')).toBeNull();
+});

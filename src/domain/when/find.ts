@@ -46,15 +46,17 @@ function isDoubtful(piece: Piece, before: readonly Piece[], cursor: Cursor): boo
       return isBehind(last, 'times') && /^ *$/.test(cursor.text.slice(last?.end, piece.begin));
     case 'part':
       return !piece.isSaid && isBehind(last, 'times', 'wait') && cursor.has(SHORT_WORD);
-    case 'vague':
-      return piece.isTurn === true && before.some(({ is }) => is === 'times');
-    case 'bound':
-      return before.length > 0 && isDuration(piece.bound, before);
     case 'rhythm':
       return piece.isAdverb && isBehind(last, 'times', 'days') && cursor.has(SHORT_WORD);
     default:
-      return false;
+      return isOfText(piece, before);
   }
+}
+
+/** Beside an hour, "after lunch" and "for 30 minutes" tell of the matter itself. */
+function isOfText(piece: Piece, before: readonly Piece[]): boolean {
+  if (piece.is === 'vague') return piece.isTurn === true && before.some(({ is }) => is === 'times');
+  return piece.is === 'bound' && before.length > 0 && isDuration(piece.bound, before);
 }
 
 /** "At 6pm for 30 minutes" tells how long the matter takes; only a rhythm of minutes or hours ends so soon. */

@@ -69,6 +69,7 @@ const ANYWHERE: readonly RegExp[] = [
   pattern(String.raw`(?:\d+|an?|half\s+an|${SPOKEN})\s*(?:${UNIT})\s+(?:before|after|prior\s+to|ahead\s+of)`),
   pattern(String.raw`(?:in|at)\s+(?:the\s+)?(?:early\s+|late\s+)?(?:morning|afternoon|evening|night)s?`),
   pattern(String.raw`on\s+the\s+(?:half[\s-]*)?hour`),
+  pattern(String.raw`(?:from|to|through|until|till|since)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}`),
   pattern(String.raw`(?:in|during|throughout)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}(?!\s+(?:and|or)\s+\p{L})`),
   pattern(String.raw`(?:even|odd|alternate|alternating)\s+(?:numbered\s+)?(?:${UNIT}|${DAYS})`),
   pattern(String.raw`(?:by\s+)?(?:eod|cob|close\s+of\s+business)`),
@@ -134,7 +135,7 @@ const EXCEPT = at(
 );
 /** Such words change the time that follows them. */
 const BEFORE =
-  /(?:^|\s)(?:this\s+(?:same\s+)?time|(?:the\s+)?following|half|once|penultimate|(?:first|last)\s+thing|easter|good|black|cyber|whit|shrove|ash|palm|maundy|bank\s+holiday|(?:a\s+)?quarter\s+(?:of|to|past)\s+\p{L}+|\d{1,2}(?:st|nd|rd|th)?\s*(?:and|&|-|,)|\d{1,2}-\d{1,2}|before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
+  /(?:^|\s)(?:this\s+(?:same\s+)?time|nxt|nex|early|late|alt|[\p{L}]+\s+(?:and\s*\/\s*or|and\/or)|(?:the\s+)?following|half|once|penultimate|(?:first|last)\s+thing|easter|good|black|cyber|whit|shrove|ash|palm|maundy|bank\s+holiday|(?:a\s+)?quarter\s+(?:of|to|past)\s+\p{L}+|\d{1,2}(?:st|nd|rd|th)?\s*(?:and|&|-|,)|\d{1,2}-\d{1,2}|before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
 /** Beside a series they are redundant, and so they are text: "every friday at 16 weekly report". */
 const ADVERB = at(String.raw`(?:daily|weekly|monthly|yearly|annually|hourly|fortnightly|bi-?weekly)`);
 

@@ -106,7 +106,7 @@ const YEARLY_MAX = 14;
 
 type Collected = { -readonly [K in keyof Required<Exceptions>]: Array<Required<Exceptions>[K][number]> };
 
-/** Days that are left out. A date without a year is left out every year. */
+/** Days that are left out. A date without a year is the coming one; a holiday is left out every year. */
 export function exceptionsOf(except: Except, reading: Reading): Exceptions {
   const all: Collected = { weekdays: [], monthDays: [], months: [], yearDays: [], dates: [], ranges: [] };
   for (const one of except) {
@@ -131,9 +131,9 @@ function addDays(all: Collected, days: Days, reading: Reading): void {
       return;
     case 'date': {
       const { year, month, day } = ordered(days, null, reading);
-      if (year === null && days.early === 0 && day > 0)
-        all.yearDays.push(...[day, ...(days.also ?? [])].map((each) => ({ month, day: each })));
-      else all.dates.push(dayOf(days, from, null, reading));
+      const each = [day, ...(days.also ?? [])].map((of) => ({ ...days, date: { ...days.date, day: of } }));
+      if (days.isHoliday === true && year === null && days.early === 0) all.yearDays.push({ month, day });
+      else all.dates.push(...each.map((one) => dayOf(one, from, null, reading)));
       return;
     }
     case 'ahead':
@@ -149,7 +149,7 @@ function addRange(all: Collected, days: Days, to: Days, reading: Reading): void 
   const last = dayOf(to, now, null, reading);
   const first =
     days.kind === 'date' && days.date.year === null ? beforeDate(days, last) : dayOf(days, now, null, reading);
-  const isYearly = days.kind === 'date' && to.kind === 'date' && to.date.year === null && last - first < YEARLY_MAX;
+  const isYearly = isHoliday(days) && isHoliday(to) && last - first < YEARLY_MAX;
   if (!isYearly) {
     all.ranges.push({ from: Math.max(first, now), to: last });
     return;
@@ -158,6 +158,10 @@ function addRange(all: Collected, days: Days, to: Days, reading: Reading): void 
     const { month, day: date } = civilFromDays(day);
     all.yearDays.push({ month, day: date });
   }
+}
+
+function isHoliday(days: Days): boolean {
+  return days.kind === 'date' && days.isHoliday === true;
 }
 
 /** The last day with this date that is not after `last`: 24 December, before 2 January. */

@@ -20,7 +20,7 @@ function comesBack(days: Days | null): boolean {
 
 /** "This weekend" is one day or the other. */
 function isWeekend({ weekdays }: Extract<Days, { kind: 'weekdays' }>): boolean {
-  return weekdays.length === 2 && weekdays.includes(6) && weekdays.includes(0);
+  return weekdays.length === 2 && weekdays[0] === 6 && weekdays[1] === 0;
 }
 
 function isSeries({ rhythm, days, isPartPlural }: Group): boolean {

@@ -233,6 +233,7 @@ function onDay(moment: Moment, days: Days): number {
   const day = dayOf(days, isPast ? from + 1 : from, group.daysAt, reading);
   if (days.kind === 'ahead') return at(nightDay(moment, day, days.night));
   askDayOrHour(moment, day);
+  if (group.part === 'night') return at(nightDay(moment, day, true));
   noteDay(moment, days, day);
   return at(day);
 }

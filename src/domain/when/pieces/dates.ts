@@ -30,6 +30,8 @@ interface Dated {
   readonly other: CalendarDate | null;
   /** More days of its month: `5, 7 and 9 december`. */
   readonly also?: readonly number[];
+  /** It is called by its name, which means every year: `christmas`. */
+  readonly isHoliday?: boolean;
   readonly isWeak: boolean;
 }
 
@@ -112,7 +114,7 @@ function holiday(cursor: Cursor): Dated | null {
   const found = cursor.language.holidays[index];
   if (match === null || found === undefined) return null;
   const date = { year: null, month: found.month, day: found.day };
-  return { date, other: null, isWeak: match.groups?.['on'] === undefined };
+  return { date, other: null, isHoliday: true, isWeak: match.groups?.['on'] === undefined };
 }
 
 /** `27 november`, `3/4/2026`, `christmas`. */

@@ -67,11 +67,11 @@ const weekPatterns = compiled((language) => {
     ),
     weekday: words(String.raw`(?<name>${weekday})(?<plural>${plural})?${DOT}`),
     letters: words(
-      String.raw`${any(weekdayLetters)}(?:(?:[\s,/]+|\s+and\s+)${any(weekdayLetters)})+|mwf|tth|m\/w\/f|t\/th`,
+      String.raw`${any(weekdayLetters)}(?:(?:[\s,/]+|\s+and\s+)${any(weekdayLetters)})+|mwf|tth|m\/w\/f|t\/th|m\s+w\s+f(?=\s)`,
     ),
     afterWeek: words(String.raw`(?:in\s+)?(?:${w.nextWeek})`),
     nextWeek: words(String.raw`(?:${w.on}\s+)?next\s+week,?(?=\s+(?:${w.on}\s+)?${weekday})`),
-    link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and})\s+)?(?:on\s+)?|(?:${w.and})\s+(?:on\s+)?|[&/]\s*)`, 'yu'),
+    link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and})\s+)?(?:on\s+)?|(?:${w.and})\s+(?:on\s+)?|[&/+]\s*)`, 'yu'),
     space: new RegExp(String.raw`\s+(?=${weekday}(?![a-z']))`, 'yu'),
     range: new RegExp(String.raw`\s*(?:to|-|through|thru|until|till)\s*`, 'yu'),
   };

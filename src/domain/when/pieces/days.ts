@@ -30,6 +30,8 @@ export type Days =
       readonly early: number;
       /** More days of its month: `5, 7 and 9 december`. */
       readonly also?: readonly number[];
+      /** It is called by its name, which means every year: `christmas`. */
+      readonly isHoliday?: boolean;
     }
   | { readonly kind: 'monthDays'; readonly days: readonly number[]; readonly of: Of; readonly weekday: number | null }
   | {
@@ -159,7 +161,7 @@ function daySet(cursor: Cursor): DaysFound | null {
 }
 
 function lettersOf({ language }: Cursor, text: string): number[] {
-  if (/^m\/?w/.test(text)) return [1, 3, 5];
+  if (/^m[/\s]*w\b|^mwf/.test(text)) return [1, 3, 5];
   if (/^t\/?th/.test(text)) return [2, 4];
   return text
     .split(/[^a-z]+/)
@@ -177,6 +179,8 @@ function nameds(cursor: Cursor): DaysFound | null {
   const list: WeekdayList = { weekdays: [weekdayAt(cursor, name)], plural: first['plural'] !== undefined };
   while (list.weekdays.length <= 7 && addWeekday(cursor, list));
   const unique = [...new Set(list.weekdays)];
+  // "Sat, sun" are two days, and "the weekend" is one of them.
+  if (unique.length === 2 && unique[0] === 6) unique.reverse();
   const isWeak = unique.length === 1 && !list.plural && said === undefined && SHORT_WORD.test(name);
   return { days: { kind: 'weekdays', weekdays: unique, plural: list.plural, which }, isWeak };
 }

@@ -3,7 +3,7 @@ import { besideAt, type AskedPolicies } from '../beside.ts';
 import { Question, refusal } from '../faults.ts';
 import { any, compiled, words } from '../languages/compiled.ts';
 import type { DayPart } from '../languages/language.ts';
-import { type Amount, amountAt, isClock } from './amount.ts';
+import { type Amount, amountAt, colonAmount, isClock } from './amount.ts';
 import { type Bound, boundAt, monthAt } from './bounds.ts';
 import { type ClockTime, oneTime, partAt, timesAt } from './clock.ts';
 import { Cursor } from './cursor.ts';
@@ -75,11 +75,11 @@ const patterns = compiled(({ words: w, units }) => ({
   ),
 }));
 
-function wait(cursor: Cursor): Content | null {
+function wait(cursor: Cursor, before: readonly Piece[]): Content | null {
   const p = patterns(cursor.language);
   const isTimer = cursor.take(p.timer) !== null;
   const hasIn = cursor.take(p.in) !== null;
-  const amount = amountAt(cursor);
+  const amount = amountAt(cursor) ?? (hasIn && before.length === 0 ? colonAmount(cursor) : null);
   if (amount === null) return null;
   const isNow = cursor.take(p.fromNow) !== null;
   if (!hasIn && !isTimer && !isNow) return null;
@@ -93,25 +93,27 @@ function length(cursor: Cursor): Content | null {
   const amount = amountAt(cursor);
   const isClockLike = /^\d{1,2}h(?:[0-5]\d)?$/.test(cursor.text.slice(from, cursor.at));
   // "Half an hour before lunch" is no length of a wait.
-  const isRelative = cursor.has(/\s+(?:before|after|prior)\b/uy);
+  const isRelative = cursor.has(/\s+(?:before|after|prior|ago)\b/uy);
   return amount === null || isClockLike || isRelative ? null : { is: 'length', amount };
+}
+
+/** `in 5` lacks its unit. */
+function unitless(cursor: Cursor): Content | null {
+  const begin = cursor.begin();
+  const lone = cursor.take(patterns(cursor.language).noUnit)?.groups;
+  const figure = lone?.['count'] ?? lone?.['figure'] ?? lone?.['word'];
+  if (figure === undefined) return null;
+  const ways = ['minutes', 'hours', 'days'].map((unit) => ({
+    text: `${figure} ${unit}`,
+    edits: [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }],
+  }));
+  return { is: 'vague', fault: new Question(`In ${figure} what?`, ways, ['unit']) };
 }
 
 /** `in a couple of hours` is a wait; what says no number is vague. */
 function vague(cursor: Cursor): Content | null {
   const p = patterns(cursor.language);
   const begin = cursor.begin();
-  const lone = cursor.take(p.noUnit)?.groups;
-  const figure = lone?.['count'] ?? lone?.['figure'] ?? lone?.['word'];
-  if (figure !== undefined) {
-    const edit = (unit: string) => [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }];
-    const ways = [
-      { text: `${figure} minutes`, edits: edit('minutes') },
-      { text: `${figure} hours`, edits: edit('hours') },
-      { text: `${figure} days`, edits: edit('days') },
-    ];
-    return { is: 'vague', fault: new Question(`In ${figure} what?`, ways, ['unit']) };
-  }
   const match = cursor.take(p.vague);
   if (match === null) return null;
   const { rhythm: isRhythm, unit, often, wait: waits } = match.groups ?? {};
@@ -329,11 +331,12 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
     ...(isElapsed(before) ? [bareHours] : []),
     sameTime,
     weeks,
-    wait,
+    (at) => wait(at, before),
     (at) => bound(at, before),
     turnOfDay,
     days,
     hours,
+    unitless,
     vague,
     nextSpan,
     (at) => times(at, before),

@@ -39,6 +39,8 @@ const patterns = compiled(({ adverbs, numbers, ordinals, ordinalEnd, units, week
         .map(([name, source]) => `(?<${name}>${source})`)
         .join('|'),
     ),
+    namedNext: new RegExp(String.raw`\s+(?:${w.noon}|${w.midnight})(?![\p{L}])`, 'yu'),
+    timeNext: /\s+(?:at\s+)?\d/y,
     halfHourly: words('half[\\s-]*hourly'),
     timesPer: words(
       String.raw`(?:(?<once>once)|(?<twice>twice|2x)|(?<count>\d{1,2}|${number})\s*(?:${w.times}))\s+(?:${w.per})\s+(?:(?<day>day)|(?<week>week)|(?<month>month)|(?<year>year)|(?<hour>hour)|(?<weekday>${w.weekday}))|(?:(?<daily2>twice)|(?<dailyCount>\d{1,2}|${number})\s*(?:${w.times}))\s+daily`,
@@ -46,7 +48,7 @@ const patterns = compiled(({ adverbs, numbers, ordinals, ordinalEnd, units, week
     otherWeekday: words(
       String.raw`(?:${w.other})\s+(?<weekday>${weekday})${plural}?|(?:${w.other})\s+(?<work>${w.weekday})`,
     ),
-    alternate: /\s*(?:on\s+)?(?=alternat(?:e|ing)\s)/y,
+    alternate: /\s*(?:on\s+)?(?=alternat(?:e|ing)\s|alt\s+(?:mon|tue|wed|thu|fri|sat|sun|week|day))/y,
     semiannual: words('semi-?annually|half-?yearly'),
     other: words(String.raw`(?:${w.other}|second\s+other)\s+(?<unit>${unit})`),
     stepped: words(String.raw`(?<nth>${steps})\s+(?<unit>${unit})(?!s?\s+(?:of|in)\b)`),
@@ -217,6 +219,7 @@ function every(cursor: Cursor): RhythmFound | null {
   if (found !== null) return found;
   const part = cursor.attempt(partAt);
   if (part !== null) return { rhythm: by('day', 1), days: null, part: part.part, promised: null };
+  if (cursor.has(patterns(cursor.language).namedNext)) return plain(by('day', 1));
   return cursor.attempt(stretch);
 }
 
@@ -227,11 +230,13 @@ function alternate(cursor: Cursor): RhythmFound | null {
 }
 
 /** `biweekly`: twice as often to some, half as often to others. */
-function unclear(cursor: Cursor): null {
+function unclear(cursor: Cursor): RhythmFound | null {
   const begin = cursor.begin();
   const match = cursor.take(patterns(cursor.language).unclear);
   const unit = match?.groups?.['unit']?.replace('annual', 'year');
   if (match === null || unit === undefined) {
+    if (match !== null && cursor.has(patterns(cursor.language).timeNext))
+      return { rhythm: by('day', 1), days: null, part: 'night', promised: null };
     if (match !== null)
       throw new Question(
         'Every night: at what time?',

@@ -192,6 +192,7 @@ function isLone(run: Run): boolean {
   const [piece] = run.pieces;
   if (piece === undefined || !(run.isHead || run.isTail)) return false;
   if (piece.is === 'part') return run.isHead && run.isTail;
+  if (piece.is === 'bound') return piece.bound.is === 'range';
   if (piece.is === 'days' && piece.days.kind === 'monthDays') return run.isTail || run.isHead === run.isTail;
   return piece.is === 'days' || piece.is === 'length' || piece.is === 'rhythm';
 }

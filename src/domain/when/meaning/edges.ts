@@ -62,10 +62,27 @@ function edgeDay({ days, time, span }: Edge, side: 'start' | 'end', reading: Rea
   return { day: days === null ? from : dayOf(days, from, null, reading), minute };
 }
 
+/** "From 5 november to 9 december" has begun where only its end lies ahead. */
+function startDay(edge: Edge, until: EdgeDay | null, reading: Reading): EdgeDay {
+  const found = edgeDay(edge, 'start', reading);
+  const { days } = edge;
+  const isOpen = days?.kind === 'date' && days.date.year === null;
+  if (until === null || found.day <= until.day || !isOpen) return found;
+  return { ...found, day: Math.max(today(reading.setting), beforeDate(days, until.day)) };
+}
+
+/** "Until 18" ends today, and "in december" is the one that is or that comes. */
+function noteEnd({ until: edge }: Plan, until: EdgeDay | null, { notes, setting }: Reading): void {
+  const isToday = edge !== null && edge.days === null && edge.span === null;
+  const isMonth = edge?.days?.kind === 'date' && edge.days.date.day === -1;
+  if (until !== null && (isToday || isMonth))
+    notes.push({ what: 'date', text: `until ${dayLabel(until.day, setting)}`, other: null });
+}
+
 export function boundsOf(plan: Plan, reading: Reading): Bounds {
-  const starting = plan.starting === null ? null : edgeDay(plan.starting, 'start', reading);
-  const until = plan.until === null ? null : edgeDay(plan.until, 'end', reading);
   const from = today(reading.setting);
+  const until = plan.until === null ? null : edgeDay(plan.until, 'end', reading);
+  const starting = plan.starting === null ? null : startDay(plan.starting, until, reading);
   if ([until, plan.count, plan.lasting].filter((end) => end !== null).length > 1) {
     throw refusal('end', 'two_ends', 'A series has one end: a last day or a number of runs.');
   }
@@ -75,9 +92,7 @@ export function boundsOf(plan: Plan, reading: Reading): Bounds {
   if (starting !== null && starting.day < from) {
     throw refusal('end', 'past', 'The day on which the series would start is in the past.');
   }
-  if (plan.until?.days === null && plan.until.span === null) {
-    reading.notes.push({ what: 'date', text: `until ${dayLabel(from, reading.setting)}`, other: null });
-  }
+  noteEnd(plan, until, reading);
   return { starting, until, lasting: plan.lasting, count: plan.count };
 }
 
@@ -116,8 +131,9 @@ function addDays(all: Collected, days: Days, reading: Reading): void {
       return;
     case 'date': {
       const { year, month, day } = ordered(days, null, reading);
+      const each = [day, ...(days.also ?? [])].map((of) => ({ ...days, date: { ...days.date, day: of } }));
       if (days.isHoliday === true && year === null && days.early === 0) all.yearDays.push({ month, day });
-      else all.dates.push(dayOf(days, from, null, reading));
+      else all.dates.push(...each.map((one) => dayOf(one, from, null, reading)));
       return;
     }
     case 'ahead':

@@ -46,10 +46,18 @@ function noteSeries({ rhythm, days, daysAt, end }: Group, reading: Reading): voi
   }
 }
 
+/** `5, 7 and 9 december` are days of their own where they come once. */
+function eachDate(group: Group): readonly Group[] {
+  if (group.days?.kind !== 'date') return [group];
+  const { also = [], ...one } = group.days;
+  return [one.date.day, ...also].map((day) => ({ ...group, days: { ...one, date: { ...one.date, day } } }));
+}
+
 /** Two instants of one task are told by the dates that it has beside its rule. */
 function onceSchedules(group: Group, { reading }: Context): readonly Schedule[] {
   const { timezone, now } = reading.setting;
-  return momentsOf(group, reading).map((at) => parseSchedule({ kind: 'once', once_at: iso(at), timezone }, now));
+  const moments = eachDate(group).flatMap((one) => momentsOf(one, reading));
+  return moments.map((at) => parseSchedule({ kind: 'once', once_at: iso(at), timezone }, now));
 }
 
 function askRhythm({ wait, isLength, begin, end }: Group, reading: Reading): void {
@@ -213,8 +221,19 @@ function asSeries(plan: Plan, reading: Reading): Schedule {
     return meant('every week', { ...first, days: { ...days, plural: true } });
   }
   const isToday = days?.kind === 'ahead' && days.days === 0;
+  if (plan.rangeAt !== null && days === null) return askRangeOfDays(plan, plan.rangeAt, reading);
   if (days === null || isToday) return meant('every day', { ...first, days: null, rhythm: DAILY });
   return askDaily(first, days, reading);
+}
+
+/** "5-9 december at 9" is every day of these, or when something begins that lasts so long. */
+function askRangeOfDays(plan: Plan, at: NonNullable<Plan['rangeAt']>, reading: Reading): never {
+  const { starting } = boundsOf(plan, reading);
+  const first = starting?.day ?? today(reading.setting);
+  throw new Question('Every day, or once?', [
+    { text: 'Every day', edits: [{ begin: at.begin, end: at.begin, text: 'every day ' }] },
+    { text: `Once, ${dayLabel(first, reading.setting)}`, edits: [dayEdit(at, first)] },
+  ]);
 }
 
 function askDaily({ daysAt, begin, end }: Group, days: Days, { whole, setting }: Reading): never {

@@ -37,6 +37,8 @@ export interface Plan {
   readonly policies: AskedPolicies;
   timezone: string | null;
   doubtfulZone: { readonly begin: number; readonly end: number } | null;
+  /** Where a range of days stands. */
+  rangeAt: { readonly begin: number; readonly end: number } | null;
   until: Edge | null;
   starting: Edge | null;
   lasting: Amount | null;
@@ -119,6 +121,7 @@ class Planner {
     policies: {},
     timezone: null,
     doubtfulZone: null,
+    rangeAt: null,
     until: null,
     starting: null,
     lasting: null,
@@ -269,8 +272,9 @@ class Planner {
     return end > begin ? new Question('Two times stand here. Which one is meant?', ways) : contradiction();
   }
 
-  private bound({ bound }: Extract<Piece, { is: 'bound' }>): void {
+  private bound(piece: Extract<Piece, { is: 'bound' }>): void {
     const { plan } = this;
+    const { bound } = piece;
     switch (bound.is) {
       case 'except':
         plan.except = [...plan.except, ...bound.except];
@@ -284,6 +288,11 @@ class Planner {
       case 'lasting':
         if (plan.lasting !== null) throw contradiction();
         plan.lasting = bound.amount;
+        return;
+      case 'range':
+        if (plan.starting !== null || plan.until !== null) throw contradiction();
+        Object.assign(plan, { starting: bound.edge, until: bound.to, rangeAt: piece });
+        this.group(piece, () => false);
         return;
       default:
         if (plan[bound.is] !== null && !this.isOneDay) throw contradiction();

@@ -48,8 +48,8 @@ function quarterMonths(places: readonly number[]): readonly number[] {
 /** Days before the first of a month are counted from the end of the month before, because February has two ends. */
 function yearDay(days: Extract<Days, { kind: 'date' }>, group: Group, reading: Reading): Where {
   const { day, month } = ordered(days, group.daysAt, reading);
-  const { early } = days;
-  if (early === 0 || day - early > 0) return { ...NOWHERE, monthDays: [day - early], months: [month] };
+  const { early, also = [] } = days;
+  if (early === 0 || day - early > 0) return { ...NOWHERE, monthDays: [day - early, ...also], months: [month] };
   const back = early - day + 1;
   const before = month === 1 ? 12 : month - 1;
   if (back <= 28 && before === 2) return { ...NOWHERE, monthDays: [-back], months: [before] };

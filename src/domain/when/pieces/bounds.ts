@@ -19,6 +19,8 @@ export type Except = ReadonlyArray<{ readonly days: Days; readonly to: Days | nu
 export type Bound =
   | { readonly is: 'until'; readonly edge: Edge }
   | { readonly is: 'starting'; readonly edge: Edge }
+  /** `from 5 to 9 december`, `in december`. */
+  | { readonly is: 'range'; readonly edge: Edge; readonly to: Edge }
   | { readonly is: 'lasting'; readonly amount: Amount }
   | { readonly is: 'count'; readonly count: number }
   | { readonly is: 'except'; readonly except: Except; readonly isShort: boolean }
@@ -48,6 +50,9 @@ const patterns = compiled(({ numbers, months, parts, words: w, units }) => ({
   timesBehind: words(String.raw`x\s?(?<count>\d{1,4})`),
   once: words(String.raw`(?:for\s+)?(?:(?<once>once)|(?<twice>twice))\s+${w.only}`),
   except: words(String.raw`\(?\s*(?:and\s+)?(?:${w.except})(?:\s+(?:on|in|from|for|at))?(?:\s+the(?=\s+\p{L}))?`),
+  inMonth: words(
+    String.raw`(?:in|during|throughout|of)\s+(?<name>${any(months)})(?!\s*(?:,|and|or|to|-|the|on|\d)(?![\p{L}]))`,
+  ),
   close: /\s*\)/y,
   // The end of a day is its night.
   night: words(parts.night),
@@ -56,12 +61,13 @@ const patterns = compiled(({ numbers, months, parts, words: w, units }) => ({
   to: new RegExp(String.raw`\s*(?:to|-|until|till|'?til|through|thru)\s*`, 'yu'),
   and: words(w.and),
   between: words(w.between),
+  from: words(w.from),
   rangeDays: new RegExp(
     String.raw`\s*(?<from>\d{1,2}(?:st|nd|rd|th)?(?:\s*(?:,|and)\s*\d{1,2}(?:st|nd|rd|th)?){0,12}?)\s*(?:(?<to>-|to|until|through)|,\s*(?:and\s)?|and)\s*(?=\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?${any(months)})`,
     'yu',
   ),
   rangeMonth: new RegExp(
-    String.raw`\s*(?<month>${any(months)})\.?\s+(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until)\s*(?<to>\d{1,2})(?:st|nd|rd|th)?(?![\d:.])`,
+    String.raw`\s*(?<month>${any(months)})\.?\s+(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until)\s*(?<to>\d{1,2})(?:st|nd|rd|th)?(?![\d:.]|\s?[ap]m)`,
     'yu',
   ),
 }));
@@ -226,7 +232,35 @@ function except(cursor: Cursor): Bound | null {
   return { is: 'except', except: all, isShort: /^\s*(?:no|not|never)\b/.test(lead) };
 }
 
+function onDate(days: Days): Edge {
+  return { days, time: null, span: null };
+}
+
+/** `5-9 december`, `from 1 dec to 24 dec`. */
+function range(cursor: Cursor): Bound | null {
+  cursor.take(patterns(cursor.language).from);
+  const [found, more] = exceptionsAt(cursor) ?? [];
+  if (found === undefined || more !== undefined || 'month' in found) return null;
+  if (found.to === null || found.days.kind !== 'date') return null;
+  return { is: 'range', edge: onDate(found.days), to: onDate(found.to) };
+}
+
+/** Behind what comes back: `every monday in december`. */
+export function monthAt(cursor: Cursor): Bound | null {
+  const name = cursor.take(patterns(cursor.language).inMonth)?.groups?.['name'];
+  if (name === undefined) return null;
+  const date = (day: number): Edge =>
+    onDate({
+      kind: 'date',
+      date: { year: null, month: monthOf(cursor, name), day },
+      other: null,
+      weekday: null,
+      early: 0,
+    });
+  return { is: 'range', edge: date(1), to: date(-1) };
+}
+
 /** A start, an end, or what is left out. */
 export function boundAt(cursor: Cursor): Bound | null {
-  return cursor.first([except, until, count, lasting, starting]);
+  return cursor.first([except, range, until, count, lasting, starting]);
 }

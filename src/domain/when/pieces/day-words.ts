@@ -80,7 +80,13 @@ const weekPatterns = compiled((language) => {
 const datePatterns = compiled((language) => {
   const { numbers, ordinals, ordinalEnd, plural, w, units, holidays, weekday, month, figure, ordinal, day, on } =
     sourcesOf(language);
+  const list = String.raw`(?<list>\d{1,2}(?:${ordinalEnd})?(?:(?:\s*,\s*|\s*,?\s*(?:${w.and})\s+)(?:the\s+)?\d{1,2}(?:${ordinalEnd})?)+)`;
   return {
+    listFirst: words(String.raw`${on}(?:(?:${w.the})\s+)?${list}\s+(?:of\s+)?(?<month>${month})${DOT}${YEAR}`),
+    listBehind: words(
+      String.raw`${on}(?<month>${month})${DOT}\s+(?:(?:${w.the})\s+)?${list}(?=\s*$|\s+(?:${w.at})\s|\s+\d{1,2}(?::\d|\s?[ap]m))${YEAR}`,
+    ),
+    inMonth: words(String.raw`(?:in|during)\s+(?<month>${month})${DOT},?\s+(?:on|the)(?=\s)`),
     ofMonth: words(
       String.raw`(?:${w.of})\s+(?:(?<this>this|current)\s+|(?<next>next)\s+|(?:the|each|every|a)\s+)?(?:(?<month>month)|(?<quarter>${w.quarterYear}))`,
     ),

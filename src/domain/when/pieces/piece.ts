@@ -4,7 +4,7 @@ import { Question, refusal } from '../faults.ts';
 import { any, compiled, words } from '../languages/compiled.ts';
 import type { DayPart } from '../languages/language.ts';
 import { type Amount, amountAt, colonAmount, isClock } from './amount.ts';
-import { type Bound, boundAt } from './bounds.ts';
+import { type Bound, boundAt, monthAt } from './bounds.ts';
 import { type ClockTime, oneTime, partAt, timesAt } from './clock.ts';
 import { Cursor } from './cursor.ts';
 import { type Days, daysAt, weeksLater } from './days.ts';
@@ -250,9 +250,18 @@ function part(cursor: Cursor): Content | null {
   return found === null ? null : { is: 'part', ...found };
 }
 
-function bound(cursor: Cursor): Content | null {
-  const found = boundAt(cursor);
+function bound(cursor: Cursor, before: readonly Piece[]): Content | null {
+  const found = boundAt(cursor) ?? (isMonthly(before) ? cursor.attempt(monthAt) : null);
   return found === null ? null : { is: 'bound', bound: found };
+}
+
+/** A rhythm that a month can bound. */
+function isMonthly(before: readonly Piece[]): boolean {
+  return before.some(
+    (piece) =>
+      (piece.is === 'rhythm' && (piece.rhythm.kind === 'elapsed' || piece.rhythm.unit !== 'year')) ||
+      (piece.is === 'days' && piece.days.kind === 'weekdays' && piece.days.plural),
+  );
 }
 
 /** The last number in "at 9, 5 pushups" is a time, or begins the text. */
@@ -294,6 +303,7 @@ function takesHour(before: readonly Piece[], cursor: Cursor): boolean {
   // In "on the 1st, 15" a day is counted on.
   const isList = /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()));
   if (last.days?.kind === 'monthDays' && isList) return false;
+  if (last.days?.kind === 'date' && /and|&/.test(cursor.text.slice(last.end, cursor.begin()))) return false;
   if (last.is === 'days') return true;
   return last.rhythm.kind === 'calendar' && (last.days !== null || last.rhythm.unit === 'day');
 }
@@ -322,7 +332,7 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
     sameTime,
     weeks,
     (at) => wait(at, before),
-    bound,
+    (at) => bound(at, before),
     turnOfDay,
     days,
     hours,

@@ -71,6 +71,7 @@ const ANYWHERE: readonly RegExp[] = [
   pattern(String.raw`on\s+the\s+(?:half[\s-]*)?hour`),
   pattern(String.raw`(?:from|to|through|until|till|since)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}`),
   pattern(String.raw`(?:in|during|throughout)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}(?!\s+(?:and|or)\s+\p{L})`),
+  pattern(String.raw`following\s+(?:${UNIT}|${DAYS})`),
   pattern(String.raw`(?:even|odd|alternate|alternating)\s+(?:numbered\s+)?(?:${UNIT}|${DAYS})`),
   pattern(String.raw`(?:by\s+)?(?:eod|cob|close\s+of\s+business)`),
   pattern(String.raw`utc|gmt|(?:europe|america|asia|africa|australia|pacific|atlantic)\/[a-z_]+`),
@@ -123,7 +124,8 @@ const BEHIND: readonly RegExp[] = [
   at(String.raw`\d{1,2}[:.]\d(?!\s?(?:[%°$€£k]|mi|m|kg|lb|l)\b)`),
   at(String.raw`\d+\s*$`),
   at(String.raw`(?:week|fortnight)`),
-  at(String.raw`(?:during|throughout)\s+\p{L}+`),
+  at(String.raw`(?:during|throughout)\s+(?:the\s+)?\p{L}+(?:\s+time)?`),
+  at(String.raw`,?\s*and\s+(?:a\s+half|a\s+quarter|(?:the\s+)?(?:public\s+|bank\s+|school\s+)?holidays)`),
   at(String.raw`[+-]\d{1,2}(?::?\d\d)?`),
 ];
 const EVERY_BEFORE = /(?<![\p{L}\p{N}_'])(?:every|each)(?:\s+\S+){0,5}\s*$/iu;
@@ -131,7 +133,7 @@ const PARTS = at(String.raw`(?:mornings?|afternoons?|evenings?|nights?|noon|midn
 const FIGURES = at(String.raw`[0-5]\d`);
 /** Behind a series it takes days from it, and whatever is behind "except" is one of them. */
 const EXCEPT = at(
-  String.raw`,?\s*\(?(?:except(?:ing)?|excluding|apart\s+from|other\s+than|but\s+not)\s+\S+(?:\s+\S+)?|x\s?\d+`,
+  String.raw`,?\s*\(?(?:except(?:ing)?|excluding|apart\s+from|other\s+than|but\s+not)\s+(?:(?:the|on|at|for|in|during|every|each|from|public|bank|school|first|last|next)\s+){0,3}\S+|x\s?\d+`,
 );
 /** Such words change the time that follows them. */
 const BEFORE =

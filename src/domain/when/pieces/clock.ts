@@ -47,7 +47,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
     half: words(String.raw`${at}?${hour}(?:\s+(?:${w.oClock}))?\s*${HALF}`),
     hours: words(String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?:hrs|uhr)|h)`),
     oClock: words(String.raw`${at}?${hour}\s*(?:${w.oClock})`),
-    named: words(String.raw`${at}?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))`),
+    named: words(String.raw`${at}?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))(?:[\s-]?ish)?`),
     pastOrTo: words(
       String.raw`${at}?(?:a\s+)?(?:(?<halfPast>${w.half})|(?<quarter>${w.quarter})|${minutes}(?<unit>\s+min(?:ute)?s?)?)\s+(?:(?<past>${w.past})|(?<to>to|before|till?|(?<=quarter\s+)of))\s+${hour}(?:\s*(?:${w.oClock}))?(?:\s*${HALF})?`,
     ),
@@ -291,7 +291,11 @@ export function partAt(cursor: Cursor): PartFound | null {
   const match = cursor.take(patterns(cursor.language).part);
   const part = PARTS.find((name) => match?.groups?.[name] !== undefined);
   if (match === null || part === undefined) return null;
-  return { part, isSaid: match.groups?.['inThe'] !== undefined, plural: (match.groups?.[part] ?? '').endsWith('s') };
+  return {
+    part,
+    isSaid: match.groups?.['inThe'] !== undefined || /\s/.test(match.groups?.[part] ?? ''),
+    plural: (match.groups?.[part] ?? '').endsWith('s'),
+  };
 }
 
 const PARTS: readonly DayPart[] = ['morning', 'afternoon', 'evening', 'night'];

@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts';
+import { flat } from './layout.ts';
 
 /** How the program ends, for scripts. */
 export const exitCodes = {
@@ -23,6 +24,7 @@ const exitsOf: Readonly<Record<string, ExitCode>> = {
   not_found: exitCodes.notFound,
   task_not_found: exitCodes.notFound,
   run_not_found: exitCodes.notFound,
+  thread_not_found: exitCodes.notFound,
   refused: exitCodes.refused,
   invalid_configuration: exitCodes.refused,
   too_late: exitCodes.refused,
@@ -52,6 +54,32 @@ export class CliFault extends Error {
     this.exitCode = exitCode;
     this.details = details;
   }
+}
+
+interface Unclear {
+  readonly what: 'task' | 'chat';
+  readonly name: string;
+  /** The name is a misspelt one: it is told and not taken, because a verb may delete. */
+  readonly isGuess: boolean;
+  /** Those that may be meant, with the ids that name them. */
+  readonly lines: readonly string[];
+  readonly advice: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** A name that several bear, or that only nearly fits one. */
+export function unclear({ what, name, isGuess, lines, advice, details }: Unclear): CliFault {
+  const quoted = `"${flat(name).slice(0, 60)}"`;
+  const notFound = what === 'task' ? 'task_not_found' : 'thread_not_found';
+  const head = isGuess ? `No ${what} is called ${quoted}. Did you mean:` : `Several ${what}s are called ${quoted}:`;
+  return new CliFault(isGuess ? notFound : 'ambiguous', [head, ...firstOf(lines), advice].join('\n'), { details });
+}
+
+const linesMax = 3;
+
+export function firstOf(lines: readonly string[]): readonly string[] {
+  const more = lines.length - linesMax;
+  return more > 0 ? [...lines.slice(0, linesMax), `  and ${more} more`] : lines;
 }
 
 /** A command that cannot be carried out as it was typed. */

@@ -1,7 +1,7 @@
 import { tasksNamed } from '../app/tasks/named.ts';
 import { pageMax } from '../domain/limits.ts';
 import { type AnswerOf, type Asked, pagesOf } from './client.ts';
-import { CliFault, usage } from './faults.ts';
+import { CliFault, firstOf, unclear, usage } from './faults.ts';
 import { flat } from './layout.ts';
 import { given } from './options.ts';
 import type { Session } from './session.ts';
@@ -96,15 +96,13 @@ async function byNumber(session: Session, number: number, wanted: Wanted): Promi
   throw new CliFault('task_not_found', `There is no task #${number} in ${session.threadKey}.${hint}`);
 }
 
-const elsewhereMax = 3;
-
 /** The tasks of that number in other threads. */
 async function elsewhere({ client }: Session, number: number): Promise<string> {
   const page = await client.call('listTasks', { query: { limit: String(pageMax) } });
   const others = page.tasks.filter((task) => task.number === number);
   if (others.length === 0) return ' "cronogram task list" lists the tasks of all threads.';
   const lines = linesOf(others, shortIds(page.tasks.map((task) => task.task_id)));
-  return ` Name its thread with --thread-key, or the task by its id:\n${lines}`;
+  return ` Name its thread with --thread-key, or the task by its id:\n${firstOf(lines).join('\n')}`;
 }
 
 async function byBeginningOrTitle(session: Session, name: string, wanted: Wanted): Promise<Task> {
@@ -122,7 +120,7 @@ async function byBeginningOrTitle(session: Session, name: string, wanted: Wanted
 
 interface Fitting {
   readonly tasks: readonly Task[];
-  /** A guess is a misspelt title: it is told and not taken, because a verb may delete. */
+  /** A guess is a misspelt title. */
   readonly by: 'id' | 'title' | 'guess';
 }
 
@@ -141,22 +139,16 @@ function livingOf(tasks: readonly Task[]): readonly Task[] {
 }
 
 function severalTitled(name: string, tasks: readonly Task[], isGuess: boolean): CliFault {
-  const lines = linesOf(tasks, shortIds(tasks.map((task) => task.task_id)));
-  const quoted = `"${flat(name).slice(0, 60)}"`;
-  const what = isGuess ? `No task is called ${quoted}. Did you mean:` : `Several tasks are called ${quoted}:`;
   const ids = tasks.map((task) => task.task_id);
-  return new CliFault(isGuess ? 'task_not_found' : 'ambiguous', `${what}\n${lines}\nName one by its id.`, {
-    details: { ids },
-  });
+  const lines = linesOf(tasks, shortIds(ids));
+  return unclear({ what: 'task', name, isGuess, lines, advice: 'Name one by its id.', details: { ids } });
 }
 
 /** Tasks beneath each other, with the ids that name them: a number alone may mean another one in another thread. */
-function linesOf(tasks: readonly Task[], short: (id: string) => string): string {
-  const lines = tasks
-    .slice(0, elsewhereMax)
-    .map((task) => `  ${short(task.task_id)}  ${task.creator_thread_key}  #${task.number} ${flat(task.title)}`);
-  const more = tasks.length > elsewhereMax ? [`  and ${tasks.length - elsewhereMax} more`] : [];
-  return [...lines, ...more].join('\n');
+function linesOf(tasks: readonly Task[], short: (id: string) => string): readonly string[] {
+  return tasks.map(
+    (task) => `  ${short(task.task_id)}  ${task.creator_thread_key}  #${task.number} ${flat(task.title)}`,
+  );
 }
 
 /** Tasks as rows about something else name them: `#3 Stand up`, or the beginning of the id where it is not among the newest. */

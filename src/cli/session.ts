@@ -185,6 +185,12 @@ export interface Told {
   readonly exitCode?: ExitCode;
 }
 
+/** The lines of a note; no note where there are none. */
+export function noteOf(...lines: readonly (string | null)[]): Pick<Told, 'note'> {
+  const told = lines.filter((line) => line !== null);
+  return told.length === 0 ? {} : { note: told.join('\n') };
+}
+
 /** A flag of a verb. The options that a verb is given follow from its flags, in name and in type. */
 export interface Flag {
   readonly flags: string;

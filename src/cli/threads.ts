@@ -1,6 +1,6 @@
 import { tasksNamed } from '../app/tasks/named.ts';
 import { type Client, pagesOf } from './client.ts';
-import { CliFault, exitCodes } from './faults.ts';
+import { CliFault, unclear } from './faults.ts';
 import { flat } from './layout.ts';
 
 type Asking = Pick<Client, 'call'>;
@@ -14,15 +14,14 @@ export async function threadNamed(client: Asking, name: string): Promise<string>
   if (/^-?\d{1,16}$/.test(name)) return keyOf(name);
   const named = tasksNamed(name, await chats(client));
   const [chat, ...others] = named?.rest === '' ? named.tasks : [];
-  const quoted = `"${flat(name).slice(0, 60)}"`;
   if (named === null || chat === undefined) {
     const advice = '"cronogram access list" lists them; a key looks like telegram:chat:-1001234 or cli:default.';
-    throw new CliFault('thread_not_found', `No chat is called ${quoted}. ${advice}`, { exitCode: exitCodes.notFound });
+    throw new CliFault('thread_not_found', `No chat is called "${flat(name).slice(0, 60)}". ${advice}`);
   }
   if (others.length === 0 && !named.isGuess) return keyOf(chat.id);
-  const what = named.isGuess ? `No chat is called ${quoted}. Did you mean:` : `Several chats are called ${quoted}:`;
   const lines = named.tasks.map(({ id, title }) => `  ${keyOf(id)}  ${flat(title)}`);
-  throw new CliFault('ambiguous', [what, ...lines, 'Write the key of the one that is meant.'].join('\n'));
+  const advice = 'Write the key of the one that is meant.';
+  throw unclear({ what: 'chat', name, isGuess: named.isGuess, lines, advice });
 }
 
 function keyOf(id: string): string {

@@ -14,13 +14,16 @@ export interface Grant {
   readonly revokedAt: number | null;
 }
 
+/** What is asked of a right before anything is done under it. */
+type Given = Pick<Grant, 'scopes' | 'expiresAt' | 'revokedAt'>;
+
 export type GrantFault = Extract<Reason, `grant_${string}`>;
 
 /**
  * Says why the grant stands no more. A run that was admitted is held to this alone: its scope was checked when its slot was
  * taken up, and a task that does something else by now has a grant for that.
  */
-export function grantEnded(grant: Grant | null, now: number): GrantFault | null {
+export function grantEnded(grant: Given | null, now: number): GrantFault | null {
   if (grant === null) return 'grant_missing';
   // Its instant does not matter: a clock that is set back gives nobody a right back.
   if (grant.revokedAt !== null) return 'grant_revoked';
@@ -28,7 +31,7 @@ export function grantEnded(grant: Grant | null, now: number): GrantFault | null 
 }
 
 /** Null when the grant allows the scope now. Only these four faults may turn a slot into `skipped`; others are retried. */
-export function grantFault(grant: Grant | null, scope: string, now: number): GrantFault | null {
+export function grantFault(grant: Given | null, scope: string, now: number): GrantFault | null {
   const ended = grantEnded(grant, now);
   if (ended !== null || grant === null) return ended;
   return allows(grant.scopes, scope) ? null : 'grant_scope';

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/cli/client.ts';
+import { threadNamed } from '../../src/cli/threads.ts';
 import { lab, minute, stopBots } from '../e2e/bot.ts';
 import { aPlace, aPlaceAfter } from './place.ts';
 
@@ -61,6 +63,15 @@ describe('a task on the command line', () => {
     await well('task create --every 1h --timezone UTC Elsewhere');
     expect((await well('task attach elsewhere lab')).out).toContain(`Attached to ${key}:`);
     expect(await type('task list --thread-key nowhere')).toMatchObject({ code: 3 });
+  });
+
+  it('is in no thread whose name is misspelt or borne by several, and a few of those are told', async () => {
+    const access = ['Reports', 'Alarm', 'alarm', 'ALARM', 'Alarm'].map((who, index) => ({ id: `-${index}`, who }));
+    const client = { call: async () => ({ access, next_cursor: null }) } as unknown as Client;
+    await expect(threadNamed(client, 'raports')).rejects.toMatchObject({ code: 'thread_not_found', exitCode: 3 });
+    const several = await threadNamed(client, 'alarm').catch((error: unknown) => error);
+    expect(several).toMatchObject({ code: 'ambiguous', exitCode: 2 });
+    expect(String(several)).toMatch(/-3 {2}ALARM\n {2}and 1 more\n/);
   });
 
   it('is named by its number in the thread that is named, and in no other', async () => {

@@ -175,6 +175,9 @@ describe('a task whose owner has left the group', () => {
     const leftOut = { status: 'skipped', reason: 'grant_revoked' };
     expect(select(bot, 'select status, reason from occurrences')).toEqual([leftOut, leftOut]);
     bot.world.setMember(lab, 'ben', 'member');
+    await bot.pass(2 * minute);
+    const word = bot.texts(lab, null).find((text) => text.startsWith('Ben has left this chat'));
+    expect(word).toContain('\n\n— Over: nothing is waiting');
     await bot.pass(hour);
     for (const title of ['Water the plants', 'Feed the cat'])
       expect(saidIn(bot, lab, topicNamed(bot, lab, title))).toEqual([title]);

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { outboxRanks } from '../../src/domain/delivery.ts';
 import { day, hour, lab, minute, stopBots, type Bot } from './bot.ts';
-import { callsSince, isCard, mark, select, topicNamed } from './deliveries.ts';
+import { aBotIn, aTask, callsSince, isCard, mark, select, topicNamed } from './deliveries.ts';
 import { aTalkingBot, made } from './dialogue.ts';
 
 afterEach(stopBots);
@@ -44,6 +44,46 @@ it('a drawing that is owed when the process ends is made by the next one', async
   expect(cardOf(again, 'Lunch')).toBe(before);
   await again.pass(2 * hour);
   expect(cardOf(again, 'Lunch')).toContain('(3 runs)');
+});
+
+const overIn = (text: string | undefined) => text?.split('\n\n— ')[1] ?? null;
+const wordIn = (bot: Bot, chat: number, start: string) =>
+  bot.world.messages(chat, { limit: 500 }).find(({ text }) => text.startsWith(start))?.text;
+
+it('the word that a task may not run is over when it has a right again', async () => {
+  const bot = await aBotIn(lab);
+  const taskId = await aTask(bot, { cron: '0 * * * *' });
+  const [grant] = select<{ grant_id: string }>(bot, 'select grant_id from tasks');
+  await bot.api('DELETE', `/v1/grants/${grant?.grant_id}`);
+  await bot.pass(2 * hour);
+  expect([wordIn(bot, lab, 'Skipped:'), overIn(wordIn(bot, lab, 'Skipped:'))]).toEqual([expect.anything(), null]);
+  await bot.api('POST', '/v1/grants', { task_id: taskId });
+  await bot.pass(2 * minute);
+  expect(overIn(wordIn(bot, lab, 'Skipped:'))).toBe('Over: it can run again');
+});
+
+it('the word that the bot may not pin is over when it may, and the card is pinned', async () => {
+  const bot = await aBotIn(lab);
+  bot.world.setBotRights(lab, { can_pin_messages: false });
+  await aTask(bot, { cron: '0 * * * *' });
+  await bot.pass(2 * hour);
+  const pins = () =>
+    callsSince(bot).filter(({ method, status }) => method === 'pinChatMessage' && status === 200).length;
+  expect([wordIn(bot, lab, 'I may not pin'), pins()]).toEqual([expect.not.stringContaining('— '), 0]);
+  bot.world.setBotRights(lab, { can_pin_messages: true });
+  await bot.pass(2 * minute);
+  expect([overIn(wordIn(bot, lab, 'I may not pin')), pins()]).toEqual(['Done: cards are pinned', 1]);
+});
+
+it('the word about results that wait is over when they are through', async () => {
+  const bot = await aBotIn(lab);
+  const more = { policies: { max_runs: 6 } };
+  for (let number = 0; number < 25; number += 1) await aTask(bot, { text: `ping ${number}`, more });
+  await bot.pass(5 * minute);
+  const word = () => bot.texts(lab, null).find((text) => text.includes('results are waiting'));
+  expect([word(), overIn(word())]).toEqual([expect.anything(), null]);
+  await bot.pass(15 * minute);
+  expect(overIn(word())).toBe('Over: nothing is waiting any more');
 });
 
 it('tasks of every minute have their cards drawn anew once an hour, four in a minute at most, and no result comes later for it', async () => {

@@ -25,8 +25,12 @@ function other(value: unknown, given: readonly string[]): unknown {
 const codes =
   /^(?:is|kind|unit|joined|of|status|state|source|reason|pausedReason|verb|cause|decision|stateBefore|stateAfter|lastOutcome|missed|overlap)$/;
 
+/** And such names where they are values by themselves. */
+const units = /^(?:second|minute|hour|day|week|month|year|morning|afternoon|evening|night)$/;
+
 /** The words in the values that a text is given, however deep. */
 function wordsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string' && units.test(value)) return [];
   if (typeof value === 'string') return [value, ...value.split(/\n/)].filter((word) => /[a-z]/i.test(word));
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) => (codes.test(name) ? [] : wordsIn(each)));

@@ -19,8 +19,6 @@ const share = 0.5;
  * Keeps messages true that tell how something stands. What has changed is owed in the database, so a restart forgets nothing;
  * a look takes one message of each chat in which nothing else is to be sent, so nothing ever waits for a drawing.
  */
-export type Redraws = ReturnType<typeof createRedraws>;
-
 export function createRedraws({ store, stopwatch, group }: RedrawsDeps) {
   const room = (group.calls * 60_000 * share) / group.withinMs;
   let [after, restsUntil] = ['', -Infinity];

@@ -290,6 +290,8 @@ export interface ChatStore {
    * many its absence has paused and nobody has resumed, or null, without writing anything, when it was not gone.
    */
   chatBack(back: ChatBack): Promise<number | null>;
+  /** The bot may pin there by now: cards that it had told of are pinned, and the word about that is over. True where there was one. */
+  pinAgain(chatId: string, at: number): Promise<boolean>;
   noteUser(user: Pick<User, 'id' | 'name'>, at: number): Promise<User>;
   changeUser(id: Actor, change: Partial<Pick<User, 'role' | 'timezone'>>, at: number): Promise<void>;
   readUser(id: Actor): Promise<User | null>;
@@ -300,6 +302,8 @@ export interface ChatStore {
    * return; a grant that was revoked otherwise stays so. True when tasks that waited for that are about to go on.
    */
   noteMember(member: Member): Promise<boolean>;
+  /** Whether tasks in the chat may not run before this person is back, or somebody else has taken them over. */
+  isAwaited(chatId: string, userId: Actor): Promise<boolean>;
   /** Owners of tasks in group chats, due before `until` or waiting for them, whose membership was last checked before `staleAt`. */
   staleMembers(until: number, staleAt: number, limit: number): Promise<readonly StaleMember[]>;
 

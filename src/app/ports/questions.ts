@@ -47,6 +47,21 @@ export interface AckView extends SlotAck {
   readonly chatTitle: string | null;
 }
 
+/** A result that nobody has said Done of, newest first. */
+export interface OpenResult {
+  readonly taskId: string;
+  readonly occurrenceId: string;
+  /** Its task asks for Done. */
+  readonly isAsked: boolean;
+}
+
+export interface OpenResultsQuery {
+  readonly chatId: string;
+  /** Slots since then. */
+  readonly since: number;
+  readonly limit: number;
+}
+
 export interface AckStore {
   /** Notes that it is done, and takes away the reminders of it; who came first stays. */
   noteDone(done: DoneNote): Promise<NotedDone>;
@@ -54,6 +69,7 @@ export interface AckStore {
   takeBackDone(back: DoneNote): Promise<boolean>;
   /** The confirmation of it; null when nobody was asked and nobody has said anything. */
   readAck(of: Pick<DoneNote, 'taskId' | 'occurrenceId'>): Promise<AckView | null>;
+  openResults(query: OpenResultsQuery): Promise<readonly OpenResult[]>;
   /** Locks open ones whose instant has come, and writes what `plan` decided: each reminder with the removal of the last. */
   claimNags(at: Batch, plan: (due: readonly DueAck[]) => readonly NagDecision[]): Promise<Counts>;
   /** When somebody is to be reminded next, or null. */

@@ -2,6 +2,7 @@ import type { Actor } from '../../domain/access.ts';
 import { missing } from '../../domain/errors.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
+import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
@@ -233,7 +234,7 @@ async function snooze(
 ): Promise<Changed & Snoozed> {
   const verb = ['snooze', until, ...(of === null ? [] : [of])] as const;
   const changed = await changeTelling(deps, { target, verb, look: { resultOf: of } }, (scene) =>
-    planSnooze(deps.ids, scene, typeof until === 'number' ? until : scene.now + until.forMs),
+    planSnooze(deps.ids, scene, typeof until === 'number' ? until : afterWait(scene.now, until.forMs)),
   );
   return { ...changed, ...changed.told };
 }
@@ -351,4 +352,9 @@ async function readTaskRun({ store }: TasksDeps, id: string | null): Promise<Tas
   const taskRun = await store.readTaskRun(id ?? '');
   if (taskRun === null) throw missing('task');
   return taskRun;
+}
+
+/** A wait of whole minutes counts from the running minute, so that nothing comes amid one. */
+function afterWait(now: number, ms: number): number {
+  return (ms % MINUTE_MS === 0 ? Math.floor(now / MINUTE_MS) * MINUTE_MS : now) + ms;
 }

@@ -31,8 +31,8 @@ export const englishDigest = {
   /** Runs, and how many of them were confirmed, or asked for that in vain. */
   ran: (name: string, count: number, confirmed: { readonly done: number; readonly notDone: number }): string => {
     const { done, notDone } = confirmed;
-    const end = notDone > 0 ? `, ${notDone} not done` : done === 0 ? '' : ', done';
-    return `${name}${times(count)}${end}`;
+    const confirmedAll = done === count ? ', done' : `, ${done} done`;
+    return `${name}${times(count)}${done === 0 ? '' : confirmedAll}${notDone === 0 ? '' : `, ${notDone} not done`}`;
   },
 } as const;
 

@@ -16,8 +16,7 @@ import {
   type Timeline,
   type WhyWords,
 } from '../why/timeline.ts';
-import { actorText, errorText, sentenceFor } from './why-reasons.ts';
-import { slotText } from './why-slots.ts';
+import { actorText, errorText, sentenceFor, slotText } from './why-slots.ts';
 
 const verbs = {
   nothingIsDue: 'nothing is due',

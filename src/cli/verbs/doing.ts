@@ -7,7 +7,7 @@ import { lengthOf } from '../options.ts';
 import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { threadNamed } from '../threads.ts';
 import { timesIn } from '../times.ts';
-import { named, namedLast, standing } from '../views/task.ts';
+import { named, namedLast, stateFacts } from '../views/task.ts';
 import { countFlag } from './looking.ts';
 import { dayOrInstantOf } from './moments.ts';
 
@@ -202,5 +202,5 @@ export async function changedTold(session: Session, answer: Changed, deed: strin
   const words = typeof deed === 'string' ? deed : isIdle ? deed.idle : deed.did;
   const nothing = isIdle && typeof deed === 'string' ? ' It was like that already.' : '';
   const head = await sentence(terminal, `${words} ${namedLast(answer.task)}${nothing}`);
-  return { json: answer, text: head + (await facts(terminal, standing(answer.task, clock.now()))) };
+  return { json: answer, text: head + (await facts(terminal, stateFacts(answer.task, clock.now()))) };
 }

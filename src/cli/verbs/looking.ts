@@ -3,7 +3,7 @@ import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault } from '../faults.ts';
 import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
 import { deletedToo, paramsOf, shortIds, taskNamed, type Task } from '../naming.ts';
-import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
+import { noteOf, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { counted, timesIn, type Times } from '../times.ts';
 import { attemptsTable, deliveriesTable, runCell, tookWords } from '../views/run.ts';
 import { named, policyWords, scheduleWords, taskCard, taskTable } from '../views/task.ts';
@@ -64,13 +64,13 @@ export const lookingVerbs = [
       const ended = json.tasks.filter(isEnded);
       const tasks = json.tasks.filter((task) => !isEnded(task));
       const count = `${counted(ended.length, 'task')} that ${ended.length === 1 ? 'has' : 'have'} ended`;
-      const notes = [
-        ...(json.tasks.length === 0 ? ['Make one:\n  cronogram task create "every weekday at 9 stand up"'] : []),
-        ...(ended.length === 0 ? [] : [`And ${count}: cronogram task list --state completed`]),
-        ...(json.next_cursor === null ? [] : [`There is more: add --all, or --cursor ${json.next_cursor}`]),
-      ];
+      const note = noteOf(
+        json.tasks.length === 0 ? 'Make one:\n  cronogram task create "every weekday at 9 stand up"' : null,
+        ended.length === 0 ? null : `And ${count}: cronogram task list --state completed`,
+        json.next_cursor === null ? null : `There is more: add --all, or --cursor ${json.next_cursor}`,
+      );
       const text = tasks.length === 0 ? 'No tasks.\n' : await taskTable(session, tasks);
-      return { json, text, ...(notes.length === 0 ? {} : { note: notes.join('\n') }) };
+      return { json, text, ...note };
     },
   }),
   verb({
@@ -173,8 +173,8 @@ export function pageOf({ limit, cursor }: Options<typeof pageFlags>) {
 }
 
 /** The note that says how to see the rest. */
-function more(cursor: string | null): { readonly note?: string } {
-  return cursor === null ? {} : { note: `There is more: add --cursor ${cursor}` };
+function more(cursor: string | null): Pick<Told, 'note'> {
+  return noteOf(cursor === null ? null : `There is more: add --cursor ${cursor}`);
 }
 
 interface Listed<Row> {

@@ -3,9 +3,9 @@ import { usage } from '../faults.ts';
 import { facts, sentence } from '../layout.ts';
 import { taskNamed } from '../naming.ts';
 import { given } from '../options.ts';
-import { verb, type Flag, type Options, type Session, type Told } from '../session.ts';
+import { noteOf, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { hostZone, timesIn } from '../times.ts';
-import { named, namedLast, scheduleWords, standing, warningText } from '../views/task.ts';
+import { named, namedLast, scheduleWords, stateFacts, warningText } from '../views/task.ts';
 import {
   askBack,
   assumedWords,
@@ -122,11 +122,10 @@ async function create(
     ...keyHeader(options),
   });
   const assumed = assumedWords(read.assumed, `cronogram task update ${answer.task.number} --when`);
-  const notes = [assumed, warningText(answer.warnings)].filter((note) => note !== null);
   return {
     json: when === undefined ? answer : { ...answer, assumed: read.assumed },
     text: await createdText(session, answer),
-    ...noteOf(notes),
+    ...noteOf(assumed, warningText(answer.warnings)),
   };
 }
 
@@ -134,10 +133,9 @@ type CreateBody = NonNullable<Asked<'createTask'>['body']>;
 
 async function preview(session: Session, body: CreateBody, { schedule, assumed }: ReadSchedule): Promise<Told> {
   const answer = await session.client.call('previewSchedule', { body: { schedule } });
-  const note = assumedWords(assumed, 'cronogram task create');
   const text = `Nothing is made. It would run in ${session.threadKey}:\n${await previewText(session, { ...answer, text: body.instructions ?? '' })}`;
   const json = { dry_run: true, thread_key: session.threadKey, task: body, preview: answer };
-  return { json, text, ...noteOf(note === null ? [] : [note]) };
+  return { json, text, ...noteOf(assumedWords(assumed, 'cronogram task create')) };
 }
 
 async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previewSchedule'>): Promise<string> {
@@ -155,10 +153,6 @@ async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previ
   ]);
 }
 
-function noteOf(notes: readonly string[]): { readonly note?: string } {
-  return notes.length === 0 ? {} : { note: notes.join('\n') };
-}
-
 async function createdText({ terminal, clock }: Session, { task }: AnswerOf<'createTask'>): Promise<string> {
   // The first version is a new one; a task that was there already has been brought up to date.
   const head = await sentence(terminal, `${task.version === 1 ? 'Created' : 'Brought up to date:'} ${namedLast(task)}`);
@@ -167,7 +161,7 @@ async function createdText({ terminal, clock }: Session, { task }: AnswerOf<'cre
     head +
     (await facts(terminal, [
       ['schedule', words],
-      ...standing(task, clock.now()),
+      ...stateFacts(task, clock.now()),
       ['thread', task.creator_thread_key],
       ['id', task.task_id],
     ]))
@@ -186,10 +180,8 @@ function checkUpdate(options: UpdateOptions): void {
   const clash = exclusive.find(([one, other]) => options[one] !== undefined && options[other] !== undefined);
   if (clash !== undefined) throw usage(`${clash[2]} exclude each other. Leave one of them out.`);
   if (Object.keys(options).length === 0) throw usage('Name at least one field to change, such as --title or --when.');
-  const { timezone, when, onceAt, cron, rrule, every } = options;
-  if (timezone !== undefined && [when, onceAt, cron, rrule, every].every((way) => way === undefined)) {
+  if (options.timezone !== undefined && !isScheduled(options))
     throw usage('--timezone goes with a schedule: name it too, such as --cron "0 9 * * *".');
-  }
 }
 
 async function update(session: Session, name: string, options: UpdateOptions): Promise<Told> {
@@ -213,8 +205,8 @@ async function update(session: Session, name: string, options: UpdateOptions): P
     ...switchesOf(options),
   };
   const answer = await session.client.call('updateTask', { params: { task_id: before.task_id }, body });
-  const notes = [assumedWords(read?.assumed ?? [], line), warningText(answer.warnings)].filter((note) => note !== null);
-  return { json: answer, text: await editedText(session, answer), ...noteOf(notes) };
+  const note = noteOf(assumedWords(read?.assumed ?? [], line), warningText(answer.warnings));
+  return { json: answer, text: await editedText(session, answer), ...note };
 }
 
 function switchesOf({ clearSubject, clearTags, enable, disable }: UpdateOptions) {
@@ -232,7 +224,7 @@ async function editedText({ terminal, clock }: Session, { task, changes }: Answe
     return [field, `${words(before)} -> ${words(after)}`] as const;
   });
   const head = rows.length === 0 ? `${named(task)} is like that already.` : `Changed ${namedLast(task)}`;
-  return (await sentence(terminal, head)) + (await facts(terminal, [...rows, ...standing(task, clock.now())]));
+  return (await sentence(terminal, head)) + (await facts(terminal, [...rows, ...stateFacts(task, clock.now())]));
 }
 
 /** The schedule of a change in the words of the other verbs; what is none is shown as it stands. */
@@ -267,6 +259,6 @@ async function previewVerb(
       ? { when: when ?? '', timezone: zone, now: from, count }
       : { schedule: read.schedule, after: from, count };
   const answer = await session.client.call('previewSchedule', { body }).catch(askBack(line));
-  const assumed = assumedWords(answer.assumed ?? [], line);
-  return { json: answer, text: await previewText(session, answer), ...noteOf(assumed === null ? [] : [assumed]) };
+  const note = noteOf(assumedWords(answer.assumed ?? [], line));
+  return { json: answer, text: await previewText(session, answer), ...note };
 }

@@ -4,7 +4,7 @@ import { CliFault, usage, exitCodes, interrupted, type ExitCode } from '../fault
 import { sentence, shown, toned, type Column } from '../layout.ts';
 import { chosenTask, paramsOf, runIdOf, shortIds, taskNames } from '../naming.ts';
 import { millisecondsOf } from '../options.ts';
-import { verb, pause, type Flag, type Options, type Session, type Told } from '../session.ts';
+import { noteOf, verb, pause, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { durationWords, hostZone, timesIn } from '../times.ts';
 import { deliverySentence, runCell, isOnItsWay, type Run } from '../views/run.ts';
 import { named } from '../views/task.ts';
@@ -125,7 +125,7 @@ async function askedTold(session: Session, answer: RanNow): Promise<Told> {
   return {
     json: answer,
     text: await sentence(session.terminal, startedWords(answer)),
-    note: [note, topicOf(task)].filter((line) => line !== null).join('\n'),
+    ...noteOf(note, topicOf(task)),
   };
 }
 

@@ -147,7 +147,7 @@ export function policyWords(policies: Readonly<Record<string, unknown>>): string
 }
 
 /** How a task stands after a verb: whether it is paused, and when it runs next. */
-export function standing(task: Task, now: number): readonly Fact[] {
+export function stateFacts(task: Task, now: number): readonly Fact[] {
   const times = timesIn(task.schedule.timezone, now);
   if (task.state === 'paused') {
     return [['paused', task.resume_at === null ? 'until somebody resumes it' : `until ${times.full(task.resume_at)}`]];

@@ -2,6 +2,7 @@ import { bitsOf, type CronFields, EVERY_MONTH, EVERY_WEEK, fieldsOf } from './cr
 import { hoursOf, withHours } from './hours.ts';
 import { scheduleLimits } from './limits.ts';
 import { type RruleLines, writeRruleLines } from './rrule/lines.ts';
+import { WEEKDAYS } from './rrule/parts.ts';
 import { countsOn } from './rrule/periods.ts';
 import type { Rule } from './rrule/recurrence.ts';
 import { parseSchedule } from './schedule.ts';
@@ -195,12 +196,10 @@ function exceptDays({ dates = [], ranges = [] }: Exceptions): readonly number[] 
   return [...days].sort((a, b) => a - b);
 }
 
-const dayNames = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
-
 function byDay(weekdays: readonly number[]): string {
   return `BYDAY=${mondayFirst
     .filter((day) => weekdays.includes(day))
-    .map((day) => dayNames[day])
+    .map((day) => WEEKDAYS[day])
     .join()}`;
 }
 
@@ -321,7 +320,7 @@ function weekParts({ anyWeekday, weekdays }: CronFields): string[] {
   if (anyWeekday) return [''];
   const numbered = mondayFirst.flatMap((day) => {
     const weeks = weekdays[day] ?? 0;
-    return weeks === EVERY_WEEK ? [] : bitsOf(weeks, 1).map((week) => `${week === 6 ? -1 : week}${dayNames[day]}`);
+    return weeks === EVERY_WEEK ? [] : bitsOf(weeks, 1).map((week) => `${week === 6 ? -1 : week}${WEEKDAYS[day]}`);
   });
   const plain = mondayFirst.filter((day) => weekdays[day] === EVERY_WEEK);
   return [

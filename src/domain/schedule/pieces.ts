@@ -7,7 +7,7 @@ import {
   type RruleLines,
 } from './rrule/lines.ts';
 import { parseSchedule } from './schedule.ts';
-import type { Schedule } from './shapes.ts';
+import type { RruleSchedule, Schedule } from './shapes.ts';
 import { dayOfWall } from './time/calendar.ts';
 import { exceptionsOf } from './words/describe.ts';
 import type { Exception } from './words/facts.ts';
@@ -31,7 +31,7 @@ export function piecesOf(schedule: Schedule, now: number): Pieces {
   return { rhythms, moments, exceptions: exceptionsOf(schedule, now) };
 }
 
-function stored({ rrule, timezone }: Extract<Schedule, { kind: 'rrule' }>): { lines: RruleLines; start: number } {
+function stored({ rrule, timezone }: RruleSchedule): { lines: RruleLines; start: number } {
   const lines = readRruleLines(rrule, timezone);
   return { lines, start: lines.start === null ? 0 : wallOfDate(lines.start, timezone) };
 }
@@ -44,7 +44,7 @@ interface Rewriting {
 }
 
 /** The same start, and what is not named as it was. */
-function rewritten(schedule: Extract<Schedule, { kind: 'rrule' }>, changes: Rewriting): Schedule {
+function rewritten(schedule: RruleSchedule, changes: Rewriting): Schedule {
   const { timezone } = schedule;
   const { lines, start } = stored(schedule);
   const rules = changes.rules ?? lines.rules.map(({ body }) => body);

@@ -5,7 +5,8 @@ import { iso } from '../schedule/time/calendar.ts';
 import { zoneName } from '../schedule/time/zone-name.ts';
 import { isBlank } from '../task.ts';
 import { type AskedPolicies, besideLast } from './beside.ts';
-import { edited, Question, refusal, type Way } from './faults.ts';
+import { englishReader, told } from './english.ts';
+import { edited, Question, refusal, type Way, Unread } from './faults.ts';
 import { nothing } from './find.ts';
 import type { Assumed, Setting } from './setting.ts';
 import { mended } from './spelling.ts';
@@ -72,23 +73,25 @@ function readMended(words: string, setting: Setting, depth: number): Asked {
 
 function readPlain(words: string, setting: Setting, depth: number): Asked {
   const whole = words.trim();
-  if (whole === '') throw refusal('any', 'empty', 'There is no time in this.');
   try {
+    if (whole === '') throw refusal('any', 'empty', (say) => say.noTime);
     const found = wordsRead(whole, setting);
     if (found === null) throw nothing();
     return asAsked(found, whole, setting, depth);
   } catch (error) {
     if (error instanceof Question) throw asFault(error, whole, setting, depth);
-    throw error;
+    throw error instanceof Unread && setting.words !== undefined ? error.in(setting.words) : error;
   }
 }
 
 function asAsked(found: WordsRead, whole: string, setting: Setting, depth: number): Asked {
   const { schedule, text, notes, ...others } = found;
   const { timezone } = schedule;
+  const { words = englishReader } = setting;
+  const all = notes.map((note) => ({ ...note, text: told(note.text, words) }));
   // Days that share their time assume it once.
-  const once = notes.filter(
-    ({ what, text: said }, index) => notes.findIndex((note) => note.what === what && note.text === said) === index,
+  const once = all.filter(
+    ({ what, text: said }, index) => all.findIndex((note) => note.what === what && note.text === said) === index,
   );
   const assumed = once.map(({ what, text: said, other }) => ({
     what,
@@ -99,7 +102,8 @@ function asAsked(found: WordsRead, whole: string, setting: Setting, depth: numbe
 }
 
 /** The other reading, if its words are read. */
-function otherOf({ text, edits }: Way, whole: string, setting: Setting, depth: number): Assumed['other'] {
+function otherOf({ text: said, edits }: Way, whole: string, setting: Setting, depth: number): Assumed['other'] {
+  const text = told(said, setting.words ?? englishReader);
   const when = edited(whole, edits);
   if (edits.length === 0 || depth > 0) return edits.length === 0 ? null : { text, when };
   return timeOr(() => read(when, setting, depth + 1)) === null ? null : { text, when };
@@ -111,7 +115,8 @@ interface Reading {
   readonly next: number | null;
 }
 
-function readingOf({ text, edits, reads }: Way, whole: string, setting: Setting, depth: number): Reading | null {
+function readingOf({ text: said, edits, reads }: Way, whole: string, setting: Setting, depth: number): Reading | null {
+  const text = told(said, setting.words ?? englishReader);
   const when = edited(whole, edits)
     .trim()
     .replaceAll(/\n[ ,]+/g, '\n');
@@ -140,20 +145,21 @@ function firstNext({ details }: AppError): string | null {
 
 /** A question becomes a fault with the readings, or with what is missing. */
 function asFault(
-  { message, ways, missing, sofar, alone }: Question,
+  { say, ways, missing, sofar, alone }: Question,
   whole: string,
   setting: Setting,
   depth: number,
 ): AppError {
   const readings = ways.flatMap((way) => readingOf(way, whole, setting, depth) ?? []);
-  const told = readings.map(({ text, when, next }) => ({ text, next: next === null ? null : iso(next), when }));
-  if (missing.length === 0 && readings.length > 1) {
-    return new AppError('ambiguous_schedule', message, { details: { field: 'when', readings: told } });
-  }
-  const offers = told.map(({ text, when, next }) => ({ text, when, next }));
-  const details = { field: 'when', missing: missing.length === 0 ? ['time'] : missing, offers, sofar };
+  const offered = readings.map(({ text, when, next }) => ({ text, next: next === null ? null : iso(next), when }));
   const isAlone = missing.length === 0 && readings.length === 1;
-  return new AppError('incomplete_schedule', isAlone ? (alone ?? message) : message, { details });
+  const message = (isAlone ? (alone ?? say) : say)(setting.words ?? englishReader);
+  if (missing.length === 0 && readings.length > 1) {
+    return new AppError('ambiguous_schedule', message, { details: { field: 'when', readings: offered } });
+  }
+  const offers = offered.map(({ text, when, next }) => ({ text, when, next }));
+  const details = { field: 'when', missing: missing.length === 0 ? ['time'] : missing, offers, sofar };
+  return new AppError('incomplete_schedule', message, { details });
 }
 
 /** True for faults of the words: they can be written otherwise. */
@@ -179,8 +185,8 @@ export function readAnywhere(words: string, setting: Setting): Asked {
   return read(words, checkedZone(setting));
 }
 
-/** A number alone is an hour where nothing but a time is asked for. */
-const LONE = /^\s*\d{1,2}(?:[.:]\d\d)?\s*$/;
+/** Numbers alone are hours where nothing but a time is asked for. */
+const LONE = /^\s*\d{1,2}(?:[.:]\d\d)?(?:(?:\s*,\s*|\s*,?\s*(?:and|&)\s*)\d{1,2}(?:[.:]\d\d)?){0,5}\s*$/i;
 
 /** The words are a time and nothing else: snoozing, editing, replies, /why, digest. Text that is left stands in the answer. */
 export function readTime(words: string, setting: Setting): Asked {

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { englishReader, type ReaderWords, type Say, type Text } from './english.ts';
 
 /** Lines to write instead, by the kind of mistake. Every one of these is read by a test. */
 export const examples = {
@@ -22,13 +23,33 @@ export const examples = {
 
 export type Topic = keyof typeof examples;
 
-/** Words that cannot be read. `sentence` says what is wrong; what can be written instead is added here. */
-export function refusal(topic: Topic, reason: string, sentence: string): AppError {
-  const [first, second, third] = examples[topic];
-  return new AppError('invalid_schedule', `${sentence} Try "${first}", "${second}" or "${third}".`, {
-    details: { field: 'when', reason, examples: [first, second, third] },
-  });
+/** Words that cannot be read, told in English; the edge of the reader tells it in the language of its setting. */
+export class Unread extends AppError {
+  readonly say: Say;
+
+  constructor(reason: string, named: readonly string[], say: Say) {
+    super('invalid_schedule', say(englishReader), { details: { field: 'when', reason, examples: named } });
+    this.say = say;
+  }
+
+  in(words: ReaderWords): AppError {
+    return new AppError(this.code, this.say(words), { details: this.details ?? {} });
+  }
 }
+
+/** Words that cannot be read. `sentence` says what is wrong; what can be written instead is added here. */
+export function refusal(topic: Topic, reason: string, sentence: Say): Unread {
+  const [first, second, third] = examples[topic];
+  const say: Say = (words) => words.withExamples(sentence(words), first, second, third);
+  return new Unread(reason, [first, second, third], say);
+}
+
+/** Offers of a moment to come: their names among the texts, and the words that they write. */
+export const momentOffers = [
+  ['inHour', 'in 1 hour'],
+  ['tonight', 'tonight'],
+  ['tomorrowAtNine', 'tomorrow at 9'],
+] as const;
 
 /** The schedule's own refusal says what is wrong with it; what can be written instead is added. */
 export function withExamples<T>(topic: Topic, read: () => T): T {
@@ -38,7 +59,7 @@ export function withExamples<T>(topic: Topic, read: () => T): T {
     if (!(error instanceof AppError) || error.code !== 'invalid_schedule') throw error;
     const { examples: named, reason } = error.details ?? {};
     throw named === undefined
-      ? refusal(topic, typeof reason === 'string' ? reason : 'unreadable', error.message)
+      ? refusal(topic, typeof reason === 'string' ? reason : 'unreadable', () => error.message)
       : error;
   }
 }
@@ -52,7 +73,7 @@ export interface Edit {
 
 /** One way to understand the words: what it is called on a button, and the words written so that they are read that way. */
 export interface Way {
-  readonly text: string;
+  readonly text: Text;
   readonly edits: readonly Edit[];
   /** It counts only if these words are read as time. */
   readonly reads?: string | undefined;
@@ -61,16 +82,18 @@ export interface Way {
 /** The words have several readings, or lack a part. It becomes a fault where the whole of the words is known. */
 export class Question extends Error {
   override readonly name = 'Question';
+  readonly say: Say;
   readonly missing: readonly string[];
   readonly ways: readonly Way[];
   /** What was understood, where that is known. */
   sofar = '';
   /** What is said instead where one reading alone is left: that one is no choice. */
-  alone: string | null = null;
+  alone: Say | null = null;
 
   /** `missing` is empty where several readings are all that is wrong. */
-  constructor(message: string, ways: readonly Way[], missing: readonly string[] = []) {
-    super(message);
+  constructor(say: Say, ways: readonly Way[], missing: readonly string[] = []) {
+    super(say(englishReader));
+    this.say = say;
     this.ways = ways;
     this.missing = missing;
   }

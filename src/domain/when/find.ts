@@ -1,5 +1,5 @@
 import type { AppError } from '../errors.ts';
-import { Question, refusal } from './faults.ts';
+import { Question, refusal, momentOffers, type Way } from './faults.ts';
 import type { Language } from './languages/language.ts';
 import { isEnd } from './meaning/meaning.ts';
 import { planOf } from './meaning/plan.ts';
@@ -294,16 +294,19 @@ function askSum({ begin, end, pieces: [first, ...others] }: Run, { plain, begin:
   const said = first?.is === 'times' ? plain.slice(first.begin, first.end) : '';
   if (first === undefined || !/^\d+\.\d+$/.test(said) || !SUM_BEFORE.test(plain.slice(from, begin))) return;
   const rest = plain.slice(others[0]?.begin ?? end, end);
-  throw new Question(`Is ${said} a time?`, [
-    { text: 'A time', edits: [{ begin, end: begin, text: 'at ' }] },
-    {
-      text: 'Text',
-      edits: [
-        { begin: from, end: from, text: `${rest === '' ? 'tomorrow' : rest}\n` },
-        { begin: first.end, end, text: '' },
-      ],
-    },
-  ]);
+  throw new Question(
+    (say) => say.isTime(said),
+    [
+      { text: (say) => say.offers.aTime, edits: [{ begin, end: begin, text: 'at ' }] },
+      {
+        text: (say) => say.offers.text,
+        edits: [
+          { begin: from, end: from, text: `${rest === '' ? 'tomorrow' : rest}\n` },
+          { begin: first.end, end, text: '' },
+        ],
+      },
+    ],
+  );
 }
 
 /** "Move it from monday to tuesday" tells of days, and not when it should come. */
@@ -311,11 +314,11 @@ const MOVES = /\b(?:moved?|re-?schedule[ds]?|shift(?:ed)?|postponed?|changed?)\b
 
 function askMove({ begin }: Run, { plain, begin: from }: Line): void {
   if (!/^(?:from|to)\b/.test(plain.slice(begin).trimStart()) || !MOVES.test(plain.slice(from, begin))) return;
-  const ways = ['in 1 hour', 'tonight', 'tomorrow at 9'].map((text) => ({
-    text,
-    edits: [{ begin: from, end: from, text: `${text}\n` }],
+  const ways = momentOffers.map(([name, words]): Way => ({
+    text: (say) => say.offers[name],
+    edits: [{ begin: from, end: from, text: `${words}\n` }],
   }));
-  throw new Question('When should it come?', ways, ['time']);
+  throw new Question((say) => say.whenToCome, ways, ['time']);
 }
 
 /** "1730 leave" says no hour for sure, and nothing else in it is a time. */
@@ -329,12 +332,12 @@ function askFour({ plain, begin, end }: Line): void {
   const to = begin + match[0].length;
   const clock = `${figures.slice(0, 2)}:${figures.slice(2)}`;
   throw new Question(
-    `Is ${figures} the time?`,
+    (say) => say.isTheTime(figures),
     [
       { text: clock, edits: [{ begin: to - figures.length, end: to, text: clock }] },
-      ...['in 1 hour', 'tonight', 'tomorrow at 9'].map((text) => ({
-        text: `Text, and ${text}`,
-        edits: [{ begin, end: begin, text: `${text}\n` }],
+      ...momentOffers.map(([name, words]): Way => ({
+        text: (say) => say.offers.textAt(say.offers[name]),
+        edits: [{ begin, end: begin, text: `${words}\n` }],
       })),
     ],
     ['time'],
@@ -359,5 +362,5 @@ function refuseImpossible(runs: readonly Run[]): void {
 
 /** Nothing like a time stands there. */
 export function nothing(): AppError {
-  return refusal('any', 'unknown', 'I could not find a time in that.');
+  return refusal('any', 'unknown', (say) => say.nothing);
 }

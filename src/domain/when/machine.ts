@@ -62,19 +62,11 @@ function cronText(line: string): string | null {
   const cron = CRON.exec(line)?.[0];
   if (cron !== undefined) {
     if (!SIXTH_FIELD.test(line.slice(cron.length))) return cron;
-    throw refusal(
-      'machine',
-      'field_count',
-      'A cron expression has five fields here, no seconds and no year; put the text on a new line if it begins like a sixth one.',
-    );
+    throw refusal('machine', 'field_count', (say) => say.sixFields);
   }
   const almost = ALMOST_CRON.exec(line)?.[0];
   if (almost === undefined || !almost.includes('*')) return null;
-  throw refusal(
-    'machine',
-    'field_count',
-    `"${almost}" begins a cron expression, which has five fields: minute, hour, day, month and weekday.`,
-  );
+  throw refusal('machine', 'field_count', (say) => say.fewFields(almost));
 }
 
 const ISO_INSTANT =
@@ -89,7 +81,7 @@ function instant(line: string, setting: Setting): MachineWhen | null {
   const input = { kind: 'once', once_at: `${date}T${clock.toUpperCase()}`, timezone } as const;
   const schedule = withExamples('later', () => parseSchedule(input, setting.now));
   if (schedule.kind === 'once' && schedule.onceAt > setting.now) return { schedule, end };
-  throw refusal('later', 'past', 'That moment is in the past; write one to come.');
+  throw refusal('later', 'past', (say) => say.momentPast);
 }
 
 /** Cron, nickname, rule, duration or instant at a place of a text. */

@@ -1,3 +1,4 @@
+import type { ReaderWords } from './english.ts';
 import type { Language } from './languages/language.ts';
 
 /** Parts of the day that name an hour by themselves. */
@@ -13,6 +14,8 @@ export interface Setting {
   readonly slashes?: 'dmy' | 'mdy' | undefined;
   /** Hours that this chat gives to parts of the day, in minutes since midnight. */
   readonly parts?: Partial<Readonly<Record<PartOfDay, number>>> | undefined;
+  /** The words of questions, refusals and what was assumed; English without them. */
+  readonly words?: ReaderWords | undefined;
   /** Languages that are tried out beside those that are shipped. */
   readonly languages?: readonly Language[] | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Schedule } from '../schedule/schedule.ts';
 import type { AskedPolicies } from './beside.ts';
-import { Question, type Way } from './faults.ts';
+import { Question, type Way, momentOffers } from './faults.ts';
 import { type Chosen, chosenIn, type Line } from './find.ts';
 import { languagesOf } from './languages/compiled.ts';
 import type { Language } from './languages/language.ts';
@@ -162,9 +162,9 @@ function zoneNote(place: Span, { line, whole, spans }: Pick<Left, 'line' | 'whol
   const edits = parts.map((part) => ({ ...part, text: '' }));
   return {
     what: 'zone',
-    text: `${said} time`,
+    text: (say) => say.zoneOf(said),
     other: {
-      text: `“${said}” is text`,
+      text: (say) => say.offers.isText(said),
       edits: [{ begin: line.begin, end: line.begin, text: `${time.trim()}\n` }, ...edits],
     },
   };
@@ -263,24 +263,26 @@ function leftQuestion({ begin, end, isDangling }: Suspect, { whole, spans, line 
   const said = whole.slice(begin, end).trim();
   if (isDangling) {
     const at = { begin: line.begin, end: line.begin };
-    const ways = [timeOf(spans, line), 'in 1 hour', 'tonight', 'tomorrow at 9'].map((text) => ({
-      text: capital(text),
-      edits: [{ ...at, text: `${text}\n` }],
+    const written = timeOf(spans, line);
+    const first: Way = { text: capital(written), edits: [{ ...at, text: `${written}\n` }] };
+    const ways = momentOffers.map(([name, words]): Way => ({
+      text: (say) => capital(say.offers[name]),
+      edits: [{ ...at, text: `${words}\n` }],
     }));
-    return new Question('When should it come?', ways, ['time']);
+    return new Question((say) => say.whenToCome, [first, ...ways], ['time']);
   }
   if (/^(?:at|@)$/i.test(said)) {
     const ways = ['9:00', '12:00', '18:00'].map((text) => ({ text, edits: [{ begin: end, end, text: ` ${text}` }] }));
-    return new Question('At what time?', ways, ['time']);
+    return new Question((say) => say.whatTime, ways, ['time']);
   }
   const time = spans.map((span) => whole.slice(span.begin, span.end).trim()).join(' ');
   const outside = [
     { begin: line.begin, end: line.begin, text: `${time}\n` },
     ...spans.map((span) => ({ ...span, text: '' })),
   ];
-  const asText: Way = { text: `“${said}” is text`, edits: outside };
+  const asText: Way = { text: (say) => say.offers.isText(said), edits: outside };
   const asTime: Way = {
-    text: `“${said}” is time`,
+    text: (say) => say.offers.isTime(said),
     reads: said,
     edits: [
       { begin: line.begin, end: line.begin, text: `${time} ${said}\n` },
@@ -288,8 +290,8 @@ function leftQuestion({ begin, end, isDangling }: Suspect, { whole, spans, line 
       { begin, end, text: '' },
     ],
   };
-  const question = new Question(`Does “${said}” belong to the time, or to the text?`, [asTime, asText]);
-  question.alone = `I cannot read “${said}” as time. Is it text? If not, write the time in other words.`;
+  const question = new Question((say) => say.belongs(said), [asTime, asText]);
+  question.alone = (say) => say.isItText(said);
   question.sofar = sofar === '' ? time : sofar;
   return question;
 }

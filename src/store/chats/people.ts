@@ -6,10 +6,20 @@ import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { isOfTelegram } from '../engine/queries.ts';
 import { forUpdate, limit as limited, sql } from '../engine/sql.ts';
 import { all, hold, one, returning, run, select, update } from '../engine/statements.ts';
+import { redrawWords } from '../outbox/standing.ts';
 import { afterDeletion, left, letGoOn, lockUser, waitsForOwner } from '../tasks/grants.ts';
 
 /** People, and in which chats they are. */
-export const peopleStore = { noteUser, changeUser, readUser, listOwners, readMember, noteMember, staleMembers };
+export const peopleStore = {
+  noteUser,
+  changeUser,
+  readUser,
+  listOwners,
+  readMember,
+  noteMember,
+  staleMembers,
+  isAwaited,
+};
 
 export const userFields = pick(columns.users, 'id', 'name', 'role', 'timezone');
 
@@ -112,7 +122,16 @@ export function* applyMembership({ chatId, userId, isOut, at }: Membership): Scr
   );
   yield* update('grants', { revokedAt: null, revokedBy: null }, sql`${mine} and revoked_by = ${left}`);
   yield* run(sql`delete from told where chat_id = ${chatId} and word = 'owner_gone' and about = ${userId}`);
+  yield* redrawWords(chatId, at);
   return yield* letGoOn(sql`owner_id = ${userId} and chat_id = ${chatId}`, at);
+}
+
+function* isAwaited(chatId: string, userId: Actor): Script<boolean> {
+  const waits = yield* one(
+    select(pick(columns.tasks, 'id'))`from tasks where owner_id = ${userId} and chat_id = ${chatId}
+      and state in ('active', 'paused') and grant_id in (select g.id from grants g where g.revoked_by = ${left}) limit 1`,
+  );
+  return waits !== undefined;
 }
 
 type StaleMember = Awaited<ReturnType<ChatStore['staleMembers']>>[number];

@@ -3,10 +3,10 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { int, list, raw, sql } from '../engine/sql.ts';
-import { all, one, select, updateReturning } from '../engine/statements.ts';
+import { all, one, returning, select, updateReturning } from '../engine/statements.ts';
 import { cardLane, nameLane, waitsIn } from './lanes.ts';
 import { insertPart } from './new-parts.ts';
-import { redrawSoon } from './standing.ts';
+import { redrawSoon, redrawWords } from './standing.ts';
 
 /** A card shows the task as it stands when it is drawn; after an hour the next change draws it soon enough. */
 const cardExpiryMs = 60 * 60_000;
@@ -127,6 +127,21 @@ export function* topicNaming(taskId: string): Script<{ error: string | null } | 
       where lane = ${nameLane(taskId)} and status in ('pending', 'blocked', 'sending', 'unknown') order by id desc limit 1`,
   );
   return found ?? null;
+}
+
+/** The right to pin is there: the cards are pinned after all, where it was told that they were not. */
+export function* pinAgain(chatId: string, at: number): Script<boolean> {
+  const word = sql`delete from told where chat_id = ${chatId} and word = 'not_pinned'`;
+  if ((yield* all(returning(pick(columns.told, 'chatId'), word))).length === 0) return false;
+  const cards = yield* all(
+    select(pick(columns.tasks, 'id', 'cardMessageId'))`from tasks where chat_id = ${chatId} and topic_state = 'ready'
+      and topic_shared = 0 and card_message_id is not null and state in ('active', 'paused') order by id`,
+  );
+  for (const { id: taskId, cardMessageId: edits } of cards)
+    if (edits !== null)
+      yield* insertCardPart({ id: idAt(at, `pin:${taskId}`), taskId, chatId, at, expiresAt: null, kind: 'pin', edits });
+  yield* redrawWords(chatId, at);
+  return true;
 }
 
 type CardPart = NewCard & {

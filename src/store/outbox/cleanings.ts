@@ -17,9 +17,10 @@ export const cleaningStore = { finishedTopics, cleanTopics, cleanedTopics };
 
 const t = columnsOf('tasks', 't');
 
-/** Topics of their own; the one that one-offs share stays. */
+/** Topics of their own in which nothing comes any more, a snooze neither; the one that one-offs share stays. */
 function finished(chatId: string): Sql {
-  return sql`t.chat_id = ${chatId} and t.state in ('completed', 'deleted') and t.topic_state = 'ready' and t.topic_shared = 0`;
+  return sql`t.chat_id = ${chatId} and t.state in ('completed', 'deleted') and t.topic_state = 'ready' and t.topic_shared = 0
+    and not exists (select 1 from occurrences o where o.task_id = t.id and o.status in ('pending', 'dispatched'))`;
 }
 
 /** The topic of a deleted task was closed with it; of the others the last deed on the topic tells. */

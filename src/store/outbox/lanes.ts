@@ -72,6 +72,10 @@ export function cardLaneOf(column: string): Sql {
   return raw(`'card:' || ${column}`);
 }
 
+export function standingLaneOf(column: string): Sql {
+  return raw(`'standing:' || ${column}`);
+}
+
 /** The lane of a thread where the id of the chat stands in a column, as `threadLane` names it. */
 export function threadLaneOf(column: string, topic: number): Sql {
   return sql`'thread:' || ${raw(column)} || ${`:${topic}`}`;

@@ -8,7 +8,7 @@ import { columns, least, number, numberOrNull, pick, type Answer } from '../engi
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
-import { topicNaming } from './cards.ts';
+import { pinAgain, topicNaming } from './cards.ts';
 import { taskLaneOf } from './lanes.ts';
 import { endParts } from './part-ends.ts';
 import { claimedPart, faultOf, partFields, partSource, statusAfterClaim, type PartRow } from './part-rows.ts';
@@ -24,6 +24,7 @@ export const outboxStore = {
   joinTopic,
   isOwnerThere,
   topicNaming,
+  pinAgain,
   nextPartAt,
 };
 

@@ -109,10 +109,11 @@ function* drawNext(chatId: string, now: number): Script<boolean> {
 }
 
 function* insertDrawing(next: Answer<typeof nextFields>, now: number): Script<void> {
-  const { id: lane, taskId, chatId, topic, messageId, print } = next;
+  const { id: lane, chatId, topic, messageId, print } = next;
+  const taskId = next.taskId === '' ? null : next.taskId;
   const content = { ...viewOf(next), ...(print === null ? {} : { unless: print }) };
   // The pinned card is a part of its topic; every other message stands where it was said.
-  const isPinned = lane === cardLane(taskId);
+  const isPinned = lane === cardLane(next.taskId);
   const part = isPinned
     ? ({ kind: 'card' } as const)
     : ({ kind: 'answer', thread: { topic }, edits: messageId } as const);

@@ -4,7 +4,7 @@ import type { View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { allOf, int, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { insert, run, update } from '../engine/statements.ts';
-import { cardLane, saidLane, standingLane } from './lanes.ts';
+import { cardLane, saidLane, standingLane, standingLaneOf } from './lanes.ts';
 
 /**
  * Messages of ours that tell how something stands: the pinned card of a task, the one where it was made, and words about what
@@ -14,9 +14,11 @@ import { cardLane, saidLane, standingLane } from './lanes.ts';
 interface Standing {
   readonly id: string;
   readonly kind: string;
+  /** Empty where it is about the whole chat. */
   readonly taskId: string;
   readonly chatId: string;
   readonly deliveryId: string;
+  readonly dueAt?: number;
 }
 
 /** Another message that tells the same takes the place of the one before. */
@@ -25,7 +27,7 @@ function* stand(row: Standing, at: number): Script<void> {
     'standing',
     { ...row, createdAt: at },
     raw(`on conflict (id) do update set chat_id = excluded.chat_id, delivery_id = excluded.delivery_id,
-      due_at = null, drawn_at = null, print = null, created_at = excluded.created_at`),
+      due_at = excluded.due_at, drawn_at = null, print = null, created_at = excluded.created_at`),
   );
 }
 
@@ -53,6 +55,10 @@ const standingWords: ReadonlySet<View['view']> = new Set([
   'notRenamed',
   'inDoubt',
   'missed',
+  'mayNotRun',
+  'ownerGone',
+  'notPinned',
+  'backlog',
 ]);
 
 /** Notes words that are over one day, as they are put into the outbox. */
@@ -69,8 +75,10 @@ export function* standAsWord(
 ): Script<void> {
   const { id, taskId, chatId, content } = part;
   const view = 'view' in content ? (content as View).view : null;
-  if (part.kind !== 'notice' || taskId === null || view === null || (part.edits ?? null) !== null) return;
-  if (standingWords.has(view)) yield* stand({ id: standingLane(id), kind: view, taskId, chatId, deliveryId: id }, at);
+  if (view === null || !standingWords.has(view) || (part.edits ?? null) !== null) return;
+  // Nothing is drawn while results wait for their turn, so the first drawing finds that they are through.
+  const due = view === 'backlog' ? { dueAt: at } : {};
+  yield* stand({ id: standingLane(id), kind: view, taskId: taskId ?? '', chatId, deliveryId: id, ...due }, at);
 }
 
 /* ---- when they are to be drawn anew ---- */
@@ -105,7 +113,8 @@ export function* redrawStarted(taskId: string, now: number): Script<void> {
 
 /** Trouble of a chat is over, and so may be the words about it. */
 export function* redrawWords(chatId: string, now: number): Script<void> {
-  const ofChat = sql`kind in ('blocked', 'fallback', 'notRenamed', 'inDoubt') and task_id in (select t.id from tasks t where t.chat_id = ${chatId})`;
+  const ofChat = sql`kind in ('blocked', 'fallback', 'notRenamed', 'inDoubt', 'ownerGone', 'notPinned')
+    and (task_id in (select t.id from tasks t where t.chat_id = ${chatId}) or (task_id = '' and chat_id = ${chatId}))`;
   yield* owe(ofChat, now, againMs);
 }
 
@@ -132,10 +141,8 @@ export function* forgetStanding(deliveryId: string): Script<void> {
 
 /** A question is answered in its place, in words that name who did. */
 export function* forgetAnswered(address: string, messageId: number): Script<void> {
-  yield* run(sql`delete from standing where kind = 'inDoubt' and task_id in (
-      select d.task_id from deliveries d where d.platform_chat_id = ${address} and d.message_id = ${messageId})
-    and delivery_id in (
-      select d.id from deliveries d where d.platform_chat_id = ${address} and d.message_id = ${messageId})`);
+  yield* run(sql`delete from standing where kind in ('inDoubt', 'mayNotRun', 'ownerGone') and id in (
+    select ${standingLaneOf('d.id')} from deliveries d where d.platform_chat_id = ${address} and d.message_id = ${messageId})`);
 }
 
 export function* forgetStandingOf(taskId: string): Script<void> {

@@ -1,10 +1,19 @@
 import type { Batch, Counts } from '../../app/ports/pipeline.ts';
-import type { AckView, DoneNote, DueAck, NagDecision, NotedDone, ResultShown } from '../../app/ports/questions.ts';
+import type {
+  AckView,
+  DoneNote,
+  DueAck,
+  NagDecision,
+  NotedDone,
+  OpenResult,
+  OpenResultsQuery,
+  ResultShown,
+} from '../../app/ports/questions.ts';
 import type { SlotAck } from '../../app/ports/runs.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, least, pick, type Answer } from '../engine/fields.ts';
-import { forUpdate, list, sql } from '../engine/sql.ts';
+import { columns, columnsOf, least, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
+import { forUpdate, limit as limited, list, sql } from '../engine/sql.ts';
 import { all, one, returning, run, select, update } from '../engine/statements.ts';
 import { shownOf } from '../outbox/part-rows.ts';
 import { redrawSoon } from '../outbox/standing.ts';
@@ -13,7 +22,7 @@ import { escalate } from './escalations.ts';
 import { insertNag, settleNag, dueAcks, type DueRow } from './nags.ts';
 
 /** Acks: who confirmed what, and who must be reminded. The row of an open one is made with the end of its run. */
-export const ackStore = { noteDone, takeBackDone, readAck, claimNags, nextNagAt };
+export const ackStore = { noteDone, takeBackDone, readAck, openResults, claimNags, nextNagAt };
 
 const { acks } = columns;
 
@@ -128,6 +137,21 @@ function* readAck({ taskId, occurrenceId }: Pick<DoneNote, 'taskId' | 'occurrenc
   if (found === undefined) return null;
   const { runId, ...ack } = found;
   return { ...ack, result: yield* resultOf(runId) };
+}
+
+const statusOf = maybe(columnsOf('acks', 'a').status);
+const openFields = {
+  taskId: columnsOf('occurrences', 'o').taskId,
+  occurrenceId: columnsOf('occurrences', 'o').id,
+  isAsked: mapped(statusOf, (status) => status === 'open'),
+};
+
+function* openResults({ chatId, since, limit }: OpenResultsQuery): Script<readonly OpenResult[]> {
+  return yield* all(
+    select(openFields)`from tasks t join occurrences o on o.task_id = t.id left join acks a on a.occurrence_id = o.id
+      where t.chat_id = ${chatId} and t.state <> 'deleted' and o.slot_at >= ${since} and o.status = 'succeeded'
+        and (a.status is null or a.status = 'open') order by o.updated_at desc, o.id desc ${limited(limit)}`,
+  );
 }
 
 /** Acks of these occurrences, given or still to be given. */

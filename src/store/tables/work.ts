@@ -273,6 +273,7 @@ export function standingTable(d: Dialect) {
       id: text('id').primaryKey(),
       /** `card`, `started`, or the view of a word. */
       kind: text('kind').notNull(),
+      /** Empty where it is about the whole chat. */
       taskId: text('task_id').notNull(),
       chatId: text('chat_id').notNull(),
       /** The row of the message. */

@@ -19,6 +19,7 @@ import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/que
 import { allOf, forShare, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, hold, insert, one, select, update, updateReturning } from '../engine/statements.ts';
 import { insertPart, isNews } from '../outbox/new-parts.ts';
+import { redrawWords } from '../outbox/standing.ts';
 import { readTexts } from './codec.ts';
 
 /**
@@ -113,6 +114,7 @@ export function* changeGrant(by: By, task: Task, change: GrantChange): Script<bo
   const made = { createdAt: by.at, createdBy: by.actor };
   yield* insert('grants', { id, ownerId, chatId, scopes: JSON.stringify(scopes), expiresAt, ...made });
   yield* replaceGrant(by, task, { grantId: id, ownerId });
+  yield* redrawWords(chatId, by.at);
   return true;
 }
 

@@ -1,14 +1,17 @@
+import { isWholeTitle } from '../../app/tasks/named.ts';
+import { titlesReadMax } from '../../domain/limits.ts';
+import { readTime, timeOr } from '../../domain/when/asked.ts';
 import type { Answer, Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
 import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
-import { draftAnswered, draftHere, type OpenDraft } from './kit/drafts.ts';
-import { impliedBy, numberIn } from './kit/naming.ts';
+import { momentIn, pauseEndIn } from './kit/days.ts';
+import { draftAnswered, draftHere, type OpenDraft, readingOf } from './kit/drafts.ts';
+import { calledAlone, impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { goOn } from './new-task/answering.ts';
 import { newTask, quickly } from './new-task/beginning.ts';
-import { timeMended } from './new-task/mending.ts';
-import { pressedInWords } from './new-task/words.ts';
+import { pressedInWords, timeMended } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
@@ -72,11 +75,9 @@ export const commands: readonly Command[] = [
 /** Text without a command: what a draft waits for, a reply to a message about a task, or in a private chat a new one. */
 export const plainText: Handler = async (ctx) => {
   const draft = await draftHere(ctx);
-  const pressed = draft === null ? null : await pressedInWords(ctx, draft);
-  if (pressed !== null) return pressed;
-  const retimed = draft === null ? null : await timeMended(ctx, draft);
-  if (retimed !== null) return retimed;
-  if (isDoneAlone(ctx, draft)) return doneCommand({ ...ctx, args: '' });
+  const isFree = draft === null || draft.step.step === 'preview' || draft.step.step === 'question';
+  const meant = (draft === null ? null : await aboutDraft(ctx, draft)) ?? (isFree ? await withoutSlash(ctx) : null);
+  if (meant !== null) return meant;
   if (draft === null || draft.step.step === 'preview') {
     return orNoTask(ctx, (await replied(ctx)) ?? (await doneHere(ctx)) ?? (await quickly(ctx)));
   }
@@ -87,12 +88,24 @@ export const plainText: Handler = async (ctx) => {
   return about ?? goOn(ctx, draft);
 };
 
+async function aboutDraft(ctx: ChatContext, draft: OpenDraft): Promise<Answer | null> {
+  return (await pressedInWords(ctx, draft)) ?? timeMended(ctx, draft);
+}
+
+/** "List", "pause swim", "done". */
+async function withoutSlash(ctx: ChatContext): Promise<Answer | null> {
+  const order = await orderIn(ctx);
+  if (order !== null) return handlerOf(order.command)({ ...ctx, ...order });
+  return isDoneAlone(ctx) ? doneCommand({ ...ctx, args: '' }) : null;
+}
+
 /** "Done" in a private chat, where neither a task nor a text is asked for. */
-function isDoneAlone({ place, repliedTo, args }: ChatContext, draft: OpenDraft | null): boolean {
-  const isFree = place.chat.kind === 'private' && place.topicTask === null && repliedTo === null;
-  return (
-    isFree && isDoneWord(args) && (draft === null || draft.step.step === 'preview' || draft.step.step === 'question')
-  );
+function isDoneAlone({ place, repliedTo, args }: ChatContext): boolean {
+  return place.chat.kind === 'private' && place.topicTask === null && repliedTo === null && isDoneWord(args);
+}
+
+function handlerOf(command: string): Handler {
+  return commands.find(({ name }) => name === command)?.handle ?? unknownCommand;
 }
 
 /** A reply to a message of ours is always answered. */
@@ -139,4 +152,74 @@ function argsOf({ command, args }: ChatContext): string {
 function taskTold({ place, args }: ChatContext): string {
   const number = numberIn(place, args)?.number ?? place.topicTask?.number ?? null;
   return number === null ? '' : ` #${number}`;
+}
+
+/* ---- words without a slash, in a private chat outside of the topic of a task: "list", "undo", "pause swim" ---- */
+
+interface Order {
+  readonly command: string;
+  readonly args: string;
+}
+
+const tasks = '(?:tasks?|reminders?)';
+
+const ofChat: readonly (readonly [pattern: RegExp, command: string, args: string])[] = [
+  [/^undo(?: (?:it|that|this))?$/i, 'undo', ''],
+  [
+    new RegExp(`^(?:list|${tasks}|(?:list|show)(?: me)?(?: all)?(?: my| the)? ${tasks}|(?:all )?my ${tasks})$`, 'i'),
+    'tasks',
+    '',
+  ],
+  [/^(?:next|agenda|what(?:['’]?s| is) (?:next|coming|on|up|planned|due))(?: today)?$/i, 'next', 'day'],
+  [/^what do (?:i|we) have(?: on| planned| to do)?(?: today)?$/i, 'next', 'day'],
+  [
+    /^(?:agenda|what(?:['’]?s| is) (?:next|coming|on|up|planned|due)|what do (?:i|we) have(?: on| planned| to do)?)(?: for)? (?:tomorrow|(?:this|next|the) week)$/i,
+    'next',
+    'week',
+  ],
+  [/^settings$/i, 'settings', ''],
+];
+
+const ofTask =
+  /^(?<verb>pause|resume|unpause|delete|remove|skip|snooze|run|edit|history|why|done|show|next)(?: (?:the|my|task))* (?<rest>.+)$/i;
+const verbs: Readonly<Record<string, string>> = { unpause: 'resume', remove: 'delete', show: 'task' };
+
+/** Null where the words may be a new task. */
+async function orderIn(ctx: ChatContext): Promise<Order | null> {
+  const { place, repliedTo, media } = ctx;
+  const isFree = place.chat.kind === 'private' && place.topicTask === null && repliedTo === null && media === null;
+  const words = ctx.args
+    .trim()
+    .replace(/^please[, ]+/i, '')
+    .replace(/(?:,? please)?[.!?\s]*$/i, '');
+  if (!isFree || words.includes('\n')) return null;
+  const found = ofChat.find(([pattern]) => pattern.test(words));
+  if (found !== undefined) return { command: found[1], args: found[2] };
+  const { verb = '', rest = '' } = ofTask.exec(words)?.groups ?? {};
+  if (verb === '' || !(await isAboutTask(ctx, rest))) return null;
+  const said = verb.toLowerCase();
+  return { command: verbs[said] ?? said, args: rest };
+}
+
+/** A name or a number alone, or with a time behind it: "pause gym membership" is no order for the task gym. */
+async function isAboutTask(ctx: ChatContext, words: string): Promise<boolean> {
+  const { place, store } = ctx;
+  const numbered = numberIn(place, words);
+  if (numbered !== null) {
+    const isThere = (await store.taskByNumber(place.chat.id, numbered.number)) !== null;
+    return isThere && (numbered.rest === '' || isTime(numbered.rest, ctx));
+  }
+  if ((await calledAlone(ctx, words)) !== null) return true;
+  const titles = await store.titlesIn({ chatId: place.chat.id, deletedSince: null, limit: titlesReadMax });
+  return titles.some((task) => isWholeTitle(words, task) && isTime(behind(words, task.title), ctx));
+}
+
+function behind(words: string, title: string): string {
+  return words.split(/\s+/).slice(title.trim().split(/\s+/).length).join(' ');
+}
+
+function isTime(words: string, ctx: ChatContext): boolean {
+  const reading = readingOf(ctx);
+  if (momentIn(words, reading, 'morning') !== null || pauseEndIn(words, reading) !== null) return true;
+  return timeOr(() => readTime(words, reading))?.text === '';
 }

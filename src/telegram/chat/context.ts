@@ -191,7 +191,7 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
     UsageStore &
     Pick<TaskStore, 'readTask' | 'listTaskRuns' | 'readRun'> &
     Pick<TruthStore, 'readPlanned'> &
-    Pick<AckStore, 'readAck'> &
+    Pick<AckStore, 'readAck' | 'openResults'> &
     Pick<QuestionStore, 'lastAnswer'> &
     Pick<UpkeepStore, 'readNote' | 'writeNote'>;
   /** Where an owner hears of trouble. */

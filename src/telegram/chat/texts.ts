@@ -5,6 +5,7 @@ import type { ChatSettings } from '../../domain/chat-settings.ts';
 import { englishAdvice } from '../../domain/schedule/advice.ts';
 import { english as englishSchedules } from '../../domain/schedule/words/english.ts';
 import type { Translated } from '../../domain/schedule/words/forms.ts';
+import { englishReader } from '../../domain/when/english.ts';
 import * as edit from './edit/english.ts';
 import * as help from './help/english.ts';
 import * as kit from './kit/english.ts';
@@ -56,6 +57,7 @@ const englishTexts = {
   advice: englishAdvice,
   news: englishDigest,
   why: englishWhy,
+  reading: englishReader,
 } as const;
 
 /** Every word that the bot says in chats; a text that is missing in a language does not compile. */

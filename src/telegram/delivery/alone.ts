@@ -23,22 +23,22 @@ const passing = /too old|query ID is invalid|PARTICIPANT|USER_ID_INVALID|message
 /** Messages that one person alone sees. */
 export function createAlone({ api, clock, stopwatch }: AloneDeps) {
   const refused = createRecent<true>(chatsMax, { ms: refusalKeptMs, stopwatch });
-  const mayTry = ({ onlyFor, route, edits }: Outgoing) => {
-    if (onlyFor === null || edits !== null || isPrivate(route.address)) return false;
-    if (refused.has(route.address)) return false;
-    return onlyFor.ephemeralId !== undefined || clock.now() < onlyFor.until;
+  const reachOf = ({ onlyFor, route, edits }: Outgoing): 'alone' | 'late' | 'all' => {
+    if (onlyFor === null || edits !== null || isPrivate(route.address)) return 'all';
+    if (refused.has(route.address)) return 'all';
+    return onlyFor.ephemeralId !== undefined || clock.now() < onlyFor.until ? 'alone' : 'late';
   };
   const toAll = ({ route }: Outgoing, answer: CallFault) => {
     if (!passing.test(answer.error)) refused.put(route.address, true);
     return null;
   };
   return {
-    /** Tells before the call whether one will be spent on it. */
-    mayTry,
+    /** Who is to see it, as far as that is known before a call is spent on it; `late`: all, as the time to tell one alone is over. */
+    reachOf,
     /** Null when everybody must see it: it is for all, or Telegram does not do that here, or not any more. */
     send: async (part: Outgoing, drawn: Drawn): Promise<Sent | null> => {
       const { onlyFor, route } = part;
-      if (onlyFor === null || !mayTry(part)) return null;
+      if (onlyFor === null || reachOf(part) !== 'alone') return null;
       const ephemeralId = onlyFor.ephemeralId;
       const ask =
         ephemeralId === undefined ? posted(part, drawn, onlyFor) : changed(part, drawn, onlyFor.userId, ephemeralId);

@@ -64,27 +64,32 @@ async function withDone(
   return doneShown(drawn, texts.reminder.doneBy(name, pastMoment(doneAt, setting)), { taskId, occurrenceId });
 }
 
-async function drawnNow(
-  deps: DrawingDeps,
-  { taskId, route, edits }: Outgoing,
-  view: DrawnView,
-  chat: Chat | null,
-): Promise<Drawn | null> {
-  const { store, clock, defaultTimezone } = deps;
-  const { dates } = settingsOf(chat?.settings ?? {});
-  const timezone = chat?.timezone ?? defaultTimezone;
-  const task = taskId === null ? null : await store.readTask(taskId);
-  if (task === null) return draw(view, { now: clock.now(), timezone, dates, task, next: [] });
-  const asked = isAsking(view) ? await askedFacts(store, view, { taskId, route }) : null;
-  const about = { ...(await readFacts(task, { clock, store })), timezone, dates, task, asked };
-  const setting = settingOf(task, clock.now(), dates);
+async function drawnNow(deps: DrawingDeps, part: Outgoing, view: DrawnView, chat: Chat | null): Promise<Drawn | null> {
+  const { about, setting } = await aboutOf(deps, part, view, chat);
+  const { task, asked } = about;
   // A word that is over before it leaves is drawn as it is, or not at all.
-  const line = edits === null || chat === null ? null : await overLine(deps, { view, task, chat, setting });
+  const line = part.edits === null || chat === null ? null : await overLine(deps, { view, task, chat, setting });
   const drawn = draw(view, line === null || asked === null ? about : { ...about, asked: beforeOver(view, asked) });
   if (drawn === null) return null;
   // A word stays as it is until it is over, however its times are told by then.
   const print = printOf(view.view === 'card' ? draw(view, { ...about, isTimeless: true }) : line);
   return { ...(line === null ? drawn : withOver(drawn, line)), print };
+}
+
+async function aboutOf(
+  { store, clock, defaultTimezone }: DrawingDeps,
+  { taskId, route }: Outgoing,
+  view: DrawnView,
+  chat: Chat | null,
+) {
+  const { dates } = settingsOf(chat?.settings ?? {});
+  const timezone = chat?.timezone ?? defaultTimezone;
+  const task = taskId === null ? null : await store.readTask(taskId);
+  const here = { timezone, now: clock.now(), dates };
+  if (task === null) return { about: { ...here, task, next: [], asked: null }, setting: here };
+  const asked = isAsking(view) ? await askedFacts(store, view, { taskId, route }) : null;
+  const about = { ...(await readFacts(task, { clock, store })), timezone, dates, task, asked };
+  return { about, setting: settingOf(task, here.now, dates) };
 }
 
 /** The matter as it stood when the word was said. */

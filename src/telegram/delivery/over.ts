@@ -1,8 +1,11 @@
 import type { Chat, ChatStore } from '../../app/ports/chats.ts';
 import type { OutboxStore } from '../../app/ports/outbox.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
+import type { GrantStore } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
+import { actionScope, grantFault } from '../../domain/grant.ts';
 import { askExpiryMs } from '../../domain/limits.ts';
+import type { Obstacle } from '../../domain/occurrence.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import { aboutMoment, type Setting } from '../chat/kit/clock.ts';
@@ -11,16 +14,17 @@ import { withLine, withRows } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 
 export interface OverDeps {
-  readonly store: Pick<ChatStore, 'isTold' | 'unknownParts' | 'readUser'> &
+  readonly store: Pick<ChatStore, 'isTold' | 'unknownParts' | 'readUser' | 'isAwaited'> &
+    Pick<GrantStore, 'readGrant'> &
     Pick<AckStore, 'readAck'> &
     Pick<QuestionStore, 'readQuestion' | 'lastAnswer'> &
     Pick<OutboxStore, 'topicNaming'>;
 }
 
-/** A word that stands in a chat, about a task. */
-interface Standing {
+/** A word that stands in a chat, about a task or about the chat itself. */
+interface Standing<About = Task | null> {
   readonly view: View;
-  readonly task: Task;
+  readonly task: About;
   readonly chat: Chat;
   readonly setting: Setting;
 }
@@ -34,38 +38,72 @@ export async function overLine(deps: OverDeps, about: Standing): Promise<string 
   const { over } = texts.notice;
   const { store } = deps;
   switch (view.view) {
+    case 'blocked':
+      return (await store.isTold(chat.id, 'blocked', view.cause)) ? null : over.nothingWaits;
+    case 'inDoubt': {
+      const open = await store.unknownParts(chat.address, '');
+      return open.some(({ deliveryId }) => deliveryId === view.deliveryId) ? null : over.settled;
+    }
+    case 'ownerGone':
+      return (await store.isAwaited(chat.id, view.ownerId)) ? null : over.nothingWaits;
+    case 'notPinned':
+      return (await store.isTold(chat.id, 'not_pinned', '')) ? null : over.pinned;
+    case 'backlog':
+      return over.nothingWaits;
+    default:
+      return task === null ? null : overTask(deps, { ...about, task });
+  }
+}
+
+async function overTask(deps: OverDeps, about: Standing<Task>): Promise<string | null> {
+  const { view, task, chat } = about;
+  const { over } = texts.notice;
+  const { store } = deps;
+  switch (view.view) {
     case 'escalated':
       return doneLine(deps, about, view.occurrenceId);
     case 'autoPaused':
       return resumedLine(deps, about, view.reason);
     case 'missed':
       return answeredLine(deps, about, view.decideBy);
-    case 'blocked':
-      return (await store.isTold(chat.id, 'blocked', view.cause)) ? null : over.nothingWaits;
     case 'fallback':
       return (await store.isTold(chat.id, 'fallback', view.cause, task.id)) ? null : over.atHome;
     case 'notRenamed':
       return (await store.topicNaming(task.id)) === null ? over.renamed : null;
-    case 'inDoubt': {
-      const open = await store.unknownParts(chat.address, '');
-      return open.some(({ deliveryId }) => deliveryId === view.deliveryId) ? null : over.settled;
-    }
+    case 'mayNotRun':
+      return mayRunLine(deps, about, view.reason);
     default:
       return null;
   }
+}
+
+async function mayRunLine(
+  { store }: OverDeps,
+  { task, setting }: Standing<Task>,
+  reason: Obstacle,
+): Promise<string | null> {
+  const { over } = texts.notice;
+  if (task.state === 'deleted') return over.deleted;
+  if (task.state === 'completed') return over.notAsked;
+  const grant = reason === 'gone_kind' ? null : await store.readGrant(task.grantId);
+  return grantFault(grant, actionScope(task.action.kind), setting.now) === null ? over.mayRun : null;
 }
 
 async function named({ store }: OverDeps, by: Actor): Promise<string> {
   return shortName(await calledOf({ store }, by));
 }
 
-async function doneLine(deps: OverDeps, { task, setting }: Standing, occurrenceId: string): Promise<string | null> {
+async function doneLine(
+  deps: OverDeps,
+  { task, setting }: Standing<Task>,
+  occurrenceId: string,
+): Promise<string | null> {
   const { doneBy = null, doneAt = null } = (await deps.store.readAck({ taskId: task.id, occurrenceId })) ?? {};
   if (doneBy === null || doneAt === null) return null;
   return texts.reminder.doneBy(await named(deps, doneBy), aboutMoment(doneAt, setting));
 }
 
-async function resumedLine(deps: OverDeps, { task, setting }: Standing, reason: string): Promise<string | null> {
+async function resumedLine(deps: OverDeps, { task, setting }: Standing<Task>, reason: string): Promise<string | null> {
   const { over } = texts.notice;
   const { state, pausedReason, resumed } = task;
   if (state === 'deleted') return over.deleted;
@@ -73,7 +111,11 @@ async function resumedLine(deps: OverDeps, { task, setting }: Standing, reason: 
   return resumed === null ? over.goesOn : over.resumed(await named(deps, resumed.by), aboutMoment(resumed.at, setting));
 }
 
-async function answeredLine(deps: OverDeps, { task, setting }: Standing, decideBy: number): Promise<string | null> {
+async function answeredLine(
+  deps: OverDeps,
+  { task, setting }: Standing<Task>,
+  decideBy: number,
+): Promise<string | null> {
   const { store } = deps;
   const { over } = texts.notice;
   if (task.state === 'deleted') return over.deleted;

@@ -4,6 +4,7 @@ import type { Budget, Log, Outgoing, Sent, Stopwatch, TopicMade, Transport } fro
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, printIn } from '../../domain/shown.ts';
 import { asideApi, type AsideApi, type TelegramApi } from '../api.ts';
+import { withLine } from '../chat/results/view.ts';
 import { inLocale, type Locale, type LocaleOf, localeOf as offered, texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
 import { createAlone } from './alone.ts';
@@ -43,13 +44,14 @@ interface Line extends TransportDeps {
 export function telegramTransport(deps: TransportDeps): Transport {
   const left = createRecent<Drawn>(leftMax);
   const { api, log } = deps;
+  const alone = createAlone(deps);
   const line: Line = {
     ...deps,
     left,
-    drawn: drawing(deps),
+    drawn: drawing(deps, alone),
     heed: tokenWatch(log),
     forums: createForums(asideApi(api, deps.budget)),
-    alone: createAlone(deps),
+    alone,
   };
   const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await line.drawn(part));
   const evidence = createEvidence({ ...deps, drawn });
@@ -71,7 +73,7 @@ export function telegramTransport(deps: TransportDeps): Transport {
 const localesMax = 1000;
 const localeKeptMs = 60_000;
 
-function drawing(deps: TransportDeps): Line['drawn'] {
+function drawing(deps: TransportDeps, alone: Line['alone']): Line['drawn'] {
   const { store, stopwatch, localeOf = offered } = deps;
   const known = createRecent<Locale>(localesMax, { ms: localeKeptMs, stopwatch });
   const localeAt = async (address: string): Promise<Locale> => {
@@ -81,7 +83,12 @@ function drawing(deps: TransportDeps): Line['drawn'] {
     known.put(address, locale);
     return locale;
   };
-  return async (part) => inLocale(await localeAt(part.route.address), () => drawnOf(deps, part));
+  const drawn = async (part: Outgoing) => {
+    const shown = await drawnOf(deps, part);
+    // Who had asked for it alone is told why all can read it.
+    return shown !== null && alone.reachOf(part) === 'late' ? (withLine(shown, texts.out.shownToAll) ?? shown) : shown;
+  };
+  return async (part) => inLocale(await localeAt(part.route.address), () => drawn(part));
 }
 
 const nothingToShow: Sent = { is: 'moot', error: 'there is nothing to show any more' };
@@ -89,7 +96,7 @@ const nothingToShow: Sent = { is: 'moot', error: 'there is nothing to show any m
 async function sendNew(line: Line, part: Outgoing): Promise<Sent> {
   const drawn = await line.drawn(part);
   if (drawn === null) return nothingToShow;
-  if (!line.alone.mayTry(part)) return printed(await sendToAll(line, part, drawn), drawn);
+  if (line.alone.reachOf(part) !== 'alone') return printed(await sendToAll(line, part, drawn), drawn);
   const sent = await line.alone.send(part, drawn);
   if (sent !== null) return sent;
   // Content that Telegram does not show to one person alone is shown to all of them, rather than to nobody.

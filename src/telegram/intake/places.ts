@@ -5,7 +5,7 @@ import type { Person } from '../chat/context.ts';
 import type { Checklists, SetUps } from './checklists.ts';
 import type { TelegramInDeps } from './deps.ts';
 import { actorOf } from './owners.ts';
-import { nameOf, memberStatusOf, titleOf } from './payload.ts';
+import { nameOf, memberStatusOf, rightsOf, titleOf } from './payload.ts';
 import { nothingToSay, type Handled } from './update.ts';
 
 /** Chats and the people in them: they come and go, move, and get what the bot was waiting for. */
@@ -36,6 +36,8 @@ export async function botChanged(deps: PlacesDeps, change: ChatMemberUpdated, up
     return nothingToSay;
   }
   if (chat.state === 'gone') await deps.people.back(chat.id);
+  const { canPin } = rightsOf(change.new_chat_member);
+  if (canPin && (await deps.store.pinAgain(chat.id, deps.clock.now()))) deps.bell.ring('deliverer');
   return letInBy(deps, change, updateId);
 }
 

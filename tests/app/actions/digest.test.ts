@@ -80,7 +80,7 @@ test('is grouped, on the clocks of its task, and counts what happened more than 
     '',
     'Ran',
     '#1 Tea, 3 times',
-    '#4 Bins, 4 times, 2 not done',
+    '#4 Bins, 4 times, 2 done, 2 not done',
     '#6 Pills, done',
   ]);
 });

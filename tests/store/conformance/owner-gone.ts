@@ -107,9 +107,14 @@ export function ownerGoneTests(open: OpenWorld): void {
     expect(await world.query(`select goes_to, to_topic, task_id from deliveries where kind = 'notice'`)).toEqual([
       { goes_to: 'thread', to_topic: null, task_id: null },
     ]);
+    const chatId = (await rooms.tasks.get((await create({}, inGroup)).id)).chatId;
+    const isAwaited = () => world.store.isAwaited(chatId, someone);
+    const due = () => world.query(`select kind from standing where kind = 'ownerGone' and due_at is not null`);
+    expect([await isAwaited(), await due()]).toEqual([true, []]);
     // In a private chat nobody else is there to be told.
     expect((await rooms.tasks.get(elsewhere.id)).pausedReason).toBe('auto:owner_gone');
     await note('member');
+    expect([await isAwaited(), await due()]).toEqual([false, [{ kind: 'ownerGone' }]]);
     await pass(30 * minute);
     await leave();
     expect(await words()).toHaveLength(2);

@@ -34,6 +34,19 @@ export function seldomTests(open: OpenWorld): void {
     expect(await world.store.messageAt('-100', 6)).toBeNull();
   });
 
+  test('results that nobody has said Done of are found in their chat, also those of which nobody was asked', async () => {
+    const world = await open();
+    const { note: done, occurrenceId, task } = await asked(world);
+    const { chatId } = task;
+    const found = async () => world.store.openResults({ chatId, since: nine - hour, limit: 5 });
+    expect(await found()).toEqual([{ taskId: task.id, occurrenceId, isAsked: true }]);
+    await world.query('delete from acks');
+    expect(await found()).toEqual([{ taskId: task.id, occurrenceId, isAsked: false }]);
+    expect(await world.store.openResults({ chatId, since: nine + hour, limit: 5 })).toEqual([]);
+    await world.store.noteDone(done);
+    expect(await found()).toEqual([]);
+  });
+
   test('a task that counts from its last end says whether it awaits one', async () => {
     const world = await open();
     const schedule = parseSchedule({ kind: 'interval', interval: 'PT1H', from: 'completion', timezone: 'UTC' }, nine);

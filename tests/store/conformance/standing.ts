@@ -132,6 +132,22 @@ export function standingTests(open: OpenWorld): void {
     expect(await world.query('select id from standing')).toEqual([{ id: `card:${task.id}` }]);
   });
 
+  test('with the right to pin each card is pinned that was not, once, and the word about that is drawn anew', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    expect(await world.store.pinAgain(task.chatId, nine)).toBe(false);
+    const word = aMessage(world, { kind: 'notice', shown: { view: 'notPinned' } });
+    await world.store.tellOnce({ word: 'not_pinned' }, word, nine);
+    expect([await world.store.pinAgain(task.chatId, nine), await world.store.pinAgain(task.chatId, nine)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await outbox(world, 'task_id, edits', `kind = 'pin' and status = 'pending'`)).toEqual([
+      { task_id: task.id, edits: 500 },
+    ]);
+    expect(await world.query(`select kind from standing where due_at is not null`)).toEqual([{ kind: 'notPinned' }]);
+  });
+
   test('a number that was given at another address is never used', async () => {
     const world = await open();
     const task = await aCardedTask(world);

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { captionLengthMax, titleLengthMax } from '../../../src/domain/limits.ts';
 import { english } from '../../../src/telegram/chat/texts.ts';
 import { callsOf, constantIn, propertyIn, sourceOf } from '../../support/longest.ts';
 import { pseudo } from '../../support/pseudo.ts';
@@ -10,7 +11,7 @@ const stories = readdirSync(folder)
   .map((name) => `${folder}/${name}/english.ts`)
   .filter((path) => existsSync(path));
 /** Tables below the chat, whose words it gives them. */
-const below = ['src/app/words/digest.ts', 'src/domain/schedule/advice.ts'];
+const below = ['src/app/words/digest.ts', 'src/domain/schedule/advice.ts', 'src/domain/when/english.ts'];
 /** Told by facts that no type bounds; `tests/domain/schedule` writes their longest. */
 const byFacts = new Set(['schedule', 'why']);
 const modules = await Promise.all(
@@ -64,9 +65,11 @@ test.each(subjects)('the texts of $subject fit at their longest in another langu
   expect(all.filter(({ text }) => /undefined|\[object|NaN/.test(text)).map(({ path: at }) => at)).toEqual([]);
 });
 
-/** Limits of Telegram, and the width of a phone for buttons. */
+/** Limits of Telegram, and the width of a phone for buttons. A line below a result may stand in the caption of its file. */
 function maxOf(path: string): number {
   if (/\bmenu\.\w+$/.test(path) && path.startsWith('help.')) return 256;
+  if (/^(?:digest\.title|setup\.testTitle|wizard\.kinds\b)/.test(path)) return titleLengthMax;
+  if (/Line\b/.test(path)) return captionLengthMax;
   if (/Word\b|\btoast\b/.test(path)) return 200;
   return /\b(?:button|choices)\b|^wizard\.rhythms/.test(path) ? 64 : 4096;
 }

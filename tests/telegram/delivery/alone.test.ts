@@ -61,11 +61,12 @@ describe('an answer for one person', () => {
     const place = await inPlace();
     await place.transport.send(forAda(place, { until: place.time.now() }));
     expect(last(place)).toMatchObject({ onlyFor: null });
+    expect(last(place)?.text).toMatch(/^Water the plants\.\n\n— Shown to all, because Telegram/);
     place.world.say({ as: 'ada', chat: ada, text: '/start' });
     await place.transport.send(forAda(place, { chat: ada }));
-    expect(last(place, ada)).toMatchObject({ onlyFor: null });
+    expect(last(place, ada)).toMatchObject({ onlyFor: null, text: 'Water the plants.' });
     await place.transport.send(part());
-    expect(last(place)).toMatchObject({ onlyFor: null });
+    expect(last(place)).toMatchObject({ onlyFor: null, text: 'Water the plants.' });
     expect(sends(place)).toBe(3);
   });
 

@@ -57,6 +57,8 @@ export function memoryLedger(): Ledger {
     snoozesOf: async () => new Map(),
     readUser: async () => null,
     readTask: async () => null,
+    readGrant: async () => null,
+    isAwaited: async () => false,
     readPlanned: async () => null,
     listTaskRuns: async () => ({ items: [], next: null }),
     readAck: async () => null,

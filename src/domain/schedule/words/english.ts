@@ -332,18 +332,11 @@ function spanText({ start, counts, clock: onClock, until }: Span, writing: Writi
   return `${start === null ? '' : `, ${word} ${momentText(start, writing)}`}${until === null ? '' : `, until ${momentText(until, writing)}`}`;
 }
 
-const EXCEPTIONS_SHOWN_MAX = 4;
-
-function exceptionsText(not: readonly Exception[], writing: Writing): string {
-  const again = not
-    .filter((exception) => exception.is === 'days')
-    .map((exception) => exceptionText(exception, writing.day));
-  const once = not
-    .filter((exception) => exception.is !== 'days')
-    .map((exception) => exceptionText(exception, writing.day));
-  const more = once.length - EXCEPTIONS_SHOWN_MAX;
-  const shown = more > 0 ? [...once.slice(0, EXCEPTIONS_SHOWN_MAX), `${more} more`] : once;
-  return `${again.length === 0 ? '' : `, not ${list(again, 'or')}`}${once.length === 0 ? '' : `, except ${list(shown)}`}`;
+function exceptionsText(not: readonly Exception[], { day }: Writing): string {
+  const texts = (isAgain: boolean) =>
+    not.filter(({ is }) => (is === 'days') === isAgain).map((exception) => exceptionText(exception, day));
+  const [again, once] = [texts(true), texts(false)];
+  return `${again.length === 0 ? '' : `, not ${list(again, 'or')}`}${once.length === 0 ? '' : `, except ${shortList(once)}`}`;
 }
 
 function exceptionText(exception: Exception, day: DayWords): string {
@@ -366,10 +359,14 @@ function alsoText(also: readonly DayMoment[], writing: Writing): string {
   return also.length === 0 ? '' : `, and also on ${momentsText(also, writing)}`;
 }
 
-const MOMENTS_SHOWN_MAX = 4;
-
 function momentsText(moments: readonly DayMoment[], writing: Writing): string {
-  const more = moments.length - MOMENTS_SHOWN_MAX;
-  const shown = moments.slice(0, MOMENTS_SHOWN_MAX).map((each) => momentText(each, writing));
-  return list(more > 0 ? [...shown, `${more} more`] : shown);
+  return shortList(moments.map((each) => momentText(each, writing)));
+}
+
+/** Single dates that are named; the others are counted. */
+const DATES_SHOWN_MAX = 4;
+
+function shortList(dates: readonly string[]): string {
+  const more = dates.length - DATES_SHOWN_MAX;
+  return list(more > 0 ? [...dates.slice(0, DATES_SHOWN_MAX), `${more} more`] : dates);
 }

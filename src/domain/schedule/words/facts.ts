@@ -41,20 +41,15 @@ export type TimeFacts =
   /** The same minute of several hours: runs of them, or all. */
   | { readonly is: 'hourly'; readonly minute: number; readonly hours: readonly number[] }
   | { readonly is: 'grid'; readonly hours: readonly number[]; readonly minutes: readonly number[] }
-  | {
-      readonly is: 'seconds';
-      readonly hours: readonly number[];
-      readonly minutes: readonly number[];
-      readonly seconds: readonly number[];
-    }
-  /** Steps that are counted from the start, within these hours, minutes and seconds. */
-  | {
-      readonly is: 'counted';
-      readonly step: Step;
-      readonly hours: readonly number[];
-      readonly minutes: readonly number[];
-      readonly seconds: readonly number[];
-    };
+  | ({ readonly is: 'seconds' } & ClockFields)
+  /** Steps that are counted from the start, within the fields. */
+  | ({ readonly is: 'counted'; readonly step: Step } & ClockFields);
+
+interface ClockFields {
+  readonly hours: readonly number[];
+  readonly minutes: readonly number[];
+  readonly seconds: readonly number[];
+}
 
 export interface DayMoment {
   readonly day: number;

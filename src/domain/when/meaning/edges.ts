@@ -76,7 +76,7 @@ function noteEnd({ until: edge }: Plan, until: EdgeDay | null, { notes, setting 
   const isToday = edge !== null && edge.days === null && edge.span === null;
   const isMonth = edge?.days?.kind === 'date' && edge.days.date.day === -1;
   if (until !== null && (isToday || isMonth))
-    notes.push({ what: 'date', text: `until ${dayLabel(until.day, setting)}`, other: null });
+    notes.push({ what: 'date', text: (say) => say.until(dayLabel(until.day, setting)(say)), other: null });
 }
 
 export function boundsOf(plan: Plan, reading: Reading): Bounds {
@@ -84,13 +84,13 @@ export function boundsOf(plan: Plan, reading: Reading): Bounds {
   const until = plan.until === null ? null : edgeDay(plan.until, 'end', reading);
   const starting = plan.starting === null ? null : startDay(plan.starting, until, reading);
   if ([until, plan.count, plan.lasting].filter((end) => end !== null).length > 1) {
-    throw refusal('end', 'two_ends', 'A series has one end: a last day or a number of runs.');
+    throw refusal('end', 'two_ends', (say) => say.twoEnds);
   }
   if (until !== null && until.day < Math.max(from, starting?.day ?? from)) {
-    throw refusal('end', 'past', 'The series would end before it begins.');
+    throw refusal('end', 'past', (say) => say.endsBeforeStart);
   }
   if (starting !== null && starting.day < from) {
-    throw refusal('end', 'past', 'The day on which the series would start is in the past.');
+    throw refusal('end', 'past', (say) => say.startPast);
   }
   noteEnd(plan, until, reading);
   return { starting, until, lasting: plan.lasting, count: plan.count };
@@ -140,7 +140,7 @@ function addDays(all: Collected, days: Days, reading: Reading): void {
       all.dates.push(from + days.days);
       return;
     case 'nth':
-      throw refusal('end', 'exception', 'Such a day of the month cannot be left out here; name its dates.');
+      throw refusal('end', 'exception', (say) => say.noException);
   }
 }
 

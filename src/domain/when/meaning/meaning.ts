@@ -1,6 +1,7 @@
 import { combined } from '../../schedule/combine.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../../schedule/schedule.ts';
 import { iso } from '../../schedule/time/calendar.ts';
+import { englishReader, type ReaderWords, type Say } from '../english.ts';
 import { Question, refusal } from '../faults.ts';
 import { spanOf } from '../pieces/amount.ts';
 import type { Days } from '../pieces/days.ts';
@@ -30,7 +31,8 @@ function isSeries({ rhythm, days, isPartPlural }: Group): boolean {
 /** "Mon, wed and fri at 7" is hardly meant once, and "end of the month" may be. */
 function noteSeries({ rhythm, days, daysAt, end }: Group, reading: Reading): void {
   if (rhythm !== null || days === null || daysAt === null) return;
-  if (days.kind === 'weekdays' && !days.plural) reading.notes.push({ what: 'kind', text: 'every week', other: null });
+  if (days.kind === 'weekdays' && !days.plural)
+    reading.notes.push({ what: 'kind', text: (say) => say.everyWeek, other: null });
   const isMonth = days.kind === 'monthDays' && days.of === 'month';
   if (!isMonth) return;
   const once = reading.whole
@@ -39,8 +41,11 @@ function noteSeries({ rhythm, days, daysAt, end }: Group, reading: Reading): voi
   if (!/every|each/i.test(reading.whole.slice(daysAt.begin, end)) && once.endsWith('this month')) {
     reading.notes.push({
       what: 'kind',
-      text: 'every month',
-      other: { text: 'Once', edits: [{ begin: daysAt.begin, end: daysAt.end, text: once.trim() }] },
+      text: (say) => say.everyMonth,
+      other: {
+        text: (say) => say.offers.onceOnly,
+        edits: [{ begin: daysAt.begin, end: daysAt.end, text: once.trim() }],
+      },
     });
   }
 }
@@ -62,10 +67,13 @@ function onceSchedules(group: Group, { reading }: Context): readonly Schedule[] 
 function askRhythm({ wait, isLength, begin, end }: Group, reading: Reading): void {
   if (!isLength || wait === null || !isShort(wait)) return;
   const said = reading.whole.slice(begin, end).trim();
-  throw new Question(`Once, in ${said}, or every ${said}?`, [
-    { text: `Once, in ${said}`, edits: [{ begin, end, text: `in ${said}` }] },
-    { text: `Every ${said}`, edits: [{ begin, end, text: `every ${said}` }] },
-  ]);
+  throw new Question(
+    (say) => say.onceOrEvery(said),
+    [
+      { text: (say) => say.offers.onceIn(said), edits: [{ begin, end, text: `in ${said}` }] },
+      { text: (say) => say.offers.every(said), edits: [{ begin, end, text: `every ${said}` }] },
+    ],
+  );
 }
 
 /** A range of hours on a day is where something begins and ends; a message comes at one of the two. */
@@ -78,7 +86,7 @@ function askRange(group: Group, reading: Reading): void {
   const begin = whole.slice(0, from.begin).replace(/(?:from|between)\s*$/i, '').length;
   const said = whole.slice(from.begin, to.end);
   const way = (minute: number) => ({
-    text: `At ${clock(minute)}`,
+    text: (say: ReaderWords) => say.offers.at(clock(minute)),
     edits: [
       {
         begin,
@@ -91,22 +99,21 @@ function askRange(group: Group, reading: Reading): void {
       { begin: whole.length, end: whole.length, text: `\n(${said})` },
     ],
   });
-  throw new Question('When should it come?', ends === null ? [] : [way(ends.from), way(ends.to)]);
+  throw new Question((say) => say.whenToCome, ends === null ? [] : [way(ends.from), way(ends.to)]);
 }
 
 /** The schedule that a plan means. What it assumes is noted in the reading. */
 export function meaningOf(plan: Plan, reading: Reading): Schedule {
   const { groups, except } = plan;
   const { now } = reading.setting;
-  if (groups.length === 0) throw refusal('any', 'unknown', 'There is no time in this.');
+  if (groups.length === 0) throw refusal('any', 'unknown', (say) => say.noTime);
   for (const group of groups) {
     askRhythm(group, reading);
     askRange(group, reading);
   }
   complete(plan, reading);
   const isOnce = !groups.some(isSeries);
-  if (isOnce && except.length > 0)
-    throw refusal('week', 'no_series', 'Only a series has exceptions; begin with "every".');
+  if (isOnce && except.length > 0) throw refusal('week', 'no_series', (say) => say.exceptionsOfSeries);
   if (isOnce && isBounded(plan)) return asSeries(plan, reading);
   const context = { reading, bounds: countedBounds(plan, reading) };
   const all = groups.flatMap((group) => {
@@ -146,7 +153,7 @@ function asDaily(group: Group, reading: Reading): void {
   const { days, wait, rhythm, times } = group;
   if (days !== null || wait !== null || rhythm !== null || (times?.length ?? 0) < 2) return;
   group.rhythm = DAILY;
-  reading.notes.push({ what: 'kind', text: 'every day', other: null });
+  reading.notes.push({ what: 'kind', text: (say) => say.everyDay, other: null });
 }
 
 const DAILY = { kind: 'calendar', unit: 'day', every: 1, quarters: false } as const;
@@ -183,7 +190,7 @@ function isListed(groups: readonly Group[], index: number): boolean {
 
 function checked(schedule: Schedule, now: number): Schedule {
   if (schedule.kind === 'rrule' && nextSlot(schedule, now) === null) {
-    throw refusal('end', 'never', 'This would never run.');
+    throw refusal('end', 'never', (say) => say.neverRuns);
   }
   return schedule;
 }
@@ -191,19 +198,18 @@ function checked(schedule: Schedule, now: number): Schedule {
 /** Only a series has an end: "monday at 9 for 5 weeks" is one, and "tomorrow at 9 until friday" may be one every day. */
 function asSeries(plan: Plan, reading: Reading): Schedule {
   const [first, ...others] = plan.groups;
-  if (first === undefined || first.wait !== null)
-    throw refusal('end', 'no_series', 'Only a series has a start and an end; begin with "every".');
+  if (first === undefined || first.wait !== null) throw refusal('end', 'no_series', (say) => say.boundsOfSeries);
   const { days } = first;
-  const meant = (text: string, group: Group) => {
+  const meant = (text: Say, group: Group) => {
     reading.notes.push({ what: 'kind', text, other: null });
     return meaningOf({ ...plan, groups: [group, ...others] }, reading);
   };
   if (days?.kind === 'weekdays' && days.which === 'any') {
-    return meant('every week', { ...first, days: { ...days, plural: true } });
+    return meant((say) => say.everyWeek, { ...first, days: { ...days, plural: true } });
   }
   const isToday = days?.kind === 'ahead' && days.days === 0;
   if (plan.rangeAt !== null && days === null) return askRangeOfDays(plan, plan.rangeAt, reading);
-  if (days === null || isToday) return meant('every day', { ...first, days: null, rhythm: DAILY });
+  if (days === null || isToday) return meant((say) => say.everyDay, { ...first, days: null, rhythm: DAILY });
   return askDaily(first, days, reading);
 }
 
@@ -211,18 +217,25 @@ function asSeries(plan: Plan, reading: Reading): Schedule {
 function askRangeOfDays(plan: Plan, at: NonNullable<Plan['rangeAt']>, reading: Reading): never {
   const { starting } = boundsOf(plan, reading);
   const first = starting?.day ?? today(reading.setting);
-  throw new Question('Every day, or once?', [
-    { text: 'Every day', edits: [{ begin: at.begin, end: at.begin, text: 'every day ' }] },
-    { text: `Once, ${dayLabel(first, reading.setting)}`, edits: [dayEdit(at, first)] },
-  ]);
+  const once = dayLabel(first, reading.setting);
+  throw new Question(
+    (say) => say.dailyOrOnce,
+    [
+      { text: (say) => say.offers.daily, edits: [{ begin: at.begin, end: at.begin, text: 'every day ' }] },
+      { text: (say) => say.offers.once(once(say)), edits: [dayEdit(at, first)] },
+    ],
+  );
 }
 
 function askDaily({ daysAt, begin, end }: Group, days: Days, { whole, setting }: Reading): never {
   const span = { begin: daysAt?.begin ?? begin, end: daysAt?.end ?? end };
   const isAhead = days.kind === 'ahead';
-  const said = isAhead ? dayLabel(today(setting) + days.days, setting).slice(4) : whole.slice(span.begin, span.end);
+  // English is read beside every language.
+  const said = isAhead
+    ? dayLabel(today(setting) + days.days, setting)(englishReader).slice(4)
+    : whole.slice(span.begin, span.end);
   const text = `every day starting ${said.trim().replace(/^on\s+/i, '')}`;
-  throw new Question('Every day until then?', [{ text: 'Every day', edits: [{ ...span, text }] }]);
+  throw new Question((say) => say.dailyUntil, [{ text: (say) => say.offers.daily, edits: [{ ...span, text }] }]);
 }
 
 /** True where a length is no shorter than two turns of the rhythm: else it is how long the matter itself takes. */

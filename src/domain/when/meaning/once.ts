@@ -11,7 +11,7 @@ import {
   weekdayOf,
 } from '../../schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../schedule/time/zone.ts';
-import { WEEKDAY_NAMES } from '../../schedule/words/words.ts';
+import { type ReaderWords, told } from '../english.ts';
 import { Question, refusal, type Way } from '../faults.ts';
 import { type Amount, spanOf } from '../pieces/amount.ts';
 import type { CalendarDate } from '../pieces/dates.ts';
@@ -46,13 +46,9 @@ function dayWays(span: Span, days: readonly number[], { setting }: Reading): rea
 /** "Friday the 28th" whose 28th is a Saturday: one of the two is wrong. */
 function checkWeekday(weekday: number | null, day: number, span: Span, reading: Reading): void {
   if (weekday === null || weekdayOf(day) === weekday) return;
-  const name = (each: number) => WEEKDAY_NAMES[each] ?? '';
   const apart = (weekday - weekdayOf(day) + 7) % 7;
   const nearest = apart > 3 ? day + apart - 7 : day + apart;
-  throw new Question(
-    `${dayLabel(day, reading.setting).slice(4)} is a ${name(weekdayOf(day))}, not a ${name(weekday)}. Which day is meant?`,
-    dayWays(span, [day, nearest], reading),
-  );
+  throw new Question((say) => say.otherWeekday(day, weekdayOf(day), weekday), dayWays(span, [day, nearest], reading));
 }
 
 /** The date, in the order of its figures that is known. */
@@ -62,7 +58,7 @@ export function ordered({ date, other }: Extract<Days, { kind: 'date' }>, span: 
   if (slashes === 'mdy') return other;
   const from = today(reading.setting);
   const days = [date, other].map((each) => dayOfDate(each, from));
-  throw new Question('Which date is that?', dayWays(span, days, reading));
+  throw new Question((say) => say.whichDate, dayWays(span, days, reading));
 }
 
 type Weekdays = Extract<Days, { kind: 'weekdays' }>;
@@ -80,7 +76,7 @@ function weekdayFrom({ weekdays, which, weeks = 0 }: Weekdays, from: number, spa
   const isNext = which === 'next' && found < monday;
   if (!isNext && which !== 'following') return found;
   if (isNext && found === from) return found + 7;
-  throw new Question(`Which ${WEEKDAY_NAMES[weekday] ?? 'day'} is meant?`, dayWays(span, [found, found + 7], reading));
+  throw new Question((say) => say.whichWeekday(weekday), dayWays(span, [found, found + 7], reading));
 }
 
 function nextMonthDay(day: number, from: number): number {
@@ -97,7 +93,7 @@ function nextMonthDay(day: number, from: number): number {
 function inMonth(day: number, ahead: number, from: number): number {
   const first = addMonths({ ...civilFromDays(from), day: 1 }, ahead);
   const length = monthLength(first.year, first.month);
-  if (day > length) throw refusal('date', 'no_such_date', `That month has no day ${day}.`);
+  if (day > length) throw refusal('date', 'no_such_date', (say) => say.noSuchDay(day));
   return daysFromCivil(first.year, first.month, day === -1 ? length : day);
 }
 
@@ -122,13 +118,19 @@ function nthDay(days: Extract<Days, { kind: 'nth' }>, from: number, span: Span, 
     const found = nthOfMonth(at.year, at.month, days);
     if (found === null || found < from) continue;
     if (days.month !== null) return found;
-    throw new Question('Every month, or once?', [
-      {
-        text: 'Every month',
-        edits: span === null ? [] : [{ begin: span.end, end: span.end, text: ' of every month' }],
-      },
-      ...dayWays(span, [found], reading).map((way) => ({ ...way, text: `Once, ${way.text}` })),
-    ]);
+    throw new Question(
+      (say) => say.monthlyOrOnce,
+      [
+        {
+          text: (say) => say.offers.everyMonth,
+          edits: span === null ? [] : [{ begin: span.end, end: span.end, text: ' of every month' }],
+        },
+        ...dayWays(span, [found], reading).map((way): Way => ({
+          ...way,
+          text: (say) => say.offers.once(told(way.text, say)),
+        })),
+      ],
+    );
   }
 }
 
@@ -169,11 +171,7 @@ function afterWait(group: Group, amount: Amount, reading: Reading): number {
   const isCalendar = months > 0 || days > 0;
   if (group.times !== null || group.part !== null) {
     if (!isCalendar || seconds > 0) {
-      throw refusal(
-        'wait',
-        'contradiction',
-        'A wait of minutes or hours leads to its own time; leave the other one out.',
-      );
+      throw refusal('wait', 'contradiction', (say) => say.waitAndTime);
     }
     const [minute = 0] = minutesOf(group, reading);
     return resolveShifted(timezone, addedDays(today(reading.setting), amount) * DAY_MS + minute * MINUTE_MS);
@@ -219,12 +217,15 @@ function askPassed({ group, minute, reading, at }: Moment): never {
   const { daysAt } = group;
   const isNight = group.days?.kind === 'ahead' && group.days.night;
   const tomorrow = daysAt === null ? [] : [{ ...daysAt, text: isNight ? 'tomorrow night' : 'tomorrow' }];
-  throw new Question(`${clock(minute)} has passed today. When is it meant?`, [
-    ...(isLater && time !== undefined
-      ? [{ text: `Today ${clock(later)}`, edits: [timeEdit(time, later, reading)] }]
-      : []),
-    { text: `Tomorrow ${clock(minute)}`, edits: tomorrow },
-  ]);
+  throw new Question(
+    (say) => say.passedToday(clock(minute)),
+    [
+      ...(isLater && time !== undefined
+        ? [{ text: (say: ReaderWords) => say.offers.today(clock(later)), edits: [timeEdit(time, later, reading)] }]
+        : []),
+      { text: (say) => say.offers.tomorrow(clock(minute)), edits: tomorrow },
+    ],
+  );
 }
 
 function onDay(moment: Moment, days: Days): number {
@@ -256,7 +257,7 @@ function nightDay({ group, minute, reading }: Moment, day: number, isNight: bool
 /** A day has a midnight at its start and one at its end. */
 function noteMidnight({ group, reading }: Pick<Moment, 'group' | 'reading'>, day: number): void {
   if (group.daysAt === null) return;
-  const label = (of: number) => `${dayLabel(of, reading.setting)} 00:00`;
+  const label = (of: number) => (say: ReaderWords) => say.dayAt(dayLabel(of, reading.setting)(say), '00:00');
   const other = { text: label(day + 1), edits: [dayEdit(group.daysAt, day + 1)] };
   reading.notes.push({ what: 'part', text: label(day), other });
 }
@@ -289,10 +290,19 @@ function askDayOrHour({ group, reading }: Moment, day: number): void {
   const hour = time === undefined ? 0 : time.minute / 60;
   if (!isHour || time === undefined || civilFromDays(day).day !== hour || hour <= 12) return;
   const label = dayLabel(day, reading.setting);
-  throw new Question(`Is the ${hour} the day of the month, or the hour?`, [
-    { text: `${label}, ${clock(time.minute)}`, edits: [timeEdit(time, time.minute, reading)] },
-    { text: `${label}, 09:00`, edits: [{ begin: time.begin, end: time.end, text: 'at 09:00' }] },
-  ]);
+  throw new Question(
+    (say) => say.dayOrHour(hour),
+    [
+      {
+        text: (say) => say.offers.dayAndTime(label(say), clock(time.minute)),
+        edits: [timeEdit(time, time.minute, reading)],
+      },
+      {
+        text: (say) => say.offers.dayAndTime(label(say), '09:00'),
+        edits: [{ begin: time.begin, end: time.end, text: 'at 09:00' }],
+      },
+    ],
+  );
 }
 
 /** "Today" alone says no hour that a default could stand for. */
@@ -305,7 +315,7 @@ function askHour({ daysAt, end }: Group, reading: Reading): never {
   const ways = left
     .slice(0, 3)
     .map((hour) => ({ text: clock(hour * 60), edits: [{ begin: at, end: at, text: ` at ${clock(hour * 60)}` }] }));
-  throw new Question('At what time today?', ways, ['time']);
+  throw new Question((say) => say.whatTimeToday, ways, ['time']);
 }
 
 /** The moments that a group without a rhythm names. */
@@ -322,15 +332,11 @@ export function momentsOf(group: Group, reading: Reading): readonly number[] {
     if (instant > setting.now) return checked(instant);
     if (days?.kind === 'ahead') return askPassed(moment);
     const day = dayOfWall(toWall(setting.timezone, instant));
-    throw refusal(
-      'later',
-      'past',
-      `${dateText(day)} ${clock(minute)} in ${setting.timezone} is in the past; write a moment to come.`,
-    );
+    throw refusal('later', 'past', (say) => say.isPast(`${dateText(day)} ${clock(minute)}`, setting.timezone));
   });
 }
 
 function checked(instant: number): number {
   if (instant <= scheduleLimits.lastInstant) return instant;
-  throw refusal('wait', 'too_far', 'That is later than the calendar goes here.');
+  throw refusal('wait', 'too_far', (say) => say.tooLate);
 }

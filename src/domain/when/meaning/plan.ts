@@ -107,7 +107,7 @@ function isOnDays(group: Group): boolean {
 }
 
 export function contradiction(): AppError {
-  return refusal('any', 'contradiction', 'Parts of this time do not fit together; keep one of them.');
+  return refusal('any', 'contradiction', (say) => say.contradiction);
 }
 
 /** Puts pieces together in their order. */
@@ -253,8 +253,8 @@ class Planner {
   }
 
   private second({ begin, end }: Piece): Error {
-    const ways: Way[] = [{ text: 'The second is text', edits: [{ begin, end: begin, text: '\n' }] }];
-    return end > begin ? new Question('Two times stand here. Which one is meant?', ways) : contradiction();
+    const ways: Way[] = [{ text: (say) => say.offers.secondIsText, edits: [{ begin, end: begin, text: '\n' }] }];
+    return end > begin ? new Question((say) => say.twoTimes, ways) : contradiction();
   }
 
   private bound(piece: Extract<Piece, { is: 'bound' }>): void {

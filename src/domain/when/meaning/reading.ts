@@ -1,6 +1,6 @@
-import { civilFromDays, clockText, dateText, dayOfWall, weekdayOf } from '../../schedule/time/calendar.ts';
+import { civilFromDays, clockText, dateText, dayOfWall } from '../../schedule/time/calendar.ts';
 import { toWall } from '../../schedule/time/zone.ts';
-import { MONTH_NAMES, WEEKDAY_NAMES } from '../../schedule/words/words.ts';
+import type { Say, Text } from '../english.ts';
 import type { Edit, Way } from '../faults.ts';
 import type { ClockTime } from '../pieces/clock.ts';
 import type { AssumedWhat, Setting } from '../setting.ts';
@@ -8,7 +8,7 @@ import type { AssumedWhat, Setting } from '../setting.ts';
 /** What was assumed, and how the words are changed to be read in the other way. */
 export interface Note {
   readonly what: AssumedWhat;
-  readonly text: string;
+  readonly text: Text;
   readonly other: Way | null;
 }
 
@@ -33,11 +33,9 @@ export function clock(minute: number): string {
 }
 
 /** `Fri 20 Nov`, with its year where that is another one. */
-export function dayLabel(day: number, setting: Setting): string {
-  const { year, month, day: date } = civilFromDays(day);
-  const isNear = civilFromDays(today(setting)).year === year;
-  const name = (WEEKDAY_NAMES[weekdayOf(day)] ?? '').slice(0, 3);
-  return `${name} ${date} ${(MONTH_NAMES[month - 1] ?? '').slice(0, 3)}${isNear ? '' : ` ${year}`}`;
+export function dayLabel(day: number, setting: Setting): Say {
+  const isNear = civilFromDays(today(setting)).year === civilFromDays(day).year;
+  return (say) => say.day(day, !isNear);
 }
 
 interface Span {

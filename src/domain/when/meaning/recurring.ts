@@ -2,7 +2,8 @@ import { parseSchedule, type Schedule } from '../../schedule/schedule.ts';
 import { dayOfWall, iso, MINUTE_MS, secondOfDayOf } from '../../schedule/time/calendar.ts';
 import { durationText } from '../../schedule/time/duration.ts';
 import { toWall } from '../../schedule/time/zone.ts';
-import { Question, refusal } from '../faults.ts';
+import type { FixedOffer } from '../english.ts';
+import { Question, refusal, type Way } from '../faults.ts';
 import { spanOf } from '../pieces/amount.ts';
 import type { ClockTime } from '../pieces/clock.ts';
 import type { Days } from '../pieces/days.ts';
@@ -55,7 +56,7 @@ function yearDay(days: Extract<Days, { kind: 'date' }>, group: Group, reading: R
   if (back <= 28 && before === 2) return { ...NOWHERE, monthDays: [-back], months: [before] };
   const length = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][before - 1] ?? 30;
   if (back <= length) return { ...NOWHERE, monthDays: [length - back + 1], months: [before] };
-  throw refusal('year', 'too_early', 'That is too long before the date; name the date itself.');
+  throw refusal('year', 'too_early', (say) => say.tooEarly);
 }
 
 function unitOf(days: Days | null): CalendarUnit {
@@ -68,39 +69,40 @@ function daysOf(where: Where): number {
   return where.nth?.ordinals.length ?? Math.max(where.weekdays.length, where.monthDays.length);
 }
 
-const DAY_OFFERS: Readonly<Record<'week' | 'month' | 'year', readonly (readonly [text: string, words: string])[]>> = {
+type DayOffer = readonly [name: FixedOffer, words: string];
+
+const DAY_OFFERS: Readonly<Record<'week' | 'month' | 'year', readonly DayOffer[]>> = {
   week: [
-    ['Monday', ' on monday'],
-    ['Wednesday', ' on wednesday'],
-    ['Friday', ' on friday'],
+    ['monday', ' on monday'],
+    ['wednesday', ' on wednesday'],
+    ['friday', ' on friday'],
   ],
   month: [
-    ['The 1st', ' on the 1st'],
-    ['The 15th', ' on the 15th'],
-    ['The last day', ' on the last day'],
+    ['first', ' on the 1st'],
+    ['fifteenth', ' on the 15th'],
+    ['lastDay', ' on the last day'],
   ],
-  year: [['1 January', ' on 1 january']],
+  year: [['newYear', ' on 1 january']],
 };
 
 const PAIRS: typeof DAY_OFFERS = {
   week: [
-    ['Mon and Thu', ' on monday and thursday'],
-    ['Tue and Fri', ' on tuesday and friday'],
+    ['monThu', ' on monday and thursday'],
+    ['tueFri', ' on tuesday and friday'],
   ],
-  month: [['The 1st and 15th', ' on the 1st and the 15th']],
+  month: [['firstAndFifteenth', ' on the 1st and the 15th']],
   year: [],
 };
 
 /** A week without a weekday, a month without a day: the day alone is asked for. */
 function askDays(group: Group, unit: 'week' | 'month' | 'year', count: number | null): never {
-  const asked = count === null ? `On which day of the ${unit}?` : `On which ${count} days of the ${unit}?`;
   const { begin, end } = count === null ? { begin: group.end, end: group.end } : placeOfDays(group);
   const offers = count === null ? DAY_OFFERS[unit] : count === 2 ? PAIRS[unit] : [];
-  const ways = offers.map(([text, words]) => ({
-    text,
+  const ways = offers.map(([name, words]): Way => ({
+    text: (say) => say.offers[name],
     edits: [{ begin, end, text: begin === end ? words : words.trimStart() }],
   }));
-  throw new Question(asked, ways, [unit === 'year' ? 'date' : 'day']);
+  throw new Question((say) => say.onWhichDays(unit, count), ways, [unit === 'year' ? 'date' : 'day']);
 }
 
 /** Days that are too few are replaced: "twice a week on friday". */
@@ -157,7 +159,7 @@ function freeSchedule(group: Group, seconds: number, { reading, bounds }: Contex
   }
   const first = toWall(timezone, starting === null ? start + seconds * 1_000 : start);
   const [unit, interval] = seconds % 3_600 === 0 ? ['HOURLY', seconds / 3_600] : ['MINUTELY', seconds / 60];
-  if (!Number.isInteger(interval)) throw refusal('rhythm', 'seconds', 'A rhythm with an end has whole minutes.');
+  if (!Number.isInteger(interval)) throw refusal('rhythm', 'seconds', (say) => say.wholeMinutesToEnd);
   const rrule = `DTSTART:${wallOf(first)}\nRRULE:FREQ=${unit};INTERVAL=${interval};${freeEnd(bounds, start, reading)}`;
   return parseSchedule({ kind: 'rrule', rrule, timezone }, now);
 }
@@ -196,18 +198,26 @@ function askStart(group: Group, reading: Reading): never {
   if (time === undefined) {
     const at = group.end;
     throw new Question(
-      'From when to when?',
-      [{ text: '9:00 to 18:00', edits: [{ begin: at, end: at, text: ' from 9:00 to 18:00' }] }],
+      (say) => say.fromTo,
+      [
+        {
+          text: (say) => say.offers.range('9:00', '18:00'),
+          edits: [{ begin: at, end: at, text: ' from 9:00 to 18:00' }],
+        },
+      ],
       ['time'],
     );
   }
   const edit = timeEdit(time, time.minute, reading);
-  throw new Question('Is that when it starts?', [
-    {
-      text: `Starting at ${clock(time.minute)}`,
-      edits: [{ ...edit, text: `starting ${edit.text.startsWith('at') ? '' : 'at '}${edit.text.trim()}` }],
-    },
-  ]);
+  throw new Question(
+    (say) => say.isStart,
+    [
+      {
+        text: (say) => say.offers.starting(clock(time.minute)),
+        edits: [{ ...edit, text: `starting ${edit.text.startsWith('at') ? '' : 'at '}${edit.text.trim()}` }],
+      },
+    ],
+  );
 }
 
 /** With hours, minutes or days a rhythm is a part of each day. */
@@ -218,8 +228,7 @@ function elapsedSchedule(group: Group, seconds: number, context: Context): Sched
   if (group.times !== null || group.part !== null) askStart(group, reading);
   const { times, rhythm }: DayTimes = timesOfRhythm(group, seconds, reading);
   const isBounded = bounds.starting ?? bounds.until ?? bounds.count ?? bounds.lasting;
-  if (times.length === MINUTES_OF_DAY && isBounded !== null)
-    throw refusal('end', 'endless', 'A run every minute has no first or last day here.');
+  if (times.length === MINUTES_OF_DAY && isBounded !== null) throw refusal('end', 'endless', (say) => say.endless);
   const series: Series = { unit: unitOf(group.days), every: 1, ...whereOf(group, reading), times, rhythm };
   return boundedSeries(series, bounds, reading);
 }
@@ -315,12 +324,12 @@ function betweenHours({ from: begin, to: end }: HoursOfDay, step: number): DayTi
 
 function atMinutes(hoursOfDay: HoursOfDay | null, minutes: readonly number[], step: number): DayTimes {
   if (step !== 60 && hoursOfDay === null) {
-    throw refusal('rhythm', 'which_hours', 'It is not said in which hours; say from when to when.');
+    throw refusal('rhythm', 'which_hours', (say) => say.whichHours);
   }
-  if (step % 60 !== 0) throw refusal('rhythm', 'contradiction', 'Minutes of the hour go with a rhythm of hours.');
+  if (step % 60 !== 0) throw refusal('rhythm', 'contradiction', (say) => say.minutesOfHours);
   const [from, to] = hoursOfDay === null ? [0, 23 * 60] : [hoursOfDay.from, hoursOfDay.to];
   if (from % 60 !== 0 || to % 60 !== 0 || from > to) {
-    throw refusal('rhythm', 'contradiction', 'The minutes are named twice; write the hours without minutes.');
+    throw refusal('rhythm', 'contradiction', (say) => say.minutesTwice);
   }
   const hours = stepped(from, to, step);
   const times = hours.flatMap((hour) => minutes.map((minute) => hour + minute));
@@ -332,11 +341,7 @@ function atMinutes(hoursOfDay: HoursOfDay | null, minutes: readonly number[], st
 /** `every 15 minutes on weekdays` goes round the clock from midnight, so it has to come out even. */
 function roundTheClock(step: number): DayTimes {
   if (DAY_MINUTES % step !== 0 || (step > 60 ? step % 60 !== 0 : 60 % step !== 0)) {
-    throw refusal(
-      'rhythm',
-      'uneven_rhythm',
-      'This rhythm does not come out even with the day; say from when to when it goes.',
-    );
+    throw refusal('rhythm', 'uneven_rhythm', (say) => say.unevenRhythm);
   }
   const times = stepped(0, DAY_MINUTES - 1, step);
   return { times, rhythm: fieldsOf(times, step) };
@@ -345,10 +350,9 @@ function roundTheClock(step: number): DayTimes {
 function timesOfRhythm(group: Group, seconds: number, reading: Reading): DayTimes {
   const step = seconds / 60;
   if (!Number.isInteger(step)) {
-    throw refusal('rhythm', 'seconds', 'Inside certain hours or days a rhythm has whole minutes.');
+    throw refusal('rhythm', 'seconds', (say) => say.wholeMinutes);
   }
-  if (step >= DAY_MINUTES)
-    throw refusal('rhythm', 'contradiction', 'This rhythm is longer than the day; name times of the day.');
+  if (step >= DAY_MINUTES) throw refusal('rhythm', 'contradiction', (say) => say.longerThanDay);
   const hours = hoursOfDay(group, reading);
   if (group.minutes !== null) return atMinutes(hours, group.minutes, step);
   return hours === null ? roundTheClock(step) : betweenHours(hours, step);

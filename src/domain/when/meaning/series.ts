@@ -137,7 +137,7 @@ function firstRun(series: Series, setting: Setting, starting: number | null): st
   const from = starting ?? dayOfWall(toWall(timezone, now));
   const plain = `DTSTART:${icalWall(from, 0)}\nRRULE:${ruleOf({ ...series, every: 1 })}`;
   const first = nextSlot(parseSchedule({ kind: 'rrule', rrule: plain, timezone }, now), now);
-  if (first === null) throw refusal('any', 'never', 'There is no such day, so this would never run.');
+  if (first === null) throw refusal('any', 'never', (say) => say.noSuchDays);
   const wall = toWall(timezone, first);
   const minute = Math.floor(secondOfDayOf(wall) / 60);
   // A change of the clocks may have moved the run; the rule names the time before that.
@@ -169,11 +169,7 @@ export function seriesSchedule(series: Series, bounds: Bounds, setting: Setting)
   if (cron !== null) return parseSchedule({ kind: 'cron', cron, timezone }, now);
   if (!isRule(series)) {
     if (series.times.length > ALONE_MAX) {
-      throw refusal(
-        'clocks',
-        'uneven_times',
-        'These times of the day cannot be said in one schedule; give them the same minutes.',
-      );
+      throw refusal('clocks', 'uneven_times', (say) => say.unevenTimes);
     }
     const each = series.times.map((time) => seriesSchedule({ ...series, times: [time] }, bounds, setting));
     return combined(each, {}, { now });
@@ -182,11 +178,7 @@ export function seriesSchedule(series: Series, bounds: Bounds, setting: Setting)
   const rrule = `DTSTART:${start}\nRRULE:${[ruleOf(series), ...endPart(bounds, start)].join(';')}`;
   const schedule = parseSchedule({ kind: 'rrule', rrule, timezone }, now);
   if (nextSlot(schedule, now) !== null) return schedule;
-  throw refusal(
-    'end',
-    'never',
-    `The series ends before its first run${until === null ? '' : `, on ${dateText(until.day)}`}.`,
-  );
+  throw refusal('end', 'never', (say) => say.endsBefore(until === null ? null : dateText(until.day)));
 }
 
 export const MINUTES_OF_DAY = DAY_MS / 60_000;

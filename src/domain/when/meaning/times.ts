@@ -1,4 +1,5 @@
-import { Question, refusal } from '../faults.ts';
+import { englishReader } from '../english.ts';
+import { Question, refusal, type Way } from '../faults.ts';
 import type { DayPart } from '../languages/language.ts';
 import type { ClockTime } from '../pieces/clock.ts';
 import { hourOfPart, type PartOfDay } from '../setting.ts';
@@ -27,11 +28,7 @@ function inPart({ minute, open }: ClockTime, part: DayPart): number {
   if (part === 'night' && (hour < 6 || (hour === 12 && open))) return hour === 12 ? minute - 720 : minute;
   if (hour >= own[0] && hour <= own[1]) return minute;
   if (open && hour >= moved[0] && hour <= moved[1]) return minute + 720;
-  throw refusal(
-    'clock',
-    'other_part',
-    `${clock(minute)} is not clearly in the ${part}; write the time alone, on the clock of 24 hours.`,
-  );
+  throw refusal('clock', 'other_part', (say) => say.notInPart(clock(minute), part));
 }
 
 export function isAfternoon({ minute, open }: ClockTime): boolean {
@@ -49,10 +46,10 @@ function askHalf(times: readonly ClockTime[], reading: Reading): void {
   );
   if (doubtful === undefined) return;
   const way = (minute: number) => ({ text: clock(minute), edits: [timeEdit(doubtful, minute, reading)] });
-  throw new Question(`Is that ${clock(doubtful.minute)} or ${clock(doubtful.minute + 720)}?`, [
-    way(doubtful.minute),
-    way(doubtful.minute + 720),
-  ]);
+  throw new Question(
+    (say) => say.whichTime(clock(doubtful.minute), clock(doubtful.minute + 720)),
+    [way(doubtful.minute), way(doubtful.minute + 720)],
+  );
 }
 
 const DINNER = /\b(?:dinner|supper)\b/i;
@@ -92,7 +89,7 @@ export function minutesOf(group: Group, reading: Reading): readonly number[] {
   const { times, part, days, promised } = group;
   const named = part ?? (days?.kind === 'ahead' && days.night ? 'night' : null);
   if (promised?.of === 'times' && (times?.length ?? 0) !== promised.count) {
-    throw new Question(`At what ${promised.count} times of the day?`, offers(promised.count, group), ['time']);
+    throw new Question((say) => say.whichTimes(promised.count), offers(promised.count, group), ['time']);
   }
   if (times === null) {
     const minute = hourOfPart(named === null ? 'morning' : NAMES[named], reading.setting);
@@ -103,16 +100,21 @@ export function minutesOf(group: Group, reading: Reading): readonly number[] {
   return [...new Set(times.map((time) => minuteOf(time, named, reading)))].sort((a, b) => a - b);
 }
 
-const SPREAD: Readonly<Record<number, string>> = {
-  2: '9:00 and 21:00',
-  3: '8:00, 14:00 and 20:00',
-  4: '8:00, 12:00, 16:00 and 20:00',
+const SPREAD: Readonly<Record<number, readonly string[]>> = {
+  2: ['9:00', '21:00'],
+  3: ['8:00', '14:00', '20:00'],
+  4: ['8:00', '12:00', '16:00', '20:00'],
 };
 
-function offers(count: number, { end, times }: Group) {
+function offers(count: number, { end, times }: Group): readonly Way[] {
   const at = SPREAD[count];
   const [from, to] = [times?.[0]?.begin ?? end, times?.at(-1)?.end ?? end];
   return at === undefined
     ? []
-    : [{ text: at, edits: [{ begin: from, end: to, text: `${times === null ? ' ' : ''}at ${at}` }] }];
+    : [
+        {
+          text: (say) => say.offers.times(at),
+          edits: [{ begin: from, end: to, text: `${times === null ? ' ' : ''}at ${englishReader.offers.times(at)}` }],
+        },
+      ];
 }

@@ -7,7 +7,7 @@ export type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'ye
 /** `1 hour 30 minutes` as it was written, the largest unit first. */
 export type Amount = ReadonlyArray<{ readonly value: number; readonly unit: Unit }>;
 
-const UNITS: readonly Unit[] = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'];
+export const UNITS: readonly Unit[] = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'];
 const SECONDS = { second: 1, minute: 60, hour: 3_600 };
 
 const patterns = compiled(({ numbers, units, words: w }) => {
@@ -50,10 +50,10 @@ export function isClock(unit: Unit): unit is keyof typeof SECONDS {
 }
 
 function checked(value: number, unit: Unit): number {
-  if (value === 0) throw refusal('rhythm', 'zero', `0 ${unit}s is no time at all; write 1 or more.`);
+  if (value === 0) throw refusal('rhythm', 'zero', (say) => say.zero(unit));
   const isWhole = isClock(unit) ? Number.isInteger(value * SECONDS[unit]) : Number.isInteger(value);
-  if (!isWhole) throw refusal('rhythm', 'fraction', `${value} ${unit}s is not a whole number; write a smaller unit.`);
-  if (value > 1_000_000) throw refusal('wait', 'too_far', `${value} ${unit}s is too long.`);
+  if (!isWhole) throw refusal('rhythm', 'fraction', (say) => say.notWhole(value, unit));
+  if (value > 1_000_000) throw refusal('wait', 'too_far', (say) => say.tooLong(value, unit));
   return value;
 }
 
@@ -117,7 +117,7 @@ export function amountAt(cursor: Cursor): Amount | null {
   const found = cursor.attempt(special);
   if (found !== null) return found;
   if (cursor.has(patterns(cursor.language).fraction)) {
-    throw refusal('rhythm', 'fraction', 'Days and longer come in whole numbers here.');
+    throw refusal('rhythm', 'fraction', (say) => say.wholeDays);
   }
   const parts: Quantity[] = [];
   let rank = UNITS.length;

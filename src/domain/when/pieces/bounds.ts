@@ -150,7 +150,7 @@ function count(cursor: Cursor): Bound | null {
     return only === undefined ? null : { is: 'count', count: only['twice'] === undefined ? 1 : 2 };
   }
   const value = valueOf(cursor.language.numbers, found);
-  if (value === 0) throw refusal('end', 'zero', 'A series of 0 runs never runs.');
+  if (value === 0) throw refusal('end', 'zero', (say) => say.noRuns);
   return { is: 'count', count: value };
 }
 

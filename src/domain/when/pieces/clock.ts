@@ -78,7 +78,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
 /** 12am is midnight and 12pm is noon. */
 function hourOf(hour: number, half: string | undefined, text: string): number {
   const isRight = half === undefined ? hour <= 23 : hour >= 1 && hour <= 12;
-  if (!isRight) throw refusal('clock', 'no_such_time', `"${text.trim()}" is not a time that a clock shows.`);
+  if (!isRight) throw refusal('clock', 'no_such_time', (say) => say.noSuchTime(text.trim()));
   if (half === undefined) return hour;
   return (hour % 12) + (half.startsWith('p') ? 12 : 0);
 }
@@ -90,9 +90,8 @@ const PLAIN: Found = { bare: false, assumed: false, named: null, length: false }
 function timeOf(cursor: Cursor, match: RegExpExecArray, shift: number, found: Partial<Found> = {}): ClockTime {
   const { half, second = '00', hour: figures = '' } = match.groups ?? {};
   const [text] = match;
-  if (second !== '00')
-    throw refusal('clock', 'seconds', `Times go to the minute here; leave the seconds of "${text.trim()}" out.`);
-  if (shift > 59) throw refusal('clock', 'no_such_time', `"${text.trim()}" is not a time that a clock shows.`);
+  if (second !== '00') throw refusal('clock', 'seconds', (say) => say.noSeconds(text.trim()));
+  if (shift > 59) throw refusal('clock', 'no_such_time', (say) => say.noSuchTime(text.trim()));
   const hour = hourOf(valueOf(cursor.language.numbers, figures), half, text);
   const open = half === undefined && hour >= 1 && hour <= 12 && !figures.startsWith('0');
   const minute = (hour * 60 + shift + 1_440) % 1_440;
@@ -205,10 +204,10 @@ function askHalfHour(cursor: Cursor): null {
   if (match === null || !(hour >= 1 && hour <= 12)) return null;
   const half = match.groups?.['half'] ?? '';
   const way = (of: number) => ({ text: `${of}:30`, edits: [{ begin, end: cursor.at, text: `at ${of}:30${half}` }] });
-  throw new Question(`Is ${match[0].trim()} ${hour}:30 or ${hour === 1 ? 12 : hour - 1}:30?`, [
-    way(hour),
-    way(hour === 1 ? 12 : hour - 1),
-  ]);
+  throw new Question(
+    (say) => say.whichHalf(match[0].trim(), `${hour}:30`, `${hour === 1 ? 12 : hour - 1}:30`),
+    [way(hour), way(hour === 1 ? 12 : hour - 1)],
+  );
 }
 
 function closed(time: ClockTime | null): ClockTime | null {

@@ -15,7 +15,7 @@ function checkedDate(date: CalendarDate, text: string): CalendarDate {
   // A leap year stands in where none was said, because 29 February comes back.
   const exists = date.month >= 1 && date.month <= 12 && date.day >= 1;
   if (exists && date.day <= monthLength(date.year ?? 2_000, date.month)) return date;
-  throw refusal('date', 'no_such_date', `"${text.trim()}" is not a date of any calendar.`);
+  throw refusal('date', 'no_such_date', (say) => say.noSuchDate(text.trim()));
 }
 
 function yearOf(text: string | undefined): number | null {

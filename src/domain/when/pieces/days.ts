@@ -212,8 +212,7 @@ function nth(cursor: Cursor): DaysFound | null {
   const ordinals = [groups['ordinal'], groups['other']].flatMap((text) =>
     text === undefined ? [] : valueOf(table, text),
   );
-  if (ordinals.some((ordinal) => ordinal > 5))
-    throw refusal('month', 'out_of_range', 'No month has more than five of a weekday.');
+  if (ordinals.some((ordinal) => ordinal > 5)) throw refusal('month', 'out_of_range', (say) => say.fiveAtMost);
   const of = ofAt(cursor);
   const month = of === null ? cursor.take(p.ofNamed)?.groups?.['month'] : undefined;
   const weekday = groups['weekday'] === undefined ? 'work' : weekdayAt(cursor, groups['weekday']);

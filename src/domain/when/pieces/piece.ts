@@ -1,9 +1,10 @@
 import { AppError } from '../../errors.ts';
 import { besideAt, type AskedPolicies } from '../beside.ts';
-import { Question, refusal } from '../faults.ts';
+import type { Say } from '../english.ts';
+import { Question, refusal, momentOffers, type Way } from '../faults.ts';
 import { any, compiled, words } from '../languages/compiled.ts';
 import type { DayPart } from '../languages/language.ts';
-import { type Amount, amountAt, colonAmount, isClock } from './amount.ts';
+import { type Amount, amountAt, colonAmount, isClock, UNITS } from './amount.ts';
 import { type Bound, boundAt, monthAt } from './bounds.ts';
 import { type ClockTime, oneTime, partAt, timesAt } from './clock.ts';
 import { Cursor } from './cursor.ts';
@@ -104,11 +105,11 @@ function unitless(cursor: Cursor): Content | null {
   const lone = cursor.take(patterns(cursor.language).noUnit)?.groups;
   const figure = lone?.['count'] ?? lone?.['figure'] ?? lone?.['word'];
   if (figure === undefined) return null;
-  const ways = ['minutes', 'hours', 'days'].map((unit) => ({
-    text: `${figure} ${unit}`,
+  const ways = (['minutes', 'hours', 'days'] as const).map((unit): Way => ({
+    text: (say) => say.offers[unit](figure),
     edits: [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }],
   }));
-  return { is: 'vague', fault: new Question(`In ${figure} what?`, ways, ['unit']) };
+  return { is: 'vague', fault: new Question((say) => say.whatUnit(figure), ways, ['unit']) };
 }
 
 /** `in a couple of hours` is a wait; what says no number is vague. */
@@ -118,17 +119,20 @@ function vague(cursor: Cursor): Content | null {
   const match = cursor.take(p.vague);
   if (match === null) return null;
   const { rhythm: isRhythm, unit, often, wait: waits } = match.groups ?? {};
-  const name = (unit ?? often ?? 'day').replace(/s$/, '');
-  const offered =
+  const name = UNITS.find((each) => each === (unit ?? often ?? 'day').replace(/s$/, '')) ?? 'day';
+  const way = (text: Say, words: string): Way => ({ text, edits: [{ begin, end: cursor.at, text: words }] });
+  const ways =
     isRhythm === undefined
       ? waits === undefined
-        ? ['in 1 hour', 'tonight', 'tomorrow at 9']
+        ? momentOffers.map(([offer, words]): Way => way((say) => say.offers[offer], words))
         : /^(?:hour|day|week|month)/.test(unit ?? '')
-          ? [`in 2 ${name}s`, `in 3 ${name}s`]
-          : ['in 5 minutes', 'in 10 minutes', 'in 30 minutes']
-      : [`every 2 ${name}s`, `every 3 ${name}s`];
-  const ways = offered.map((text) => ({ text, edits: [{ begin, end: cursor.at, text }] }));
-  return { is: 'vague', fault: new Question(isRhythm === undefined ? 'When?' : 'How often?', ways, ['time']) };
+          ? [2, 3].map((count) => way((say) => say.offers.inUnits(count, name), `in ${count} ${name}s`))
+          : [5, 10, 30].map((count) => way((say) => say.offers.inUnits(count, 'minute'), `in ${count} minutes`))
+      : [2, 3].map((count) => way((say) => say.offers.everyUnits(count, name), `every ${count} ${name}s`));
+  return {
+    is: 'vague',
+    fault: new Question((say) => (isRhythm === undefined ? say.when : say.howOften), ways, ['time']),
+  };
 }
 
 const TURN_HOURS: ReadonlyArray<readonly [of: RegExp, ...hours: readonly string[]]> = [
@@ -146,7 +150,7 @@ function turnOfDay(cursor: Cursor): Content | null {
   if (said === undefined) return null;
   const [, ...hours] = TURN_HOURS.find(([of]) => of.test(said)) ?? [];
   const ways = hours.map((text) => ({ text, edits: [{ begin, end: cursor.at, text: `at ${text}` }] }));
-  return { is: 'vague', isTurn: true, fault: new Question(`At what time is “${said}”?`, ways, ['time']) };
+  return { is: 'vague', isTurn: true, fault: new Question((say) => say.turnOfDay(said), ways, ['time']) };
 }
 
 /** `this time tomorrow`, `this time next week`. */
@@ -159,16 +163,16 @@ function sameTime(cursor: Cursor): Content | null {
 
 const SPAN_OFFERS = {
   week: [
-    ['Monday', 'monday next week'],
-    ['Wednesday', 'wednesday next week'],
-    ['Friday', 'friday next week'],
+    ['monday', 'monday next week'],
+    ['wednesday', 'wednesday next week'],
+    ['friday', 'friday next week'],
   ],
   month: [
-    ['The 1st', 'the 1st of next month'],
-    ['The 15th', 'the 15th of next month'],
-    ['The last day', 'the last day of next month'],
+    ['first', 'the 1st of next month'],
+    ['fifteenth', 'the 15th of next month'],
+    ['lastDay', 'the last day of next month'],
   ],
-  year: [['1 January', '1 january']],
+  year: [['newYear', '1 january']],
 } as const;
 
 /** A whole span of days: the day in it is asked for. */
@@ -177,8 +181,11 @@ function nextSpan(cursor: Cursor): Content | null {
   const groups = cursor.take(patterns(cursor.language).nextSpan)?.groups;
   if (groups === undefined) return null;
   const span = groups['week'] === undefined ? (groups['month'] === undefined ? 'year' : 'month') : 'week';
-  const ways = SPAN_OFFERS[span].map(([text, words]) => ({ text, edits: [{ begin, end: cursor.at, text: words }] }));
-  const fault = new Question(`Which day of next ${span}?`, ways, ['day']);
+  const ways = SPAN_OFFERS[span].map(([name, words]): Way => ({
+    text: (say) => say.offers[name],
+    edits: [{ begin, end: cursor.at, text: words }],
+  }));
+  const fault = new Question((say) => say.dayOfNext[span], ways, ['day']);
   return span === 'week' ? { is: 'week', fault } : { is: 'vague', fault };
 }
 
@@ -229,7 +236,7 @@ function minutesOf(cursor: Cursor): Content | null {
     return part === undefined ? null : { is: 'minutes', minutes: [/quarter/.test(part) ? 15 : 30] };
   }
   const values = [...text.matchAll(/\d+/g)].map(Number);
-  if (values.some((value) => value > 59)) throw refusal('clock', 'no_such_time', 'An hour has the minutes 0 to 59.');
+  if (values.some((value) => value > 59)) throw refusal('clock', 'no_such_time', (say) => say.minutesOfHour);
   return { is: 'minutes', minutes: [...new Set(values)].sort((a, b) => a - b) };
 }
 
@@ -286,10 +293,13 @@ function askList(cursor: Cursor, [first, last, more]: readonly ClockTime[], befo
   behind.at = cursor.at;
   if (pieceAt(behind, [{ is: 'times', times: [first], begin: first.begin, end: last.end }]) !== null) return;
   const said = cursor.text.slice(last.begin, last.end);
-  throw new Question(`Is the ${said} a time, or a part of the text?`, [
-    { text: 'A time', edits: [{ begin: last.end, end: last.end, text: ':' }] },
-    { text: 'Text', edits: [{ begin: first.end, end: last.begin, text: '\n' }] },
-  ]);
+  throw new Question(
+    (say) => say.timeOrText(said),
+    [
+      { text: (say) => say.offers.aTime, edits: [{ begin: last.end, end: last.end, text: ':' }] },
+      { text: (say) => say.offers.text, edits: [{ begin: first.end, end: last.begin, text: '\n' }] },
+    ],
+  );
 }
 
 const WORD_BEHIND = /\s+\p{L}/uy;

@@ -1,4 +1,5 @@
-import { Question, refusal } from '../faults.ts';
+import type { Period } from '../english.ts';
+import { Question, refusal, type Way } from '../faults.ts';
 import { any, compiled, placeOf, valueOf, words } from '../languages/compiled.ts';
 import type { DayPart } from '../languages/language.ts';
 import { type Amount, amountAt, isClock, spanOf, type Unit } from './amount.ts';
@@ -76,7 +77,7 @@ function unitOf({ language }: Cursor, text: string): Unit {
 
 function stepOf(value: number): number {
   if (value >= 1 && value <= 1_000) return value;
-  throw refusal('rhythm', 'zero', `Every ${value} is not a rhythm; write a number from 1 to 1000.`);
+  throw refusal('rhythm', 'zero', (say) => say.noRhythm(value));
 }
 
 function by(unit: Unit, every: number): Rhythm {
@@ -116,7 +117,7 @@ function timesPer(cursor: Cursor): RhythmFound | null {
   const number = once === undefined ? (isTwice ? 2 : valueOf(cursor.language.numbers, count ?? dailyCount ?? '1')) : 1;
   if (groups['hour'] !== undefined) {
     if (60 % number === 0) return plain(by('minute', 60 / number));
-    throw refusal('rhythm', 'times_per_hour', 'Say how many minutes lie between the runs.');
+    throw refusal('rhythm', 'times_per_hour', (say) => say.timesPerHour);
   }
   const days = groups['weekday'] === undefined ? null : weekdaySet(WORK_WEEK);
   const unit = (['week', 'month', 'year'] as const).find((name) => groups[name] !== undefined) ?? 'day';
@@ -131,11 +132,14 @@ function otherUnit(cursor: Cursor, begin: number): RhythmFound | null {
   if (other?.['weekday'] !== undefined) return plain(by('week', 2), weekdaySet([weekdayAt(cursor, other['weekday'])]));
   if (other !== undefined) {
     const edit = (text: string) => [{ begin, end: cursor.at, text }];
-    throw new Question('Which days of the week?', [
-      { text: 'Mon, Wed, Fri', edits: edit('every monday, wednesday and friday') },
-      { text: 'Tue, Thu', edits: edit('every tuesday and thursday') },
-      { text: 'Every 2 days', edits: edit('every 2 days') },
-    ]);
+    throw new Question(
+      (say) => say.whichWeekdays,
+      [
+        { text: (say) => say.offers.monWedFri, edits: edit('every monday, wednesday and friday') },
+        { text: (say) => say.offers.tueThu, edits: edit('every tuesday and thursday') },
+        { text: (say) => say.offers.everyOther('day'), edits: edit('every 2 days') },
+      ],
+    );
   }
   const unit = cursor.take(p.other)?.groups?.['unit'];
   if (unit !== undefined) return plain(by(unitOf(cursor, unit), 2));
@@ -160,7 +164,7 @@ function ofAmount(parts: Amount): Rhythm {
   const [first] = parts;
   if (parts.every(({ unit }) => isClock(unit))) return { kind: 'elapsed', seconds: spanOf(parts).seconds };
   if (first !== undefined && parts.length === 1) return by(first.unit, first.value);
-  throw refusal('rhythm', 'mixed_rhythm', 'A rhythm of days or longer has one unit here.');
+  throw refusal('rhythm', 'mixed_rhythm', (say) => say.mixedRhythm);
 }
 
 function rhythmOfDays(days: Days): CalendarUnit | null {
@@ -187,13 +191,19 @@ function askOrdinal(cursor: Cursor, begin: number): void {
     match === null || count <= 1 || count > 5 || cursor.has(/\s+(?:of|in)\s+(?:the|each|every|a|this)?\s*\p{L}/uy);
   if (isClear) return;
   const [from, end] = [begin, cursor.at];
-  throw new Question(`Does “every ${nth} ${name}” count weeks, or the days of a month?`, [
-    { text: `Every ${count} weeks`, edits: [{ begin: from, end, text: `every ${count} weeks on ${name}` }] },
-    {
-      text: `The ${nth} ${name} of the month`,
-      edits: [{ begin: from, end, text: `every ${nth} ${name} of the month` }],
-    },
-  ]);
+  throw new Question(
+    (say) => say.weeksOrMonth(`every ${nth} ${name}`),
+    [
+      {
+        text: (say) => say.offers.everyWeeks(count),
+        edits: [{ begin: from, end, text: `every ${count} weeks on ${name}` }],
+      },
+      {
+        text: (say) => say.offers.ofMonth(nth, name),
+        edits: [{ begin: from, end, text: `every ${nth} ${name} of the month` }],
+      },
+    ],
+  );
 }
 
 function everyDays(cursor: Cursor): RhythmFound | null {
@@ -229,6 +239,8 @@ function alternate(cursor: Cursor): RhythmFound | null {
   return cursor.take(patterns(cursor.language).alternate) === null ? null : otherUnit(cursor, begin);
 }
 
+const PERIODS: readonly Period[] = ['day', 'week', 'month', 'year'];
+
 /** `biweekly`: twice as often to some, half as often to others. */
 function unclear(cursor: Cursor): RhythmFound | null {
   const begin = cursor.begin();
@@ -239,18 +251,20 @@ function unclear(cursor: Cursor): RhythmFound | null {
       return { rhythm: by('day', 1), days: null, part: 'night', promised: null };
     if (match !== null)
       throw new Question(
-        'Every night: at what time?',
+        (say) => say.everyNight,
         [{ text: '20:00', edits: [{ begin, end: cursor.at, text: 'every night' }] }],
         ['time'],
       );
     return null;
   }
   const end = cursor.at;
-  const ways = [{ text: `Every 2 ${unit}s`, edits: [{ begin, end, text: `every 2 ${unit}s` }] }];
-  throw new Question(`Does “${match[0].trim()}” mean every 2 ${unit}s, or twice a ${unit}?`, [
-    ...ways,
-    { text: `Twice a ${unit}`, edits: [{ begin, end, text: unit === 'year' ? 'every 6 months' : `twice a ${unit}` }] },
-  ]);
+  const period = PERIODS.find((each) => each === unit) ?? 'day';
+  const twice = unit === 'year' ? 'every 6 months' : `twice a ${unit}`;
+  const ways: readonly Way[] = [
+    { text: (say) => say.offers.everyOther(period), edits: [{ begin, end, text: `every 2 ${unit}s` }] },
+    { text: (say) => say.offers.twice(period), edits: [{ begin, end, text: twice }] },
+  ];
+  throw new Question((say) => say.halfOrTwice(match[0].trim(), period), ways);
 }
 
 /** Says how often; in "every monday" and its like also on which days. */

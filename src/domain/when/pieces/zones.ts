@@ -1,6 +1,6 @@
 import { zoneNamed } from '../../schedule/time/places.ts';
 import { zoneName } from '../../schedule/time/zone-name.ts';
-import { Question, refusal } from '../faults.ts';
+import { Question, refusal, type Way } from '../faults.ts';
 import { compiled, words } from '../languages/compiled.ts';
 import type { Cursor } from './cursor.ts';
 
@@ -99,25 +99,17 @@ function zoneIn(place: string, isSaid: boolean): string | null {
 export function zoneAt(cursor: Cursor): ZoneFound | null {
   const p = patterns(cursor.language);
   if (cursor.has(OFFSET)) {
-    throw refusal(
-      'zone',
-      'zone_offset',
-      'A distance from UTC is not a time zone, because clocks change; name the place.',
-    );
+    throw refusal('zone', 'zone_offset', (say) => say.offset);
   }
   const named = cursor.take(p.named)?.groups?.['name'];
   if (named !== undefined) {
     const zone = zoneName(named);
     if (zone !== null) return { zone, isDoubtful: false };
-    throw refusal('zone', 'unknown_zone', `"${named}" is not a time zone; write its IANA name, such as Europe/Madrid.`);
+    throw refusal('zone', 'unknown_zone', (say) => say.unknownZone(named));
   }
   if (cursor.take(p.universal) !== null) return { zone: 'UTC', isDoubtful: false };
   if (cursor.has(p.region)) {
-    throw refusal(
-      'zone',
-      'region_time',
-      'Such a name holds for several places, whose clocks change at different times; name one.',
-    );
+    throw refusal('zone', 'region_time', (say) => say.regionTime);
   }
   const begin = cursor.begin();
   const found = cursor.attempt(placeAt);
@@ -138,7 +130,7 @@ function askOther(cursor: Cursor, begin: number): void {
     text: place.replace(/^in\s+/, ''),
     edits: [{ begin, end: last, text: place.startsWith('in ') ? place : `in ${place}` }],
   });
-  throw new Question('A task is in one zone. In which one?', [way(first), way(second)]);
+  throw new Question((say) => say.oneZone, [way(first), way(second)]);
 }
 
 /** `PST` is the clock of several places, or of one that changes its name with the season; which one is asked. */
@@ -151,10 +143,13 @@ function askShortName(cursor: Cursor): null {
   const places = Object.hasOwn(SHORT_NAMES, short) ? SHORT_NAMES[short] : undefined;
   if (places === undefined) return null;
   const zones = places.split(/, | or /);
-  const ways = zones.map((zone) => ({
+  const ways: readonly Way[] = zones.map((zone) => ({
     text: (zone.split('/').at(-1) ?? zone).replaceAll('_', ' '),
     edits: [{ begin, end, text: `in ${zone}` }],
   }));
-  const asText = { text: `“${short.toUpperCase()}” is text`, edits: [{ begin, end: begin, text: '\n' }] };
-  throw new Question(`Where is ${short.toUpperCase()}?`, zones.length > 1 ? ways : [...ways, asText]);
+  const asText: Way = {
+    text: (say) => say.offers.isText(short.toUpperCase()),
+    edits: [{ begin, end: begin, text: '\n' }],
+  };
+  throw new Question((say) => say.whereIs(short.toUpperCase()), zones.length > 1 ? ways : [...ways, asText]);
 }

@@ -8,6 +8,7 @@ import { skippedAhead, upcoming } from '../../../app/tasks/upcoming.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { isPerson } from '../../../domain/access.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
+import { MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { type Button, type Drawn, type MediaKind, mediaKinds } from '../../../domain/shown.ts';
 import {
   executionThread,
@@ -74,7 +75,9 @@ export function cardText(task: Task, facts: CardFacts): Rich {
   const isShort = isOneLine(task, facts);
   const isOver = isShort && isEnded(task);
   const [lastLine = null, ...errors] = last;
-  const top = [heading, ...(isOver ? [words.completed, lastLine] : [...standing(task, facts), next])];
+  const asOf = isOfItsTime ? aboutMoment(facts.now, settingOf(task, facts.now, facts.dates)) : null;
+  const comes = next === null || asOf === null ? next : words.nextAsOf(next, asOf);
+  const top = [heading, ...(isOver ? [words.completed, lastLine] : [...standing(task, facts), comes])];
   return lines(
     ...(isShort ? [words.oneLine(top.filter((part) => part !== null))] : top),
     skippedText(task, facts),
@@ -83,7 +86,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
     staleText(task, facts),
     task.topicState === 'blocked' && task.state !== 'deleted' ? words.topicBlocked : null,
     ...(facts.isUnfolded === true ? foldedTexts(task, facts) : []),
-    isOfItsTime ? words.asOf(aboutMoment(facts.now, settingOf(task, facts.now, facts.dates))) : null,
+    asOf === null || next !== null ? null : words.asOf(asOf),
   );
 }
 
@@ -132,7 +135,9 @@ function nextText(task: Task, { next, now, dates, isUnfolded }: CardFacts): stri
   // The one run of a task is in its schedule.
   if (schedule.kind === 'once' && next.length > 0) return null;
   const told = next.slice(0, isUnfolded === true ? nextShown : 1);
-  if (told.length > 0) return texts.task.next(moments(told, settingOf(task, now, dates)));
+  // Intervals that older versions began amid a minute come with seconds that nobody asked for.
+  const shown = schedule.kind === 'interval' ? told.map((at) => Math.floor(at / MINUTE_MS) * MINUTE_MS) : told;
+  if (told.length > 0) return texts.task.next(moments(shown, settingOf(task, now, dates)));
   return state === 'active' ? texts.task.noNext : null;
 }
 

@@ -137,7 +137,8 @@ const plan = Plan.optional().catch(undefined);
  *
  *   ask | time [-> days | month | date] -> hour -> minute -> text | preview      preview -> retext -> preview
  *
- * `made` stays until it expires, so that a second press finds the task that the first one made.
+ * `made` stays until it expires, so that a second press finds the task that the first one made; `dropped` does, so that a
+ * "yes" that follows presses nothing older.
  */
 const Step = z.discriminatedUnion('step', [
   z.object({ step: z.literal('ask'), kept }),
@@ -155,6 +156,7 @@ const Step = z.discriminatedUnion('step', [
   z.object({ step: z.literal('time'), text: z.string(), when: When.optional(), kept }),
   z.object({ step: z.literal('retext'), when: When, text: z.string(), plan, kept }),
   z.object({ step: z.literal('made'), taskId: z.string(), said: Said.optional(), words: z.string().optional() }),
+  z.object({ step: z.literal('dropped') }),
   z.object({
     step: z.literal('edit'),
     taskId: z.string(),
@@ -166,8 +168,12 @@ const Step = z.discriminatedUnion('step', [
 ]);
 export type DraftStep = z.output<typeof Step>;
 /** The steps of a task that is being made. */
-export type MakingStep = Exclude<DraftStep, { step: 'made' | 'edit' }>;
+export type MakingStep = Exclude<DraftStep, { step: 'made' | 'dropped' | 'edit' }>;
 export type StepOf<S extends DraftStep['step']> = Extract<DraftStep, { step: S }>;
+
+export function isMaking(step: DraftStep): step is MakingStep {
+  return step.step !== 'made' && step.step !== 'dropped' && step.step !== 'edit';
+}
 
 export interface OpenDraft {
   readonly row: Draft;
@@ -209,7 +215,7 @@ export async function draftHere(ctx: ChatContext): Promise<OpenDraft | null> {
   const isTheirs = answered?.chatId === place.chat.id && answered.userId === person.actor && answered.expiresAt > date;
   if (answered !== null && !isTheirs) return null;
   const open = opened(answered ?? (await store.openDraft(place.chat.id, person.actor, place.topic, date)));
-  return open === null || open.step.step === 'made' ? null : open;
+  return open === null || open.step.step === 'made' || open.step.step === 'dropped' ? null : open;
 }
 
 /** The draft whose message the words answer: that has the id of the draft in the outbox. */
@@ -270,7 +276,13 @@ export type PlaceAndDate = Pick<ChatContext, 'place' | 'date'>;
 
 /** The clocks on which a time is read, and how it is written here. A wait counts from when it was written, not from when it is read. */
 export function readingOf({ place, date }: PlaceAndDate, timezone = place.timezone): Reading {
-  return { timezone, now: date, language: currentLocale().tag, ...wordsIn(settingsOf(place.chat.settings)) };
+  return {
+    timezone,
+    now: date,
+    language: currentLocale().tag,
+    words: texts.reading,
+    ...wordsIn(settingsOf(place.chat.settings)),
+  };
 }
 
 /** On the clocks of a task, whatever the chat has. */

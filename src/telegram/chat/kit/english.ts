@@ -243,6 +243,7 @@ export const outTexts = {
           say`The topic is still there, because Telegram refused to delete it. You can delete it yourself.`,
           pre(shortened(error, errorShownMax)),
         ),
+  shownToAll: 'Shown to all, because Telegram lets me answer one person alone for a few seconds only',
   bundleHead: (from: string, to: string): string => `While it was quiet, ${from}–${to}:`,
   bundleHeadUntil: (to: string): string => `While it was quiet, until ${to}:`,
   bundleMore: (count: number): string => `and ${count} more`,

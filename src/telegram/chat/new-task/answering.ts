@@ -13,13 +13,14 @@ import {
   type OpenDraft,
   type StepOf,
   isForUs,
+  isMaking,
   readingOf,
   type PartStep,
   type PlaceAndDate,
 } from '../kit/drafts.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { isAsking, isPartOfAlbum, questionIn, quickly, readNew, sentWith, stepOf } from './beginning.ts';
+import { isAsking, isPartOfAlbum, isYes, questionIn, quickly, readNew, sentWith, stepOf } from './beginning.ts';
 import { isTimeless, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
 import { withTime, hourStep, timed } from './wizard.ts';
@@ -27,7 +28,7 @@ import { withTime, hourStep, timed } from './wizard.ts';
 /** The next plain message of somebody whose draft waits for it. */
 export async function goOn(ctx: ChatContext, draft: OpenDraft): Promise<Answer> {
   const { row, step } = draft;
-  if (step.step === 'edit' || step.step === 'made') return silence;
+  if (!isMaking(step)) return silence;
   if (isPartOfAlbum(ctx, step)) return silence;
   if (step.step === 'preview' || isAsking(ctx)) return quickly(ctx);
   if (isOverheard(ctx, step)) return silence;
@@ -77,11 +78,38 @@ async function textTyped(ctx: ChatContext, { from, ...step }: TextTyped): Promis
  */
 async function questionAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
   const words = ctx.args.trim();
-  const own = timeOr(() => readAnywhere(words, readingOf(ctx)));
+  if (isUndecided(words)) return missed(ctx, step, { text: texts.asked.unclear, entities: [] });
+  const named = offerNamed(words, step);
+  const own = timeOr(() => readAnywhere(named ?? words, readingOf(ctx)));
+  if (named !== null && own !== null && isForUs(ctx)) {
+    return spoken(ctx, { step: withTime(own, ctx.date, { kept: step.kept, phrase: named }) });
+  }
   if (ctx.media !== null || !isAnswer(ctx, step, own)) return isForUs(ctx) ? afresh(ctx) : silence;
   const meant = own === null ? null : readingMeant(ctx, step, own);
   if (meant === null) return pieceAnswered(ctx, step);
   return spoken(ctx, { step: withTime(meant.read, ctx.date, { kept: step.kept, phrase: meant.when }) });
+}
+
+/** Words that leave it open what is meant. */
+function isUndecided(words: string): boolean {
+  return (
+    isYes(words) ||
+    /^(?:later|soon|some ?time|du?nno|i do(?:n['’]t| not) know|idk|not sure|no idea|h+m+|any|whatever)[.!?\s]*$/i.test(
+      words,
+    )
+  );
+}
+
+/** The one answer in whose button the words stand: "once" for "Once, in 30m". */
+function offerNamed(words: string, { phrase, offers }: StepOf<'question'>): string | null {
+  const said = wordsIn(words);
+  if (phrase === '' || said.length === 0 || /\d/.test(words)) return null;
+  const named = offers.filter(({ text }) => said.every((word) => wordsIn(text).includes(word)));
+  return named.length === 1 ? (named[0]?.when ?? null) : null;
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}:]+/gu) ?? [];
 }
 
 /** A time alone is; with a text of its own it is another task, where the question has one. Longer words say something else. */
@@ -146,7 +174,7 @@ async function isQuestion(ctx: ChatContext): Promise<boolean> {
 
 /** Not more than a piece of a time would need. */
 function isShort(words: string): boolean {
-  return words.split(/\s+/).length <= 2;
+  return words.split(/\s+(?:(?:and|&)\s+)?/i).length <= 2;
 }
 
 function hasText({ phrase, kept }: StepOf<'question'>): boolean {

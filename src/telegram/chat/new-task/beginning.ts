@@ -158,6 +158,18 @@ export function isAsking({ args, repliedTo, place, isAddressed }: ChatContext): 
 /** Words to the bot that are about no task: a greeting, thanks, or nothing that could be sent. */
 const smallTalk =
   /^(?:(?:hi|hello|hey|help|thanks|thank you|thx|cheers|great|good (?:morning|afternoon|evening|night)|ok(?:ay)?|yes|no|cancel|there|bot|all|so much|very much|a lot|i see)(?:[^\p{L}\p{N}]+|$))+$|^[^\p{L}\p{N}]*$/iu;
+const yes =
+  /^(?:yes|yes please|yep|yeah|yup|y|ok|okay|sure|create|create it|do it|go ahead|👍\p{Emoji_Modifier}?)[.!\s]*$/iu;
+export function isYes(words: string): boolean {
+  return yes.test(words);
+}
+
+const no = /^(?:no|nope|n|cancel(?: it| that| this)?|forget it|never ?mind|👎\p{Emoji_Modifier}?)[.!\s]*$/iu;
+
+export function isNo(words: string): boolean {
+  return no.test(words);
+}
+
 const agreeing = /^(?:thanks|thank you|thx|cheers|great|ok(?:ay)?|yes|👍)/iu;
 
 /**
@@ -174,6 +186,7 @@ export async function quickly(ctx: ChatContext): Promise<Answer> {
   if (asked !== null && isAbout) return scheduleThis(ctx, words.slice(asked[0].length));
   if (media !== null) return words === '' ? offered(ctx) : begun(ctx);
   if (/^schedule\s+(?:this|that|it)\b/i.test(words)) return answer(texts.wizard.nothingToSchedule);
+  if (isNo(words) || (isYes(words) && !words.startsWith('👍'))) return answer(texts.making.nothingOpen());
   if (!smallTalk.test(words)) return begun(ctx);
   const hint = answer(texts.making.quickHint());
   return agreeing.test(words) ? reactOr(ctx, '👍', hint) : hint;

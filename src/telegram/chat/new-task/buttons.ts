@@ -12,6 +12,7 @@ import {
   type DraftAt,
   draftOf,
   isEditing,
+  isMaking,
   type MakingStep,
   putDraft,
   type OpenDraft,
@@ -55,7 +56,7 @@ type PreviewDraft = DraftAt<'preview'>;
 type MakingDraft = DraftAt<MakingStep['step']>;
 
 const atPreview = (draft: OpenDraft): draft is PreviewDraft => draft.step.step === 'preview';
-const inMaking = (draft: OpenDraft): draft is MakingDraft => draft.step.step !== 'edit' && draft.step.step !== 'made';
+const inMaking = (draft: OpenDraft): draft is MakingDraft => isMaking(draft.step);
 const anywhere = (_draft: OpenDraft): _draft is OpenDraft => true;
 
 /** The second press of two finds the task that the first one made. */
@@ -170,7 +171,7 @@ export const newTaskButtons = {
   retime: onDraft(atPreview, (ctx, { row, step }) => turned(ctx, row.id, retimed(step))),
   cancel: onDraft(anywhere, async (ctx, { row, step }) => {
     const words = isEditing(step) ? texts.making.editDropped : texts.making.dropped;
-    return { ...redrawn(ctx, drawn(words)), draft: { is: 'drop', draftId: row.id } };
+    return { ...redrawn(ctx, drawn(words)), draft: putDraft(ctx, row.id, { step: 'dropped' }) };
   }),
   wizard: onChat('create', onDraft(inMaking, choicePressed)),
 } satisfies Buttons;

@@ -74,6 +74,8 @@ export const makingTexts = {
           one: 'This chat has {n} task, which is the limit. Delete it if you no longer need it: /tasks',
           other: 'This chat has {n} tasks, which is the limit. Delete one that you no longer need: /tasks',
         }),
+  nothingOpen: (): Rich =>
+    say`Nothing is open here, so nothing was made or changed. ${code('/tasks')} shows what there is.`,
   quickHint: (): Rich =>
     blocks(
       'Tell me when and what, for example:',

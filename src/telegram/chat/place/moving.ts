@@ -16,24 +16,19 @@ import { texts } from '../texts.ts';
 
 /** Tasks that live in another zone than their chat. */
 async function tasksElsewhere(ctx: ChatContext): Promise<readonly Task[]> {
-  const query = {
-    thread: threadOf(ctx.place),
-    ownerId: null,
-    subject: null,
-    text: null,
-    tag: null,
-  };
+  const query = { thread: threadOf(ctx.place), ownerId: null, subject: null, text: null, tag: null, limit: pageMax };
+  const isHere = isIn(ctx.place.timezone);
   const found: Task[] = [];
-  for (let cursor: string | null = null; ;) {
-    const page = await ctx.tasks.list({ ...query, state: 'all', limit: pageMax, cursor });
-    found.push(...page.items.filter((task) => isMovable(task) && !isIn(ctx.place.timezone)(task)));
-    cursor = page.next;
-    if (cursor === null) return found.toSorted((a, b) => a.number - b.number);
+  // Only what may still run: of that a chat has no more than its quota.
+  for (const state of ['active', 'paused'] as const) {
+    for (let cursor: string | null = null; ;) {
+      const page = await ctx.tasks.list({ ...query, state, cursor });
+      found.push(...page.items.filter((task) => !isUnreadable(task) && !isHere(task)));
+      cursor = page.next;
+      if (cursor === null) break;
+    }
   }
-}
-
-function isMovable(task: Task): boolean {
-  return (task.state === 'active' || task.state === 'paused') && !isUnreadable(task);
+  return found.toSorted((a, b) => a.number - b.number);
 }
 
 function isIn(zone: string) {
@@ -43,8 +38,9 @@ function isIn(zone: string) {
 /** Tasks that were not moved with a change before this one are offered as well: those of the zone that most of them have. */
 function zoneLeft(tasks: readonly Task[], before: string): string {
   if (tasks.some(isIn(before))) return before;
-  const counted = tasks.map(({ schedule: { timezone } }) => ({ timezone, count: tasks.filter(isIn(timezone)).length }));
-  return counted.toSorted((a, b) => b.count - a.count)[0]?.timezone ?? before;
+  const zones = [...new Set(tasks.map(({ schedule }) => schedule.timezone))];
+  const count = (zone: string) => tasks.filter(isIn(zone)).length;
+  return zones.toSorted((a, b) => count(b) - count(a))[0] ?? before;
 }
 
 /** The tasks that could follow, and the buttons below the word that the chat has another zone. */

@@ -1,14 +1,25 @@
 import type { NotedDone } from '../../../app/ports/questions.ts';
 import type { Actor } from '../../../domain/access.ts';
+import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Reply } from '../context.ts';
-import { alerted, answer, forAsker, reactOr, redrawn, toasted, toastOf, turnedDown } from '../kit/answers.ts';
+import {
+  alerted,
+  answer,
+  forAsker,
+  reactOr,
+  redrawn,
+  taskButton,
+  toasted,
+  toastOf,
+  turnedDown,
+} from '../kit/answers.ts';
 import { markFor, taskName, settingFor } from '../kit/card.ts';
 import { pastMoment } from '../kit/clock.ts';
 import { onNamedTask, permitted } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
-import { arg, longId } from '../kit/press.ts';
+import { arg, dataOf, longId, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { calledOf, refusal, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -117,10 +128,44 @@ export async function doneHere(ctx: ChatContext): Promise<Answer | null> {
   return occurrenceId === null ? null : doneByWord(ctx, { task, occurrenceId, messageId });
 }
 
-/** `/done`: what is open of the task that is named or implied. */
+/** `/done`: what is open of the task that is named or implied; without one the results of the chat that are open. */
 export async function doneCommand(ctx: ChatContext): Promise<Answer> {
   const isNameless = ctx.args.trim() === '' && (await impliedBy(ctx)) === null;
-  return isNameless ? answer(texts.reply.doneHow) : doneNamed(ctx);
+  return isNameless ? doneOfChat(ctx) : doneNamed(ctx);
+}
+
+/** Results for which somebody may still say so without naming them. */
+const openMs = DAY_MS;
+const openMax = 6;
+
+/** The only one that asks for Done, or else the only one that came; among several it is asked which. */
+async function doneOfChat(ctx: ChatContext): Promise<Answer> {
+  const all = await openHere(ctx);
+  const asking = all.filter(({ isAsked }) => isAsked);
+  const meant = asking.length > 0 ? asking : all;
+  const [first, other] = meant;
+  if (first === undefined) return answer(texts.reply.doneHow);
+  const { messageId } = ctx;
+  if (other === undefined) return doneByWord(ctx, { ...first, messageId });
+  const rows = meant.map(({ task, occurrenceId }) => [
+    taskButton(task, dataOf('done', shortId(task.id), shortId(occurrenceId))),
+  ]);
+  return answer(texts.reply.doneWhich, rows);
+}
+
+/** In a topic that tasks share, those of that topic. */
+async function openHere({ place, store, clock }: ChatContext) {
+  const query = { chatId: place.chat.id, since: clock.now() - openMs, limit: openMax };
+  const found = await Promise.all(
+    (await store.openResults(query)).map(async ({ taskId, ...one }) => ({
+      ...one,
+      task: await store.readTask(taskId),
+    })),
+  );
+  return found.flatMap(({ task, ...one }) => {
+    const isHere = task !== null && (place.topic === null || task.topicId === place.topic);
+    return isHere && task.action.kind !== 'digest' ? [{ ...one, task }] : [];
+  });
 }
 
 const doneNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task }) => {

@@ -62,6 +62,8 @@ export const noticeTexts = {
     atHome: 'Over: results arrive in the topic again',
     renamed: 'Done: the topic has its new name',
     settled: 'Settled',
+    mayRun: 'Over: it can run again',
+    pinned: 'Done: cards are pinned',
   },
   nextTry: (at: string): string => `Next: ${at}`,
   recovered: (name: Rich, since: string, failures: number): Rich =>

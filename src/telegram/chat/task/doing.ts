@@ -12,7 +12,7 @@ import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
-import { draftHere, isEditing, messageOf, readingFor, readingOf } from '../kit/drafts.ts';
+import { draftHere, isEditing, messageOf, putDraft, readingFor, readingOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
@@ -177,7 +177,7 @@ export async function cancelCommand(ctx: ChatContext): Promise<Answer> {
     const messageId = await messageOf(ctx, draft);
     // A preview that cannot be created any more says so.
     const told = messageId === null ? answer(words) : redrawn({ ...ctx, messageId }, drawn(words));
-    return { ...told, draft: { is: 'drop', draftId: draft.row.id } };
+    return { ...told, draft: putDraft(ctx, draft.row.id, { step: 'dropped' }) };
   }
   if (implied === null && ctx.args.trim() === '') return answer(texts.deed.nothingToCancel);
   return cancelRun(ctx);

@@ -58,6 +58,7 @@ export const taskTexts = {
   doneBy: (name: string): string => `, done by ${name}`,
   done: { notAsked: '', open: ', not done yet', notDone: ', not done' },
   asOf: (at: string): Rich => italic(`As of ${at}`),
+  nextAsOf: (next: string, at: string): Rich => say`${next} ${italic(`(as of ${at})`)}`,
   started: (at: string, url: string | null): Rich =>
     url === null
       ? say`Started ${at}; the result comes in its topic`
@@ -255,6 +256,7 @@ export const replyTexts = {
     stop: (task: string): Rich =>
       say`${code(`/pause${task}`)} stops a task until it is resumed, and ${code(`/delete${task}`)} for good.`,
   } as Readonly<Record<string, (task: string) => Rich>>,
+  doneWhich: 'Which one is done?',
   doneHow: 'Reply “done” to the message, or write it in the topic of the task.',
   nothingOpen: (name: Rich): Rich => say`${name} is not waiting for Done.`,
   neverRan: (name: Rich): Rich => say`${name} has not run yet, so there is nothing to mark as done.`,

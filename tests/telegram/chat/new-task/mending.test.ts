@@ -51,3 +51,33 @@ test('among people who talk to each other a time alone changes nothing', async (
   const { talk } = await afterAsking('/new buy milk at 18');
   expect(await talk.say('at 19')).toBeNull();
 });
+
+test.each(['yes', 'ok', 'later', 'dunno'])('%s, said to a question, leaves it open and makes nothing', async (words) => {
+  const { talk } = await afterAsking('call the vet', {}, privately);
+  const again = await talk.ask(words);
+  expect(again.text).toContain('call the vet');
+  await talk.press(again, 'Tomorrow 09:00');
+  expect(again.text).toMatch(/^New task: call the vet\n/);
+});
+
+test('yes, said where nothing is open, is told to have done nothing', async () => {
+  const { talk, message } = await afterAsking('ok', {}, privately);
+  expect(message.text).toContain('/tasks');
+  const preview = await talk.ask('gym every monday at 9');
+  await talk.ask('hello world');
+  await talk.say('/cancel');
+  // The older preview has its buttons still, and a word presses nothing that is out of sight.
+  expect(await talk.tells('ok')).toContain('/tasks');
+  expect(await tasksIn(talk)).toEqual([]);
+  await talk.press(preview, 'Create');
+  expect(await tasksIn(talk)).toHaveLength(1);
+});
+
+test.each([
+  ['30m laundry', 'once', 'Once on Wed 18 Nov at 09:30'],
+  ['30m laundry', 'every', 'Every 30 minutes'],
+  ['feed the cat twice a day', '8 and 19', 'Every day at 08:00 and 19:00'],
+])('a question is answered in the words of its buttons, or by numbers alone: %s, %s', async (first, then, told) => {
+  const { talk } = await afterAsking(first, {}, privately);
+  expect(await talk.tells(then)).toContain(told);
+});

@@ -55,7 +55,7 @@ describe('commands that do something', () => {
     const card = await talk.ask('/task 1');
     const data = dataBehind(card, 'Run now');
     expect((await talk.send(card, data)).toast).toBe('Started');
-    expect(card.text).toContain('\nStarted Wed 18 Nov 09:00; the result comes in its topic\n');
+    expect(card.text).toContain('\nStarted Wed 18 Nov 09:00; the result comes in its topic');
     await talk.pipeline.settle();
     await talk.send(card, data);
     await talk.pipeline.settle();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nearCommand } from '../../../../src/telegram/chat/commands.ts';
 import { minute } from '../../../support/pipeline.ts';
-import { bob, type Talk, tasksIn, withTask } from '../talk.ts';
+import { bob, labels, type Talk, tasksIn, withTask } from '../talk.ts';
 
 describe('what is called otherwise', () => {
   test('is heard in a group without the name of the bot, like a word that is only misspelt', () => {
@@ -49,10 +49,30 @@ describe('done', () => {
     const { talk, topic } = await reminding();
     expect(await talk.say('done')).toBeNull();
     expect(await talk.say('well done everybody', { topic })).toBeNull();
-    expect(await talk.tells('/done')).toContain('Reply “done”');
     expect(await doneBy(talk)).toEqual([null]);
     expect(await talk.say('/done 1')).toBeNull();
     expect(await doneBy(talk)).toEqual(['telegram:user:1001']);
     expect(await talk.tells('/done 1')).toBe('#1 Lunch is not waiting for Done.');
+    expect(await talk.tells('/done')).toContain('Reply “done”');
+  });
+
+  test('without a name means the only result that is open, and asks among several', async () => {
+    const talk = await withTask('every day at 12 Lunch', { kind: 'private' });
+    const { message } = { message: await talk.ask('every day at 13 Tea') };
+    await talk.press(message, 'Create');
+    for (const number of [1, 2]) await talk.ask(`/run ${number}`);
+    await talk.pipeline.settle();
+    const which = await talk.ask('done');
+    expect(labels(which).flat()).toHaveLength(2);
+    await talk.press(
+      which,
+      labels(which)
+        .flat()
+        .find((label) => label.includes('Tea')) ?? '',
+    );
+    expect(which.text).toContain('Done by Ada');
+    expect(await talk.say('done')).toBeNull();
+    expect(await doneBy(talk)).toContain('telegram:user:1001');
+    expect(await talk.tells('done')).toContain('Reply “done”');
   });
 });

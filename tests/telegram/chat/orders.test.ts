@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { tasksIn, withTask } from './talk.ts';
+
+const privately = { kind: 'private' } as const;
+
+describe('words without a slash in a private chat', () => {
+  test.each(['list', 'my tasks', 'show me all my tasks', 'Tasks?'])('%s lists the tasks', async (words) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toContain('#1 swim');
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test.each(['whats next?', 'next', 'what do i have tomorrow', "what's on this week"])(
+    '%s tells what is coming',
+    async (words) => {
+      const talk = await withTask('every day at 12 swim', privately);
+      expect(await talk.tells(words)).toContain('12:00');
+      expect((await talk.again()).draft ?? null).toBeNull();
+    },
+  );
+
+  test.each([
+    ['pause swim', 'paused'],
+    ['please pause swim until friday', 'paused'],
+    ['delete swim', 'deleted'],
+    ['Delete #1', 'deleted'],
+  ])('%s is done', async (words, state) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    await talk.ask(words);
+    expect((await tasksIn(talk)).filter((task) => task.state === state)).toHaveLength(state === 'paused' ? 1 : 0);
+    if (state === 'paused') return;
+    expect((await tasksIn(talk)).map((task) => task.state)).not.toContain('active');
+  });
+
+  test('undo takes the last change back', async () => {
+    const talk = await withTask('every day at 12 swim', privately);
+    await talk.ask('pause swim');
+    await talk.ask('undo');
+    expect(await tasksIn(talk)).toMatchObject([{ state: 'active' }]);
+  });
+
+  test.each(['pause swim club membership', 'delete old mails friday', 'run 5k tomorrow at 7', 'list of presents'])(
+    '%s is another task',
+    async (words) => {
+      const talk = await withTask('every day at 12 swim', privately);
+      expect(await talk.tells(words)).toMatch(/^(?:When should I send it\?|New task:)/);
+    },
+  );
+
+  test('means nothing in a group', async () => {
+    const talk = await withTask('every day at 12 swim');
+    expect(await talk.say('pause swim')).toBeNull();
+  });
+});

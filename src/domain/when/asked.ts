@@ -68,7 +68,12 @@ function readMended(words: string, setting: Setting, depth: number): Asked {
       return { ...asked, assumed: [...asked.assumed, ...assumed] };
     }
   }
-  return readPlain(words, setting, depth);
+  const plain = readPlain(words, setting, depth);
+  // "Tomorow wendsday 9" has no text that begins with "wendsday": its question is the one of the right words.
+  const isBehind = mend?.slips.some(({ written }) =>
+    words.toLowerCase().includes(`${plain.words} ${written} `.toLowerCase()),
+  );
+  return mend !== null && isBehind === true ? readPlain(mend.words, setting, depth) : plain;
 }
 
 function readPlain(words: string, setting: Setting, depth: number): Asked {

@@ -85,6 +85,7 @@ export const englishReader = {
   isItText: (said: string): string =>
     `I cannot read “${said}” as time. Is it text? If not, write the time in other words.`,
   isTheTime: (said: string): string => `Is ${said} the time?`,
+  weeklyOrOnce: 'Every week, or once each?',
   dailyOrOnce: 'Every day, or once?',
   oneZone: 'A task is in one zone. In which one?',
   whereIs: (said: string): string => `Where is ${said}?`,
@@ -138,6 +139,8 @@ export const englishReader = {
     secondIsText: 'The second is text',
     everyMonth: 'Every month',
     daily: 'Every day',
+    weekly: 'Every week',
+    onceEach: 'Once each',
     onceOnly: 'Once',
     once: (day: string): string => `Once, ${day}`,
     onceIn: (said: string): string => `Once, in ${said}`,

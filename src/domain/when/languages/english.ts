@@ -164,8 +164,8 @@ export const english: Language = {
     tomorrow: 'tomorrow|tmrw|tmr|tmw|tom+or+ow|tomo|tomoz|2mor+ow|2moro',
     tonight: 'tonight|tonite|2nite|2night',
     until: "until|till|'?til|through|thru|up\\s+to(?:\\s+and\\s+including)?|up\\s+until",
-    weekday: 'weekday|work(?:ing)?[\\s-]*day|business[\\s-]*day',
-    weekend: 'weekend(?:\\s+day)?|wkend',
+    weekday: 'week[\\s-]?day|work(?:ing)?[\\s-]*day|business[\\s-]*day',
+    weekend: 'week[\\s-]?end(?:\\s+day)?|wkend',
   },
   manners: {
     before:

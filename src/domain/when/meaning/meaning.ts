@@ -1,10 +1,11 @@
 import { combined } from '../../schedule/combine.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../../schedule/schedule.ts';
-import { iso } from '../../schedule/time/calendar.ts';
+import { dayOfWall, iso } from '../../schedule/time/calendar.ts';
+import { toWall } from '../../schedule/time/zone.ts';
 import { englishReader, type ReaderWords, type Say } from '../english.ts';
 import { Question, refusal } from '../faults.ts';
 import { spanOf } from '../pieces/amount.ts';
-import type { Days } from '../pieces/days.ts';
+import { type Days, isOneWeekday } from '../pieces/days.ts';
 import { isShort } from '../pieces/piece.ts';
 import { type Bounds, boundsOf, exceptionsOf } from './edges.ts';
 import { momentsOf } from './once.ts';
@@ -112,6 +113,7 @@ export function meaningOf(plan: Plan, reading: Reading): Schedule {
     askRange(group, reading);
   }
   complete(plan, reading);
+  askWeekly(plan, reading);
   const isOnce = !groups.some(isSeries);
   if (isOnce && except.length > 0) throw refusal('week', 'no_series', (say) => say.exceptionsOfSeries);
   if (isOnce && isBounded(plan)) return asSeries(plan, reading);
@@ -130,6 +132,26 @@ function countedBounds(plan: Plan, reading: Reading): Bounds {
   if (plan.groups.length < 2) return bounds;
   reading.maxRuns = bounds.count;
   return { ...bounds, count: null };
+}
+
+/** "Tue 9am, thu 5pm" is meant for every week, or for the coming days. */
+function askWeekly({ groups }: Plan, reading: Reading): void {
+  const { setting } = reading;
+  const edits = groups.flatMap((group) => {
+    const { days, daysAt, rhythm } = group;
+    if (rhythm !== null || daysAt === null || days === null || !isOneWeekday(days)) return [];
+    const [moment = setting.now] = momentsOf(group, { ...reading, notes: [] });
+    return [dayEdit(daysAt, dayOfWall(toWall(setting.timezone, moment)))];
+  });
+  const [first] = edits;
+  if (first === undefined || edits.length < 2 || edits.length !== groups.length) return;
+  throw new Question(
+    (say) => say.weeklyOrOnce,
+    [
+      { text: (say) => say.offers.weekly, edits: [{ begin: first.begin, end: first.begin, text: 'every ' }] },
+      { text: (say) => say.offers.onceEach, edits },
+    ],
+  );
 }
 
 function isBounded({ until, count, lasting, starting }: Plan): boolean {

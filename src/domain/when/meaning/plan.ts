@@ -112,6 +112,8 @@ export function contradiction(): AppError {
 
 /** Puts pieces together in their order. */
 class Planner {
+  private isOneDay = false;
+
   private readonly hasList: boolean;
 
   readonly plan: Plan & { policies: AskedPolicies } = {
@@ -220,6 +222,7 @@ class Planner {
   private days(piece: Extract<Piece, { is: 'days' }>): void {
     const { days } = piece;
     const before = this.plan.groups.at(-1);
+    if (this.isWithin(piece, before)) return;
     if (before !== undefined && before.days !== null && isOpen(before)) {
       const both = piece.joint === 'and' ? null : sameDays(before.days, days);
       if (both === null) return this.more(piece, before);
@@ -233,6 +236,18 @@ class Planner {
     group.daysAt = piece;
     group.days = comesBack && days.kind === 'weekdays' ? { ...days, plural: true } : days;
     return undefined;
+  }
+
+  /** "Every hour tomorrow" begins and ends on that day. */
+  private isWithin({ days, end }: Extract<Piece, { is: 'days' }>, group: Group | undefined): boolean {
+    const isFree = group?.rhythm?.kind === 'elapsed' && group.days === null;
+    if (group === undefined || !isFree || days.kind !== 'ahead' || days.night) return false;
+    const edge = { days, time: null, span: null };
+    this.plan.until ??= edge;
+    if (days.days > 0) this.plan.starting ??= edge;
+    this.isOneDay = true;
+    group.end = end;
+    return true;
   }
 
   /** "Tomorrow and friday at 9" is on two days; a comma alone may set the same day apart: "tomorrow, friday". */
@@ -280,7 +295,7 @@ class Planner {
         this.group(piece, () => false);
         return;
       default:
-        if (plan[bound.is] !== null) throw contradiction();
+        if (plan[bound.is] !== null && !this.isOneDay) throw contradiction();
         plan[bound.is] = bound.edge;
     }
   }

@@ -24,7 +24,8 @@ export interface ClockTime {
   readonly length: boolean;
 }
 
-const HALF = String.raw`(?<half>[ap]\.?\s?m\b\.?)`;
+const HALF = String.raw`(?<half>[ap]\.?\s?m\b\.?|(?:(?<=:\d\d)a|(?<=\d)p)(?![\p{L}\p{N}]))`;
+const ISH = String.raw`(?:[\s-]?ish)?`;
 
 const patterns = compiled(({ numbers, parts, words: w }) => {
   const at = String.raw`(?<at>(?:(?:${w.at})\s*(?:(?:exactly|the\s+hour\s+of)\s+)?))`;
@@ -35,7 +36,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
   return {
     about: words(String.raw`(?:(?:${w.at})\s*)?(?:${w.about})(?=\s*\d)`),
     colon: words(
-      String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?<mark>:)\s?|(?<mark2>h))(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s*h(?:rs)?|\s*${HALF})?`,
+      String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?<mark>:)\s?|(?<mark2>h))(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s*h(?:rs)?|\s*${HALF})?${ISH}`,
     ),
     comma: words(String.raw`${at}(?<hour>\d{1,2}),(?<minute>\d\d)`),
     ish: words(String.raw`${at}?(?<hour>\d{1,2})[\s-]?ish(?:\s*${HALF})?`),
@@ -47,7 +48,12 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
     half: words(String.raw`${at}?${hour}(?:\s+(?:${w.oClock}))?\s*${HALF}`),
     hours: words(String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?:hrs|uhr)|h)`),
     oClock: words(String.raw`${at}?${hour}\s*(?:${w.oClock})`),
-    named: words(String.raw`${at}?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))(?:[\s-]?ish)?`),
+    named: words(String.raw`${at}?(?:(?:${w.about})\s+)?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))${ISH}`),
+    // "At 8 30 tomorrow"; before other words the second figure may count those.
+    blank: new RegExp(
+      String.raw`\s*${at}?(?<hour>\d{1,2})\s(?<minute>[0-5]\d)(?=\s+(?:${w.tomorrow}|${w.today}|${w.tonight}|every|daily)(?![\p{L}]))`,
+      'yu',
+    ),
     pastOrTo: words(
       String.raw`${at}?(?:a\s+)?(?:(?<halfPast>${w.half})|(?<quarter>${w.quarter})|${minutes}(?<unit>\s+min(?:ute)?s?)?)\s+(?:(?<past>${w.past})|(?<to>to|before|till?|(?<=quarter\s+)of))\s+${hour}(?:\s*(?:${w.oClock}))?(?:\s*${HALF})?`,
     ),
@@ -58,7 +64,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
     ),
     // "5 in the afternoon" is an hour without its "at".
     beforePart: new RegExp(
-      String.raw`\s*(?<hour>\d{1,2})(?=\s+(?:in\s+the\s+(?:${parts.morning}|${parts.afternoon}|${parts.evening})|at\s+night)(?![\p{L}]))`,
+      String.raw`\s*(?<hour>\d{1,2}|${any(named(12))})(?=\s+(?:in\s+the\s+(?:${parts.morning}|${parts.afternoon}|${parts.evening})|at\s+night)(?![\p{L}]))`,
       'yu',
     ),
     spoken: words(
@@ -184,6 +190,7 @@ function saidTime(cursor: Cursor): ClockTime | null {
     (at) => closed(dated(p.zeroFour)(at)),
     dated(p.oClock),
     dated(p.beforePart),
+    dated(p.blank),
     (at) => hoursTime(at),
     askHalfHour,
     namedTime,

@@ -352,7 +352,7 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
     ...(before.length === 0 ? [] : [policies]),
     rhythm,
     ...(isElapsed(before) || cursor.has(patterns(cursor.language).hourFirst) ? [minutesOf] : []),
-    ...(isElapsed(before) ? [bareHours] : []),
+    ...(isElapsed(before) || before.at(-1)?.is === 'days' ? [bareHours] : []),
     sameTime,
     weeks,
     (at) => wait(at, before),

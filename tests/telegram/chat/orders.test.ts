@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { tasksIn, withTask } from './talk.ts';
+import { labels, tasksIn, withTask } from './talk.ts';
 
 const privately = { kind: 'private' } as const;
 
@@ -50,5 +50,29 @@ describe('words without a slash in a private chat', () => {
   test('means nothing in a group', async () => {
     const talk = await withTask('every day at 12 swim');
     expect(await talk.say('pause swim')).toBeNull();
+  });
+});
+
+describe('the zone in words', () => {
+  test.each([
+    ['madrid', 'Europe/Madrid'],
+    ['new york', 'America/New_York'],
+    ['Paris time', 'Europe/Paris'],
+  ])('%s answers the question for it', async (words, zone) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toMatch(/^When should I send it\?/);
+    await talk.ask('/tz');
+    expect(await talk.tells(words)).toContain(zone);
+    expect((await talk.chat()).timezone).toBe(zone);
+  });
+
+  test.each(['use paris time', "I'm in Paris"])('%s sets it', async (words) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toContain('Europe/Paris');
+  });
+
+  test('a clock offers the places where it shows that', async () => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(labels(await talk.ask('no, it is 10:00 here')).flat()).toContain('Berlin');
   });
 });

@@ -61,8 +61,9 @@ describe('the days of a task', () => {
   });
 
   test.each([
-    ['except 24 december', 'Not: 24 December'],
-    ['except 24 to 26 december', 'Not: 24 to 26 December'],
+    ['except 24 december', 'Not: Thu 24 Dec'],
+    ['except christmas', 'Not: 25 December'],
+    ['except 24 to 26 december', 'Not: Thu 24 Dec to Sat 26 Dec'],
     ['except 20 december to 6 january', 'Not: Sun 20 Dec to Wed 6 Jan 2027'],
     ['but not on sundays', 'Not: Sundays'],
     ['not on sundays', 'Not: Sundays'],

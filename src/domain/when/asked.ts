@@ -68,7 +68,12 @@ function readMended(words: string, setting: Setting, depth: number): Asked {
       return { ...asked, assumed: [...asked.assumed, ...assumed] };
     }
   }
-  return readPlain(words, setting, depth);
+  const plain = readPlain(words, setting, depth);
+  // "Tomorow wendsday 9" has no text that begins with "wendsday": its question is the one of the right words.
+  const isBehind = mend?.slips.some(({ written }) =>
+    words.toLowerCase().includes(`${plain.words} ${written} `.toLowerCase()),
+  );
+  return mend !== null && isBehind === true ? readPlain(mend.words, setting, depth) : plain;
 }
 
 function readPlain(words: string, setting: Setting, depth: number): Asked {
@@ -88,7 +93,12 @@ function asAsked(found: WordsRead, whole: string, setting: Setting, depth: numbe
   const { schedule, text, notes, ...others } = found;
   const { timezone } = schedule;
   const { words = englishReader } = setting;
-  const assumed = notes.map(({ what, text: said, other }) => ({
+  // Days that share their time assume it once.
+  const once = notes.filter(
+    ({ what, text: said }, index) =>
+      notes.findIndex((note) => note.what === what && told(note.text, words) === told(said, words)) === index,
+  );
+  const assumed = once.map(({ what, text: said, other }) => ({
     what,
     text: told(said, words),
     other: other === null ? null : otherOf(other, whole, setting, depth),
@@ -125,7 +135,8 @@ function readingOf({ text: said, edits, reads }: Way, whole: string, setting: Se
     if (reads !== undefined || error.code === 'invalid_schedule')
       return error.details?.['reason'] === 'past' ? { text, when, next: null } : null;
     const first = firstNext(error);
-    return { text, when, next: first === null ? null : Date.parse(first) };
+    // A question without an answer cannot be meant.
+    return first === null ? null : { text, when, next: Date.parse(first) };
   }
 }
 
@@ -138,16 +149,23 @@ function firstNext({ details }: AppError): string | null {
 }
 
 /** A question becomes a fault with the readings, or with what is missing. */
-function asFault({ say, ways, missing, sofar }: Question, whole: string, setting: Setting, depth: number): AppError {
+function asFault(
+  { say, ways, missing, sofar, alone }: Question,
+  whole: string,
+  setting: Setting,
+  depth: number,
+): AppError {
   const readings = ways.flatMap((way) => readingOf(way, whole, setting, depth) ?? []);
-  const message = say(setting.words ?? englishReader);
+  const words = setting.words ?? englishReader;
+  const message = say(words);
   const offered = readings.map(({ text, when, next }) => ({ text, next: next === null ? null : iso(next), when }));
-  if (missing.length === 0 && readings.length > 0) {
+  if (missing.length === 0 && readings.length > 1) {
     return new AppError('ambiguous_schedule', message, { details: { field: 'when', readings: offered } });
   }
   const offers = offered.map(({ text, when, next }) => ({ text, when, next }));
   const details = { field: 'when', missing: missing.length === 0 ? ['time'] : missing, offers, sofar };
-  return new AppError('incomplete_schedule', message, { details });
+  const isAlone = missing.length === 0 && readings.length === 1;
+  return new AppError('incomplete_schedule', isAlone && alone !== null ? alone(words) : message, { details });
 }
 
 /** True for faults of the words: they can be written otherwise. */

@@ -23,6 +23,7 @@ export const englishReader = {
   tooLong: (value: number, unit: Unit): string => `${value} ${unit}s is too long.`,
   wholeDays: 'Days and longer come in whole numbers here.',
   noSuchTime: (said: string): string => `"${said}" is not a time that a clock shows.`,
+  noSeconds: (said: string): string => `Times go to the minute here; leave the seconds of "${said}" out.`,
   minutesOfHour: 'An hour has the minutes 0 to 59.',
   noSuchDate: (said: string): string => `"${said}" is not a date of any calendar.`,
   noSuchDay: (day: number): string => `That month has no day ${day}.`,
@@ -31,8 +32,6 @@ export const englishReader = {
   offset: 'A distance from UTC is not a time zone, because clocks change; name the place.',
   unknownZone: (said: string): string => `"${said}" is not a time zone; write its IANA name, such as Europe/Madrid.`,
   regionTime: 'Such a name holds for several places, whose clocks change at different times; name one.',
-  shortZone: (said: string, zones: string): string =>
-    `${said} does not name one place and its changes of the clock; write ${zones}.`,
   sixFields:
     'A cron expression has five fields here, no seconds and no year; put the text on a new line if it begins like a sixth one.',
   fewFields: (said: string): string =>
@@ -84,6 +83,12 @@ export const englishReader = {
   timeOrText: (said: string): string => `Is the ${said} a time, or a part of the text?`,
   isTime: (said: string): string => `Is ${said} a time?`,
   belongs: (said: string): string => `Does “${said}” belong to the time, or to the text?`,
+  cannotBelong: (said: string): string =>
+    `I cannot read “${said}” as time. Is it text? If not, write the time in other words.`,
+  whereIs: (said: string): string => `Where is ${said}?`,
+  oneZone: 'A task is in one zone. In which one?',
+  dailyOrOnce: 'Every day, or once?',
+  weeklyOrOnce: 'Every week, or once each?',
   otherWeekday: (day: number, weekday: number, said: number): string =>
     `${dateOf(day)} is a ${weekdayName(weekday)}, not a ${weekdayName(said)}. Which day is meant?`,
   whichDate: 'Which date is that?',
@@ -122,6 +127,9 @@ export const englishReader = {
     newYear: '1 January',
     monThu: 'Mon and Thu',
     tueFri: 'Tue and Fri',
+    firstFifteenth: 'The 1st and 15th',
+    everyWeek: 'Every week',
+    onceEach: 'Once each',
     monWedFri: 'Mon, Wed, Fri',
     tueThu: 'Tue, Thu',
     inHour: 'in 1 hour',

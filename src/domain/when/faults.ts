@@ -87,6 +87,8 @@ export class Question extends Error {
   readonly ways: readonly Way[];
   /** What was understood, where that is known. */
   sofar = '';
+  /** What is said instead where one reading alone is left: that one is no choice. */
+  alone: Say | null = null;
 
   /** `missing` is empty where several readings are all that is wrong. */
   constructor(say: Say, ways: readonly Way[], missing: readonly string[] = []) {

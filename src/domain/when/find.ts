@@ -46,15 +46,17 @@ function isDoubtful(piece: Piece, before: readonly Piece[], cursor: Cursor): boo
       return isBehind(last, 'times') && /^ *$/.test(cursor.text.slice(last?.end, piece.begin));
     case 'part':
       return !piece.isSaid && isBehind(last, 'times', 'wait') && cursor.has(SHORT_WORD);
-    case 'vague':
-      return piece.isTurn === true && before.some(({ is }) => is === 'times');
-    case 'bound':
-      return before.length > 0 && isDuration(piece.bound, before);
     case 'rhythm':
       return piece.isAdverb && isBehind(last, 'times', 'days') && cursor.has(SHORT_WORD);
     default:
-      return false;
+      return isOfText(piece, before);
   }
+}
+
+/** Beside an hour, "after lunch" and "for 30 minutes" tell of the matter itself. */
+function isOfText(piece: Piece, before: readonly Piece[]): boolean {
+  if (piece.is === 'vague') return piece.isTurn === true && before.some(({ is }) => is === 'times');
+  return piece.is === 'bound' && before.length > 0 && isDuration(piece.bound, before);
 }
 
 /** "At 6pm for 30 minutes" tells how long the matter takes; only a rhythm of minutes or hours ends so soon. */
@@ -85,6 +87,10 @@ function isSecondDay(piece: Extract<Piece, { is: 'days' }>, before: readonly Pie
   return isOne && isWhole && !isSaid && cursor.has(SHORT_WORD) && !cursor.has(HOUR_NEXT);
 }
 
+function jointOf(between: string): NonNullable<Piece['joint']> | null {
+  return /\band\b|&/.test(between) ? 'and' : between.includes(',') ? 'comma' : null;
+}
+
 function runAt(cursor: Cursor, begin: number): { readonly pieces: readonly Piece[]; readonly end: number } | null {
   cursor.at = begin;
   const pieces: Piece[] = [];
@@ -95,7 +101,7 @@ function runAt(cursor: Cursor, begin: number): { readonly pieces: readonly Piece
     const joined = cursor.at;
     const piece = pieceAt(cursor, pieces) ?? (joined === before ? null : plainPiece(cursor, before, pieces));
     if (piece === null || isDoubtful(piece, pieces, cursor) || !cursor.has(EDGE)) break;
-    pieces.push(piece);
+    pieces.push({ ...piece, joint: jointOf(cursor.text.slice(before, piece.begin)) });
     if (pieces.length <= 2 && isBeside(pieces, cursor)) return null;
     if (cursor.text.slice(before, piece.end).includes('(')) cursor.take(CLOSE);
     end = cursor.at;
@@ -186,6 +192,7 @@ function isLone(run: Run): boolean {
   const [piece] = run.pieces;
   if (piece === undefined || !(run.isHead || run.isTail)) return false;
   if (piece.is === 'part') return run.isHead && run.isTail;
+  if (piece.is === 'bound') return piece.bound.is === 'range';
   if (piece.is === 'days' && piece.days.kind === 'monthDays') return run.isTail || run.isHead === run.isTail;
   return piece.is === 'days' || piece.is === 'length' || piece.is === 'rhythm';
 }

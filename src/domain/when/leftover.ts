@@ -69,7 +69,11 @@ const ANYWHERE: readonly RegExp[] = [
   pattern(String.raw`(?:\d+|an?|half\s+an|${SPOKEN})\s*(?:${UNIT})\s+(?:before|after|prior\s+to|ahead\s+of)`),
   pattern(String.raw`(?:in|at)\s+(?:the\s+)?(?:early\s+|late\s+)?(?:morning|afternoon|evening|night)s?`),
   pattern(String.raw`on\s+the\s+(?:half[\s-]*)?hour`),
+  pattern(String.raw`(?:from|to|through|until|till|since)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}`),
   pattern(String.raw`(?:in|during|throughout)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}(?!\s+(?:and|or)\s+\p{L})`),
+  pattern(
+    String.raw`(?:\d+|${SPOKEN})\s+(?:(?:consecutive|straight|successive)\s+${UNIT}|${UNIT}\s+(?:in\s+a\s+row|running))`,
+  ),
   pattern(String.raw`(?:even|odd|alternate|alternating)\s+(?:numbered\s+)?(?:${UNIT}|${DAYS})`),
   pattern(String.raw`(?:by\s+)?(?:eod|cob|close\s+of\s+business)`),
   pattern(String.raw`utc|gmt|(?:europe|america|asia|africa|australia|pacific|atlantic)\/[a-z_]+`),
@@ -121,6 +125,7 @@ const BEHIND: readonly RegExp[] = [
   at(String.raw`(?:hours?|hrs?|minutes?|mins?)`),
   at(String.raw`\d{1,2}[:.]\d(?!\s?(?:[%°$€£k]|mi|m|kg|lb|l)\b)`),
   at(String.raw`\d+\s*$`),
+  at(String.raw`@?\s*\d{1,2}[ap]`),
   at(String.raw`(?:week|fortnight)`),
   at(String.raw`(?:during|throughout)\s+\p{L}+`),
   at(String.raw`[+-]\d{1,2}(?::?\d\d)?`),
@@ -130,11 +135,13 @@ const PARTS = at(String.raw`(?:mornings?|afternoons?|evenings?|nights?|noon|midn
 const FIGURES = at(String.raw`[0-5]\d`);
 /** Behind a series it takes days from it, and whatever is behind "except" is one of them. */
 const EXCEPT = at(
-  String.raw`,?\s*\(?(?:except(?:ing)?|excluding|apart\s+from|other\s+than|but\s+not)\s+\S+(?:\s+\S+)?|x\s?\d+`,
+  String.raw`,?\s*(?:until|till|'?til)\s+\S+(?:\s+\S+)?|,?\s*\(?(?:except(?:ing)?|excluding|apart\s+from|other\s+than|but\s+not)\s+\S+(?:\s+\S+)?|x\s?\d+`,
 );
+/** Nothing but figures before the time: "8 30 tomorrow". */
+const LONE_FIGURES = /^\s*\d{1,2}(?:\s[0-5]\d)?\s*$/;
 /** Such words change the time that follows them. */
 const BEFORE =
-  /(?:^|\s)(?:this\s+(?:same\s+)?time|(?:the\s+)?following|half|once|penultimate|(?:first|last)\s+thing|easter|good|black|cyber|whit|shrove|ash|palm|maundy|bank\s+holiday|(?:a\s+)?quarter\s+(?:of|to|past)\s+\p{L}+|\d{1,2}(?:st|nd|rd|th)?\s*(?:and|&|-|,)|\d{1,2}-\d{1,2}|before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
+  /(?:^|\s)(?:this\s+(?:same\s+)?time|nxt|nex|early|late|alt|[\p{L}]+\s+(?:and\s*\/\s*or|and\/or)|(?:the\s+)?following|half|once|penultimate|(?:first|last)\s+thing|easter|good|black|cyber|whit|shrove|ash|palm|maundy|bank\s+holiday|(?:a\s+)?quarter\s+(?:of|to|past)\s+\p{L}+|\d{1,2}(?:st|nd|rd|th)?\s*(?:and|&|-|,)|\d{1,2}\s*(?:-|to)\s*\d{1,2}|(?:the\s+)?next\s+(?:\d+|\p{L}+)|before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
 /** Beside a series they are redundant, and so they are text: "every friday at 16 weekly report". */
 const ADVERB = at(String.raw`(?:daily|weekly|monthly|yearly|annually|hourly|fortnightly|bi-?weekly)`);
 
@@ -158,7 +165,7 @@ export function suspectIn({ text, begin, end, isBehind, isBefore }: Leftover, ti
   const own = text.slice(begin, end);
   const { isSeries, hasDay } = time;
   const first = isBehind ? behindTime(own, time) : firstIn(isSeries ? [] : [ADVERB], own);
-  const dangling = isBefore ? BEFORE.exec(own) : null;
+  const dangling = isBefore ? (BEFORE.exec(own) ?? LONE_FIGURES.exec(own)) : null;
   const anywhere = [...ANYWHERE, ...(isSeries ? SERIES : ONCE), ...LAST, ...(hasDay ? [] : FEASTS)];
   const found = first ?? firstIn(anywhere, own) ?? dangling ?? (isBefore ? EVERY_BEFORE.exec(own) : null);
   if (found === null) return null;

@@ -72,7 +72,7 @@ function readIn(whole: string, language: Language, setting: Setting): WordsRead 
         endsOpen: false,
         hasDay: true,
       },
-      null,
+      '',
     );
     return {
       schedule,
@@ -127,13 +127,14 @@ function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRea
     const found = { schedule, words, text, policies, notes: reading.notes, forWhom: manners.forWhom };
     if (plan.doubtfulZone !== null && plan.timezone !== setting.timezone)
       reading.notes.push(zoneNote(plan.doubtfulZone, { line, whole, spans }));
-    if (chosen.isOpen) {
-      const asTime = askLeftover({ line, whole, spans, isSeries, endsBare, endsOpen, hasDay }, { ...found, setting });
-      return asTime ?? found;
-    }
+    if (chosen.isOpen) askLeftover({ line, whole, spans, isSeries, endsBare, endsOpen, hasDay }, words);
     return found;
   } catch (error) {
-    if (error instanceof Question && error.sofar === '') error.sofar = words;
+    if (!(error instanceof Question)) throw error;
+    // "First sunday after easter" has more to ask than "every month, or once?".
+    const beside = { isSeries: true, endsBare: false, endsOpen: false, hasDay: true };
+    if (error.missing.length === 0 && chosen.isOpen) askLeftover({ line, whole, spans, ...beside }, words);
+    if (error.sofar === '') error.sofar = words;
     throw error;
   }
 }
@@ -181,17 +182,27 @@ function textOf(whole: string, spans: readonly Span[], manners: Manners, languag
   const end = whole.slice(from);
   const [head = '', ...rest]: readonly string[] = [...parts, /^[\s.!?)]+$/.test(end) ? '' : end];
   const joined = rest.reduce((text, part) => {
-    const before = withoutMarks(text);
-    if (before === '') return part;
-    return `${before}${/^\s*\n/.test(part) ? '\n' : ' '}${part.replace(/^[\s,;:)]+/, '')}`;
+    const [own, behind] = unwrapped(text, part);
+    const before = withoutMarks(own);
+    if (before === '') return behind;
+    return `${before}${/^\s*\n/.test(behind) ? '\n' : ' '}${behind.replace(/^[\s,;:)|]+/, '')}`;
   }, head);
   return politeless(withoutEnd(joined, rest.at(-1)?.trim() === ''), manners.reminds, language);
+}
+
+const WRAPS: Readonly<Record<string, string>> = { '[': ']', '"': '"', '“': '”', '(': ')' };
+
+/** Brackets and quotes around the time go with it. */
+function unwrapped(before: string, behind: string): readonly [before: string, behind: string] {
+  const [own, next] = [before.trimEnd(), behind.trimStart()];
+  const close = WRAPS[own.at(-1) ?? ''];
+  return close !== undefined && next.startsWith(close) ? [own.slice(0, -1), next.slice(1)] : [before, behind];
 }
 
 /** Without the comma or the dash before the time. By hand, because a pattern would look at a long row of dashes again and again. */
 function withoutMarks(text: string): string {
   let end = text.length;
-  while (end > 0 && /[\s,;:(–—-]/u.test(text.charAt(end - 1))) end -= 1;
+  while (end > 0 && /[\s,;:(|–—-]/u.test(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
 
@@ -230,15 +241,14 @@ const MARKED = /^\s*(?:[:;!?]+|\.+(?!\d)|-+(?=\s|$))/;
 
 /**
  * The second look at what is left as text. What looks like time there is asked about: as a part of the time, where it can be
- * one, or as text. Where it changes nothing it is read as time.
+ * one, or as text.
  */
-function askLeftover(left: Left, found: (WordsRead & { readonly setting: Setting }) | null): WordsRead | null {
+function askLeftover(left: Left, sofar: string): void {
   for (const leftover of leftoversOf(left)) {
     if (leftover.isBehind && MARKED.test(left.line.plain.slice(leftover.begin, leftover.end))) continue;
     const suspect = suspectIn(leftover, left);
-    if (suspect !== null) throw leftQuestion(suspect, left, found);
+    if (suspect !== null) throw leftQuestion(suspect, left, sofar);
   }
-  return null;
 }
 
 function timeOf(spans: readonly Span[], { plain }: Line): string {
@@ -249,11 +259,7 @@ function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-function leftQuestion(
-  { begin, end, isDangling }: Suspect,
-  { whole, spans, line }: Left,
-  found: WordsRead | null,
-): Question {
+function leftQuestion({ begin, end, isDangling }: Suspect, { whole, spans, line }: Left, sofar: string): Question {
   const said = whole.slice(begin, end).trim();
   if (isDangling) {
     const at = { begin: line.begin, end: line.begin };
@@ -285,6 +291,7 @@ function leftQuestion(
     ],
   };
   const question = new Question((say) => say.belongs(said), [asTime, asText]);
-  question.sofar = found?.words ?? time;
+  question.alone = (say) => say.cannotBelong(said);
+  question.sofar = sofar === '' ? time : sofar;
   return question;
 }

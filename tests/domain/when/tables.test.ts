@@ -136,3 +136,14 @@ describe('runs that no one rule can count are counted by the task', () => {
     expect(read(phrase).policies).toEqual(policies);
   });
 });
+
+describe('an exception is the coming date alone, unless it is called by its name', () => {
+  test.each([
+    ['every day at 9 except 25 december', 'EXDATE;VALUE=DATE:20261225'],
+    ['every day at 9 except 24 and 26 december', 'EXDATE;VALUE=DATE:20261224,20261226'],
+    ['every day at 9 except christmas', 'EXRULE:FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25'],
+  ])('%s', (phrase, line) => {
+    const { schedule } = read(phrase);
+    expect(schedule.kind === 'rrule' ? schedule.rrule.split('\n').at(-1) : schedule).toBe(line);
+  });
+});

@@ -16,7 +16,7 @@ export const english: Language = {
     'sat(?:ur(?:day)?)?',
   ],
   weekdayLetters: ['su', 'mo', 'tu', 'we', 'th', 'fr', 'sa'],
-  workWeek: 'm\\s?-\\s?f',
+  workWeek: 'mo?\\s?-\\s?fr?',
   plural: "'?s",
   months: [
     'jan(?:uary)?',
@@ -126,7 +126,7 @@ export const english: Language = {
     dayAfterTomorrow: '(?:the\\s+)?day\\s+after\\s+tomorrow|overmorrow',
     except:
       "except(?:ing)?(?:\\s+for)?|excluding|apart\\s+from|other\\s+than|but\\s+(?:not|never)|just\\s+not|not|never|but\\s+no|but|no|minus|without|skipping|skip|unless(?:\\s+it'?s)?",
-    every: 'every|each|ev|evry|once\\s+every',
+    every: 'each\\s+and\\s+every|every|each|ev|evry|once\\s+every',
     for: 'for',
     fortnight: 'fortnight',
     from: 'from',
@@ -147,7 +147,7 @@ export const english: Language = {
     on: 'on|by',
     only: 'only',
     or: 'or',
-    other: 'other|alternate|alternating|alternative|2nd\\s+other',
+    other: 'other|alt|alternate|alternating|alternative|2nd\\s+other',
     past: 'past|after',
     per: 'a|an|per|each|every',
     quarter: 'quarter',
@@ -163,8 +163,8 @@ export const english: Language = {
     tomorrow: 'tomorrow|tmrw|tmr|tmw|tom+or+ow|tomo|tomoz|2mor+ow|2moro',
     tonight: 'tonight|tonite|2nite|2night',
     until: "until|till|'?til|through|thru|up\\s+to(?:\\s+and\\s+including)?|up\\s+until",
-    weekday: 'weekday|work(?:ing)?[\\s-]*day|business[\\s-]*day',
-    weekend: 'weekend(?:\\s+day)?|wkend',
+    weekday: 'week[\\s-]?day|work(?:ing)?[\\s-]*day|business[\\s-]*day',
+    weekend: 'week[\\s-]?end(?:\\s+day)?|wkend',
   },
   manners: {
     before:
@@ -175,7 +175,19 @@ export const english: Language = {
     after: 'please|pls|plz|thanks|thank\\s+you|thx|ta|cheers|ok|okay',
   },
   spelling: {
-    known: ['every', 'everyday', 'tomorrow', 'today', 'tonight', 'morning', 'evening', 'afternoon', ...MISSPELT],
+    known: [
+      'every',
+      'everyday',
+      'tomorrow',
+      'today',
+      'tonight',
+      'morning',
+      'evening',
+      'afternoon',
+      'minute',
+      'minutes',
+      ...MISSPELT,
+    ],
     others: [
       'ever',
       'sundry',

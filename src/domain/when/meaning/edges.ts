@@ -62,10 +62,27 @@ function edgeDay({ days, time, span }: Edge, side: 'start' | 'end', reading: Rea
   return { day: days === null ? from : dayOf(days, from, null, reading), minute };
 }
 
+/** "From 5 november to 9 december" has begun where only its end lies ahead. */
+function startDay(edge: Edge, until: EdgeDay | null, reading: Reading): EdgeDay {
+  const found = edgeDay(edge, 'start', reading);
+  const { days } = edge;
+  const isOpen = days?.kind === 'date' && days.date.year === null;
+  if (until === null || found.day <= until.day || !isOpen) return found;
+  return { ...found, day: Math.max(today(reading.setting), beforeDate(days, until.day)) };
+}
+
+/** "Until 18" ends today, and "in december" is the one that is or that comes. */
+function noteEnd({ until: edge }: Plan, until: EdgeDay | null, { notes, setting }: Reading): void {
+  const isToday = edge !== null && edge.days === null && edge.span === null;
+  const isMonth = edge?.days?.kind === 'date' && edge.days.date.day === -1;
+  if (until !== null && (isToday || isMonth))
+    notes.push({ what: 'date', text: (say) => say.until(dayLabel(until.day, setting)(say)), other: null });
+}
+
 export function boundsOf(plan: Plan, reading: Reading): Bounds {
-  const starting = plan.starting === null ? null : edgeDay(plan.starting, 'start', reading);
-  const until = plan.until === null ? null : edgeDay(plan.until, 'end', reading);
   const from = today(reading.setting);
+  const until = plan.until === null ? null : edgeDay(plan.until, 'end', reading);
+  const starting = plan.starting === null ? null : startDay(plan.starting, until, reading);
   if ([until, plan.count, plan.lasting].filter((end) => end !== null).length > 1) {
     throw refusal('end', 'two_ends', (say) => say.twoEnds);
   }
@@ -75,9 +92,7 @@ export function boundsOf(plan: Plan, reading: Reading): Bounds {
   if (starting !== null && starting.day < from) {
     throw refusal('end', 'past', (say) => say.startPast);
   }
-  if (plan.until?.days === null && plan.until.span === null) {
-    reading.notes.push({ what: 'date', text: (say) => say.until(dayLabel(from, reading.setting)(say)), other: null });
-  }
+  noteEnd(plan, until, reading);
   return { starting, until, lasting: plan.lasting, count: plan.count };
 }
 
@@ -91,7 +106,7 @@ const YEARLY_MAX = 14;
 
 type Collected = { -readonly [K in keyof Required<Exceptions>]: Array<Required<Exceptions>[K][number]> };
 
-/** Days that are left out. A date without a year is left out every year. */
+/** Days that are left out. A date without a year is the coming one; a holiday is left out every year. */
 export function exceptionsOf(except: Except, reading: Reading): Exceptions {
   const all: Collected = { weekdays: [], monthDays: [], months: [], yearDays: [], dates: [], ranges: [] };
   for (const one of except) {
@@ -116,8 +131,9 @@ function addDays(all: Collected, days: Days, reading: Reading): void {
       return;
     case 'date': {
       const { year, month, day } = ordered(days, null, reading);
-      if (year === null && days.early === 0 && day > 0) all.yearDays.push({ month, day });
-      else all.dates.push(dayOf(days, from, null, reading));
+      const each = [day, ...(days.also ?? [])].map((of) => ({ ...days, date: { ...days.date, day: of } }));
+      if (days.isHoliday === true && year === null && days.early === 0) all.yearDays.push({ month, day });
+      else all.dates.push(...each.map((one) => dayOf(one, from, null, reading)));
       return;
     }
     case 'ahead':
@@ -133,7 +149,7 @@ function addRange(all: Collected, days: Days, to: Days, reading: Reading): void 
   const last = dayOf(to, now, null, reading);
   const first =
     days.kind === 'date' && days.date.year === null ? beforeDate(days, last) : dayOf(days, now, null, reading);
-  const isYearly = days.kind === 'date' && to.kind === 'date' && to.date.year === null && last - first < YEARLY_MAX;
+  const isYearly = isHoliday(days) && isHoliday(to) && last - first < YEARLY_MAX;
   if (!isYearly) {
     all.ranges.push({ from: Math.max(first, now), to: last });
     return;
@@ -142,6 +158,10 @@ function addRange(all: Collected, days: Days, to: Days, reading: Reading): void 
     const { month, day: date } = civilFromDays(day);
     all.yearDays.push({ month, day: date });
   }
+}
+
+function isHoliday(days: Days): boolean {
+  return days.kind === 'date' && days.isHoliday === true;
 }
 
 /** The last day with this date that is not after `last`: 24 December, before 2 January. */

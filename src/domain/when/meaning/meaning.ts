@@ -1,15 +1,16 @@
 import { combined } from '../../schedule/combine.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../../schedule/schedule.ts';
-import { iso } from '../../schedule/time/calendar.ts';
+import { dayOfWall, iso } from '../../schedule/time/calendar.ts';
+import { toWall } from '../../schedule/time/zone.ts';
 import { englishReader, type ReaderWords, type Say } from '../english.ts';
 import { Question, refusal } from '../faults.ts';
 import { spanOf } from '../pieces/amount.ts';
-import type { Days } from '../pieces/days.ts';
+import { type Days, isOneWeekday } from '../pieces/days.ts';
 import { isShort } from '../pieces/piece.ts';
 import { type Bounds, boundsOf, exceptionsOf } from './edges.ts';
 import { momentsOf } from './once.ts';
 import { contradiction, type Group, type Plan } from './plan.ts';
-import { clock, dayLabel, type Reading, today } from './reading.ts';
+import { clock, dayEdit, dayLabel, type Reading, today } from './reading.ts';
 import { type Context, hoursOfDay, recurringSchedule } from './recurring.ts';
 
 /** Days that come back by themselves, without an "every". */
@@ -21,7 +22,7 @@ function comesBack(days: Days | null): boolean {
 
 /** "This weekend" is one day or the other. */
 function isWeekend({ weekdays }: Extract<Days, { kind: 'weekdays' }>): boolean {
-  return weekdays.length === 2 && weekdays.includes(6) && weekdays.includes(0);
+  return weekdays.length === 2 && weekdays[0] === 6 && weekdays[1] === 0;
 }
 
 function isSeries({ rhythm, days, isPartPlural }: Group): boolean {
@@ -50,10 +51,18 @@ function noteSeries({ rhythm, days, daysAt, end }: Group, reading: Reading): voi
   }
 }
 
+/** `5, 7 and 9 december` are days of their own where they come once. */
+function eachDate(group: Group): readonly Group[] {
+  if (group.days?.kind !== 'date') return [group];
+  const { also = [], ...one } = group.days;
+  return [one.date.day, ...also].map((day) => ({ ...group, days: { ...one, date: { ...one.date, day } } }));
+}
+
 /** Two instants of one task are told by the dates that it has beside its rule. */
 function onceSchedules(group: Group, { reading }: Context): readonly Schedule[] {
   const { timezone, now } = reading.setting;
-  return momentsOf(group, reading).map((at) => parseSchedule({ kind: 'once', once_at: iso(at), timezone }, now));
+  const moments = eachDate(group).flatMap((one) => momentsOf(one, reading));
+  return moments.map((at) => parseSchedule({ kind: 'once', once_at: iso(at), timezone }, now));
 }
 
 function askRhythm({ wait, isLength, begin, end }: Group, reading: Reading): void {
@@ -104,6 +113,7 @@ export function meaningOf(plan: Plan, reading: Reading): Schedule {
     askRange(group, reading);
   }
   complete(plan, reading);
+  askWeekly(plan, reading);
   const isOnce = !groups.some(isSeries);
   if (isOnce && except.length > 0) throw refusal('week', 'no_series', (say) => say.exceptionsOfSeries);
   if (isOnce && isBounded(plan)) return asSeries(plan, reading);
@@ -122,6 +132,26 @@ function countedBounds(plan: Plan, reading: Reading): Bounds {
   if (plan.groups.length < 2) return bounds;
   reading.maxRuns = bounds.count;
   return { ...bounds, count: null };
+}
+
+/** "Tue 9am, thu 5pm" is meant for every week, or for the coming days. */
+function askWeekly({ groups }: Plan, reading: Reading): void {
+  const { setting } = reading;
+  const edits = groups.flatMap((group) => {
+    const { days, daysAt, rhythm } = group;
+    if (rhythm !== null || daysAt === null || days === null || !isOneWeekday(days)) return [];
+    const [moment = setting.now] = momentsOf(group, { ...reading, notes: [] });
+    return [dayEdit(daysAt, dayOfWall(toWall(setting.timezone, moment)))];
+  });
+  const [first] = edits;
+  if (first === undefined || edits.length < 2 || edits.length !== groups.length) return;
+  throw new Question(
+    (say) => say.weeklyOrOnce,
+    [
+      { text: (say) => say.offers.everyWeek, edits: [{ begin: first.begin, end: first.begin, text: 'every ' }] },
+      { text: (say) => say.offers.onceEach, edits },
+    ],
+  );
 }
 
 function isBounded({ until, count, lasting, starting }: Plan): boolean {
@@ -165,9 +195,19 @@ function inheritTimes(groups: readonly Group[]): void {
     const { times, part, wait, hours, rhythm } = group;
     if (times !== null || part !== null || wait !== null || hours !== null || rhythm?.kind === 'elapsed') continue;
     const later = groups.slice(index + 1).find((other) => other.times !== null);
+    if (isListed(groups, index)) {
+      const before = groups.slice(0, index).findLast((other) => other.times !== null);
+      group.times = (later ?? before)?.times ?? null;
+      continue;
+    }
     if (later === undefined || !isSeries(later) || !isSeries(group)) throw contradiction();
     group.times = later.times;
   }
+}
+
+/** Days of one list share their time: "tomorrow and friday at 9". */
+function isListed(groups: readonly Group[], index: number): boolean {
+  return groups[index]?.isList === true || groups[index + 1]?.isList === true;
 }
 
 function checked(schedule: Schedule, now: number): Schedule {
@@ -190,8 +230,22 @@ function asSeries(plan: Plan, reading: Reading): Schedule {
     return meant((say) => say.everyWeek, { ...first, days: { ...days, plural: true } });
   }
   const isToday = days?.kind === 'ahead' && days.days === 0;
+  if (plan.rangeAt !== null && days === null) return askRangeOfDays(plan, plan.rangeAt, reading);
   if (days === null || isToday) return meant((say) => say.everyDay, { ...first, days: null, rhythm: DAILY });
   return askDaily(first, days, reading);
+}
+
+/** "5-9 december at 9" is every day of these, or when something begins that lasts so long. */
+function askRangeOfDays(plan: Plan, at: NonNullable<Plan['rangeAt']>, reading: Reading): never {
+  const { starting } = boundsOf(plan, reading);
+  const first = starting?.day ?? today(reading.setting);
+  throw new Question(
+    (say) => say.dailyOrOnce,
+    [
+      { text: (say) => say.offers.daily, edits: [{ begin: at.begin, end: at.begin, text: 'every day ' }] },
+      { text: (say) => say.offers.once(dayLabel(first, reading.setting)(say)), edits: [dayEdit(at, first)] },
+    ],
+  );
 }
 
 function askDaily({ daysAt, begin, end }: Group, days: Days, { whole, setting }: Reading): never {

@@ -14,7 +14,8 @@ import { resolveShifted, toWall } from '../../schedule/time/zone.ts';
 import { type ReaderWords, told } from '../english.ts';
 import { Question, refusal, type Way } from '../faults.ts';
 import { type Amount, spanOf } from '../pieces/amount.ts';
-import { type CalendarDate, type Days, isOneWeekday } from '../pieces/days.ts';
+import type { CalendarDate } from '../pieces/dates.ts';
+import { type Days, isOneWeekday } from '../pieces/days.ts';
 import type { Group } from './plan.ts';
 import { clock, dayEdit, dayLabel, type Reading, timeEdit, today } from './reading.ts';
 import { minutesOf } from './times.ts';
@@ -233,6 +234,7 @@ function onDay(moment: Moment, days: Days): number {
   const day = dayOf(days, isPast ? from + 1 : from, group.daysAt, reading);
   if (days.kind === 'ahead') return at(nightDay(moment, day, days.night));
   askDayOrHour(moment, day);
+  if (group.part === 'night') return at(nightDay(moment, day, true));
   noteDay(moment, days, day);
   return at(day);
 }

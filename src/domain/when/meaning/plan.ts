@@ -27,6 +27,8 @@ export interface Group {
   wait: Amount | null;
   /** Nothing says whether it is waited for, or comes back. */
   isLength: boolean;
+  /** Its day is one of several that have the same time. */
+  isList: boolean;
 }
 
 /** All that the pieces of a time say together. */
@@ -35,6 +37,8 @@ export interface Plan {
   readonly policies: AskedPolicies;
   timezone: string | null;
   doubtfulZone: { readonly begin: number; readonly end: number } | null;
+  /** Where a range of days stands. */
+  rangeAt: { readonly begin: number; readonly end: number } | null;
   until: Edge | null;
   starting: Edge | null;
   lasting: Amount | null;
@@ -57,6 +61,7 @@ function emptyGroup({ begin, end }: Piece): Group {
     hours: null,
     wait: null,
     isLength: false,
+    isList: false,
   };
 }
 
@@ -89,6 +94,11 @@ function isTimed({ times, part, wait, hours }: Group): boolean {
   return times !== null || part !== null || wait !== null || hours !== null;
 }
 
+/** Its time may be said behind more days. */
+function isOpen(group: Group): boolean {
+  return !isTimed(group) && group.rhythm?.kind !== 'elapsed';
+}
+
 /** Days that a rhythm of hours can go on. */
 function isOnDays(group: Group): boolean {
   const { rhythm, days } = group;
@@ -102,17 +112,26 @@ export function contradiction(): AppError {
 
 /** Puts pieces together in their order. */
 class Planner {
+  private isOneDay = false;
+
+  private readonly hasList: boolean;
+
   readonly plan: Plan & { policies: AskedPolicies } = {
     groups: [],
     policies: {},
     timezone: null,
     doubtfulZone: null,
+    rangeAt: null,
     until: null,
     starting: null,
     lasting: null,
     count: null,
     except: [],
   };
+
+  constructor(pieces: readonly Piece[]) {
+    this.hasList = pieces.some(({ is, joint }) => is === 'days' && joint === 'and');
+  }
 
   group(piece: Piece, isNew: (group: Group) => boolean): Group {
     const { groups } = this.plan;
@@ -203,18 +222,42 @@ class Planner {
   private days(piece: Extract<Piece, { is: 'days' }>): void {
     const { days } = piece;
     const before = this.plan.groups.at(-1);
-    if (before !== undefined && before.days !== null && !isTimed(before) && before.rhythm?.kind !== 'elapsed') {
-      const both = sameDays(before.days, days);
-      if (both === null) throw contradiction();
-      before.days = both;
-      before.daysAt = { begin: before.daysAt?.begin ?? piece.begin, end: piece.end };
-      before.end = piece.end;
-      return;
+    if (this.isWithin(piece, before)) return;
+    if (before !== undefined && before.days !== null && isOpen(before)) {
+      const both = piece.joint === 'and' ? null : sameDays(before.days, days);
+      if (both === null) return this.more(piece, before);
+      const daysAt = { begin: before.daysAt?.begin ?? piece.begin, end: piece.end };
+      Object.assign(before, { days: both, daysAt, end: piece.end });
+      return undefined;
     }
     const group = this.group(piece, (last) => !fits(days, last));
     const comesBack = before?.rhythm !== undefined && before.rhythm !== null && group !== before;
+    group.isList = piece.joint === 'and' && group !== before;
     group.daysAt = piece;
     group.days = comesBack && days.kind === 'weekdays' ? { ...days, plural: true } : days;
+    return undefined;
+  }
+
+  /** "Every hour tomorrow" begins and ends on that day. */
+  private isWithin({ days, end }: Extract<Piece, { is: 'days' }>, group: Group | undefined): boolean {
+    const isFree = group?.rhythm?.kind === 'elapsed' && group.days === null;
+    if (group === undefined || !isFree || days.kind !== 'ahead' || days.night) return false;
+    const edge = { days, time: null, span: null };
+    this.plan.until ??= edge;
+    if (days.days > 0) this.plan.starting ??= edge;
+    this.isOneDay = true;
+    group.end = end;
+    return true;
+  }
+
+  /** "Tomorrow and friday at 9" is on two days; a comma alone may set the same day apart: "tomorrow, friday". */
+  private more(piece: Extract<Piece, { is: 'days' }>, before: Group): void {
+    const isList = piece.joint === 'and' || (piece.joint === 'comma' && this.hasList);
+    if (before.rhythm !== null || !isList) throw contradiction();
+    Object.assign(
+      this.group(piece, () => true),
+      { days: piece.days, daysAt: piece, isList: true },
+    );
   }
 
   private times(piece: Extract<Piece, { is: 'times' }>, next: Piece | undefined): void {
@@ -229,8 +272,9 @@ class Planner {
     return end > begin ? new Question((say) => say.twoTimes, ways) : contradiction();
   }
 
-  private bound({ bound }: Extract<Piece, { is: 'bound' }>): void {
+  private bound(piece: Extract<Piece, { is: 'bound' }>): void {
     const { plan } = this;
+    const { bound } = piece;
     switch (bound.is) {
       case 'except':
         plan.except = [...plan.except, ...bound.except];
@@ -245,8 +289,13 @@ class Planner {
         if (plan.lasting !== null) throw contradiction();
         plan.lasting = bound.amount;
         return;
+      case 'range':
+        if (plan.starting !== null || plan.until !== null) throw contradiction();
+        Object.assign(plan, { starting: bound.edge, until: bound.to, rangeAt: piece });
+        this.group(piece, () => false);
+        return;
       default:
-        if (plan[bound.is] !== null) throw contradiction();
+        if (plan[bound.is] !== null && !this.isOneDay) throw contradiction();
         plan[bound.is] = bound.edge;
     }
   }
@@ -262,7 +311,7 @@ function sameDays(one: Days, other: Days): Days | null {
 }
 
 export function planOf(pieces: readonly Piece[]): Plan {
-  const planner = new Planner();
+  const planner = new Planner(pieces);
   for (const [index, piece] of pieces.entries()) planner.add(piece, pieces[index + 1]);
   return planner.plan;
 }

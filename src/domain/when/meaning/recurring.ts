@@ -49,8 +49,8 @@ function quarterMonths(places: readonly number[]): readonly number[] {
 /** Days before the first of a month are counted from the end of the month before, because February has two ends. */
 function yearDay(days: Extract<Days, { kind: 'date' }>, group: Group, reading: Reading): Where {
   const { day, month } = ordered(days, group.daysAt, reading);
-  const { early } = days;
-  if (early === 0 || day - early > 0) return { ...NOWHERE, monthDays: [day - early], months: [month] };
+  const { early, also = [] } = days;
+  if (early === 0 || day - early > 0) return { ...NOWHERE, monthDays: [day - early, ...also], months: [month] };
   const back = early - day + 1;
   const before = month === 1 ? 12 : month - 1;
   if (back <= 28 && before === 2) return { ...NOWHERE, monthDays: [-back], months: [before] };
@@ -85,20 +85,29 @@ const DAY_OFFERS: Readonly<Record<'week' | 'month' | 'year', readonly DayOffer[]
   year: [['newYear', ' on 1 january']],
 };
 
-const PAIRS: readonly DayOffer[] = [
-  ['monThu', ' on monday and thursday'],
-  ['tueFri', ' on tuesday and friday'],
-];
+const PAIRS: typeof DAY_OFFERS = {
+  week: [
+    ['monThu', ' on monday and thursday'],
+    ['tueFri', ' on tuesday and friday'],
+  ],
+  month: [['firstFifteenth', ' on the 1st and the 15th']],
+  year: [],
+};
 
 /** A week without a weekday, a month without a day: the day alone is asked for. */
 function askDays(group: Group, unit: 'week' | 'month' | 'year', count: number | null): never {
-  const at = group.end;
-  const offers = count === null ? DAY_OFFERS[unit] : unit === 'week' && count === 2 ? PAIRS : [];
+  const { begin, end } = count === null ? { begin: group.end, end: group.end } : placeOfDays(group);
+  const offers = count === null ? DAY_OFFERS[unit] : count === 2 ? PAIRS[unit] : [];
   const ways = offers.map(([name, words]): Way => ({
     text: (say) => say.offers[name],
-    edits: [{ begin: at, end: at, text: words }],
+    edits: [{ begin, end, text: begin === end ? words : words.trimStart() }],
   }));
   throw new Question((say) => say.onWhichDays(unit, count), ways, [unit === 'year' ? 'date' : 'day']);
+}
+
+/** Days that are too few are replaced: "twice a week on friday". */
+function placeOfDays({ daysAt, end }: Group): { readonly begin: number; readonly end: number } {
+  return daysAt ?? { begin: end, end };
 }
 
 function checkDays(group: Group, unit: CalendarUnit, where: Where): void {

@@ -96,6 +96,15 @@ function countOf(cursor: Cursor, { number, word = '' }: Readonly<Record<string, 
   return number === undefined ? valueOf(cursor.language.numbers, word) : Number(number.replace(',', '.'));
 }
 
+/** `in 2:30` is how long, as 2h30 is. */
+const COLON = /\s*(?<hours>\d{1,2}):(?<minutes>[0-5]\d)(?![\p{L}\p{N}:]|\s*[ap]\.?m)/uy;
+
+export function colonAmount(cursor: Cursor): Amount | null {
+  const { hours, minutes } = cursor.take(COLON)?.groups ?? {};
+  if (hours === undefined) return null;
+  return [{ value: Number(hours) * 60 + Number(minutes), unit: 'minute' }];
+}
+
 /** The hours of `1h30`, behind which no word ends. */
 const HOURS_AND = /\s*(?<number>\d{1,3})(?<unit>h)(?=[0-5]?\d(?:m(?:ins?)?)?(?![\p{L}\p{N}:]))/uy;
 

@@ -1,3 +1,4 @@
+import { monthLength } from '../../schedule/time/calendar.ts';
 import { refusal } from '../faults.ts';
 import { any, compiled, placeOf, valueOf, words } from '../languages/compiled.ts';
 import { type Amount, amountAt } from './amount.ts';
@@ -18,6 +19,8 @@ export type Except = ReadonlyArray<{ readonly days: Days; readonly to: Days | nu
 export type Bound =
   | { readonly is: 'until'; readonly edge: Edge }
   | { readonly is: 'starting'; readonly edge: Edge }
+  /** `from 5 to 9 december`, `in december`. */
+  | { readonly is: 'range'; readonly edge: Edge; readonly to: Edge }
   | { readonly is: 'lasting'; readonly amount: Amount }
   | { readonly is: 'count'; readonly count: number }
   | { readonly is: 'except'; readonly except: Except; readonly isShort: boolean }
@@ -46,21 +49,25 @@ const patterns = compiled(({ numbers, months, parts, words: w, units }) => ({
   ),
   timesBehind: words(String.raw`x\s?(?<count>\d{1,4})`),
   once: words(String.raw`(?:for\s+)?(?:(?<once>once)|(?<twice>twice))\s+${w.only}`),
-  except: words(
-    String.raw`\(?\s*(?:and\s+)?(?:${w.except})(?:\s+(?:on|in|from|for|at|between))?(?:\s+the(?=\s+\p{L}))?`,
+  except: words(String.raw`\(?\s*(?:and\s+)?(?:${w.except})(?:\s+(?:on|in|from|for|at))?(?:\s+the(?=\s+\p{L}))?`),
+  inMonth: words(
+    String.raw`(?:in|during|throughout|of)\s+(?<name>${any(months)})(?!\s*(?:,|and|or|to|-|the|on|\d)(?![\p{L}]))`,
   ),
   close: /\s*\)/y,
   // The end of a day is its night.
   night: words(parts.night),
   month: words(String.raw`(?:in\s+)?(?<name>${any(months)})`),
   link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and}|or)\s+)?|(?:${w.and})\s+|or\s+)(?:on\s+|in\s+)?`, 'yu'),
-  to: new RegExp(String.raw`\s*(?:to|-|until|till|'?til|through|thru|and)\s*`, 'yu'),
+  to: new RegExp(String.raw`\s*(?:to|-|until|till|'?til|through|thru)\s*`, 'yu'),
+  and: words(w.and),
+  between: words(w.between),
+  from: words(w.from),
   rangeDays: new RegExp(
-    String.raw`\s*(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until|and)\s*(?=\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?${any(months)})`,
+    String.raw`\s*(?<from>\d{1,2}(?:st|nd|rd|th)?(?:\s*(?:,|and)\s*\d{1,2}(?:st|nd|rd|th)?){0,12}?)\s*(?:(?<to>-|to|until|through)|,\s*(?:and\s)?|and)\s*(?=\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?${any(months)})`,
     'yu',
   ),
   rangeMonth: new RegExp(
-    String.raw`\s*(?<month>${any(months)})\.?\s+(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until)\s*(?<to>\d{1,2})(?:st|nd|rd|th)?(?![\d:.])`,
+    String.raw`\s*(?<month>${any(months)})\.?\s+(?<from>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|to|until)\s*(?<to>\d{1,2})(?:st|nd|rd|th)?(?![\d:.]|\s?[ap]m)`,
     'yu',
   ),
 }));
@@ -149,25 +156,43 @@ function count(cursor: Cursor): Bound | null {
 
 type Exception = Except[number];
 
-function exceptionAt(cursor: Cursor): Exception | null {
+/** Days with "and" between them are single days, and the ends of a range behind "between". */
+function exceptionsAt(cursor: Cursor): readonly Exception[] | null {
   const p = patterns(cursor.language);
-  const from = cursor.take(p.rangeDays)?.groups?.['from'];
-  const inMonth = from === undefined ? cursor.take(p.rangeMonth)?.groups : undefined;
+  const isBetween = cursor.take(p.between) !== null;
+  const before = cursor.take(p.rangeDays)?.groups;
+  const first = exceptionAt(cursor, isBetween);
+  if (first === null || before === undefined || !('days' in first) || first.days.kind !== 'date') {
+    return first === null || before !== undefined ? null : [first];
+  }
+  const { days } = first;
+  const more = [...(before['from'] ?? '').matchAll(/\d+/g)].map(([day]) => ({
+    ...days,
+    date: { ...days.date, day: Number(day) },
+  }));
+  if (more.some(({ date: { day, month } }) => day < 1 || day > monthLength(2_000, month))) return null;
+  const [from] = more;
+  if (from !== undefined && more.length === 1 && (isBetween || before['to'] !== undefined))
+    return [{ days: from, to: days }];
+  return [...more, days].map((each) => ({ days: each, to: null }));
+}
+
+function exceptionAt(cursor: Cursor, isBetween: boolean): Exception | null {
+  const p = patterns(cursor.language);
+  const inMonth = cursor.take(p.rangeMonth)?.groups;
   if (inMonth !== undefined) return monthRange(cursor, inMonth);
   const found = daysAt(cursor)?.days ?? null;
   if (found === null) {
     const name = cursor.take(p.month)?.groups?.['name'];
     return name === undefined ? null : { month: monthOf(cursor, name) };
   }
-  if (from !== undefined && found.kind === 'date') {
-    return { days: { ...found, date: { ...found.date, day: Number(from) } }, to: found };
-  }
-  return { days: found, to: rangeEnd(cursor, found) };
+  return { days: found, to: rangeEnd(cursor, found, isBetween) };
 }
 
-function rangeEnd(cursor: Cursor, { kind }: Days): Days | null {
+function rangeEnd(cursor: Cursor, { kind }: Days, isBetween: boolean): Days | null {
   if (kind !== 'date' && kind !== 'ahead') return null;
-  return cursor.attempt((at) => (at.take(patterns(at.language).to) === null ? null : laterDay(at)));
+  const { to, and } = patterns(cursor.language);
+  return cursor.attempt((at) => ((at.take(to) ?? (isBetween ? at.take(and) : null)) === null ? null : laterDay(at)));
 }
 
 function monthOf({ language }: Cursor, name: string): number {
@@ -195,19 +220,47 @@ function except(cursor: Cursor): Bound | null {
   const p = patterns(cursor.language);
   const lead = cursor.take(p.except)?.[0];
   if (lead === undefined) return null;
-  const first = exceptionAt(cursor);
+  const first = exceptionsAt(cursor);
   if (first === null) return null;
-  const all = [first];
+  const all = [...first];
   for (;;) {
-    const next = cursor.attempt((at) => (at.take(p.link) === null ? null : exceptionAt(at)));
+    const next = cursor.attempt((at) => (at.take(p.link) === null ? null : exceptionsAt(at)));
     if (next === null) break;
-    all.push(next);
+    all.push(...next);
   }
   cursor.take(p.close);
   return { is: 'except', except: all, isShort: /^\s*(?:no|not|never)\b/.test(lead) };
 }
 
+function onDate(days: Days): Edge {
+  return { days, time: null, span: null };
+}
+
+/** `5-9 december`, `from 1 dec to 24 dec`. */
+function range(cursor: Cursor): Bound | null {
+  cursor.take(patterns(cursor.language).from);
+  const [found, more] = exceptionsAt(cursor) ?? [];
+  if (found === undefined || more !== undefined || 'month' in found) return null;
+  if (found.to === null || found.days.kind !== 'date') return null;
+  return { is: 'range', edge: onDate(found.days), to: onDate(found.to) };
+}
+
+/** Behind what comes back: `every monday in december`. */
+export function monthAt(cursor: Cursor): Bound | null {
+  const name = cursor.take(patterns(cursor.language).inMonth)?.groups?.['name'];
+  if (name === undefined) return null;
+  const date = (day: number): Edge =>
+    onDate({
+      kind: 'date',
+      date: { year: null, month: monthOf(cursor, name), day },
+      other: null,
+      weekday: null,
+      early: 0,
+    });
+  return { is: 'range', edge: date(1), to: date(-1) };
+}
+
 /** A start, an end, or what is left out. */
 export function boundAt(cursor: Cursor): Bound | null {
-  return cursor.first([except, until, count, lasting, starting]);
+  return cursor.first([except, range, until, count, lasting, starting]);
 }

@@ -24,7 +24,8 @@ export interface ClockTime {
   readonly length: boolean;
 }
 
-const HALF = String.raw`(?<half>[ap]\.?\s?m\b\.?)`;
+const HALF = String.raw`(?<half>[ap]\.?\s?m\b\.?|(?:(?<=:\d\d)a|(?<=\d)p)(?![\p{L}\p{N}]))`;
+const ISH = String.raw`(?:[\s-]?ish)?`;
 
 const patterns = compiled(({ numbers, parts, words: w }) => {
   const at = String.raw`(?<at>(?:(?:${w.at})\s*(?:(?:exactly|the\s+hour\s+of)\s+)?))`;
@@ -35,7 +36,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
   return {
     about: words(String.raw`(?:(?:${w.at})\s*)?(?:${w.about})(?=\s*\d)`),
     colon: words(
-      String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?<mark>:)\s?|(?<mark2>h))(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s*h(?:rs)?|\s*${HALF})?`,
+      String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?<mark>:)\s?|(?<mark2>h))(?<minute>\d\d)(?::(?<second>\d\d))?(?:\s*h(?:rs)?|\s*${HALF})?${ISH}`,
     ),
     comma: words(String.raw`${at}(?<hour>\d{1,2}),(?<minute>\d\d)`),
     ish: words(String.raw`${at}?(?<hour>\d{1,2})[\s-]?ish(?:\s*${HALF})?`),
@@ -47,13 +48,27 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
     half: words(String.raw`${at}?${hour}(?:\s+(?:${w.oClock}))?\s*${HALF}`),
     hours: words(String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?:hrs|uhr)|h)`),
     oClock: words(String.raw`${at}?${hour}\s*(?:${w.oClock})`),
-    named: words(String.raw`${at}?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))`),
+    named: words(String.raw`${at}?(?:(?:${w.about})\s+)?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))${ISH}`),
+    // "At 8 30 tomorrow"; before other words the second figure may count those.
+    blank: new RegExp(
+      String.raw`\s*${at}?(?<hour>\d{1,2})\s(?<minute>[0-5]\d)(?=\s+(?:${w.tomorrow}|${w.today}|${w.tonight}|every|daily)(?![\p{L}]))`,
+      'yu',
+    ),
     pastOrTo: words(
       String.raw`${at}?(?:a\s+)?(?:(?<halfPast>${w.half})|(?<quarter>${w.quarter})|${minutes}(?<unit>\s+min(?:ute)?s?)?)\s+(?:(?<past>${w.past})|(?<to>to|before|till?|(?<=quarter\s+)of))\s+${hour}(?:\s*(?:${w.oClock}))?(?:\s*${HALF})?`,
     ),
     halfHour: words(String.raw`${at}?(?:${w.half})\s+${hour}(?:\s*${HALF})?`),
+    // "Five to midnight" counts from an hour that has a name.
+    toNamed: words(
+      String.raw`${at}?(?:(?<halfPast>${w.half})|(?:a\s+)?(?<quarter>${w.quarter})|${minutes})(?:\s+min(?:ute)?s?)?\s+(?:(?<past>${w.past})|(?:to|before))\s+(?:(?<noon>${w.noon})|(?:${w.midnight}))`,
+    ),
+    // "5 in the afternoon" is an hour without its "at".
+    beforePart: new RegExp(
+      String.raw`\s*(?<hour>\d{1,2}|${any(named(12))})(?=\s+(?:in\s+the\s+(?:${parts.morning}|${parts.afternoon}|${parts.evening})|at\s+night)(?![\p{L}]))`,
+      'yu',
+    ),
     spoken: words(
-      String.raw`(?:${at})?(?<hour>${any(named(12))})\s+(?<minute>fifteen|twenty|thirty|forty(?:[ -]five)?|fifty|oh\s+five)(?:\s*${HALF})?`,
+      String.raw`(?:${at})?(?<hour>${any(named(12))})[\s-]+(?<minute>fifteen|twenty|thirty|forty(?:[ -]five)?|fifty|oh\s+five)(?:\s*${HALF})?`,
     ),
     bare: words(hour),
     figure: words(String.raw`(?<hour>\d{1,2})`),
@@ -81,7 +96,8 @@ const PLAIN: Found = { bare: false, assumed: false, named: null, length: false }
 function timeOf(cursor: Cursor, match: RegExpExecArray, shift: number, found: Partial<Found> = {}): ClockTime {
   const { half, second = '00', hour: figures = '' } = match.groups ?? {};
   const [text] = match;
-  if (shift > 59 || second !== '00') throw refusal('clock', 'no_such_time', (say) => say.noSuchTime(text.trim()));
+  if (second !== '00') throw refusal('clock', 'seconds', (say) => say.noSeconds(text.trim()));
+  if (shift > 59) throw refusal('clock', 'no_such_time', (say) => say.noSuchTime(text.trim()));
   const hour = hourOf(valueOf(cursor.language.numbers, figures), half, text);
   const open = half === undefined && hour >= 1 && hour <= 12 && !figures.startsWith('0');
   const minute = (hour * 60 + shift + 1_440) % 1_440;
@@ -124,6 +140,17 @@ function quarterTime(cursor: Cursor): ClockTime | null {
   return timeOf(cursor, match, to === undefined ? minutes : -minutes);
 }
 
+function nearNamed(cursor: Cursor): ClockTime | null {
+  const match = cursor.take(patterns(cursor.language).toNamed);
+  if (match === null) return null;
+  const { halfPast, quarter, count = '', past, noon } = match.groups ?? {};
+  const minutes = halfPast === undefined ? (quarter === undefined ? valueOf(cursor.language.numbers, count) : 15) : 30;
+  if (halfPast !== undefined && past === undefined) return null;
+  const minute = ((noon === undefined ? 0 : 720) + (past === undefined ? -minutes : minutes) + 1_440) % 1_440;
+  const begin = match.index + match[0].length - match[0].trimStart().length;
+  return { ...PLAIN, begin, end: cursor.at, minute, open: false, half: false, about: false };
+}
+
 function spokenTime(cursor: Cursor): ClockTime | null {
   const match = cursor.take(patterns(cursor.language).spoken);
   const minute = match?.groups?.['minute'] ?? '';
@@ -151,6 +178,7 @@ function saidTime(cursor: Cursor): ClockTime | null {
       return match === null ? null : timeOf(at, match, Number(match.groups?.['minute'] ?? 0), found);
     };
   return cursor.first([
+    nearNamed,
     quarterTime,
     colonTime,
     dated(p.comma),
@@ -161,6 +189,8 @@ function saidTime(cursor: Cursor): ClockTime | null {
     (at) => closed(dated(p.fourAt)(at)),
     (at) => closed(dated(p.zeroFour)(at)),
     dated(p.oClock),
+    dated(p.beforePart),
+    dated(p.blank),
     (at) => hoursTime(at),
     askHalfHour,
     namedTime,
@@ -237,7 +267,7 @@ function timesInRow(cursor: Cursor, first: ClockTime): readonly ClockTime[] {
     if (next === null) break;
     row.push(next);
   }
-  if (row.length !== 1 || cursor.has(/\s*$/y)) return row;
+  if (row.length !== 1 || cursor.has(/\s*(?:$|(?:daily|every(?:day)?|each)(?![\p{L}]))/uy)) return row;
   cursor.at = begin;
   return [];
 }

@@ -67,11 +67,11 @@ const weekPatterns = compiled((language) => {
     ),
     weekday: words(String.raw`(?<name>${weekday})(?<plural>${plural})?${DOT}`),
     letters: words(
-      String.raw`${any(weekdayLetters)}(?:(?:[\s,/]+|\s+and\s+)${any(weekdayLetters)})+|mwf|tth|m\/w\/f|t\/th`,
+      String.raw`${any(weekdayLetters)}(?:(?:[\s,/]+|\s+and\s+)${any(weekdayLetters)})+|mwf|tth|m\/w\/f|t\/th|m\s+w\s+f(?=\s)`,
     ),
     afterWeek: words(String.raw`(?:in\s+)?(?:${w.nextWeek})`),
     nextWeek: words(String.raw`(?:${w.on}\s+)?next\s+week,?(?=\s+(?:${w.on}\s+)?${weekday})`),
-    link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and})\s+)?(?:on\s+)?|(?:${w.and})\s+(?:on\s+)?|[&/]\s*)`, 'yu'),
+    link: new RegExp(String.raw`\s*(?:,\s*(?:(?:${w.and})\s+)?(?:on\s+)?|(?:${w.and})\s+(?:on\s+)?|[&/+]\s*)`, 'yu'),
     space: new RegExp(String.raw`\s+(?=${weekday}(?![a-z']))`, 'yu'),
     range: new RegExp(String.raw`\s*(?:to|-|through|thru|until|till)\s*`, 'yu'),
   };
@@ -80,7 +80,13 @@ const weekPatterns = compiled((language) => {
 const datePatterns = compiled((language) => {
   const { numbers, ordinals, ordinalEnd, plural, w, units, holidays, weekday, month, figure, ordinal, day, on } =
     sourcesOf(language);
+  const list = String.raw`(?<list>\d{1,2}(?:${ordinalEnd})?(?:(?:\s*,\s*|\s*,?\s*(?:${w.and})\s+)(?:the\s+)?\d{1,2}(?:${ordinalEnd})?)+)`;
   return {
+    listFirst: words(String.raw`${on}(?:(?:${w.the})\s+)?${list}\s+(?:of\s+)?(?<month>${month})${DOT}${YEAR}`),
+    listBehind: words(
+      String.raw`${on}(?<month>${month})${DOT}\s+(?:(?:${w.the})\s+)?${list}(?=\s*$|\s+(?:${w.at})\s|\s+\d{1,2}(?::\d|\s?[ap]m))${YEAR}`,
+    ),
+    inMonth: words(String.raw`(?:in|during)\s+(?<month>${month})${DOT},?\s+(?:on|the)(?=\s)`),
     ofMonth: words(
       String.raw`(?:${w.of})\s+(?:(?<this>this|current)\s+|(?<next>next)\s+|(?:the|each|every|a)\s+)?(?:(?<month>month)|(?<quarter>${w.quarterYear}))`,
     ),

@@ -1,15 +1,8 @@
-import { monthLength } from '../../schedule/time/calendar.ts';
 import { refusal } from '../faults.ts';
 import { placeOf, valueOf } from '../languages/compiled.ts';
 import type { Cursor } from './cursor.ts';
+import { type CalendarDate, dateAt } from './dates.ts';
 import { dayPatterns } from './day-words.ts';
-
-export interface CalendarDate {
-  /** Null where it was not said. */
-  readonly year: number | null;
-  readonly month: number;
-  readonly day: number;
-}
 
 /** `next`: the one after this one, or the coming one? `after`: of the week after this one. */
 type Which = 'any' | 'this' | 'next' | 'after';
@@ -35,6 +28,10 @@ export type Days =
       readonly other: CalendarDate | null;
       /** Days before it. */
       readonly early: number;
+      /** More days of its month: `5, 7 and 9 december`. */
+      readonly also?: readonly number[];
+      /** It is called by its name, which means every year: `christmas`. */
+      readonly isHoliday?: boolean;
     }
   | { readonly kind: 'monthDays'; readonly days: readonly number[]; readonly of: Of; readonly weekday: number | null }
   | {
@@ -57,99 +54,16 @@ export function weekdayAt(cursor: Cursor, name: string): number {
   return placeOf(cursor.language.weekdays, name);
 }
 
-function checkedDate(date: CalendarDate, text: string): CalendarDate {
-  // A leap year stands in where none was said, because 29 February comes back.
-  const exists = date.month >= 1 && date.month <= 12 && date.day >= 1;
-  if (exists && date.day <= monthLength(date.year ?? 2_000, date.month)) return date;
-  throw refusal('date', 'no_such_date', (say) => say.noSuchDate(text.trim()));
-}
-
-function yearOf(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  return text.length === 2 ? 2_000 + Number(text) : Number(text);
-}
-
-type Dated = Omit<Extract<Days, { kind: 'date' }>, 'weekday' | 'early' | 'kind'> & { readonly isWeak: boolean };
-
-function named(cursor: Cursor): Dated | null {
-  const p = dayPatterns(cursor.language);
-  const match =
-    cursor.take(p.dayFirst) ??
-    cursor.take(p.monthFirst) ??
-    cursor.take(p.yearFirst) ??
-    cursor.take(p.hyphened) ??
-    cursor.take(p.iso);
-  if (match === null) return null;
-  const { day = '', month = '', year } = match.groups ?? {};
-  const number = /^\d+$/.test(month) ? Number(month) : placeOf(cursor.language.months, month) + 1;
-  const date = { year: yearOf(year), month: number, day: valueOf(cursor.language.ordinals, day) };
-  // "Second may" and "may 5 people come" are hardly dates.
-  const isWeak = /^\D/.test(day) && !/\b(?:of|the)\b|first|third|fifth|tenth/.test(match[0]);
-  return { date: checkedDate(date, match[0]), other: null, isWeak };
-}
-
-function figures(cursor: Cursor): Dated | null {
-  const p = dayPatterns(cursor.language);
-  const dotted = cursor.take(p.dotted);
-  if (dotted !== null) {
-    const { day, month, year } = dotted.groups ?? {};
-    const date = { year: yearOf(year), month: Number(month), day: Number(day) };
-    if (date.month > 12 || date.day > 31) return null;
-    return { date: checkedDate(date, dotted[0]), other: null, isWeak: false };
-  }
-  const half = cursor.take(p.halfDotted);
-  if (half !== null) {
-    const { day, month, on } = half.groups ?? {};
-    const [date, isDate] = [
-      { year: null, month: Number(month), day: Number(day) },
-      month !== '00' && Number(month) <= 12,
-    ];
-    if (!isDate || date.day < 1 || date.day > monthLength(2_000, date.month)) return null;
-    return { date, other: null, isWeak: on === undefined };
-  }
-  return slashed(cursor);
-}
-
 /** A fraction, or what is always open. */
 const NO_DATE =
   /\s*(?:24\/7|1\/2|1\/4|3\/4|1\/3|2\/3)\s+(?:an?|of|cups?|hours?|day|kg|lb|pounds?|litres?|liters?|price|off|way)\b/uy;
-
-function slashed(cursor: Cursor): Dated | null {
-  if (cursor.has(/\s*24\/7/uy)) return null;
-  const match = cursor.take(dayPatterns(cursor.language).slashed);
-  if (match === null) return null;
-  const { one = '', two = '', year, mark, on } = match.groups ?? {};
-  // "1-2" is a range of anything.
-  if (mark === '-' && year === undefined) return null;
-  const isWeak = year === undefined && on === undefined;
-  const [date, other] = ordersOf(Number(one), Number(two), yearOf(year));
-  if (isWeak && (date.month > 12 || date.day > 31)) return null;
-  return { date: checkedDate(date, match[0]), other, isWeak };
-}
-
-/** The date with its day first, and the other one where both are real. */
-function ordersOf(first: number, second: number, year: number | null): [CalendarDate, CalendarDate | null] {
-  const dayFirst = { year, month: second, day: first };
-  const monthFirst = { year, month: first, day: second };
-  if (first === second || first > 12) return [dayFirst, null];
-  return second > 12 ? [monthFirst, null] : [dayFirst, monthFirst];
-}
-
-function holiday(cursor: Cursor): Dated | null {
-  const match = cursor.take(dayPatterns(cursor.language).holiday);
-  const index = cursor.language.holidays.findIndex((_one, at) => match?.groups?.[`h${at}`] !== undefined);
-  const found = cursor.language.holidays[index];
-  if (match === null || found === undefined) return null;
-  const date = { year: null, month: found.month, day: found.day };
-  return { date, other: null, isWeak: match.groups?.['on'] === undefined };
-}
 
 /** `friday 27 november`, `27 november, a friday`, `2 days before 1 march`. */
 function dated(cursor: Cursor): DaysFound | null {
   const p = dayPatterns(cursor.language);
   const before = cursor.take(p.early)?.groups;
   const name = cursor.take(p.dateBehind)?.groups?.['name'];
-  const found = cursor.first([named, figures, holiday]);
+  const found = dateAt(cursor);
   if (found === null) return null;
   const behind = name === undefined ? cursor.attempt((at) => at.take(p.weekdayBehind))?.groups?.['name'] : name;
   const { isWeak, ...date } = found;
@@ -247,7 +161,7 @@ function daySet(cursor: Cursor): DaysFound | null {
 }
 
 function lettersOf({ language }: Cursor, text: string): number[] {
-  if (/^m\/?w/.test(text)) return [1, 3, 5];
+  if (/^m[/\s]*w\b|^mwf/.test(text)) return [1, 3, 5];
   if (/^t\/?th/.test(text)) return [2, 4];
   return text
     .split(/[^a-z]+/)
@@ -265,6 +179,8 @@ function nameds(cursor: Cursor): DaysFound | null {
   const list: WeekdayList = { weekdays: [weekdayAt(cursor, name)], plural: first['plural'] !== undefined };
   while (list.weekdays.length <= 7 && addWeekday(cursor, list));
   const unique = [...new Set(list.weekdays)];
+  // "Sat, sun" are two days, and "the weekend" is one of them.
+  if (unique.length === 2 && unique[0] === 6) unique.reverse();
   const isWeak = unique.length === 1 && !list.plural && said === undefined && SHORT_WORD.test(name);
   return { days: { kind: 'weekdays', weekdays: unique, plural: list.plural, which }, isWeak };
 }
@@ -319,6 +235,22 @@ function monthDay(cursor: Cursor): MonthDay | null {
   return { day, isWeak: the === undefined || !/\d/.test(figure) };
 }
 
+/** Days of one named month. */
+function inNamed({ language }: Cursor, [day = 1, ...also]: readonly number[], month: string): DaysFound {
+  const date = { year: null, month: placeOf(language.months, month) + 1, day };
+  const more = also.length === 0 ? {} : { also };
+  return { days: { kind: 'date', date, other: null, weekday: null, early: 0, ...more }, isWeak: false };
+}
+
+/** `in january on the 5th`, `in may on the first monday`. */
+function inMonth(cursor: Cursor): DaysFound | null {
+  const month = cursor.take(dayPatterns(cursor.language).inMonth)?.groups?.['month'];
+  const days = month === undefined ? undefined : cursor.first([nth, monthDays])?.days;
+  if (month === undefined || days === undefined || !('of' in days) || days.of !== null) return null;
+  if (days.kind === 'monthDays') return inNamed(cursor, days.days, month);
+  return { days: { ...days, month: placeOf(cursor.language.months, month) + 1 }, isWeak: false };
+}
+
 function monthDays(cursor: Cursor): DaysFound | null {
   const p = dayPatterns(cursor.language);
   const hasOn = cursor.take(p.on) !== null;
@@ -332,10 +264,7 @@ function monthDays(cursor: Cursor): DaysFound | null {
   }
   const of = ofAt(cursor);
   const month = of === null ? cursor.take(p.ofNamed)?.groups?.['month'] : undefined;
-  if (month !== undefined && days.length === 1) {
-    const date = { year: null, month: placeOf(cursor.language.months, month) + 1, day: first.day };
-    return { days: { kind: 'date', date, other: null, weekday: null, early: 0 }, isWeak: false };
-  }
+  if (month !== undefined) return inNamed(cursor, days, month);
   return {
     days: { kind: 'monthDays', days: [...new Set(days)], of, weekday: null },
     isWeak: first.isWeak && of === null && !hasOn,
@@ -367,5 +296,5 @@ export function weeksLater(cursor: Cursor): DaysFound | null {
 /** The days that stand at the cursor. */
 export function daysAt(cursor: Cursor): DaysFound | null {
   if (cursor.has(NO_DATE)) return null;
-  return cursor.first([ahead, dated, nth, weekdayWithDay, weekdays, monthDays]);
+  return cursor.first([ahead, inMonth, dated, nth, weekdayWithDay, weekdays, monthDays]);
 }

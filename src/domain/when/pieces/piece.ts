@@ -4,8 +4,8 @@ import type { Say } from '../english.ts';
 import { Question, refusal, momentOffers, type Way } from '../faults.ts';
 import { any, compiled, words } from '../languages/compiled.ts';
 import type { DayPart } from '../languages/language.ts';
-import { type Amount, amountAt, isClock, UNITS } from './amount.ts';
-import { type Bound, boundAt } from './bounds.ts';
+import { type Amount, amountAt, colonAmount, isClock, UNITS } from './amount.ts';
+import { type Bound, boundAt, monthAt } from './bounds.ts';
 import { type ClockTime, oneTime, partAt, timesAt } from './clock.ts';
 import { Cursor } from './cursor.ts';
 import { type Days, daysAt, weeksLater } from './days.ts';
@@ -13,7 +13,12 @@ import { type RhythmFound, rhythmAt } from './rhythm.ts';
 import { zoneAt, type ZoneFound } from './zones.ts';
 
 /** A part of a time, and where it stands in the line. */
-export type Piece = { readonly begin: number; readonly end: number } & (
+export type Piece = {
+  readonly begin: number;
+  readonly end: number;
+  /** It is one of a list: an "and" or a comma stands before it. */
+  readonly joint?: 'and' | 'comma' | null;
+} & (
   | { readonly is: 'times'; readonly times: readonly ClockTime[] }
   | { readonly is: 'part'; readonly part: DayPart; readonly isSaid: boolean; readonly plural: boolean }
   | { readonly is: 'days'; readonly days: Days; readonly isWeak: boolean }
@@ -71,11 +76,11 @@ const patterns = compiled(({ words: w, units }) => ({
   ),
 }));
 
-function wait(cursor: Cursor): Content | null {
+function wait(cursor: Cursor, before: readonly Piece[]): Content | null {
   const p = patterns(cursor.language);
   const isTimer = cursor.take(p.timer) !== null;
   const hasIn = cursor.take(p.in) !== null;
-  const amount = amountAt(cursor);
+  const amount = amountAt(cursor) ?? (hasIn && before.length === 0 ? colonAmount(cursor) : null);
   if (amount === null) return null;
   const isNow = cursor.take(p.fromNow) !== null;
   if (!hasIn && !isTimer && !isNow) return null;
@@ -89,25 +94,27 @@ function length(cursor: Cursor): Content | null {
   const amount = amountAt(cursor);
   const isClockLike = /^\d{1,2}h(?:[0-5]\d)?$/.test(cursor.text.slice(from, cursor.at));
   // "Half an hour before lunch" is no length of a wait.
-  const isRelative = cursor.has(/\s+(?:before|after|prior)\b/uy);
+  const isRelative = cursor.has(/\s+(?:before|after|prior|ago)\b/uy);
   return amount === null || isClockLike || isRelative ? null : { is: 'length', amount };
+}
+
+/** `in 5` lacks its unit. */
+function unitless(cursor: Cursor): Content | null {
+  const begin = cursor.begin();
+  const lone = cursor.take(patterns(cursor.language).noUnit)?.groups;
+  const figure = lone?.['count'] ?? lone?.['figure'] ?? lone?.['word'];
+  if (figure === undefined) return null;
+  const ways = (['minutes', 'hours', 'days'] as const).map((unit): Way => ({
+    text: (say) => say.offers[unit](figure),
+    edits: [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }],
+  }));
+  return { is: 'vague', fault: new Question((say) => say.whatUnit(figure), ways, ['unit']) };
 }
 
 /** `in a couple of hours` is a wait; what says no number is vague. */
 function vague(cursor: Cursor): Content | null {
   const p = patterns(cursor.language);
   const begin = cursor.begin();
-  const lone = cursor.take(p.noUnit)?.groups;
-  const figure = lone?.['count'] ?? lone?.['figure'] ?? lone?.['word'];
-  if (figure !== undefined) {
-    const edit = (unit: string) => [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }];
-    const ways: readonly Way[] = [
-      { text: (say) => say.offers.minutes(figure), edits: edit('minutes') },
-      { text: (say) => say.offers.hours(figure), edits: edit('hours') },
-      { text: (say) => say.offers.days(figure), edits: edit('days') },
-    ];
-    return { is: 'vague', fault: new Question((say) => say.whatUnit(figure), ways, ['unit']) };
-  }
   const match = cursor.take(p.vague);
   if (match === null) return null;
   const { rhythm: isRhythm, unit, often, wait: waits } = match.groups ?? {};
@@ -250,9 +257,18 @@ function part(cursor: Cursor): Content | null {
   return found === null ? null : { is: 'part', ...found };
 }
 
-function bound(cursor: Cursor): Content | null {
-  const found = boundAt(cursor);
+function bound(cursor: Cursor, before: readonly Piece[]): Content | null {
+  const found = boundAt(cursor) ?? (isMonthly(before) ? cursor.attempt(monthAt) : null);
   return found === null ? null : { is: 'bound', bound: found };
+}
+
+/** A rhythm that a month can bound. */
+function isMonthly(before: readonly Piece[]): boolean {
+  return before.some(
+    (piece) =>
+      (piece.is === 'rhythm' && (piece.rhythm.kind === 'elapsed' || piece.rhythm.unit !== 'year')) ||
+      (piece.is === 'days' && piece.days.kind === 'weekdays' && piece.days.plural),
+  );
 }
 
 /** The last number in "at 9, 5 pushups" is a time, or begins the text. */
@@ -297,6 +313,7 @@ function takesHour(before: readonly Piece[], cursor: Cursor): boolean {
   // In "on the 1st, 15" a day is counted on.
   const isList = /[,&]|and/.test(cursor.text.slice(last.end, cursor.begin()));
   if (last.days?.kind === 'monthDays' && isList) return false;
+  if (last.days?.kind === 'date' && /and|&/.test(cursor.text.slice(last.end, cursor.begin()))) return false;
   if (last.is === 'days') return true;
   return last.rhythm.kind === 'calendar' && (last.days !== null || last.rhythm.unit === 'day');
 }
@@ -321,14 +338,15 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
     ...(before.length === 0 ? [] : [policies]),
     rhythm,
     ...(isElapsed(before) || cursor.has(patterns(cursor.language).hourFirst) ? [minutesOf] : []),
-    ...(isElapsed(before) ? [bareHours] : []),
+    ...(isElapsed(before) || before.at(-1)?.is === 'days' ? [bareHours] : []),
     sameTime,
     weeks,
-    wait,
-    bound,
+    (at) => wait(at, before),
+    (at) => bound(at, before),
     turnOfDay,
     days,
     hours,
+    unitless,
     vague,
     nextSpan,
     (at) => times(at, before),

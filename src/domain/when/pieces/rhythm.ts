@@ -40,6 +40,8 @@ const patterns = compiled(({ adverbs, numbers, ordinals, ordinalEnd, units, week
         .map(([name, source]) => `(?<${name}>${source})`)
         .join('|'),
     ),
+    namedNext: new RegExp(String.raw`\s+(?:${w.noon}|${w.midnight})(?![\p{L}])`, 'yu'),
+    timeNext: /\s+(?:at\s+)?\d/y,
     halfHourly: words('half[\\s-]*hourly'),
     timesPer: words(
       String.raw`(?:(?<once>once)|(?<twice>twice|2x)|(?<count>\d{1,2}|${number})\s*(?:${w.times}))\s+(?:${w.per})\s+(?:(?<day>day)|(?<week>week)|(?<month>month)|(?<year>year)|(?<hour>hour)|(?<weekday>${w.weekday}))|(?:(?<daily2>twice)|(?<dailyCount>\d{1,2}|${number})\s*(?:${w.times}))\s+daily`,
@@ -47,7 +49,7 @@ const patterns = compiled(({ adverbs, numbers, ordinals, ordinalEnd, units, week
     otherWeekday: words(
       String.raw`(?:${w.other})\s+(?<weekday>${weekday})${plural}?|(?:${w.other})\s+(?<work>${w.weekday})`,
     ),
-    alternate: /\s*(?:on\s+)?(?=alternat(?:e|ing)\s)/y,
+    alternate: /\s*(?:on\s+)?(?=alternat(?:e|ing)\s|alt\s+(?:mon|tue|wed|thu|fri|sat|sun|week|day))/y,
     semiannual: words('semi-?annually|half-?yearly'),
     other: words(String.raw`(?:${w.other}|second\s+other)\s+(?<unit>${unit})`),
     stepped: words(String.raw`(?<nth>${steps})\s+(?<unit>${unit})(?!s?\s+(?:of|in)\b)`),
@@ -227,6 +229,7 @@ function every(cursor: Cursor): RhythmFound | null {
   if (found !== null) return found;
   const part = cursor.attempt(partAt);
   if (part !== null) return { rhythm: by('day', 1), days: null, part: part.part, promised: null };
+  if (cursor.has(patterns(cursor.language).namedNext)) return plain(by('day', 1));
   return cursor.attempt(stretch);
 }
 
@@ -239,11 +242,13 @@ function alternate(cursor: Cursor): RhythmFound | null {
 const PERIODS: readonly Period[] = ['day', 'week', 'month', 'year'];
 
 /** `biweekly`: twice as often to some, half as often to others. */
-function unclear(cursor: Cursor): null {
+function unclear(cursor: Cursor): RhythmFound | null {
   const begin = cursor.begin();
   const match = cursor.take(patterns(cursor.language).unclear);
   const unit = match?.groups?.['unit']?.replace('annual', 'year');
   if (match === null || unit === undefined) {
+    if (match !== null && cursor.has(patterns(cursor.language).timeNext))
+      return { rhythm: by('day', 1), days: null, part: 'night', promised: null };
     if (match !== null)
       throw new Question(
         (say) => say.everyNight,
@@ -256,11 +261,12 @@ function unclear(cursor: Cursor): null {
   const period = PERIODS.find((each) => each === unit) ?? 'day';
   const ways: readonly Way[] = [
     { text: (say) => say.offers.everyOther(period), edits: [{ begin, end, text: `every 2 ${unit}s` }] },
+    {
+      text: (say) => say.offers.twice(period),
+      edits: [{ begin, end, text: unit === 'year' ? 'every 6 months' : `twice a ${unit}` }],
+    },
   ];
-  throw new Question(
-    (say) => say.halfOrTwice(match[0].trim(), period),
-    [...ways, { text: (say) => say.offers.twice(period), edits: [{ begin, end, text: `twice a ${unit}` }] }],
-  );
+  throw new Question((say) => say.halfOrTwice(match[0].trim(), period), ways);
 }
 
 /** Says how often; in "every monday" and its like also on which days. */

@@ -1,6 +1,6 @@
 import { zoneNamed } from '../../schedule/time/places.ts';
 import { zoneName } from '../../schedule/time/zone-name.ts';
-import { refusal } from '../faults.ts';
+import { Question, refusal, type Way } from '../faults.ts';
 import { compiled, words } from '../languages/compiled.ts';
 import type { Cursor } from './cursor.ts';
 
@@ -18,6 +18,7 @@ const patterns = compiled(({ words: w }) => ({
   // One to three words, the longest name that is a place.
   city: new RegExp(String.raw`\s*(?<in>in\s+)?(?<name>\p{L}[\p{L}.'-]*(?:\s\p{L}[\p{L}.'-]*){0,2})`, 'yu'),
   time: words(String.raw`(?:${w.time})`),
+  and: new RegExp(String.raw`\s*(?:,|&|/|(?:${w.and})(?=\s))\s*(?:in\s+)?`, 'yu'),
   end: /\s*(?:$|[,;:.!?()-])/y,
 }));
 
@@ -37,8 +38,8 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   pdt: 'America/Los_Angeles',
   ist: 'Asia/Kolkata, Europe/Dublin or Asia/Jerusalem',
   bst: 'Europe/London or Asia/Dhaka',
-  cet: 'Europe/Paris or Europe/Berlin',
-  cest: 'Europe/Paris or Europe/Berlin',
+  cet: 'Europe/Paris',
+  cest: 'Europe/Paris',
   eet: 'Europe/Athens or Africa/Cairo',
   eest: 'Europe/Athens',
   jst: 'Asia/Tokyo',
@@ -110,14 +111,43 @@ export function zoneAt(cursor: Cursor): ZoneFound | null {
   if (cursor.has(p.region)) {
     throw refusal('zone', 'region_time', (say) => say.regionTime);
   }
-  return cursor.attempt(placeAt) ?? refuseShortName(cursor);
+  const begin = cursor.begin();
+  const found = cursor.attempt(placeAt);
+  if (found !== null) askOther(cursor, begin);
+  return found ?? askShortName(cursor);
 }
 
-function refuseShortName(cursor: Cursor): null {
+/** "In London and New York" are two zones, and a task has one. */
+function askOther(cursor: Cursor, begin: number): void {
+  const end = cursor.at;
+  const isTwo = cursor.take(patterns(cursor.language).and) !== null && placeAt(cursor) !== null;
+  const last = cursor.at;
+  cursor.at = end;
+  if (!isTwo) return;
+  const first = cursor.text.slice(begin, end).trim();
+  const second = cursor.text.slice(end, last).replace(/^[\s,&]*(?:and\s+)?/, '');
+  const way = (place: string) => ({
+    text: place.replace(/^in\s+/, ''),
+    edits: [{ begin, end: last, text: place.startsWith('in ') ? place : `in ${place}` }],
+  });
+  throw new Question((say) => say.oneZone, [way(first), way(second)]);
+}
+
+/** `PST` is the clock of several places, or of one that changes its name with the season; which one is asked. */
+function askShortName(cursor: Cursor): null {
   const before = cursor.at;
+  const begin = cursor.begin();
   const short = cursor.take(patterns(cursor.language).short)?.groups?.['name'] ?? '';
+  const end = cursor.at;
   cursor.at = before;
   const places = Object.hasOwn(SHORT_NAMES, short) ? SHORT_NAMES[short] : undefined;
   if (places === undefined) return null;
-  throw refusal('zone', 'short_zone', (say) => say.shortZone(short.toUpperCase(), places));
+  const said = short.toUpperCase();
+  const zones = places.split(/, | or /);
+  const ways: readonly Way[] = zones.map((zone) => ({
+    text: (zone.split('/').at(-1) ?? zone).replaceAll('_', ' '),
+    edits: [{ begin, end, text: `in ${zone}` }],
+  }));
+  const asText: Way = { text: (say) => say.offers.isText(said), edits: [{ begin, end: begin, text: '\n' }] };
+  throw new Question((say) => say.whereIs(said), zones.length > 1 ? ways : [...ways, asText]);
 }

@@ -70,8 +70,8 @@ export function dayName(day: number, setting: Setting): string {
 export function momentIn(text: string, reading: Reading, dayTime: 'morning' | '0:00' | '23:59' | null): number | null {
   const words = text.trim().replace(/^(?:until|till|til|'til|for|to)\s+/i, '');
   if (words === '') return null;
-  // A span alone is meant from now on, even where the same digits could be a time: "1h" is an hour.
-  const span = readOne(`in ${words}`, reading);
+  // A span alone is meant from now on, even where the same digits could be a time: "1h" is an hour; 18:30 is no span.
+  const span = /^\d{1,2}:\d\d\b/.test(words) ? null : readOne(`in ${words}`, reading);
   if (span !== null) return span.at;
   // A figure alone may count anything.
   const named = /^\d{1,2}$/.test(words) ? null : readOne(words, reading);

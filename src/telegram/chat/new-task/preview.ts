@@ -151,7 +151,9 @@ const Details = z.object({
 const offersMax = 6;
 
 /** The answers to the question that a fault of the words asks; null for a fault that asks none. */
-export function offersIn({ code, details }: AppError): Offer[] | null {
+export function offersIn(fault: AppError): Offer[] | null {
+  const { code, details } = fault;
+  if (isTimeless(fault)) return null;
   if (code !== 'ambiguous_schedule' && code !== 'incomplete_schedule') return null;
   const { readings, offers } = Details.parse(details ?? {});
   return (code === 'ambiguous_schedule' ? readings : offers).slice(0, offersMax);

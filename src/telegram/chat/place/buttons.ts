@@ -124,7 +124,7 @@ async function zoneChanged(ctx: ChatContext, zone: string): Promise<Answer> {
   const { place } = ctx;
   await ctx.store.changeChat(place.chat.id, { timezone: zone, ...asked(place) }, now);
   const here = { ...ctx, place: inZone(place, zone) };
-  const words = zoneSetWords(zone, now);
+  const words = texts.chat.zoneSet(zone, clockIn(zone, now));
   const { left, rows } = await moveOffered(here, place.timezone);
   const told = shownHere(ctx, drawn(lines(words, left), rows));
   const again = await readAgain(here, left !== null);
@@ -149,10 +149,6 @@ function shownHere(ctx: ChatContext, shown: Drawn, id?: string): Answer {
 
 function inZone(place: Place, timezone: string): Place {
   return { ...place, timezone, isZoneConfirmed: true };
-}
-
-function zoneSetWords(zone: string, now: number): Rich {
-  return texts.chat.zoneSet(zone, clockIn(zone, now));
 }
 
 /** The zone that was taken from a person is asked about no more, once somebody has said which one is right. */

@@ -61,8 +61,9 @@ describe('the days of a task', () => {
   });
 
   test.each([
-    ['except 24 december', 'Not: 24 December'],
-    ['except 24 to 26 december', 'Not: 24 to 26 December'],
+    ['except 24 december', 'Not: Thu 24 Dec'],
+    ['except christmas', 'Not: 25 December'],
+    ['except 24 to 26 december', 'Not: Thu 24 Dec to Sat 26 Dec'],
     ['except 20 december to 6 january', 'Not: Sun 20 Dec to Wed 6 Jan 2027'],
     ['but not on sundays', 'Not: Sundays'],
     ['not on sundays', 'Not: Sundays'],
@@ -73,6 +74,24 @@ describe('the days of a task', () => {
     await talk.press(menu, 'Days');
     await talk.press(menu, `✕ ${piece}`);
     expect(ruleOf(await taskIn(talk))).toBe(lines());
+  });
+
+  test.each([
+    ['except 24 december', 'no exceptions'],
+    ['except 24 december', 'not except 24 december'],
+    ['not on sundays', 'remove the exception on sundays'],
+  ])('"%s" is taken back by "%s"', async (words, back) => {
+    const talk = await withRule();
+    await talk.ask(`/edit #1 ${words}`);
+    expect(ruleOf(await taskIn(talk))).not.toBe(lines());
+    expect(await talk.tells(`/edit #1 ${back}`)).toContain('Changed');
+    expect(ruleOf(await taskIn(talk))).toBe(lines());
+  });
+
+  test('an exception that is taken back leaves the others', async () => {
+    const talk = await withRule(sundays, holidays);
+    await talk.ask('/edit #1 no exceptions on sundays');
+    expect(ruleOf(await taskIn(talk))).toBe(lines(holidays));
   });
 
   test('/next of the task lists what it leaves out, and /why says so of the day', async () => {

@@ -149,6 +149,7 @@ export const deedTexts = {
   andMore: (first: string, count: number, last: string): string => `${first} and ${count} more, the last ${last}`,
   skippedWord: (at: string): string => `Skipped: ${at}`,
   skippedBefore: 'That run was skipped already',
+  skipTooLate: (at: string): string => `Nothing skipped: the run of ${at} is over`,
   skipHow: (max: number, number: number): Rich =>
     lines(
       `Which runs should I skip? Send a number from 1 to ${max}, or a day. For example:`,

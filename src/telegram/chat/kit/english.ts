@@ -156,7 +156,10 @@ export const deedTexts = {
       code(`/skip #${number} 2`),
       code(`/skip #${number} friday`),
     ),
-  snoozed: (name: Rich, at: string, zone: string): Rich => say`Snoozed: ${name} comes again ${at} (${zone}).`,
+  snoozed: (name: Rich, when: { readonly at: string; readonly zone: string; readonly hasRun: boolean }): Rich =>
+    when.hasRun
+      ? say`Snoozed: ${name} comes again ${when.at} (${when.zone}).`
+      : say`Snoozed: ${name} comes ${when.at} (${when.zone}).`,
   snoozeMoved: (name: Rich, when: { readonly at: string; readonly before: string; readonly zone: string }): Rich =>
     say`Snoozed again: ${name} comes ${when.at} (${when.zone}) instead of ${when.before}.`,
   skipPaused: (name: Rich): Rich =>

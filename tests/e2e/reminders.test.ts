@@ -78,7 +78,7 @@ describe('a reminder that nobody answers', () => {
     ]);
     const word = withWords(bot, ada, /^Not done:/);
     expect(word.text).toBe(
-      'Not done: #1 Take the pill was due 09:30 (UTC). Nobody said Done after 3 reminders.\n\nIt is in The Lab.',
+      'Not done: #1 Take the pill was due Wed 18 Nov 09:30 (UTC). Nobody said Done after 3 reminders.\n\nIt is in The Lab.',
     );
     expect(labels(word)).toEqual([['Open it']]);
     expect(word.buttons[0]?.[0]?.url).toMatch(/^https:\/\/t\.me\/c\/1000000001\/\d+\/\d+$/);
@@ -92,7 +92,7 @@ describe('a reminder that nobody answers', () => {
     const word = withWords(bot, lab, /^Not done:/);
     expect(word.threadId ?? null).toBeNull();
     expect(word.text).toBe(
-      'Not done: #1 Take the pill was due 09:30 (UTC). Nobody said Done after 3 reminders.\n\nAda, it is your task.',
+      'Not done: #1 Take the pill was due Wed 18 Nov 09:30 (UTC). Nobody said Done after 3 reminders.\n\nAda, it is your task.',
     );
     expect(said(bot, lab, topic).at(-1)).toContain('so I stop asking and have told the group.');
     expect(labels(word)).toEqual([['Done', 'Open it']]);

@@ -20,7 +20,7 @@ describe('/start and /help', () => {
         'Hello Ada. I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.',
         'Topics: on. Each task gets its own topic here.',
         'Times here are in UTC. Is it 09:00 for you now?',
-        'Now try: /new every weekday at 9:00 Stand up',
+        'Now try: every weekday at 9:00 stand up',
         'Everything else: /help',
       ].join('\n\n'),
     );

@@ -100,7 +100,14 @@ async function sendNew(line: Line, part: Outgoing): Promise<Sent> {
   const sent = await line.alone.send(part, drawn);
   if (sent !== null) return sent;
   // Content that Telegram does not show to one person alone is shown to all of them, rather than to nobody.
-  return (await mayCallAgain(line, part)) ? sendToAll(line, part, drawn) : unpaid;
+  if (!(await mayCallAgain(line, part))) return unpaid;
+  return sendToAll(line, part, (await line.drawn(tooLate(part))) ?? drawn);
+}
+
+/** The same part, when the time to tell one person alone is over. */
+function tooLate(part: Outgoing): Outgoing {
+  const { onlyFor } = part;
+  return onlyFor === null ? part : { ...part, onlyFor: { userId: onlyFor.userId, until: 0 } };
 }
 
 function printed(sent: Sent, { print }: Drawn): Sent {

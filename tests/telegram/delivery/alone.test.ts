@@ -54,7 +54,10 @@ describe('an answer for one person', () => {
     expect(await place.transport.send(forAda(place, { ephemeralId: 4711, text: 'Page two.' }))).toMatchObject({
       is: 'sent',
     });
-    expect(last(place)).toMatchObject({ onlyFor: null, text: 'Page two.' });
+    expect(last(place)).toMatchObject({
+      onlyFor: null,
+      text: expect.stringMatching(/^Page two\.\n\n— Shown to all/) as string,
+    });
   });
 
   it('is for everybody when it comes too late, in a private chat, and without anybody named', async () => {
@@ -99,6 +102,7 @@ describe('an answer for one person', () => {
     expect(message).toBeDefined();
     await place.transport.send(forAda(place, { callbackId: 'nobody-pressed' }));
     expect(last(place)).toMatchObject({ onlyFor: null });
+    expect(last(place)?.text).toContain('— Shown to all');
     const { messageId } = idsOf(await place.transport.send(part({ buttons: [[{ text: 'More', data: 'v1:list:1' }]] })));
     const { callbackId } = place.world.press({ as: 'ada', chat: lab, messageId, button: 'More' });
     await place.transport.send(forAda(place, { callbackId }));

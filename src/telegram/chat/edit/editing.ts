@@ -96,12 +96,13 @@ async function editedWords(
   const { edit, making, field } = texts;
   if (entryId === null) return edit.nothing(taskName(task));
   const told = diffs(changes, settingFor(task, ctx));
+  const after = await comingWords(task, ctx);
   return blocks(
     edit.changed(taskName(task)),
     // Handled once more after a crash, it is changed already.
     told.length === 0 ? null : lines(...told),
     lines(
-      isRetimed(changes) && before !== null ? field.nextBefore(before) : null,
+      isRetimed(changes) && before !== null && before !== after ? field.nextBefore(before) : null,
       await nextSentence(task, ctx),
       ...warnings.map(({ message }) => making.note(message)),
     ),

@@ -48,10 +48,10 @@ export const helpTexts = {
     blocks(
       'I send messages on time. Each task has a number, such as #3, and a topic: a thread for its messages.',
       lines(
-        bold('Make a task'),
-        code('/new every weekday at 9:00 Stand up'),
-        code('/new in 20 minutes Take the pizza out'),
-        row('/new every day at 8, until done Take the pill', 'asks until it is done'),
+        bold(isPrivate ? 'Make a task: just write' : 'Make a task'),
+        code(`${isPrivate ? '' : '/new '}every weekday at 9:00 Stand up`),
+        code(`${isPrivate ? '' : '/new '}in 20 minutes Take the pizza out`),
+        row(`${isPrivate ? '' : '/new '}every day at 8, until done Take the pill`, 'asks until it is done'),
         row('/new', 'step by step, with buttons'),
       ),
       lines(

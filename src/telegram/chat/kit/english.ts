@@ -60,7 +60,8 @@ export const chatTexts = {
   helloGroup:
     'Hello! I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.',
   notApproved: 'Only owners can use me here so far. /allow approves the members of this chat.',
-  tryNew: (): Rich => say`Now try: ${code('/new every weekday at 9:00 Stand up')}`,
+  tryNew: (isPrivate: boolean): Rich =>
+    say`Now try: ${code(isPrivate ? 'every weekday at 9:00 stand up' : '/new every weekday at 9:00 Stand up')}`,
   seeHelp: 'Everything else: /help',
   zoneIs: (zone: string, clock: string): string => `Times here are in ${zone}, where it is ${clock} now.`,
   zoneAsk: (zone: string, clock: string): Rich =>
@@ -139,7 +140,7 @@ export const deedTexts = {
         ? say`${name} is already paused.`
         : by === null
           ? say`${name} has been paused since ${since}.`
-          : say`${by} paused ${name}: ${since}.`,
+          : say`${by} paused ${name} on ${since}.`,
       until === null ? 'It stays paused until somebody resumes it.' : `It resumes ${until}.`,
     ),
   notPausable: (name: Rich): Rich => say`${name} is finished, so there is nothing to pause.`,
@@ -155,7 +156,10 @@ export const deedTexts = {
       code(`/skip #${number} 2`),
       code(`/skip #${number} friday`),
     ),
-  snoozed: (name: Rich, at: string, zone: string): Rich => say`Snoozed: ${name} comes again ${at} (${zone}).`,
+  snoozed: (name: Rich, when: { readonly at: string; readonly zone: string; readonly hasRun: boolean }): Rich =>
+    when.hasRun
+      ? say`Snoozed: ${name} comes again ${when.at} (${when.zone}).`
+      : say`Snoozed: ${name} comes ${when.at} (${when.zone}).`,
   snoozeMoved: (name: Rich, when: { readonly at: string; readonly before: string; readonly zone: string }): Rich =>
     say`Snoozed again: ${name} comes ${when.at} (${when.zone}) instead of ${when.before}.`,
   skipPaused: (name: Rich): Rich =>

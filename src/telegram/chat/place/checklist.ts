@@ -42,7 +42,7 @@ function privateWords(facts: ListFacts): Words {
       chat.state === 'approved' ? null : texts.chat.notApproved,
       privateText(setUp, `@${bot}`, chat),
       isZoneConfirmed ? texts.chat.zoneIs(timezone, clock) : texts.chat.zoneAsk(timezone, clock),
-      texts.chat.tryNew(),
+      texts.chat.tryNew(true),
       texts.chat.seeHelp,
     ),
     rows: [
@@ -62,7 +62,7 @@ function groupWords(facts: ListFacts): Words {
   const { setUp, chat, isZoneConfirmed, mark } = facts;
   const { setup, button: labels } = texts;
   return {
-    words: blocks(checklist(facts), texts.chat.tryNew(), texts.chat.seeHelp),
+    words: blocks(checklist(facts), texts.chat.tryNew(false), texts.chat.seeHelp),
     rows: [
       isZoneConfirmed ? [] : zoneCheckRow(),
       [

@@ -47,10 +47,12 @@ const namesMax = 10;
 
 export const cleanTexts = {
   none: 'There are no topics of finished tasks here.',
-  confirm: (count: number, max: number): string =>
+  confirm: (count: number, max: number, mayClose: boolean): string =>
     lines(
       plural(count, { one: '{n} finished task has a topic here.', other: '{n} finished tasks have topics here.' }),
-      'You can still read closed topics. Deleting removes a topic with all its messages.',
+      mayClose
+        ? 'You can still read closed topics. Deleting removes a topic with all its messages.'
+        : 'Deleting removes a topic with all its messages.',
       count > max ? plural(max, { one: 'I do one at a time.', other: 'I do {n} at a time.' }) : null,
     ).text,
   close: (count: number): string => `Close ${count}`,

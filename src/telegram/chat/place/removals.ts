@@ -176,7 +176,7 @@ async function cleanDrawn(ctx: ChatContext): Promise<Drawn> {
   const [closing, deleting] = [atOnce(open), atOnce(all)];
   // Telegram closes no topics of private chats.
   const mayClose = closing > 0 && place.chat.kind !== 'private';
-  return drawn(clean.confirm(all, topicsCleanedMax), [
+  return drawn(clean.confirm(all, topicsCleanedMax, mayClose), [
     [
       mayClose ? button(clean.close(closing), dataOf('clean', 'close', closing)) : null,
       button(clean.delete(deleting), dataOf('clean', 'delete', deleting)),

@@ -164,7 +164,8 @@ async function openHere({ place, store, clock }: ChatContext) {
   );
   return found.flatMap(({ task, ...one }) => {
     const isHere = task !== null && (place.topic === null || task.topicId === place.topic);
-    return isHere && task.action.kind !== 'digest' ? [{ ...one, task }] : [];
+    // All else but messages has a Done only where it asks for one.
+    return isHere && (task.action.kind === 'message' || one.isAsked) ? [{ ...one, task }] : [];
   });
 }
 

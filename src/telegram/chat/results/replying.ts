@@ -76,7 +76,8 @@ function endAsked(task: Task, isOpen: boolean): Answer {
  */
 const wordings: readonly Wording[] = [
   {
-    pattern: /^(?:snooze|later|not now|postpone|remind (?:me|us)(?: (?:again|later|again later))?)$/i,
+    pattern:
+      /^(?:snooze|later|not now|not today|(?:some |an)other (?:day|time)|next (?:week|month)|postpone|remind (?:me|us)(?: (?:again|later|again later))?)$/i,
     command: 'snooze',
     handle: snoozeCommand,
   },

@@ -88,7 +88,7 @@ export async function snoozedWords(ctx: ChatContext, { task, until, movedFrom }:
   const name = taskName(task);
   return lines(
     movedFrom === null
-      ? deed.snoozed(name, at, setting.timezone)
+      ? deed.snoozed(name, { at, zone: setting.timezone, hasRun: task.lastRunAt !== null })
       : deed.snoozeMoved(name, { at, before: aboutMoment(movedFrom, setting), zone: setting.timezone }),
     task.state === 'paused' ? deed.snoozedPaused : null,
     others.length === 0 ? null : deed.snoozedToo(others.join(', ')),

@@ -82,6 +82,7 @@ function threadHere({ place }: ChatContext): Thread {
 }
 
 async function changedByWords(ctx: ChatContext, key: string, value: string): Promise<Answer> {
+  if (key === 'silent' || key === 'hold') return changedByWords(ctx, 'quiet', `${value} ${key}`.trim());
   // In a private chat there is only one person who could create anything.
   if (key === 'create' && ctx.place.chat.kind === 'private') return answer(texts.settings.createAlone);
   const change = readSetting(key, value, settingsOf(ctx.place.chat.settings));

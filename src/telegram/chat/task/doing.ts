@@ -214,7 +214,7 @@ function pausedWords(task: Task, setting: Setting) {
 
 function pausedBeforeWords(task: Task, by: string | null, setting: Setting) {
   return texts.deed.pausedBefore(taskName(task), {
-    since: task.paused === null ? null : aboutMoment(task.paused.at, setting),
+    since: task.paused === null ? null : moment(task.paused.at, setting),
     by,
     until: task.resumeAt === null ? null : `${aboutMoment(task.resumeAt, setting)} (${setting.timezone})`,
   });

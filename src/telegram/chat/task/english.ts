@@ -242,7 +242,7 @@ export const historyTexts = {
   whyMore: (number: number, date: string): Rich =>
     say`There is more. Ask about a shorter time: ${code(`/why #${number} ${date}`)}`,
   whyUnread: (): Rich =>
-    say`I did not understand when. Write a day, as in ${code('yesterday')}, ${code('last friday')} or ${code('27 nov')}, a part of one, as in ${code('this morning')}, or one slot, as in ${code('monday 9:00')} or ${code('Fri 27 Nov 16:00')}.`,
+    lines('I did not understand when. For example:', code('last friday'), code('this morning'), code('27 nov 16:00')),
 } as const;
 
 /** Answers to words that were not understood, or that are no commands. */

@@ -143,7 +143,7 @@ describe('a reply to an answer of ours', () => {
     const card = await talk.ask('/task #2');
     expect(text(await talk.say('/pause', { repliesTo: card.id }))).toContain('Paused #2 Tea.');
     const menu = await talk.ask('/snooze #2');
-    expect(text(await talk.say('tomorrow 9', { repliesTo: menu.id }))).toContain('Snoozed: #2 Tea comes again Thu 19');
+    expect(text(await talk.say('tomorrow 9', { repliesTo: menu.id }))).toContain('Snoozed: #2 Tea comes Thu 19');
   });
 
   test('means none where it is about several', async () => {

@@ -199,9 +199,45 @@ export function readTime(words: string, setting: Setting): Asked {
   return read(LONE.test(words) ? `at ${words.trim()}` : words, checkedZone(setting));
 }
 
+interface Offered {
+  readonly text: string;
+  readonly when: string;
+}
+
+/** The answers that are offered for the piece that the words lack. */
+function offered(words: string, setting: Setting): readonly Offered[] {
+  try {
+    readAnywhere(words, setting);
+    return [];
+  } catch (error) {
+    if (!isUnread(error)) throw error;
+    const found = error.code === 'incomplete_schedule' ? error.details?.['offers'] : [];
+    return Array.isArray(found) ? (found as readonly Offered[]) : [];
+  }
+}
+
+/** Another number than those that are offered: "7" or "7 minutes" beside "in 5 minutes". */
+function asOffered(before: string, answer: string, setting: Setting): string | null {
+  const offers = offered(before, setting).flatMap(({ text, when }) => {
+    const [, head = '', number = '', tail = ''] = /^(\D*?)(\d+)(\s+\p{L}+)$/u.exec(text) ?? [];
+    return number === '' || !when.includes(text) ? [] : [{ text, when, head, tail: tail.trim() }];
+  });
+  const [, head = '', number = '', tail = ''] = /^(\D*?)(\d+)(?:\s+(\p{L}+))?$/u.exec(answer) ?? [];
+  const stem = (unit: string) => unit.toLowerCase().replace(/s$/, '');
+  const [first] = offers;
+  const isSame = offers.length > 1 && offers.every((each) => each.head === first?.head && each.tail === first.tail);
+  const like = tail === '' ? (isSame ? first : undefined) : offers.find((each) => stem(each.tail) === stem(tail));
+  if (number === '' || like === undefined || (head !== '' && head.toLowerCase() !== like.head.toLowerCase()))
+    return null;
+  return like.when.replace(like.text, `${like.head}${number} ${like.tail}`);
+}
+
 /** `answer` is the piece that was missing in the phrase `before`: "at 9" after "every morning coffee". */
 export function readAnswer(before: string, answer: string, setting: Setting): Asked {
   const [asked, said] = [before.trim(), answer.trim()];
+  const alike = asOffered(asked, said, setting);
+  const counted = alike === null ? null : timeOr(() => readAnywhere(alike, setting));
+  if (counted !== null) return counted;
   const at = LONE.test(said) ? `at ${said}` : said;
   const phrases = [`${asked} ${at}`, `${at} ${asked}`, `${at}\n${asked}`];
   const plain = timeOr(() => readTime(said, setting));

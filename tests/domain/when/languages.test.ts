@@ -58,6 +58,11 @@ test.each([
   ['call mum', '18:30', '2026-11-18 18:30', 'call mum'],
   ['call mum', 'in 2 hours', '2026-11-18 13:00', 'call mum'],
   ['friday drinks', '18', '2026-11-20 18:00', 'drinks'],
+  ['every few days water', '3', '2026-11-19 09:00', 'water'],
+  ['in a few minutes tea', '7', '2026-11-18 11:07', 'tea'],
+  ['in a few minutes tea', 'in 7 minutes', '2026-11-18 11:07', 'tea'],
+  ['pizza in 20', '30 minutes', '2026-11-18 11:30', 'pizza'],
+  ['twice a day pills', '8 and 20', '2026-11-18 20:00', 'pills'],
   ['every 2 weeks sprint review', 'tuesday at 10', '2026-11-24 10:00', 'sprint review'],
 ] as const)('“%s” is answered by “%s” alone', (before, answer, next, text) => {
   const asked = readAnswer(before, answer, { timezone: 'Europe/Madrid', now: NOW });

@@ -84,11 +84,14 @@ async function carriedOn(ctx: ChatContext, waiting: MakingStep): Promise<Answer>
   }
 }
 
+/** Times that belong to the word behind them: "weekly report", "monday's minutes", "10 minutes of yoga". */
+const describing = /^(?:\p{L}+ly|\p{L}+['’]s|\d+[\s-]*(?:m|h|d|min|minute|hour|day|week|month|year)s?)\s/iu;
+
 /** A task that begins with its own time, or with what could be one; a time within a sentence is a part of the text. */
 function isOfItsOwn(ctx: ChatContext): boolean {
   const words = ctx.args.trim();
   const beside = isReply(ctx) || ctx.media !== null || words.includes('\n') ? '' : textBeside(ctx);
-  return beside !== '' && words !== beside && words.endsWith(beside);
+  return beside !== '' && words !== beside && words.endsWith(beside) && !describing.test(words);
 }
 
 type TextTyped = StepOf<'preview'> & { readonly from: MakingStep };
@@ -146,7 +149,7 @@ async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promis
   });
   if ('made' in read) return spoken(ctx, read);
   if (!isForUs(ctx)) return silence;
-  const isTime = 'step' in read ? await isQuestion(ctx) : !isTimeless(read.refusal);
+  const isTime = isTimeAlone(ctx) || ('step' in read ? await isQuestion(ctx) : !isTimeless(read.refusal));
   if (!isReply(ctx) && !isTime) return afresh(ctx);
   const isAgain = 'step' in read && read.step.step === 'question' && read.step.ask === step.ask;
   if (isAgain) return missed(ctx, step, { text: texts.asked.unclear, entities: [] });
@@ -161,9 +164,13 @@ async function isQuestion(ctx: ChatContext): Promise<boolean> {
   return 'step' in read && read.step.step === 'question' && read.step.phrase !== '';
 }
 
+function isTimeAlone(ctx: ChatContext): boolean {
+  return timeOr(() => readTime(ctx.args, readingOf(ctx)))?.text === '';
+}
+
 /** Not more than a piece of a time would need. */
 function isShort(words: string): boolean {
-  return words.split(/\s+(?:(?:and|&)\s+)?/i).length <= 2;
+  return /^(?:[\d\s.:,&]|and)+$/i.test(words) || words.split(/\s+(?:(?:and|&)\s+)?/i).length <= 2;
 }
 
 function hasText({ phrase, kept }: StepOf<'question'>): boolean {

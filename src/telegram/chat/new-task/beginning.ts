@@ -285,7 +285,7 @@ function isLength(words: string, speaking: PlaceAndDate): boolean {
 export function textBeside(ctx: ChatContext): string {
   const words = ctx.args.trim();
   const own = timeOr(() => readAnywhere(words, readingOf(ctx)));
-  if (own !== null) return own.text;
+  if (own !== null) return /^(?:please|thanks|thank you|instead)[.!\s]*$/i.test(own.text) ? '' : own.text;
   const asked = readingFault(words, ctx);
   const [first] = asked === null ? [] : (offersIn(asked) ?? []);
   return first === undefined ? '' : (timeOr(() => readAnywhere(first.when, readingOf(ctx)))?.text ?? '');

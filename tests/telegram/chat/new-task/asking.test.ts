@@ -312,6 +312,7 @@ describe('an answer in words', () => {
     ['30 minutes laundry', 'once', 'laundry', '2026-11-18T09:30:00.000Z'],
     ['in a few minutes tea', '5', 'tea', '2026-11-18T09:05:00.000Z'],
     ['pizza in 20', 'tomorrow', 'pizza', '2026-11-19T09:00:00.000Z'],
+    ['3 times a day pills', '8, 13 and 20', 'pills', '2026-11-18T13:00:00.000Z'],
     ['call mum', '2h', 'call mum', '2026-11-18T11:00:00.000Z'],
     ['call mum', '30 minutes', 'call mum', '2026-11-18T09:30:00.000Z'],
   ])('is the piece that %s lacks: %s', async (words, answer, title, at) => {
@@ -343,6 +344,20 @@ describe('an answer in words', () => {
     await talk.ask('friday');
     await talk.press(await talk.ask('Lunch'), 'Create');
     expect(await made(talk)).toEqual([['Lunch', '2026-11-20T09:00:00.000Z']]);
+  });
+
+  test.each(['weekly report', '10 minutes of yoga', 'monday’s report', 'the plan for friday', '7'])(
+    'to the question for the text is the text: %s',
+    async (words) => {
+      const { talk } = await afterAsking('tomorrow at 9', {}, privately);
+      await talk.press(await talk.ask(words), 'Create');
+      expect(await made(talk)).toEqual([[words, '2026-11-19T09:00:00.000Z']]);
+    },
+  );
+
+  test.each(['tomorrow at 9', '9:30'])('that ends the rhythm in question asks once more: %s', async (words) => {
+    const { talk } = await afterAsking('every week bins', {}, privately);
+    expect(labels(await talk.ask(words)).flat()).toContain('Wednesday');
   });
 
   test('to “remind me” is no part of the text', async () => {

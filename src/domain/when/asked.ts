@@ -193,7 +193,7 @@ export function readAnywhere(words: string, setting: Setting): Asked {
 }
 
 /** Numbers alone are hours where nothing but a time is asked for. */
-const LONE = /^\s*\d{1,2}(?:[.:]\d\d)?(?:(?:\s*,\s*|\s*,?\s*(?:and|&)\s*)\d{1,2}(?:[.:]\d\d)?){0,5}\s*$/i;
+const LONE = /^\s*\d{1,2}(?:[.:]\d\d)?(?:(?:\s*,\s*(?:(?:and|&)\s*)?|\s*(?:and|&)\s*)\d{1,2}(?:[.:]\d\d)?){0,5}\s*$/i;
 
 /** The words are a time and nothing else: snoozing, editing, replies, /why, digest. Text that is left stands in the answer. */
 export function readTime(words: string, setting: Setting): Asked {

@@ -3,6 +3,7 @@ import { nextSlot, type Schedule } from '../schedule/schedule.ts';
 import { quoted, unreadable } from '../schedule/shapes.ts';
 import { iso } from '../schedule/time/calendar.ts';
 import { zoneName } from '../schedule/time/zone-name.ts';
+import { nth } from '../schedule/words/words.ts';
 import { isBlank } from '../task.ts';
 import { type AskedPolicies, besideLast } from './beside.ts';
 import { englishReader, told } from './english.ts';
@@ -199,18 +200,69 @@ export function readTime(words: string, setting: Setting): Asked {
   return read(LONE.test(words) ? `at ${words.trim()}` : words, checkedZone(setting));
 }
 
+interface Offered {
+  readonly text: string;
+  readonly when: string;
+}
+
+/** The answers that are offered for the piece that the words lack. */
+function offered(words: string, setting: Setting): readonly Offered[] {
+  try {
+    readAnywhere(words, setting);
+    return [];
+  } catch (error) {
+    if (!isUnread(error)) throw error;
+    const found = error.code === 'incomplete_schedule' ? error.details?.['offers'] : [];
+    return Array.isArray(found) ? (found as readonly Offered[]) : [];
+  }
+}
+
+/** Another number than those that are offered: "7" or "7 minutes" beside "in 5 minutes". */
+function asOffered(before: string, answer: string, setting: Setting): string | null {
+  const offers = offered(before, setting).flatMap(({ text, when }) => {
+    const [, head = '', number = '', tail = ''] = /^(\D*?)(\d+)(\s+\p{L}+)$/u.exec(text) ?? [];
+    return number === '' || !when.includes(text) ? [] : [{ text, when, head, tail: tail.trim() }];
+  });
+  const [, head = '', number = '', tail = ''] = /^(\D*?)(\d+)(?:\s+(\p{L}+))?$/u.exec(answer) ?? [];
+  const stem = (unit: string) => unit.toLowerCase().replace(/s$/, '');
+  const [first] = offers;
+  const isSame = offers.length > 1 && offers.every((each) => each.head === first?.head && each.tail === first.tail);
+  const like = tail === '' ? (isSame ? first : undefined) : offers.find((each) => stem(each.tail) === stem(tail));
+  if (number === '' || like === undefined || (head !== '' && head.toLowerCase() !== like.head.toLowerCase()))
+    return null;
+  return like.when.replace(like.text, `${like.head}${number} ${like.tail}`);
+}
+
+/** A number alone is the day of a month that is said: "5" after "every year in march", or after "every month". */
+function dated(before: string, answer: string): readonly string[] {
+  const day = /^(?:on\s+)?(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?$/i.exec(answer)?.[1];
+  const [said = '', month = ''] = /\s+in (\p{L}+)/iu.exec(before) ?? [];
+  if (/\bmonth\b/i.test(before)) return day === undefined ? [] : [`the ${nth(Number(day))} ${before}`];
+  if (said === '' || !/\byear\b/i.test(before)) return [];
+  return [`${day === undefined ? answer : `${day} ${month}`} ${before.replace(said, '')}`];
+}
+
 /** `answer` is the piece that was missing in the phrase `before`: "at 9" after "every morning coffee". */
 export function readAnswer(before: string, answer: string, setting: Setting): Asked {
   const [asked, said] = [before.trim(), answer.trim()];
+  const alike = asOffered(asked, said, setting);
+  const counted = alike === null ? null : timeOr(() => readAnywhere(alike, setting));
+  if (counted !== null) return counted;
+  const [first] = offered(asked, setting);
+  const meant = first === undefined ? null : timeOr(() => readAnywhere(first.when, setting));
+  // A rhythm that lacks a piece stays a rhythm.
+  const isAsSaid = ({ schedule }: Asked) =>
+    first === undefined || schedule.kind !== 'once' || meant?.schedule.kind === 'once';
   const at = LONE.test(said) ? `at ${said}` : said;
-  const phrases = [`${asked} ${at}`, `${at} ${asked}`, `${at}\n${asked}`];
+  const phrases = [...dated(asked, said), `${asked} ${at}`, `${at} ${asked}`, `${at}\n${asked}`];
   const plain = timeOr(() => readTime(said, setting));
   for (const phrase of phrases) {
     const whole = timeOr(() => readAnywhere(phrase, setting));
-    if (whole !== null && !whole.text.includes(said)) return whole;
+    if (whole !== null && !whole.text.includes(said) && isAsSaid(whole)) return whole;
   }
   // A whole time of its own takes the place of the one that had a question.
   if (plain !== null && plain.text === '') {
+    if (!isAsSaid(plain)) return readAnywhere(asked, setting);
     const rest = timeOr(() => readAnywhere(asked, setting));
     return { ...plain, text: rest === null ? asked : rest.text };
   }

@@ -58,11 +58,27 @@ test.each([
   ['call mum', '18:30', '2026-11-18 18:30', 'call mum'],
   ['call mum', 'in 2 hours', '2026-11-18 13:00', 'call mum'],
   ['friday drinks', '18', '2026-11-20 18:00', 'drinks'],
+  ['every year in march taxes', '5 march', '2027-03-05 09:00', 'taxes'],
+  ['every year in march taxes', '5', '2027-03-05 09:00', 'taxes'],
+  ['every month rent', '5', '2026-12-05 09:00', 'rent'],
+  ['every few days water', '3', '2026-11-19 09:00', 'water'],
+  ['in a few minutes tea', '7', '2026-11-18 11:07', 'tea'],
+  ['in a few minutes tea', 'in 7 minutes', '2026-11-18 11:07', 'tea'],
+  ['pizza in 20', '30 minutes', '2026-11-18 11:30', 'pizza'],
+  ['twice a day pills', '8 and 20', '2026-11-18 20:00', 'pills'],
   ['every 2 weeks sprint review', 'tuesday at 10', '2026-11-24 10:00', 'sprint review'],
 ] as const)('“%s” is answered by “%s” alone', (before, answer, next, text) => {
   const asked = readAnswer(before, answer, { timezone: 'Europe/Madrid', now: NOW });
   const [slot = 0] = nextSlots(asked.schedule, NOW, { count: 1 });
   expect([wallText(slot, asked.timezone), asked.text]).toEqual([next, text]);
+});
+
+test.each([
+  ['every year taxes', 'tomorrow'],
+  ['every month rent', 'tomorrow at 9'],
+  ['every week bins', '9:30'],
+])('“%s” stays a rhythm that lacks its day after “%s”', (before, answer) => {
+  expect(() => readAnswer(before, answer, { timezone: 'Europe/Madrid', now: NOW })).toThrow('On which day');
 });
 
 describe('a setting', () => {

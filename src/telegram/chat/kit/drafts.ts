@@ -148,6 +148,8 @@ const Step = z.discriminatedUnion('step', [
     /** The words that lack a piece, or have several readings; empty where the whole time is missing. */
     phrase: z.string(),
     offers: z.array(Offer),
+    /** The offers are all that can be meant. */
+    isEither: z.boolean().optional(),
     kept,
   }),
   z.object({ step: z.enum(partSteps), plan: Plan, kept }),

@@ -20,10 +20,27 @@ import {
 } from '../kit/drafts.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { isAsking, isPartOfAlbum, isYes, questionIn, quickly, readNew, sentWith, stepOf } from './beginning.ts';
+import {
+  asLength,
+  isAsking,
+  isDayAlone,
+  isPartOfAlbum,
+  isUndecided,
+  offerCounted,
+  offerNamed,
+  questionIn,
+  quickly,
+  readNew,
+  readingMeant,
+  readingsOf,
+  sentWith,
+  stepOf,
+  textBeside,
+} from './beginning.ts';
 import { isTimeless, whatIsWrongWithTime } from './preview.ts';
 import { missed, spoken, whereOf } from './steps.ts';
 import { withTime, hourStep, timed } from './wizard.ts';
+import { atHours, otherTime } from './words.ts';
 
 /** The next plain message of somebody whose draft waits for it. */
 export async function goOn(ctx: ChatContext, draft: OpenDraft): Promise<Answer> {
@@ -52,7 +69,12 @@ async function carriedOn(ctx: ChatContext, waiting: MakingStep): Promise<Answer>
   if (waiting.step === 'question') return questionAnswered(ctx, waiting);
   const step = withMedia(ctx, waiting);
   switch (step.step) {
-    case 'text':
+    case 'text': {
+      if (isOfItsOwn(ctx)) return afresh(ctx);
+      const when = isReply(ctx) || ctx.media !== null ? null : otherTime(ctx.args.trim(), step.when, ctx);
+      if (when !== null) return spoken(ctx, { step: { ...step, when, plan: undefined } });
+      return textTyped(ctx, { ...step, step: 'preview', text: ctx.args.trim(), from: step });
+    }
     case 'retext':
       return textTyped(ctx, { ...step, step: 'preview', text: ctx.args.trim(), from: step });
     case 'preview':
@@ -60,6 +82,16 @@ async function carriedOn(ctx: ChatContext, waiting: MakingStep): Promise<Answer>
     default:
       return timePart(ctx, step);
   }
+}
+
+/** Times that belong to the word behind them: "weekly report", "monday's minutes", "10 minutes of yoga". */
+const describing = /^(?:\p{L}+ly|\p{L}+['’]s|\d+[\s-]*(?:m|h|d|min|minute|hour|day|week|month|year)s?)\s/iu;
+
+/** A task that begins with its own time, or with what could be one; a time within a sentence is a part of the text. */
+function isOfItsOwn(ctx: ChatContext): boolean {
+  const words = ctx.args.trim();
+  const beside = isReply(ctx) || ctx.media !== null || words.includes('\n') ? '' : textBeside(ctx);
+  return beside !== '' && words !== beside && words.endsWith(beside) && !describing.test(words);
 }
 
 type TextTyped = StepOf<'preview'> & { readonly from: MakingStep };
@@ -76,69 +108,29 @@ async function textTyped(ctx: ChatContext, { from, ...step }: TextTyped): Promis
  * The piece alone, read together with what was said before. Words that say more than a piece are a task of their own, unless
  * they reply to the question.
  */
-async function questionAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
+async function questionAnswered(said: ChatContext, step: StepOf<'question'>): Promise<Answer> {
+  const ctx = { ...said, args: asLength(said, step) };
   const words = ctx.args.trim();
   if (isUndecided(words)) return missed(ctx, step, { text: texts.asked.unclear, entities: [] });
-  const named = offerNamed(words, step);
+  const named = offerNamed(words, step) ?? offerCounted(words, step);
   const own = timeOr(() => readAnywhere(named ?? words, readingOf(ctx)));
   if (named !== null && own !== null && isForUs(ctx)) {
     return spoken(ctx, { step: withTime(own, ctx.date, { kept: step.kept, phrase: named }) });
   }
   if (ctx.media !== null || !isAnswer(ctx, step, own)) return isForUs(ctx) ? afresh(ctx) : silence;
-  const meant = own === null ? null : readingMeant(ctx, step, own);
-  if (meant === null) return pieceAnswered(ctx, step);
-  return spoken(ctx, { step: withTime(meant.read, ctx.date, { kept: step.kept, phrase: meant.when }) });
-}
-
-/** Words that leave it open what is meant. */
-function isUndecided(words: string): boolean {
-  return (
-    isYes(words) ||
-    /^(?:later|soon|some ?time|du?nno|i do(?:n['’]t| not) know|idk|not sure|no idea|h+m+|any|whatever)[.!?\s]*$/i.test(
-      words,
-    )
-  );
-}
-
-/** The one answer in whose button the words stand: "once" for "Once, in 30m". */
-function offerNamed(words: string, { phrase, offers }: StepOf<'question'>): string | null {
-  const said = wordsIn(words);
-  if (phrase === '' || said.length === 0 || /\d/.test(words)) return null;
-  const named = offers.filter(({ text }) => said.every((word) => wordsIn(text).includes(word)));
-  return named.length === 1 ? (named[0]?.when ?? null) : null;
-}
-
-function wordsIn(text: string): readonly string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}:]+/gu) ?? [];
+  if (own === null) return pieceAnswered(ctx, step);
+  const meant = readingMeant(ctx, step, own);
+  if (meant !== null) {
+    return spoken(ctx, { step: withTime(meant.read, ctx.date, { kept: step.kept, phrase: meant.when }) });
+  }
+  const isOther = step.isEither === true && isDayAlone(own);
+  return isOther ? missed(ctx, step, { text: texts.asked.unclear, entities: [] }) : pieceAnswered(ctx, step);
 }
 
 /** A time alone is; with a text of its own it is another task, where the question has one. Longer words say something else. */
 function isAnswer(ctx: ChatContext, step: StepOf<'question'>, own: Asked | null): boolean {
-  if (own === null) return isReply(ctx) || isShort(ctx.args.trim());
+  if (own === null) return isReply(ctx) || (isShort(ctx.args.trim()) && textBeside(ctx) === '');
   return own.text === '' || (isForUs(ctx) && (isReply(ctx) || !hasText(step)));
-}
-
-/** A time that needs no more, or the one of several readings that it names: by its day alone, or as a whole. */
-function readingMeant(ctx: ChatContext, step: StepOf<'question'>, own: Asked) {
-  if (step.phrase === '' || own.text !== '') return { read: own, when: ctx.args.trim() };
-  const told = isDayAlone(own) ? dayOf : momentOf;
-  const meant = told(own);
-  return meant === null ? null : (readingsOf(step, ctx).find(({ read }) => told(read) === meant) ?? null);
-}
-
-function readingsOf({ offers }: StepOf<'question'>, speaking: PlaceAndDate) {
-  return offers.flatMap(({ when }) => {
-    const read = timeOr(() => readAnywhere(when, readingOf(speaking)));
-    return read === null ? [] : { read, when };
-  });
-}
-
-function momentOf({ schedule }: Asked): string | null {
-  return JSON.stringify(schedule);
-}
-
-function dayOf({ schedule }: Asked): string | null {
-  return schedule.kind === 'once' ? dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0) : null;
 }
 
 async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promise<Answer> {
@@ -157,7 +149,7 @@ async function pieceAnswered(ctx: ChatContext, step: StepOf<'question'>): Promis
   });
   if ('made' in read) return spoken(ctx, read);
   if (!isForUs(ctx)) return silence;
-  const isTime = 'step' in read ? await isQuestion(ctx) : !isTimeless(read.refusal);
+  const isTime = isTimeAlone(ctx) || ('step' in read ? await isQuestion(ctx) : !isTimeless(read.refusal));
   if (!isReply(ctx) && !isTime) return afresh(ctx);
   const isAgain = 'step' in read && read.step.step === 'question' && read.step.ask === step.ask;
   if (isAgain) return missed(ctx, step, { text: texts.asked.unclear, entities: [] });
@@ -172,9 +164,13 @@ async function isQuestion(ctx: ChatContext): Promise<boolean> {
   return 'step' in read && read.step.step === 'question' && read.step.phrase !== '';
 }
 
+function isTimeAlone(ctx: ChatContext): boolean {
+  return timeOr(() => readTime(ctx.args, readingOf(ctx)))?.text === '';
+}
+
 /** Not more than a piece of a time would need. */
 function isShort(words: string): boolean {
-  return words.split(/\s+(?:(?:and|&)\s+)?/i).length <= 2;
+  return /^(?:[\d\s.:,&]|and)+$/i.test(words) || words.split(/\s+(?:(?:and|&)\s+)?/i).length <= 2;
 }
 
 function hasText({ phrase, kept }: StepOf<'question'>): boolean {
@@ -202,7 +198,12 @@ async function timePart(ctx: ChatContext, step: Timing): Promise<Answer> {
 }
 
 async function timeAnswered(ctx: ChatContext, step: StepOf<'time'>): Promise<Answer> {
-  const read = await triedTo(async () => readTime(ctx.args, readingOf(ctx)));
+  const reading = readingOf(ctx, step.when?.schedule.timezone);
+  const { text, kept } = step;
+  const when = step.when === undefined ? null : atHours(ctx.args.trim(), step.when, reading);
+  if (when !== null) return spoken(ctx, { step: { step: 'preview', when, text, kept } });
+  if (isForUs(ctx) && !isReply(ctx) && textBeside(ctx) !== '') return afresh(ctx);
+  const read = await triedTo(async () => readTime(ctx.args, reading));
   if ('made' in read) return timeTyped(ctx, read.made, step);
   const asked = questionIn(read.refusal, ctx.args.trim(), { ...step.kept, text: step.text });
   if (asked !== null) return questionSpoken(ctx, asked);
@@ -325,11 +326,6 @@ function dateTyped(words: string, step: StepOf<PartStep>, speaking: PlaceAndDate
   const schedule = alone(`${words} at 23:59`, speaking)?.schedule;
   if (schedule?.kind !== 'once') return null;
   return hourStep(step, dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0));
-}
-
-/** No hour was said, so that it can be asked for. */
-function isDayAlone({ assumed }: Asked): boolean {
-  return assumed.some(({ what }) => what === 'day');
 }
 
 /** A whole time was written; what follows it is the text, where none is there yet. */

@@ -1,9 +1,9 @@
-import type { AppError } from '../../../domain/errors.ts';
+import { AppError } from '../../../domain/errors.ts';
 import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { clockText, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted } from '../../../domain/schedule/time/zone.ts';
 import { isBlank } from '../../../domain/task.ts';
-import { type Asked, readAnywhere, readTime } from '../../../domain/when/asked.ts';
+import { type Asked, readAnywhere, readTime, timeOr } from '../../../domain/when/asked.ts';
 import { hourOfPart, type Setting } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { answer, reactOr, sentenceOf, silence, triedTo } from '../kit/answers.ts';
@@ -15,6 +15,7 @@ import {
   type MakingStep,
   type Offer,
   type StepOf,
+  type PlaceAndDate,
   isForUs,
   opened,
   readingOf,
@@ -56,6 +57,9 @@ function brought(ctx: ChatContext): Kept {
 /** Reads when and what from one text. */
 export async function readNew(ctx: ChatContext, kept: Kept): Promise<Answer> {
   const isOurs = isForUs(ctx);
+  if (isOurs && /^(?:please\s+)?(?:remind|ping|nudge)\s+(?:me|us)[.!?\s]*$/i.test(ctx.args.trim())) {
+    return spoken(ctx, { step: { step: 'ask', kept } });
+  }
   const read = await stepOf(ctx, ctx.args.trim(), { kept, read: readAnywhere });
   // Among people who talk to each other, a sentence that begins with a time is more than what was asked for.
   if (!isOurs && !('made' in read && isSaid(ctx, kept, read.made))) return silence;
@@ -96,7 +100,9 @@ export async function stepOf(
 /** The question that a fault of the words asks, with a button for each answer; null for every other fault. */
 export function questionIn(fault: AppError, phrase: string, kept: Kept): StepOf<'question'> | null {
   const offers = offersIn(fault);
-  return offers === null ? null : { step: 'question', ask: sentenceOf(fault) ?? fault.message, phrase, offers, kept };
+  if (offers === null) return null;
+  const isEither = fault.code === 'ambiguous_schedule';
+  return { step: 'question', ask: sentenceOf(fault) ?? fault.message, phrase, offers, isEither, kept };
 }
 
 /** Words in which there is no time at all are the text; then the time is asked for, unless it was answered before they were edited. */
@@ -212,4 +218,105 @@ async function offered(ctx: ChatContext): Promise<Answer> {
 /** Of several pictures that are sent at once, one can be kept: the first. */
 export function isPartOfAlbum({ album }: ChatContext, { kept }: MakingStep): boolean {
   return album !== undefined && album === kept.album;
+}
+
+/* ---- which of the offers is meant ---- */
+
+/** "2h" beside "In 1 hour" is how long to wait. */
+export function asLength(ctx: ChatContext, { phrase }: StepOf<'question'>): string {
+  const words = ctx.args.trim();
+  return phrase === '' && /^\d+\s*\p{L}+$/u.test(words) && isLength(`in ${words}`, ctx) ? `in ${words}` : words;
+}
+
+/** Words that leave it open what is meant. */
+export function isUndecided(words: string): boolean {
+  return (
+    isYes(words) ||
+    /^(?:later|soon|some ?time|du?nno|i do(?:n['’]t| not) know|idk|not sure|no idea|h+m+|any|whatever)[.!?\s]*$/i.test(
+      words,
+    )
+  );
+}
+
+/** The one answer in whose button the words stand: "once" for "Once, in 30m". */
+export function offerNamed(words: string, { phrase, offers }: StepOf<'question'>): string | null {
+  const said = wordsIn(words);
+  if (phrase === '' || said.length === 0 || /\d/.test(words)) return null;
+  const named = offers.filter(({ text }) => said.every((word) => wordsIn(text).includes(word)));
+  return named.length === 1 ? (named[0]?.when ?? null) : null;
+}
+
+const counts = ['first', 'second', 'third', 'fourth'];
+
+/** "The second one". Without "one" it can be a day of the month, unless the offers are all that can be meant. */
+export function offerCounted(words: string, { phrase, offers, isEither }: StepOf<'question'>): string | null {
+  const said = /^(?:the\s+)?(\p{L}+)(\s+one)?[.!\s]*$/iu.exec(words.toLowerCase());
+  const [, count = '', one] = said ?? [];
+  if (phrase === '' || (one === undefined && isEither !== true)) return null;
+  const index = count === 'former' ? 0 : /^(?:last|latter)$/.test(count) ? offers.length - 1 : counts.indexOf(count);
+  return offers[index]?.when ?? null;
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}:]+/gu) ?? [];
+}
+
+/** A time that needs no more, or the one of several readings that it names: by its day alone, or as a whole. */
+export function readingMeant(ctx: ChatContext, step: StepOf<'question'>, own: Asked) {
+  if (step.phrase === '' || own.text !== '') return { read: own, when: ctx.args.trim() };
+  const told = isDayAlone(own) ? dayOf : momentOf;
+  const meant = told(own);
+  if (meant === null) return null;
+  // A length ends on some day, but that day does not name it.
+  const named = readingsOf(step, ctx).filter(({ when }) => told !== dayOf || !isLength(when, ctx));
+  return named.find(({ read }) => told(read) === meant) ?? null;
+}
+
+/** "In 20 minutes" is another moment whenever it is said. */
+function isLength(words: string, speaking: PlaceAndDate): boolean {
+  const [now, later] = [speaking.date, speaking.date + MINUTE_MS].map((date) => {
+    const read = timeOr(() => readAnywhere(words, readingOf({ place: speaking.place, date })));
+    return read?.schedule.kind === 'once' ? read.schedule.onceAt : null;
+  });
+  return typeof now === 'number' && later === now + MINUTE_MS;
+}
+
+/** The text that stands beside a time, or beside what could be one; empty where there is no such time. */
+export function textBeside(ctx: ChatContext): string {
+  const words = ctx.args.trim();
+  const own = timeOr(() => readAnywhere(words, readingOf(ctx)));
+  if (own !== null) return /^(?:please|thanks|thank you|instead)[.!\s]*$/i.test(own.text) ? '' : own.text;
+  const asked = readingFault(words, ctx);
+  const [first] = asked === null ? [] : (offersIn(asked) ?? []);
+  return first === undefined ? '' : (timeOr(() => readAnywhere(first.when, readingOf(ctx)))?.text ?? '');
+}
+
+function readingFault(words: string, ctx: ChatContext): AppError | null {
+  try {
+    readAnywhere(words, readingOf(ctx));
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+export function readingsOf({ offers }: StepOf<'question'>, speaking: PlaceAndDate) {
+  return offers.flatMap(({ when }) => {
+    const read = timeOr(() => readAnywhere(when, readingOf(speaking)));
+    return read === null ? [] : { read, when };
+  });
+}
+
+function momentOf({ schedule }: Asked): string | null {
+  return JSON.stringify(schedule);
+}
+
+function dayOf({ schedule }: Asked): string | null {
+  return schedule.kind === 'once' ? dateIn({ timezone: schedule.timezone, now: schedule.onceAt }, 0) : null;
+}
+
+/** No hour was said, so that it can be asked for. */
+export function isDayAlone({ assumed }: Asked): boolean {
+  return assumed.some(({ what }) => what === 'day');
 }

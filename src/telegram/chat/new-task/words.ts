@@ -18,6 +18,7 @@ import {
   putDraft,
   readingOf,
   type OpenDraft,
+  type PlaceAndDate,
   type StepOf,
 } from '../kit/drafts.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
@@ -161,8 +162,13 @@ export async function timeMended(ctx: ChatContext, draft: OpenDraft): Promise<An
 
 type When = StepOf<'preview'>['when'];
 
+/** A day, a rhythm, or a length in the place of the time; a number alone may be the text as well. */
+export function otherTime(words: string, before: When, speaking: PlaceAndDate): When | null {
+  return /^[\d\s.:]*$/.test(words) ? null : atOther(words, before, readingOf(speaking, before.schedule.timezone));
+}
+
 /** Hours alone leave the days as they are, unless that moment has passed. */
-function atHours(words: string, { schedule: before }: When, reading: Setting): When | null {
+export function atHours(words: string, { schedule: before }: When, reading: Setting): When | null {
   const read = clocksIn(words, reading);
   const times = read === null ? null : hoursOf(read.schedule);
   const moved = times === null ? null : withHours(before, times);

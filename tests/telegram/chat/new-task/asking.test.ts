@@ -303,3 +303,78 @@ test('a name at the beginning is for whom it is: the message begins with it, and
   await talk.press(message, 'Create');
   expect(await tasksIn(talk)).toMatchObject([{ title: 'bring the keys', instructions: '@ben: bring the keys' }]);
 });
+
+describe('an answer in words', () => {
+  test.each([
+    ['next friday haircut', 'the second one', 'haircut', '2026-11-27T09:00:00.000Z'],
+    ['next friday at 9 haircut', 'the second', 'haircut', '2026-11-27T09:00:00.000Z'],
+    ['next friday at 9 haircut', 'the former', 'haircut', '2026-11-20T09:00:00.000Z'],
+    ['30 minutes laundry', 'once', 'laundry', '2026-11-18T09:30:00.000Z'],
+    ['in a few minutes tea', '5', 'tea', '2026-11-18T09:05:00.000Z'],
+    ['pizza in 20', 'tomorrow', 'pizza', '2026-11-19T09:00:00.000Z'],
+    ['3 times a day pills', '8, 13 and 20', 'pills', '2026-11-18T13:00:00.000Z'],
+    ['call mum', '2h', 'call mum', '2026-11-18T11:00:00.000Z'],
+    ['call mum', '30 minutes', 'call mum', '2026-11-18T09:30:00.000Z'],
+  ])('is the piece that %s lacks: %s', async (words, answer, title, at) => {
+    const { talk } = await afterAsking(words, {}, privately);
+    await talk.press(await talk.ask(answer), 'Create');
+    expect(await made(talk)).toEqual([[title, at]]);
+  });
+
+  test('that is none of the days in question asks once more', async () => {
+    const { talk } = await afterAsking('next friday haircut', {}, privately);
+    expect(labels(await talk.ask('3 april'))).toContainEqual(['Fri 20 Nov', 'Fri 27 Nov']);
+  });
+
+  test.each([
+    ['next friday haircut', '3/4/2027 x', 'Sat 3 Apr 2027'],
+    ['tomorrow at 9', 'next week call sarah', 'Monday'],
+    ['tomorrow at 9', '@ben tomorrow 17:00 keys', 'Create'],
+    ['tomorrow at 9 keys', 'every weekday at 9 deploy until done', 'Create', 'Change time'],
+  ])('that has a time and a text of its own is another task: %s, %s', async (words, answer, label, pressed = '') => {
+    const { talk, message } = await afterAsking(words, {}, privately);
+    if (pressed !== '') await talk.press(message, pressed);
+    const { text } = message;
+    expect(labels(await talk.ask(answer)).flat()).toContain(label);
+    expect(message.text).toBe(text);
+  });
+
+  test('to the question for the text may be another time', async () => {
+    const { talk } = await afterAsking('tomorrow at 9', {}, privately);
+    await talk.ask('friday');
+    await talk.press(await talk.ask('Lunch'), 'Create');
+    expect(await made(talk)).toEqual([['Lunch', '2026-11-20T09:00:00.000Z']]);
+  });
+
+  test.each(['weekly report', '10 minutes of yoga', 'monday’s report', 'the plan for friday', '7'])(
+    'to the question for the text is the text: %s',
+    async (words) => {
+      const { talk } = await afterAsking('tomorrow at 9', {}, privately);
+      await talk.press(await talk.ask(words), 'Create');
+      expect(await made(talk)).toEqual([[words, '2026-11-19T09:00:00.000Z']]);
+    },
+  );
+
+  test.each(['tomorrow at 9', '9:30'])('that ends the rhythm in question asks once more: %s', async (words) => {
+    const { talk } = await afterAsking('every week bins', {}, privately);
+    expect(labels(await talk.ask(words)).flat()).toContain('Wednesday');
+  });
+
+  test('to “remind me” is no part of the text', async () => {
+    const { talk } = await afterAsking('remind me', {}, privately);
+    for (const words of ['30 minutes', 'once']) await talk.ask(words);
+    await talk.press(await talk.ask('tea'), 'Create');
+    expect(await made(talk)).toEqual([['tea', '2026-11-18T09:30:00.000Z']]);
+  });
+
+  test.each([
+    ['tomorrow at 9 in Tokyo sushi', '10', '2026-11-19T01:00:00.000Z'],
+    ['tomorrow at 9 sushi', '10:30', '2026-11-19T10:30:00.000Z'],
+    ['every monday at 9 sushi', '10', '2026-11-23T10:00:00.000Z'],
+  ])('with an hour alone keeps the day and the zone of %s: %s', async (words, answer, at) => {
+    const { talk, message } = await afterAsking(words, {}, privately);
+    await talk.press(message, 'Change time');
+    await talk.press(await talk.ask(answer), 'Create');
+    expect(await made(talk)).toEqual([['sushi', at]]);
+  });
+});

@@ -203,7 +203,10 @@ function lastTexts(task: Task, { now, startedAt, last = null, dates }: CardFacts
   const { task: words } = texts;
   const { lastRunAt, lastRunStatus, lastError } = task;
   const setting = settingOf(task, now, dates);
-  if (startedAt !== undefined) return [words.started(aboutMoment(startedAt, setting), topicUrl(task))];
+  if (startedAt !== undefined) {
+    const told = task.isTopicShared ? words.startedShared : words.started;
+    return [told(aboutMoment(startedAt, setting), topicUrl(task))];
+  }
   if (lastRunAt === null || lastRunStatus === null) return [];
   const { was, done } = last ?? { was: wasOf(lastRunStatus, []), done: 'notAsked' };
   const told = words.last(words.lastWas[was], aboutMoment(lastRunAt, setting), {

@@ -4,6 +4,7 @@ import type { Chosen } from '../../../app/tasks/bulk.ts';
 import { type Within, slotsTold } from '../../../app/tasks/skip.ts';
 import type { Undone } from '../../../app/tasks/tasks.ts';
 import { undoable } from '../../../app/tasks/undo.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import { skipMax, undoMs } from '../../../domain/limits.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
@@ -28,7 +29,8 @@ export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: tr
   if (told !== null) return answer(told.words, told.rows);
   const isHere = ctx.place.topicTask?.id === task.id;
   if (isHere) return { ...reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task)))), ...following(taskRun) };
-  const shown = startedDrawn(task);
+  const joins = task.schedule.kind === 'once' && settingsOf(ctx.place.chat.settings).oneOffs === 'together';
+  const shown = startedDrawn(task, task.isTopicShared || (task.topicState === 'none' && joins));
   // The first run makes the topic; then the answer is given the way to it.
   const isLater = task.topicState === 'none' && ctx.place.chat.kind !== 'private';
   return { replies: [{ is: 'message', shown, ...(isLater ? { stands: { as: 'started', taskId: task.id } } : {}) }] };

@@ -63,6 +63,10 @@ export const taskTexts = {
     url === null
       ? say`Started ${at}; the result comes in its topic`
       : say`Started ${at}; the result comes in ${link('its topic', url)}`,
+  startedShared: (at: string, url: string | null): Rich =>
+    url === null
+      ? say`Started ${at}; the result comes in Reminders`
+      : say`Started ${at}; the result comes in ${link('Reminders', url)}`,
   lastError: (error: string): Rich => say`Error: ${italic(oneLine(error, errorShownMax))}`,
   inTopic: (url: string | null): Rich =>
     url === null ? say`Results: in its own topic` : say`Results: ${link('in its own topic', url)}`,

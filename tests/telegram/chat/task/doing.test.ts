@@ -67,6 +67,12 @@ describe('commands that do something', () => {
     expect(await talk.pipeline.history(id)).toHaveLength(3);
   });
 
+  test('/run of a one-off says that its result comes in Reminders where they share that', async () => {
+    const talk = await withTask('tomorrow at 9 Lunch');
+    await talk.ask('/settings oneoffs together');
+    expect(await talk.tells('/run 1')).toBe('Started #1 Lunch. The result comes in Reminders.');
+  });
+
   test('/skip leaves out as many as were named, and a double press of Skip next one', async () => {
     const talk = await withTask();
     expect(await talk.tells('/skip 1 2')).toMatchSnapshot('/skip 1 2');

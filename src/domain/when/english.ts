@@ -82,6 +82,7 @@ export const englishReader = {
   },
   timeOrText: (said: string): string => `Is the ${said} a time, or a part of the text?`,
   isTime: (said: string): string => `Is ${said} a time?`,
+  isTheTime: (said: string): string => `Is ${said} the time?`,
   belongs: (said: string): string => `Does “${said}” belong to the time, or to the text?`,
   cannotBelong: (said: string): string =>
     `I cannot read “${said}” as time. Is it text? If not, write the time in other words.`,
@@ -160,6 +161,7 @@ export const englishReader = {
     times: (times: readonly string[]): string => list(times),
     range: (from: string, to: string): string => `${from} to ${to}`,
     starting: (time: string): string => `Starting at ${time}`,
+    textAt: (when: string): string => `Text, and ${when}`,
     isText: (said: string): string => `“${said}” is text`,
     isTime: (said: string): string => `“${said}” is time`,
   },

@@ -167,6 +167,7 @@ function isStrong(piece: Piece, run: Run): boolean {
     case 'times':
     case 'wait':
     case 'hours':
+    case 'minutes':
       return true;
     case 'rhythm':
       return !(piece.isAdverb && run.pieces.length === 1 && run.isFollowed);
@@ -265,6 +266,7 @@ export function chosenIn(line: Line): Chosen | null {
   if (main === undefined) {
     const vague = runs.flatMap(({ pieces }) => pieces).find((piece) => piece.is === 'vague');
     if (vague !== undefined) throw vague.fault;
+    askFour(line);
     return null;
   }
   askSum(main, line);
@@ -317,6 +319,29 @@ function askMove({ begin }: Run, { plain, begin: from }: Line): void {
     edits: [{ begin: from, end: from, text: `${words}\n` }],
   }));
   throw new Question((say) => say.whenToCome, ways, ['time']);
+}
+
+/** "1730 leave" says no hour for sure, and nothing else in it is a time. */
+const FOUR =
+  /^\s*(?<figures>(?:1\d|2[0-3])[0-5]\d)(?=\s+\p{L})(?!\s+(?:hrs|hours|km|kg|mb|gb|people|euros?|dollars?|pounds?)\b)/u;
+
+function askFour({ plain, begin, end }: Line): void {
+  const match = FOUR.exec(plain.slice(begin, end));
+  const figures = match?.groups?.['figures'];
+  if (match === null || figures === undefined) return;
+  const to = begin + match[0].length;
+  const clock = `${figures.slice(0, 2)}:${figures.slice(2)}`;
+  throw new Question(
+    (say) => say.isTheTime(figures),
+    [
+      { text: clock, edits: [{ begin: to - figures.length, end: to, text: clock }] },
+      ...momentOffers.map(([name, words]): Way => ({
+        text: (say) => say.offers.textAt(say.offers[name]),
+        edits: [{ begin, end: begin, text: `${words}\n` }],
+      })),
+    ],
+    ['time'],
+  );
 }
 
 function isEndPiece(piece: Piece): boolean {

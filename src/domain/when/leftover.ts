@@ -71,6 +71,7 @@ const ANYWHERE: readonly RegExp[] = [
   pattern(String.raw`on\s+the\s+(?:half[\s-]*)?hour`),
   pattern(String.raw`(?:from|to|through|until|till|since)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}`),
   pattern(String.raw`(?:in|during|throughout)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}(?!\s+(?:and|or)\s+\p{L})`),
+  pattern(String.raw`following\s+(?:${UNIT}|${DAYS})`),
   pattern(
     String.raw`(?:\d+|${SPOKEN})\s+(?:(?:consecutive|straight|successive)\s+${UNIT}|${UNIT}\s+(?:in\s+a\s+row|running))`,
   ),
@@ -127,7 +128,8 @@ const BEHIND: readonly RegExp[] = [
   at(String.raw`\d+\s*$`),
   at(String.raw`@?\s*\d{1,2}[ap]`),
   at(String.raw`(?:week|fortnight)`),
-  at(String.raw`(?:during|throughout)\s+\p{L}+`),
+  at(String.raw`(?:during|throughout)\s+(?:the\s+)?\p{L}+(?:\s+time)?`),
+  at(String.raw`,?\s*and\s+(?:a\s+half|a\s+quarter|(?:the\s+)?(?:public\s+|bank\s+|school\s+)?holidays)`),
   at(String.raw`[+-]\d{1,2}(?::?\d\d)?`),
 ];
 const EVERY_BEFORE = /(?<![\p{L}\p{N}_'])(?:every|each)(?:\s+\S+){0,5}\s*$/iu;
@@ -135,7 +137,7 @@ const PARTS = at(String.raw`(?:mornings?|afternoons?|evenings?|nights?|noon|midn
 const FIGURES = at(String.raw`[0-5]\d`);
 /** Behind a series it takes days from it, and whatever is behind "except" is one of them. */
 const EXCEPT = at(
-  String.raw`,?\s*(?:until|till|'?til)\s+\S+(?:\s+\S+)?|,?\s*\(?(?:except(?:ing)?|excluding|apart\s+from|other\s+than|but\s+not)\s+\S+(?:\s+\S+)?|x\s?\d+`,
+  String.raw`,?\s*(?:until|till|'?til)\s+\S+(?:\s+\S+)?|,?\s*\(?(?:except(?:ing)?|excluding|apart\s+from|other\s+than|but\s+not)\s+(?:(?:the|on|at|for|in|during|every|each|from|public|bank|school|first|last|next)\s+){0,3}\S+|x\s?\d+`,
 );
 /** Nothing but figures before the time: "8 30 tomorrow". */
 const LONE_FIGURES = /^\s*\d{1,2}(?:\s[0-5]\d)?\s*$/;

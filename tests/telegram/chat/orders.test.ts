@@ -76,3 +76,10 @@ describe('the zone in words', () => {
     expect(labels(await talk.ask('no, it is 10:00 here')).flat()).toContain('Berlin');
   });
 });
+
+test('a paused task is told as paused, and offered what it still can do', async () => {
+  const talk = await withTask('every day at 12 swim', privately);
+  await talk.ask('/pause 1');
+  expect(await talk.tells('/skip 1')).toContain('Resume it first');
+  expect(await talk.tells('/snooze 1 2h')).toContain('It is paused');
+});

@@ -72,8 +72,10 @@ function weekdayFrom({ weekdays, which, weeks = 0 }: Weekdays, from: number, spa
   const found = from + ((weekday - weekdayOf(from) + 7) % 7) + 7 * weeks;
   const monday = from + ((8 - weekdayOf(from)) % 7 || 7);
   if (which === 'after') return monday + ((weekday + 6) % 7);
-  if (which !== 'next' || found >= monday) return found;
-  if (found === from) return found + 7;
+  // "The following monday" may follow the coming one.
+  const isNext = which === 'next' && found < monday;
+  if (!isNext && which !== 'following') return found;
+  if (isNext && found === from) return found + 7;
   throw new Question((say) => say.whichWeekday(weekday), dayWays(span, [found, found + 7], reading));
 }
 

@@ -313,5 +313,9 @@ function sameDays(one: Days, other: Days): Days | null {
 export function planOf(pieces: readonly Piece[]): Plan {
   const planner = new Planner(pieces);
   for (const [index, piece] of pieces.entries()) planner.add(piece, pieces[index + 1]);
+  for (const group of planner.plan.groups) if (group.minutes !== null) group.rhythm ??= HOURLY;
   return planner.plan;
 }
+
+/** "At a quarter past every hour" needs no other rhythm. */
+const HOURLY = { kind: 'elapsed', seconds: 3_600 } as const;

@@ -297,7 +297,11 @@ export function partAt(cursor: Cursor): PartFound | null {
   const match = cursor.take(patterns(cursor.language).part);
   const part = PARTS.find((name) => match?.groups?.[name] !== undefined);
   if (match === null || part === undefined) return null;
-  return { part, isSaid: match.groups?.['inThe'] !== undefined, plural: (match.groups?.[part] ?? '').endsWith('s') };
+  return {
+    part,
+    isSaid: match.groups?.['inThe'] !== undefined || /\s/.test(match.groups?.[part] ?? ''),
+    plural: (match.groups?.[part] ?? '').endsWith('s'),
+  };
 }
 
 const PARTS: readonly DayPart[] = ['morning', 'afternoon', 'evening', 'night'];

@@ -57,6 +57,8 @@ const weekPatterns = compiled((language) => {
     on: words(
       String.raw`(?:${w.only}\s+)?(?:${w.on})(?:\s+a(?=\s+${weekday}))?|${w.only}(?=\s+(?:${weekday}|${w.weekday}|${w.weekend}))`,
     ),
+    alone: words(w.only),
+    fortnight: words(w.fortnight),
     only: words(String.raw`${w.only}(?=\s*$|\s+(?:at|@|\d))`),
     workWeek: words(String.raw`(?:${language.workWeek})|(?:${w.weekday})(?<plural>s)?`),
     weekend: words(

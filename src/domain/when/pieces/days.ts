@@ -5,7 +5,7 @@ import { type CalendarDate, dateAt } from './dates.ts';
 import { dayPatterns } from './day-words.ts';
 
 /** `next`: the one after this one, or the coming one? `after`: of the week after this one. */
-type Which = 'any' | 'this' | 'next' | 'after';
+type Which = 'any' | 'this' | 'next' | 'following' | 'after';
 /** The month or quarter that comes back, or a month that comes once. */
 export type Of = 'month' | 'this month' | 'next month' | 'quarter' | null;
 
@@ -133,7 +133,8 @@ function weekdays(cursor: Cursor): DaysFound | null {
   const found = daySet(cursor) ?? nameds(cursor);
   if (found === null) return null;
   const { days } = found;
-  cursor.take(p.only);
+  cursor.take(days.kind === 'weekdays' && days.plural ? p.alone : p.only);
+  if (isOneWeekday(days) && cursor.take(p.fortnight) !== null) return { days: { ...days, weeks: 2 }, isWeak: false };
   const isAfter = isNext || (isOneWeekday(days) && cursor.take(p.afterWeek) !== null);
   if (!isAfter || days.kind !== 'weekdays') return { days, isWeak: found.isWeak && !hasOn };
   return { days: { ...days, which: 'after' }, isWeak: false };
@@ -153,7 +154,7 @@ function daySet(cursor: Cursor): DaysFound | null {
   if (work !== null) return set(WORK_WEEK, true);
   const weekend = cursor.take(p.weekend)?.groups;
   if (weekend !== undefined) {
-    const which = weekend['which'] === undefined ? 'any' : weekend['which'].endsWith('next') ? 'next' : 'this';
+    const which = weekend['which'] === undefined ? 'any' : /next|following/.test(weekend['which']) ? 'next' : 'this';
     return set([6, 0], weekend['plural'] !== undefined, which);
   }
   const letters = cursor.take(p.letters)?.[0].trim();
@@ -174,7 +175,16 @@ function nameds(cursor: Cursor): DaysFound | null {
   const first = match?.groups;
   if (first === undefined) return null;
   const said = first['which'];
-  const which = said === undefined ? 'any' : /next/.test(said) ? 'next' : /coming/.test(said) ? 'any' : 'this';
+  const which =
+    said === undefined
+      ? 'any'
+      : /next/.test(said)
+        ? 'next'
+        : /following/.test(said)
+          ? 'following'
+          : /coming/.test(said)
+            ? 'any'
+            : 'this';
   const name = first['name'] ?? '';
   const list: WeekdayList = { weekdays: [weekdayAt(cursor, name)], plural: first['plural'] !== undefined };
   while (list.weekdays.length <= 7 && addWeekday(cursor, list));

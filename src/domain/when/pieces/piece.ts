@@ -49,7 +49,7 @@ const patterns = compiled(({ words: w, units }) => ({
   minuteList:
     /\s*at\s+(?::|minutes?\s+)(?<minutes>\d{1,2}(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+):?\d{1,2})*)(?!\w|[:.,]\d)/y,
   minutesPast: words(
-    String.raw`(?:at\s+|on\s+the\s+)?(?:(?<minutes>\d{1,2})(?:\s+minutes?)?|(?<part>${w.quarter}|${w.half}))\s+past(?:\s+the\s+hour|\s+every\s+hour)?(?!\s+(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))`,
+    String.raw`(?:at\s+|on\s+the\s+)?(?:a\s+)?(?:(?<minutes>\d{1,2})(?:\s+minutes?)?|(?<part>${w.quarter}|${w.half}))\s+past(?:\s+the\s+hour|\s+every\s+hour)?(?!\s+(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))`,
   ),
   onTheHour: words(
     String.raw`(?:on|at)\s+the\s+(?:(?<half>half)(?:[\s-]+hour)?|hour|full\s+hour)|at\s+(?<half2>half)\s+past`,
@@ -64,7 +64,8 @@ const patterns = compiled(({ words: w, units }) => ({
   noUnit: words(
     String.raw`in\s+(?:(?<count>\d{1,4})(?=\s*$|\s*[,:;.!?]|\s+to\s)|(?<figure>\d{1,3})(?=\s+\p{L})|(?<word>two|three|four|five|ten|fifteen|twenty|thirty)(?=\s*$|\s+to\s))`,
   ),
-  hourFirst: /\s*on\s+the\s+(?:half[\s-]*)?hour(?=\s*,?\s+(?:every|each)\s)/y,
+  hourFirst:
+    /\s*(?:on\s+the\s+(?:half[\s-]*)?hour(?=\s*,?\s+(?:every|each|(?:from|between)\s+\d))|(?:at\s+)?(?:a\s+)?(?:quarter|half|\d{1,2})\s+past(?=\s+(?:every|each)\s+hour))/y,
   sameTime: words(
     String.raw`(?:at\s+)?(?:around\s+|about\s+)?this\s+(?:same\s+)?time\s+(?:(?<tomorrow>${w.tomorrow})|(?:${w.next})\s+(?:(?<week>${units.week})|(?<month>${units.month})|(?<year>${units.year})))`,
   ),
@@ -189,7 +190,8 @@ function nextSpan(cursor: Cursor): Content | null {
 }
 
 /** `from 8 to 18`, `between 9 and 17`, `8-18`. */
-function hours(cursor: Cursor): Content | null {
+function hours(cursor: Cursor, before: readonly Piece[]): Content | null {
+  const isDay = takesHour(before, cursor);
   const p = patterns(cursor.language);
   const hasFrom = cursor.take(p.from) !== null;
   const from = oneTime(cursor);
@@ -197,9 +199,21 @@ function hours(cursor: Cursor): Content | null {
   // "At 9 til 5 december" ends on a day.
   if (cursor.attempt(daysAt) !== null) return null;
   const to = oneTime(cursor);
-  // "At 9, 5-6 people" and "1-2" need more than figures.
-  const isClear = hasFrom || (to !== null && !(from.bare && to.bare));
+  // "At 9, 5-6 people" and "1-2" need more than figures, or a day beside them: "lunch 12-1 friday".
+  const isClear =
+    hasFrom || isDay || (to !== null && !(from.bare && to.bare)) || (isSpan(from, to) && isDayNext(cursor));
   return to === null || !isClear ? null : { is: 'hours', from, to };
+}
+
+/** A match of 2-1 is no span of hours. */
+function isSpan(from: ClockTime, to: ClockTime | null): boolean {
+  return to !== null && (to.minute > from.minute || from.minute >= 600);
+}
+
+function isDayNext({ text, language, at }: Cursor): boolean {
+  const behind = new Cursor(text, language);
+  behind.at = at;
+  return daysAt(behind)?.isWeak === false;
 }
 
 /** Behind a rhythm of hours, two bare figures are hours too: `every 2 hours 8-18`. */
@@ -345,7 +359,7 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
     (at) => bound(at, before),
     turnOfDay,
     days,
-    hours,
+    (at) => hours(at, before),
     unitless,
     vague,
     nextSpan,

@@ -162,6 +162,9 @@ export const deedTexts = {
   snoozed: (name: Rich, at: string, zone: string): Rich => say`Snoozed: ${name} comes again ${at} (${zone}).`,
   snoozeMoved: (name: Rich, when: { readonly at: string; readonly before: string; readonly zone: string }): Rich =>
     say`Snoozed again: ${name} comes ${when.at} (${when.zone}) instead of ${when.before}.`,
+  skipPaused: (name: Rich): Rich =>
+    say`${name} is paused, and only the runs of an active task can be skipped. Resume it first.`,
+  snoozedPaused: 'It is paused; this comes all the same.',
   snoozedToo: (times: string): string => `Also snoozed to ${times}.`,
   snoozesHeld: (times: string): string => `Snoozed to ${times}, but only if you resume it before then.`,
   snoozesPassed: (times: string, count: number): string =>

@@ -267,6 +267,7 @@ export const replyTexts = {
   notDoneBefore: (name: Rich): Rich => say`Nobody said that ${name} is done, so nothing changed.`,
   welcome: 'You are welcome.',
   welcomeOpen: (name: Rich): Rich => say`You are welcome. ${name} is still open: say ${code('done')} when it is done.`,
+  delete: (name: Rich): Rich => say`Delete ${name}? You can undo that for 24 hours.`,
   stop: (name: Rich): Rich => say`Pause ${name}, or delete it? You can undo a deletion for 24 hours.`,
   retimeHow: (name: Rich, when: string): Rich =>
     say`To change when ${name} comes, say ${code(`edit ${oneLine(when, 100)}`)}.`,

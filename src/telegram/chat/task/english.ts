@@ -311,6 +311,11 @@ export const undoTexts = {
   } as Readonly<Record<string, string>>,
   anything: 'something',
   and: (fields: readonly string[]): string => and(fields),
+  together: (count: number, left: number): Rich =>
+    lines(
+      plural(count, { one: 'Undone for {n} task.', other: 'Undone for {n} tasks.' }),
+      left === 0 ? null : plural(left, { one: '{n} task stays as it is.', other: '{n} tasks stay as they are.' }),
+    ),
   before: (what: string): string => `That was already undone: ${what}. Nothing changed now.`,
   over: (what: string): string => `There is nothing left to undo: ${what}.`,
   beforeWord: 'Already undone',

@@ -317,7 +317,7 @@ function lastOf({ store, place, person, clock, key }: ChatContext, verbs: readon
   return store.lastChange({ chatId: place.chat.id, actor: person.actor, verbs, since, key });
 }
 
-/** What one word did to several tasks is taken back at once; null where it was one task. */
+/** What one word did to several tasks is taken back at once; null where it was one task, or nothing is left to take back. */
 export async function undoneTogether(ctx: ChatContext, change: LastChange): Promise<Rich | null> {
   const changes = await ctx.store.changesWith(ctx.place.chat.id, change);
   if (changes.length < 2) return null;
@@ -328,7 +328,7 @@ export async function undoneTogether(ctx: ChatContext, change: LastChange): Prom
     const tried = await triedTo(() => ctx.tasks.undo(targetOf(ctx, task), entryId));
     if ('made' in tried && tried.made.moot === null) count += 1;
   }
-  return lines(texts.undo.together(count, changes.length - count));
+  return count === 0 ? null : texts.undo.together(count, changes.length - count);
 }
 
 async function lastHere(ctx: ChatContext): Promise<{ readonly task: Task; readonly entryId: string }> {

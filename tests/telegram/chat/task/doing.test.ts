@@ -84,9 +84,11 @@ describe('commands that do something', () => {
       if (before === 'paused') await talk.ask('/pause all');
       const told = await talk.ask(word);
       expect(await states()).toEqual([after, after]);
+      const undo = dataBehind(told, 'Undo');
       if (way === 'Undo') await talk.press(told, 'Undo');
       else await talk.ask('/undo');
       expect(await states()).toEqual([before, before]);
+      if (way === 'Undo') expect((await talk.send(told, undo)).toast).toBe('Already undone');
     }
   });
 

@@ -333,6 +333,8 @@ export interface ChatStore {
     limit: number,
   ): Promise<readonly { readonly task: Task; readonly at: number }[]>;
   lastChange(query: LastChangeQuery): Promise<LastChange | null>;
+  /** Changes that one word has made to several tasks of the chat, by one of them, which is among them. */
+  changesWith(chatId: string, change: LastChange): Promise<readonly LastChange[]>;
 
   /* ---- what is known of the messages of a chat ---- */
   /** The subject of a message; null when it is none of ours, or no longer known. */

@@ -35,6 +35,7 @@ export const chatTaskStore = {
   plannedBefore,
   snoozedBefore,
   lastChange,
+  changesWith,
 };
 
 const { drafts } = columns;
@@ -201,4 +202,27 @@ function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Scr
     undone.add(taken);
   }
   return null;
+}
+
+const k = columnsOf('idempotencyKeys', 'k');
+const keyFields = { ...pick(k, 'scope', 'key'), taskId: k.target, done: mapped(k.result, readFacts) };
+
+/** A word has one key for all that it does, and each change is kept under that. */
+function* changesWith(chatId: string, change: LastChange): Script<readonly LastChange[]> {
+  const { taskId, entryId } = change;
+  const keys = yield* all(
+    select(keyFields)`from idempotency_keys k where k.scope in ('pause', 'resume') and k.target = ${taskId}`,
+  );
+  const own = keys.find(({ key, done }) => key.startsWith('telegram:') && done?.['entryId'] === entryId);
+  if (own === undefined) return [change];
+  const made = yield* all(
+    select(
+      keyFields,
+    )`from tasks t join idempotency_keys k on k.target = t.id and k.scope = ${own.scope} and k.key = ${own.key}
+      where t.chat_id = ${chatId} order by t.number`,
+  );
+  return made.flatMap(({ taskId: id, done }) => {
+    const entry = done?.['entryId'];
+    return typeof entry === 'string' ? [{ taskId: id, entryId: entry }] : [];
+  });
 }

@@ -11,6 +11,7 @@ const everything = { filter: 'all', ownerId: null, text: null, offset: 0, limit:
 
 /** Tasks as a chat sees them. */
 export function chatTaskTests(open: OpenWorld): void {
+  togetherTests(open);
   const list = async ({ store }: World, query: Partial<ChatTasksQuery> & { readonly chatId: string }) => {
     const { tasks, total } = await store.chatTasks({ ...everything, ...query });
     return [tasks.map(({ number }) => number), total];
@@ -188,6 +189,27 @@ export function chatTaskTests(open: OpenWorld): void {
     await deed(world, taskId, 'undo', { undoes: older, actor: someone });
     expect(await world.store.lastChange(query)).toBeNull();
     expect(await world.store.lastChange({ ...query, since: nine + 1 })).toBeNull();
+  });
+}
+
+function togetherTests(open: OpenWorld): void {
+  test('changes that one word has made are found by each of them, and no others', async () => {
+    const world = await open();
+    const tasks = [await aTask(world), await aTask(world), await aTask(world)];
+    const [first, second, alone] = tasks.map(({ id: taskId }, index) => ({ taskId, entryId: `entry-${index}` }));
+    for (const [index, { id }] of tasks.entries()) {
+      await world.query(
+        `insert into idempotency_keys (scope, target, key, payload_hash, result, created_at, expires_at)
+         values ('pause', '${id}', 'telegram:update:${index < 2 ? 1 : 2}', '', '{"entryId":"entry-${index}"}', ${nine}, ${nine + hour})`,
+      );
+    }
+    const chatId = tasks[0]?.chatId ?? '';
+    if (first === undefined || second === undefined || alone === undefined) throw new Error('there are three');
+    for (const one of [first, second]) expect(await world.store.changesWith(chatId, one)).toEqual([first, second]);
+    expect(await world.store.changesWith(chatId, alone)).toEqual([alone]);
+    expect(await world.store.changesWith(chatId, { ...first, entryId: 'another' })).toMatchObject([
+      { entryId: 'another' },
+    ]);
   });
 }
 

@@ -206,7 +206,7 @@ function lastTexts(task: Task, { now, startedAt, last = null, dates }: CardFacts
   const { task: words } = texts;
   const { lastRunAt, lastRunStatus, lastError } = task;
   const setting = settingOf(task, now, dates);
-  if (startedAt !== undefined) return [words.started(aboutMoment(startedAt, setting), topicUrl(task))];
+  if (startedAt !== undefined) return [startedLine(task, aboutMoment(startedAt, setting))];
   if (lastRunAt === null || lastRunStatus === null) return [];
   const { was, done } = last ?? { was: wasOf(lastRunStatus, []), done: 'notAsked' };
   const told = words.last(words.lastWas[was], aboutMoment(lastRunAt, setting), {
@@ -214,6 +214,11 @@ function lastTexts(task: Task, { now, startedAt, last = null, dates }: CardFacts
     runs: task.counters.runs,
   });
   return [told, ...(lastRunStatus === 'failed' && lastError !== null ? [words.lastError(lastError)] : [])];
+}
+
+function startedLine(task: Task, at: string): Rich {
+  const words = texts.task;
+  return (task.isTopicShared ? words.startedShared : words.started)(at, topicUrl(task));
 }
 
 function staleText(task: Task, { now, dates }: CardFacts): string | null {

@@ -127,6 +127,10 @@ export const deedTexts = {
     url === null
       ? say`Started ${name}. The result comes in its topic.`
       : say`Started ${name}. The result comes in ${link('its topic', url)}.`,
+  startedShared: (name: Rich, url: string | null): Rich =>
+    url === null
+      ? say`Started ${name}. The result comes in Reminders.`
+      : say`Started ${name}. The result comes in ${link('Reminders', url)}.`,
   startedWaits: (name: Rich): Rich =>
     say`Started ${name}. Its result waits, because I cannot make its topic here. See /start.`,
   waitsTurn: (name: string): string => `${name} is running now. This run starts when that one ends.`,

@@ -1,9 +1,11 @@
 import type { TaskInput } from '../../../app/tasks/definition.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { inputOf } from '../../../domain/schedule/schedule.ts';
+import { MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { titleFrom, type Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
+import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { redrawn, Refused, sentenceOf, templateFault, toastOf, triedTo } from '../kit/answers.ts';
 import { cardOf, newCard, nextSentence, taskName, undoRow } from '../kit/card.ts';
@@ -16,6 +18,7 @@ import {
   type MakingStep,
   putDraft,
   type OpenDraft,
+  readingOf,
   type StepOf,
   titleOf,
 } from '../kit/drafts.ts';
@@ -66,7 +69,8 @@ async function alreadyMade(ctx: ChatContext, taskId: string): Promise<Answer> {
   return redrawn(ctx, await cardOf(task, ctx), texts.making.createdBefore(task.number));
 }
 
-async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boolean): Promise<Answer> {
+async function created(ctx: ChatContext, { row, step: previewed }: PreviewDraft, plain: boolean): Promise<Answer> {
+  const step = countedAnew(ctx, previewed);
   const { chat, topic } = ctx.place;
   const tried = await triedTo(() =>
     ctx.tasks.create({
@@ -87,6 +91,18 @@ async function created(ctx: ChatContext, { row, step }: PreviewDraft, plain: boo
     ...toastOf(texts.making.created(task.number)),
     draft: putMade(ctx, row.id, step, task),
   };
+}
+
+/** "In 10 minutes" that are over before it is agreed to count from then on; a time of day stays, and is refused. */
+function countedAnew({ place, clock }: ChatContext, step: StepOf<'preview'>): StepOf<'preview'> {
+  const { when } = step;
+  const now = clock.now();
+  if (when.schedule.kind !== 'once' || when.schedule.onceAt > now) return step;
+  const read = (date: number) => timeOr(() => readTime(when.words, readingOf({ place, date }, when.schedule.timezone)));
+  const [before, after] = [read(when.at)?.schedule, read(now)?.schedule];
+  if (before?.kind !== 'once' || after?.kind !== 'once') return step;
+  const isWait = Math.abs(after.onceAt - before.onceAt - (now - when.at)) < MINUTE_MS;
+  return isWait ? { ...step, when: { ...when, at: now, schedule: after } } : step;
 }
 
 function putMade(ctx: ChatContext, id: string, { kept, when }: StepOf<'preview'>, task: Task) {

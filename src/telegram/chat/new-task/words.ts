@@ -50,7 +50,9 @@ export async function pressedInWords(ctx: ChatContext, draft: OpenDraft): Promis
     messageId: messageId ?? 0,
     press: { verb, args },
   });
-  const isQuiet = messageId === null || !settingsOf(ctx.place.chat.settings).reactions;
+  // A preview that could not become a task is open still, and agreed to by nothing.
+  const isRefused = verb === 'create' && told.draft === undefined;
+  const isQuiet = messageId === null || isRefused || !settingsOf(ctx.place.chat.settings).reactions;
   return { ...(messageId === null ? anew(told) : told), ...(isQuiet ? {} : { reaction: '👍' as const }) };
 }
 

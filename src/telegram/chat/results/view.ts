@@ -89,11 +89,15 @@ export function notStarted(
   return { words: `${words} ${reminder.whoRenews}`, rows: renewRows(task), waits: false };
 }
 
-/** The answer to whoever has started a run elsewhere than in its topic. */
-export function startedDrawn(task: Task): Drawn {
+/** The answer to whoever has started a run elsewhere than in its topic. It may be known that the first run joins the others. */
+export function startedDrawn(task: Task, isShared = task.isTopicShared): Drawn {
   const { deed } = texts;
   const waits = task.topicState === 'blocked';
-  return drawn(waits ? deed.startedWaits(taskName(task)) : deed.started(taskName(task), topicUrl(task)));
+  return drawn(
+    waits
+      ? deed.startedWaits(taskName(task))
+      : (isShared ? deed.startedShared : deed.started)(taskName(task), topicUrl(task)),
+  );
 }
 
 /** The same for a press: in a toast where it waits, and with the way out below the message where it may not run. */

@@ -24,6 +24,7 @@ import {
   snoozeCommand,
   skippedWords,
   skipCommand,
+  undoneTogether,
   undoneWords,
 } from './doing.ts';
 import { isFilter } from './list.ts';
@@ -152,6 +153,8 @@ async function deletePressed(ctx: ChatContext, task: Task): Promise<Answer> {
 async function undoPressed(ctx: ChatContext, task: Task): Promise<Answer> {
   const entryId = longId(arg(ctx, 1));
   if (entryId === '') throw new Refused(texts.chat.oldButton);
+  const all = arg(ctx, 2) === 'all' ? await undoneTogether(ctx, { taskId: task.id, entryId }) : null;
+  if (all !== null) return redrawn(ctx, drawn(all), texts.deed.undoneWord);
   const back = await ctx.tasks.undo(targetOf(ctx, task), entryId);
   const { beforeWord, overWord } = texts.undo;
   const toast = { before: beforeWord, over: overWord, undone: texts.deed.undoneWord }[back.moot ?? 'undone'];

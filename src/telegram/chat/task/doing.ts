@@ -1,9 +1,12 @@
+import type { LastChange } from '../../../app/ports/chats.ts';
 import type { TaskRun } from '../../../app/ports/runs.ts';
 import type { AuditRow } from '../../../app/ports/tasks.ts';
 import type { Chosen } from '../../../app/tasks/bulk.ts';
 import { type Within, slotsTold } from '../../../app/tasks/skip.ts';
 import type { Undone } from '../../../app/tasks/tasks.ts';
 import { undoable } from '../../../app/tasks/undo.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
+import type { DeedVerb } from '../../../domain/event.ts';
 import { skipMax, undoMs } from '../../../domain/limits.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
@@ -17,7 +20,7 @@ import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
-import { calledOf, mayManage, nameOf } from '../kit/rights.ts';
+import { calledOf, mayManage, nameOf, refusal } from '../kit/rights.ts';
 import { pressedFor, snoozeButtons, snoozedWords } from '../results/snoozing.ts';
 import { notStarted, startedDrawn } from '../results/view.ts';
 import { texts } from '../texts.ts';
@@ -28,7 +31,8 @@ export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: tr
   if (told !== null) return answer(told.words, told.rows);
   const isHere = ctx.place.topicTask?.id === task.id;
   if (isHere) return { ...reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task)))), ...following(taskRun) };
-  const shown = startedDrawn(task);
+  const joins = task.schedule.kind === 'once' && settingsOf(ctx.place.chat.settings).oneOffs === 'together';
+  const shown = startedDrawn(task, task.isTopicShared || (task.topicState === 'none' && joins));
   // The first run makes the topic; then the answer is given the way to it.
   const isLater = task.topicState === 'none' && ctx.place.chat.kind !== 'private';
   return { replies: [{ is: 'message', shown, ...(isLater ? { stands: { as: 'started', taskId: task.id } } : {}) }] };
@@ -125,13 +129,20 @@ async function pauseAll(ctx: ChatContext): Promise<Answer> {
   const { changed, left } = await ctx.bulk.pause(allTasksFor(ctx), byOf(ctx), until);
   const setting = settingHere(ctx);
   const end = until === null ? null : `${aboutMoment(until, setting)} (${setting.timezone})`;
-  return answer(texts.deed.pausedAll(changed, left, end));
+  return answer(texts.deed.pausedAll(changed, left, end), await undoAllRow(ctx, changed, 'pause'));
 }
 
 /** Tasks that were paused for their failures, or cannot be read, stay so: somebody has to look at them. */
 async function resumeAll(ctx: ChatContext): Promise<Answer> {
   const { changed, left } = await ctx.bulk.resume(allTasksFor(ctx), byOf(ctx));
-  return answer(texts.deed.resumedAll(changed, left));
+  return answer(texts.deed.resumedAll(changed, left), await undoAllRow(ctx, changed, 'resume'));
+}
+
+/** The button carries one of the changes, by which the others are found. */
+async function undoAllRow(ctx: ChatContext, changed: number, verb: 'pause' | 'resume'): Promise<Rows> {
+  const last = changed === 0 ? null : await lastOf(ctx, [verb]);
+  if (last === null) return [];
+  return [[button(texts.button.undo, dataOf('undo', shortId(last.taskId), shortId(last.entryId), 'all'))]];
 }
 
 /** Admins mean all tasks of the chat; everybody else all of their own. */
@@ -296,16 +307,32 @@ const undoNamed = onNamedTask({ deed: 'change', verb: 'task', isAsked: true, isF
   undone(ctx, task, null),
 );
 
-const undoLast = onFound('change', lastHere, (ctx, { task, entryId }) => undone(ctx, task, entryId));
+const undoLast = onFound('change', lastHere, async (ctx, { task, entryId }) => {
+  const all = await undoneTogether(ctx, { taskId: task.id, entryId });
+  return all === null ? undone(ctx, task, entryId) : answer(all);
+});
+
+function lastOf({ store, place, person, clock, key }: ChatContext, verbs: readonly DeedVerb[]) {
+  const since = clock.now() - undoMs;
+  return store.lastChange({ chatId: place.chat.id, actor: person.actor, verbs, since, key });
+}
+
+/** What one word did to several tasks is taken back at once; null where it was one task, or nothing is left to take back. */
+export async function undoneTogether(ctx: ChatContext, change: LastChange): Promise<Rich | null> {
+  const changes = await ctx.store.changesWith(ctx.place.chat.id, change);
+  if (changes.length < 2) return null;
+  let count = 0;
+  for (const { taskId, entryId } of changes) {
+    const task = await ctx.store.readTask(taskId);
+    if (task === null || (await refusal(ctx, 'change', task)) !== null) continue;
+    const tried = await triedTo(() => ctx.tasks.undo(targetOf(ctx, task), entryId));
+    if ('made' in tried && tried.made.moot === null) count += 1;
+  }
+  return count === 0 ? null : texts.undo.together(count, changes.length - count);
+}
 
 async function lastHere(ctx: ChatContext): Promise<{ readonly task: Task; readonly entryId: string }> {
-  const last = await ctx.store.lastChange({
-    chatId: ctx.place.chat.id,
-    actor: ctx.person.actor,
-    verbs: [...undoable],
-    since: ctx.clock.now() - undoMs,
-    key: ctx.key,
-  });
+  const last = await lastOf(ctx, [...undoable]);
   const task = last === null ? null : await ctx.store.readTask(last.taskId);
   if (last === null || task === null) throw new Refused(answer(texts.undo.none()));
   return { task, entryId: last.entryId };

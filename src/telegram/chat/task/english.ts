@@ -63,6 +63,10 @@ export const taskTexts = {
     url === null
       ? say`Started ${at}; the result comes in its topic`
       : say`Started ${at}; the result comes in ${link('its topic', url)}`,
+  startedShared: (at: string, url: string | null): Rich =>
+    url === null
+      ? say`Started ${at}; the result comes in Reminders`
+      : say`Started ${at}; the result comes in ${link('Reminders', url)}`,
   lastError: (error: string): Rich => say`Error: ${italic(oneLine(error, errorShownMax))}`,
   inTopic: (url: string | null): Rich =>
     url === null ? say`Results: in its own topic` : say`Results: ${link('in its own topic', url)}`,
@@ -307,6 +311,11 @@ export const undoTexts = {
   } as Readonly<Record<string, string>>,
   anything: 'something',
   and: (fields: readonly string[]): string => and(fields),
+  together: (count: number, left: number): Rich =>
+    lines(
+      plural(count, { one: 'Undone for {n} task.', other: 'Undone for {n} tasks.' }),
+      left === 0 ? null : plural(left, { one: '{n} task stays as it is.', other: '{n} tasks stay as they are.' }),
+    ),
   before: (what: string): string => `That was already undone: ${what}. Nothing changed now.`,
   over: (what: string): string => `There is nothing left to undo: ${what}.`,
   beforeWord: 'Already undone',

@@ -139,6 +139,23 @@ describe('yes in words', () => {
     expect(await tasksIn(talk)).toEqual([]);
   });
 
+  test('to a wait that is over counts on from now', async () => {
+    const { talk } = await afterAsking('in 1 minute Tea', {}, privately);
+    await talk.pipeline.time.advance(90_000);
+    await talk.say('yes');
+    const [task] = await tasksIn(talk);
+    const ahead = (task?.nextAt ?? 0) - talk.pipeline.time.now();
+    expect([ahead > 0, ahead <= 120_000]).toEqual([true, true]);
+  });
+
+  test('to a time of day that is over makes nothing, and is no thumb up', async () => {
+    const { talk, message } = await afterAsking('today at 9:05 Tea', {}, privately);
+    await talk.pipeline.time.advance(10 * 60_000);
+    await talk.say('yes');
+    expect([await tasksIn(talk), talk.reaction()]).toEqual([[], null]);
+    expect(message.text).toContain('I cannot create this');
+  });
+
   test('twice makes one task', async () => {
     const { talk } = await afterAsking('/new every day at 7 First', {}, privately);
     await talk.say('yes');

@@ -67,6 +67,31 @@ describe('commands that do something', () => {
     expect(await talk.pipeline.history(id)).toHaveLength(3);
   });
 
+  test('/run of a one-off says that its result comes in Reminders where they share that', async () => {
+    const talk = await withTask('tomorrow at 9 Lunch');
+    await talk.ask('/settings oneoffs together');
+    expect(await talk.tells('/run 1')).toBe('Started #1 Lunch. The result comes in Reminders.');
+  });
+
+  test.each(['/undo', 'Undo'])('%s takes back /pause all for all tasks, and so it does /resume all', async (way) => {
+    const talk = await withTask();
+    await talk.press(await talk.ask('/new every day at 13 Tea'), 'Create');
+    const states = async () => (await tasksIn(talk)).map(({ state }) => state);
+    for (const [word, before, after] of [
+      ['/pause all', 'active', 'paused'],
+      ['/resume all', 'paused', 'active'],
+    ] as const) {
+      if (before === 'paused') await talk.ask('/pause all');
+      const told = await talk.ask(word);
+      expect(await states()).toEqual([after, after]);
+      const undo = dataBehind(told, 'Undo');
+      if (way === 'Undo') await talk.press(told, 'Undo');
+      else await talk.ask('/undo');
+      expect(await states()).toEqual([before, before]);
+      if (way === 'Undo') expect((await talk.send(told, undo)).toast).toBe('Already undone');
+    }
+  });
+
   test('/skip leaves out as many as were named, and a double press of Skip next one', async () => {
     const talk = await withTask();
     expect(await talk.tells('/skip 1 2')).toMatchSnapshot('/skip 1 2');

@@ -82,7 +82,7 @@ const weekPatterns = compiled((language) => {
 const datePatterns = compiled((language) => {
   const { numbers, ordinals, ordinalEnd, plural, w, units, holidays, weekday, month, figure, ordinal, day, on } =
     sourcesOf(language);
-  const list = String.raw`(?<list>\d{1,2}(?:${ordinalEnd})?(?:(?:\s*,\s*|\s*,?\s*(?:${w.and})\s+)(?:the\s+)?\d{1,2}(?:${ordinalEnd})?)+)`;
+  const list = String.raw`(?<list>\d{1,2}(?:${ordinalEnd})?(?:\s*(?:,\s*(?:(?:${w.and})\s+)?|(?:${w.and})\s+)(?:the\s+)?\d{1,2}(?:${ordinalEnd})?){1,12})`;
   return {
     listFirst: words(String.raw`${on}(?:(?:${w.the})\s+)?${list}\s+(?:of\s+)?(?<month>${month})${DOT}${YEAR}`),
     listBehind: words(

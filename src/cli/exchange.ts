@@ -5,8 +5,8 @@ import { definition } from '../api/tasks.ts';
 import { AppError } from '../domain/errors.ts';
 import { parseSchedule, type Schedule } from '../domain/schedule/schedule.ts';
 import { CliFault, usage } from './faults.ts';
-import { sendable, allTasks, type Task } from './naming.ts';
-import { given, lengthOf } from './options.ts';
+import { allTasks, type Task } from './naming.ts';
+import { given, lengthOf, sendable } from './options.ts';
 import type { Session } from './session.ts';
 
 /* ---- the file ---- */

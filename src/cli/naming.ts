@@ -1,19 +1,18 @@
 import { tasksNamed } from '../app/tasks/named.ts';
 import { pageMax } from '../domain/limits.ts';
-import { type AnswerOf, type Asked, pagesOf } from './client.ts';
+import { type AnswerOf, type Client, pagesOf } from './client.ts';
 import { CliFault, firstOf, unclear, usage } from './faults.ts';
 import { flat } from './layout.ts';
-import { given } from './options.ts';
-import type { Session } from './session.ts';
+
+/** A session, as far as names are looked up in it; it is opened with the thread that is named. */
+interface Asking {
+  readonly client: Client;
+  readonly isJson: boolean;
+  readonly threadKey: string;
+  readonly namedThread: string | undefined;
+}
 
 export type Task = AnswerOf<'getTask'>['task'];
-
-export type ScheduleSent = NonNullable<NonNullable<Asked<'createTask'>['body']>['schedule']>;
-
-/** A schedule that the server tells can be sent back; only the type does not know which fields belong to which kind. */
-export function sendable(schedule: Task['schedule']): ScheduleSent {
-  return given(schedule) as unknown as ScheduleSent;
-}
 
 const wholeId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A title is not asked for as an id. */
@@ -31,7 +30,7 @@ export function shortIds(ids: readonly string[]): (id: string) => string {
 }
 
 /** All tasks, or those of one thread; oldest first, so that tasks made anew get their numbers in the same order. */
-export async function allTasks(session: Session, thread: string | undefined): Promise<readonly Task[]> {
+export async function allTasks(session: Asking, thread: string | undefined): Promise<readonly Task[]> {
   const found: Task[] = [];
   for await (const { tasks } of taskPages(session, { thread }, Infinity)) found.push(...tasks);
   return found.toReversed();
@@ -43,7 +42,7 @@ interface Among {
   readonly state?: 'deleted';
 }
 
-function taskPages({ client }: Session, { thread, state }: Among, most: number): AsyncGenerator<AnswerOf<'listTasks'>> {
+function taskPages({ client }: Asking, { thread, state }: Among, most: number): AsyncGenerator<AnswerOf<'listTasks'>> {
   return pagesOf((place) => client.call('listTasks', { query: { thread_key: thread, state, ...place } }), most);
 }
 
@@ -56,21 +55,21 @@ type Wanted = 'deleted too' | 'there';
 export const deletedToo: Wanted = 'deleted too';
 
 /** The id that a name stands for. A whole id is taken as it is, so that what is done to it costs one request. */
-async function taskIdOf(session: Session, name: string, wanted?: Wanted): Promise<string> {
+async function taskIdOf(session: Asking, name: string, wanted?: Wanted): Promise<string> {
   if (wholeId.test(name)) return name.toLowerCase();
   return (await taskNamed(session, name, wanted)).task_id;
 }
 
-export async function paramsOf(session: Session, name: string, wanted?: Wanted) {
+export async function paramsOf(session: Asking, name: string, wanted?: Wanted) {
   return { task_id: await taskIdOf(session, name, wanted) };
 }
 
 /** The id of the task that a flag names, where it was typed. */
-export async function chosenTask(session: Session, name: string | undefined): Promise<string | undefined> {
+export async function chosenTask(session: Asking, name: string | undefined): Promise<string | undefined> {
   return name === undefined ? undefined : taskIdOf(session, name);
 }
 
-export async function taskNamed(session: Session, name: string, wanted: Wanted = 'there'): Promise<Task> {
+export async function taskNamed(session: Asking, name: string, wanted: Wanted = 'there'): Promise<Task> {
   if (name.trim() === '')
     throw usage("Name a task: its title, its number as 3 or '#3', its id, or the beginning of its id.");
   const number = asNumber.exec(name);
@@ -78,7 +77,7 @@ export async function taskNamed(session: Session, name: string, wanted: Wanted =
   return (idShape.test(name) ? await byId(session, name) : null) ?? byBeginningOrTitle(session, name, wanted);
 }
 
-async function byId({ client }: Session, id: string): Promise<Task | null> {
+async function byId({ client }: Asking, id: string): Promise<Task | null> {
   try {
     return (await client.call('getTask', { params: { task_id: id } })).task;
   } catch (error) {
@@ -88,7 +87,7 @@ async function byId({ client }: Session, id: string): Promise<Task | null> {
   }
 }
 
-async function byNumber(session: Session, number: number, wanted: Wanted): Promise<Task> {
+async function byNumber(session: Asking, number: number, wanted: Wanted): Promise<Task> {
   const among = { thread: session.threadKey, wanted };
   const task = await look(session, among, (tasks) => tasks.find((one) => one.number === number) ?? null);
   if (task !== null) return task;
@@ -97,7 +96,7 @@ async function byNumber(session: Session, number: number, wanted: Wanted): Promi
 }
 
 /** The tasks of that number in other threads. */
-async function elsewhere({ client }: Session, number: number): Promise<string> {
+async function elsewhere({ client }: Asking, number: number): Promise<string> {
   const page = await client.call('listTasks', { query: { limit: String(pageMax) } });
   const others = page.tasks.filter((task) => task.number === number);
   if (others.length === 0) return ' "cronogram task list" lists the tasks of all threads.';
@@ -105,7 +104,7 @@ async function elsewhere({ client }: Session, number: number): Promise<string> {
   return ` Name its thread with --thread-key, or the task by its id:\n${firstOf(lines).join('\n')}`;
 }
 
-async function byBeginningOrTitle(session: Session, name: string, wanted: Wanted): Promise<Task> {
+async function byBeginningOrTitle(session: Asking, name: string, wanted: Wanted): Promise<Task> {
   const found = await look(session, { thread: session.namedThread, wanted }, (tasks) => fitting(name, tasks));
   const [task, ...others] = found?.tasks ?? [];
   if (found === null || task === undefined) throw nobodyNamed('task', name);
@@ -153,7 +152,7 @@ function linesOf(tasks: readonly Task[], short: (id: string) => string): readonl
 
 /** Tasks as rows about something else name them: `#3 Stand up`, or the beginning of the id where it is not among the newest. */
 export async function taskNames(
-  { client, isJson }: Session,
+  { client, isJson }: Asking,
   ids: readonly (string | null)[],
 ): Promise<(id: string) => string> {
   const isNone = isJson || ids.every((id) => id === null);
@@ -179,7 +178,7 @@ function ambiguous(what: 'task' | 'run', beginning: string, ids: readonly string
 const runPagesMax = 10;
 
 /** The id of a run that a name stands for: a whole id, or the beginning of one of the newest. */
-export async function runIdOf({ client }: Session, name: string): Promise<string> {
+export async function runIdOf({ client }: Asking, name: string): Promise<string> {
   if (wholeId.test(name)) return name.toLowerCase();
   if (name === '') throw usage('Name a run by its id. "cronogram run list" lists them.');
   const found: string[] = [];
@@ -193,7 +192,7 @@ export async function runIdOf({ client }: Session, name: string): Promise<string
 
 /** Deleted tasks are looked for where nothing else fits: a number is never given twice, so it means that task still. */
 async function look<Found>(
-  session: Session,
+  session: Asking,
   { thread, wanted }: Pick<Among, 'thread'> & { readonly wanted: Wanted },
   find: (tasks: readonly Task[]) => Found | null,
 ): Promise<Found | null> {
@@ -201,7 +200,7 @@ async function look<Found>(
   return found !== null || wanted === 'there' ? found : find(await lookAmong(session, { thread, state: 'deleted' }));
 }
 
-async function lookAmong(session: Session, among: Among): Promise<readonly Task[]> {
+async function lookAmong(session: Asking, among: Among): Promise<readonly Task[]> {
   const found: Task[] = [];
   let isMore = false;
   for await (const page of taskPages(session, among, pagesMax)) {
@@ -212,4 +211,45 @@ async function lookAmong(session: Session, among: Among): Promise<readonly Task[
   throw usage(
     `There are more than ${pageMax * pagesMax} tasks to look through. Write the whole id, or name the thread with --thread-key.`,
   );
+}
+
+/* ---- threads ---- */
+
+/**
+ * The key of the thread that a name stands for: what looks like a key is one, a bare number is a chat of Telegram, and words
+ * are the title of a chat, or the name of a person for their private one.
+ */
+export async function threadNamed(client: Pick<Client, 'call'>, name: string): Promise<string> {
+  if (name === '' || name.includes(':')) return name;
+  if (/^-?\d{1,16}$/.test(name)) return keyOf(name);
+  const named = tasksNamed(name, await chats(client));
+  const [chat, ...others] = named?.rest === '' ? named.tasks : [];
+  if (named === null || chat === undefined) {
+    const advice = '"cronogram access list" lists them; a key looks like telegram:chat:-1001234 or cli:default.';
+    throw new CliFault('thread_not_found', `No chat is called "${flat(name).slice(0, 60)}". ${advice}`);
+  }
+  if (others.length === 0 && !named.isGuess) return keyOf(chat.id);
+  const lines = named.tasks.map(({ id, title }) => `  ${keyOf(id)}  ${flat(title)}`);
+  const advice = 'Write the key of the one that is meant.';
+  throw unclear({ what: 'chat', name, isGuess: named.isGuess, lines, advice });
+}
+
+function keyOf(id: string): string {
+  return `telegram:chat:${id}`;
+}
+
+/** A name is looked for among two thousand chats and people; a key names every one of them. */
+const chatPagesMax = 10;
+
+interface Chat {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** The people and the groups that are let in, in whose chats tasks can be. */
+async function chats(client: Pick<Client, 'call'>): Promise<readonly Chat[]> {
+  const found: Chat[] = [];
+  for await (const { access } of pagesOf((query) => client.call('listAccess', { query }), chatPagesMax))
+    found.push(...access.flatMap(({ id, who }) => (who === null ? [] : [{ id, title: who }])));
+  return found;
 }

@@ -1,5 +1,7 @@
 import { fixedMs } from '../domain/schedule/time/duration.ts';
+import type { Asked } from './client.ts';
 import { usage } from './faults.ts';
+import type { Task } from './naming.ts';
 import type { Flag } from './session.ts';
 
 const units: Readonly<Record<string, number>> = {
@@ -56,4 +58,11 @@ export function objectOf(flag: string, text: string): Record<string, unknown> {
 export function given<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const known = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(known) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+export type ScheduleSent = NonNullable<NonNullable<Asked<'createTask'>['body']>['schedule']>;
+
+/** A schedule that the server tells can be sent back; only the type does not know which fields belong to which kind. */
+export function sendable(schedule: Task['schedule']): ScheduleSent {
+  return given(schedule) as unknown as ScheduleSent;
 }

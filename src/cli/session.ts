@@ -2,8 +2,8 @@ import type { Clock, Stopwatch, Timer } from '../app/ports/outside.ts';
 import { createClient, type Client } from './client.ts';
 import { CliFault, exitCodes, interrupted, usage, type ExitCode } from './faults.ts';
 import { measureFor, shown, toned, wrapped, type Terminal } from './layout.ts';
+import { threadNamed } from './naming.ts';
 import { networkWire, type Wire } from './network.ts';
-import { threadNamed } from './threads.ts';
 import { durationWords } from './times.ts';
 
 /** The surroundings, already read. */

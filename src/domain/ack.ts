@@ -9,8 +9,8 @@ import { quietUntil, type Quiet } from './quiet.ts';
  *         | superseded (a newer run of the task, or a snooze, asks instead) | dropped (the task was paused or deleted, it asks
  *           for nothing any more, or its result was never shown)
  *   given_up | superseded | dropped -> done (it is never too late to say so)
- *   superseded -> open (the snooze that had answered it was taken back)
- *   done -> open | given_up | superseded (it was said by mistake), or no row at all where none was asked for
+ *   superseded | dropped -> open (the snooze that had answered it, or the pause, was taken back)
+ *   done -> open | given_up (when that was told before) | superseded (it was said by mistake), or no row at all where none was asked for
  *
  * The first Done counts; every other move is guarded by the status that it leaves.
  */

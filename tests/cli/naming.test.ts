@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/cli/client.ts';
-import { threadNamed } from '../../src/cli/threads.ts';
+import { threadNamed } from '../../src/cli/naming.ts';
 import { lab, minute, stopBots } from '../e2e/bot.ts';
 import { aPlace, aPlaceAfter } from './place.ts';
 

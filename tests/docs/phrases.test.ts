@@ -130,6 +130,8 @@ const replies = [
   'stop',
   'delete',
 ];
+/** They mean a command, and make no task. */
+const orders = ['list', 'undo', 'what do I have today', 'pause swim'];
 /** They are said as a reply to a message of somebody else. */
 const forwards = ['/new friday at 9', 'schedule this friday at 9'];
 /** Settings that must hold before it makes a difference. */
@@ -153,7 +155,7 @@ describe('a word in a chat', () => {
   });
 
   const quoted = matched([read('docs/chat.md').split('## A whole dialogue')[0] ?? ''], /"([^"]+)"/g);
-  it.each(quoted.filter((words) => ![...replies, ...forwards].includes(words)))(
+  it.each(quoted.filter((words) => ![...replies, ...forwards, ...orders].includes(words)))(
     '"%s" needs no command in a private chat',
     async (words) => {
       const talk = await aTalk({ kind: 'private' });

@@ -99,11 +99,6 @@ function samplesOf(source: Source, type: Node, name: string): readonly unknown[]
       const list = constantIn(source, nameOf(nodeIn(type['objectType'])['exprName']));
       return nodesIn(list['elements']).map((node) => node['value']);
     }
-    case 'TSTupleType':
-      return nodesIn(type['elementTypes']).reduce<readonly (readonly unknown[])[]>(
-        (tuples, each) => tuples.flatMap((tuple) => tupleSamples(source, each, name).map((one) => [...tuple, one])),
-        [[]],
-      );
     case 'TSArrayType':
       return samplesOf(source, nodeIn(type['elementType']), name).map((item) =>
         Array.from({ length: itemsMax }, () => item),
@@ -121,15 +116,6 @@ function samplesOf(source: Source, type: Node, name: string): readonly unknown[]
     default:
       throw new Error(`${source.path}: no sample of ${type.type} for ${name}`);
   }
-}
-
-function tupleSamples(source: Source, element: Node, name: string): readonly unknown[] {
-  const isNamed = element.type === 'TSNamedTupleMember';
-  return samplesOf(
-    source,
-    isNamed ? nodeIn(element['elementType']) : element,
-    isNamed ? nameOf(element['label']) : name,
-  );
 }
 
 function objectsOf(source: Source, members: readonly Node[]): readonly object[] {

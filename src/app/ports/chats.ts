@@ -316,11 +316,11 @@ export interface ChatStore {
   taskByNumber(chatId: string, number: number): Promise<Task | null>;
   /** The task whose own topic it is; also a deleted one. */
   taskByTopic(chatId: string, topic: number): Promise<Task | null>;
-  /** A task of the chat that is not deleted and is called so, whatever its case and its spaces; the oldest of several. */
+  /** A task of the chat that may still run and is called so, whatever its case and its spaces; the oldest of several. */
   taskByTitle(chatId: string, title: string): Promise<Task | null>;
   /** Titles by number: of tasks that may still run, and then of the newest of the others. */
   titlesIn(query: TitlesQuery): Promise<readonly Titled[]>;
-  /** Failing first, then by the next slot. */
+  /** Failing first, then by the next slot; what has ended comes last, the newest first. */
   chatTasks(query: ChatTasksQuery): Promise<ChatTasks>;
   /** Open snoozes of tasks, soonest first, by the id of the task; tasks without one are left out. */
   snoozesOf(taskIds: readonly string[]): Promise<ReadonlyMap<string, readonly OpenSnooze[]>>;

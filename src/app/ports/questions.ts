@@ -32,6 +32,7 @@ export interface DoneNote {
 export interface ResultShown {
   readonly messageId: number;
   readonly shown: Shown;
+  readonly at: number;
 }
 
 export interface NotedDone extends Stamp {

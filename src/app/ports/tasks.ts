@@ -135,6 +135,8 @@ export interface TaskChange {
   readonly grant: GrantChange | null;
   /** Slots that were skipped in advance and are not any more, or that an unused snooze gives way to. */
   readonly unskip: readonly number[];
+  /** Confirmations that the change of that instant has dropped are asked for again. */
+  readonly askAgain: number | null;
   /** Slots to come that are skipped again, because the change that gave them up is taken back. */
   readonly reskip: readonly NewOccurrence[];
   /** Ends the open snooze of that instant with this reason. */
@@ -158,6 +160,7 @@ export const noChange: TaskChange = {
   move: null,
   grant: null,
   unskip: [],
+  askAgain: null,
   reskip: [],
   endSnooze: null,
   answer: null,

@@ -62,6 +62,7 @@ export function planUndo(undoing: Undoing, entryId: string | null): Undone {
     moot: null,
     change: {
       ...change,
+      askAgain: entry.at,
       audit: {
         verb: 'undo',
         before: change.audit.before,

@@ -1,8 +1,7 @@
 import { isByHand } from '../../domain/occurrence.ts';
 import type { SlotRow, SlotRun } from '../ports/why.ts';
 import { point, type Answer, type Evidence } from './answers.ts';
-import { lastError, startedAfterMs } from './case.ts';
-import { versionAt, type Case, type Timeline } from './timeline.ts';
+import { lastError, startedAfterMs, versionAt, type Case, type Timeline } from './timeline.ts';
 
 /** The truth about one slot that has its row. */
 export function answerSlot(timeline: Timeline, row: SlotRow): Answer {

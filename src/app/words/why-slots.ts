@@ -4,9 +4,17 @@ import { counted, nth, spanText } from '../../domain/schedule/words/words.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
 import type { SlotAck } from '../ports/runs.ts';
 import type { SlotDelivery, SlotRow, SlotRun } from '../ports/why.ts';
-import { graceOf, isAgain, isHeld, lastError, policyOfCase, startedAfterMs, wasUnwritable } from '../why/case.ts';
 import { minuteOf } from '../why/moments.ts';
-import type { Case } from '../why/timeline.ts';
+import {
+  graceOf,
+  isAgain,
+  isHeld,
+  lastError,
+  policyOfCase,
+  startedAfterMs,
+  wasUnwritable,
+  type Case,
+} from '../why/timeline.ts';
 
 /** What became of a slot that has its row, without the full stop. */
 export function slotText(one: Case, row: SlotRow): string {

@@ -3,11 +3,11 @@ import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { failuresPause, ownerGonePause } from '../../domain/task.ts';
 import type { Deed, GapRow } from '../ports/why.ts';
 import type { Decision } from '../why/answers.ts';
-import { caseOfGap } from '../why/case.ts';
 import { minuteOf, type Moments } from '../why/moments.ts';
 import { reasonOf, spentBound } from '../why/stretch-answers.ts';
 import type { Stretch } from '../why/stretches.ts';
 import {
+  caseOfGap,
   type Bound,
   type Neighbour,
   type NoSlot,

@@ -1,9 +1,8 @@
 import type { AnswerOf } from '../client.ts';
 import { usage } from '../faults.ts';
 import { sentence } from '../layout.ts';
-import { paramsOf, taskNamed } from '../naming.ts';
+import { paramsOf, taskNamed, threadNamed } from '../naming.ts';
 import { verb, confirmed, yesFlag, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { threadNamed } from '../threads.ts';
 import { counted, hostZone } from '../times.ts';
 import { changedTold } from './doing.ts';
 import { dayOrInstantOf } from './moments.ts';

@@ -93,14 +93,14 @@ function asAsked(found: WordsRead, whole: string, setting: Setting, depth: numbe
   const { schedule, text, notes, ...others } = found;
   const { timezone } = schedule;
   const { words = englishReader } = setting;
-  const all = notes.map((note) => ({ ...note, text: told(note.text, words) }));
   // Days that share their time assume it once.
-  const once = all.filter(
-    ({ what, text: said }, index) => all.findIndex((note) => note.what === what && note.text === said) === index,
+  const once = notes.filter(
+    ({ what, text: said }, index) =>
+      notes.findIndex((note) => note.what === what && told(note.text, words) === told(said, words)) === index,
   );
   const assumed = once.map(({ what, text: said, other }) => ({
     what,
-    text: said,
+    text: told(said, words),
     other: other === null ? null : otherOf(other, whole, setting, depth),
   }));
   return { schedule, timezone, text: isBlank(text) ? '' : text, assumed, ...others };
@@ -156,15 +156,16 @@ function asFault(
   depth: number,
 ): AppError {
   const readings = ways.flatMap((way) => readingOf(way, whole, setting, depth) ?? []);
+  const words = setting.words ?? englishReader;
+  const message = say(words);
   const offered = readings.map(({ text, when, next }) => ({ text, next: next === null ? null : iso(next), when }));
-  const isAlone = missing.length === 0 && readings.length === 1;
-  const message = (isAlone ? (alone ?? say) : say)(setting.words ?? englishReader);
   if (missing.length === 0 && readings.length > 1) {
     return new AppError('ambiguous_schedule', message, { details: { field: 'when', readings: offered } });
   }
   const offers = offered.map(({ text, when, next }) => ({ text, when, next }));
   const details = { field: 'when', missing: missing.length === 0 ? ['time'] : missing, offers, sofar };
-  return new AppError('incomplete_schedule', message, { details });
+  const isAlone = missing.length === 0 && readings.length === 1;
+  return new AppError('incomplete_schedule', isAlone && alone !== null ? alone(words) : message, { details });
 }
 
 /** True for faults of the words: they can be written otherwise. */

@@ -291,7 +291,7 @@ function leftQuestion({ begin, end, isDangling }: Suspect, { whole, spans, line 
     ],
   };
   const question = new Question((say) => say.belongs(said), [asTime, asText]);
-  question.alone = (say) => say.isItText(said);
+  question.alone = (say) => say.cannotBelong(said);
   question.sofar = sofar === '' ? time : sofar;
   return question;
 }

@@ -29,8 +29,8 @@ const t = columnsOf('tasks', 't');
 const o = columnsOf('occurrences', 'o');
 const named = pick(t, 'number', 'title');
 const failedFields = { ...named, count, error: like(t.lastError, raw('max(t.last_error)')) };
-/** Results without a Done: after all reminders, or until the next run took their place. A snooze is an answer as well. */
-const isNotDone = raw(`(a.status = 'given_up' or (a.status = 'superseded' and not exists (
+/** Results without a Done: after all reminders, or until a pause or the next run ended them. A snooze is an answer as well. */
+const isNotDone = raw(`(a.status in ('given_up', 'dropped') or (a.status = 'superseded' and not exists (
   select 1 from occurrences n where n.task_id = a.task_id and n.source = 'snooze' and n.created_at = a.updated_at)))`);
 const succeededFields = {
   ...named,

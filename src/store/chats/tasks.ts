@@ -79,11 +79,13 @@ function taskByTopic(chatId: string, topic: number): Script<Task | null> {
   return taskWhere(sql`t.chat_id = ${chatId} and t.topic_id = ${topic} and t.topic_shared = 0`);
 }
 
+const mayRun: ReadonlySet<Task['state']> = new Set(['active', 'paused']);
+
 /** Only here are letters of every script compared without their case. */
 function* taskByTitle(chatId: string, title: string): Script<Task | null> {
   const sought = folded(title);
   const titles = yield* titlesIn({ chatId, deletedSince: null, limit: titlesReadMax });
-  const found = titles.find((task) => folded(task.title) === sought);
+  const found = titles.find(({ title: known, state }) => mayRun.has(state) && folded(known) === sought);
   return found === undefined ? null : yield* taskByNumber(chatId, found.number);
 }
 
@@ -121,7 +123,9 @@ function* chatTasks({ chatId, filter, ownerId, text, offset, limit }: ChatTasksQ
   const counted = yield* one(select({ count })`from ${taskSource} where ${where}`);
   const tasks = yield* all(
     selectTask`from ${taskSource} where ${where}
-      order by case when ${failing} then 0 else 1 end, case when t.next_at is null then 1 else 0 end, t.next_at, t.number
+      order by case when ${failing} then 0 else 1 end, case when t.state = 'completed' then 1 else 0 end,
+        case when t.next_at is null then 1 else 0 end, t.next_at,
+        case when t.state = 'completed' then -t.number else t.number end
       ${limited(limit)} offset ${offset}`,
   );
   return { tasks, total: counted?.count ?? 0 };

@@ -19,24 +19,14 @@ import { shownOf } from '../outbox/part-rows.ts';
 import { redrawSoon } from '../outbox/standing.ts';
 import { tellEvents } from '../records/journal.ts';
 import { escalate } from './escalations.ts';
-import { insertNag, settleNag, dueAcks, type DueRow } from './nags.ts';
+import { insertNag, lastPart, settleNag, dueAcks, type DueRow } from './nags.ts';
 
 /** Acks: who confirmed what, and who must be reminded. The row of an open one is made with the end of its run. */
 export const ackStore = { noteDone, takeBackDone, readAck, openResults, claimNags, nextNagAt };
 
 const { acks } = columns;
 
-const lockedFields = pick(
-  acks,
-  'status',
-  'runId',
-  'nagEveryMs',
-  'nagLimit',
-  'nags',
-  'nagDeliveryId',
-  'doneAt',
-  'doneBy',
-);
+const lockedFields = pick(acks, 'status', 'runId', 'nagEveryMs', 'nagDeliveryId', 'doneAt', 'doneBy');
 
 function* lockedAck({ taskId, occurrenceId }: DoneNote): Script<Answer<typeof lockedFields> | undefined> {
   return yield* one(
@@ -91,23 +81,26 @@ function* makeDone({ taskId, occurrenceId, actor, at }: DoneNote): Script<boolea
 function* resultOf(runId: string | null): Script<ResultShown | null> {
   if (runId === null) return null;
   const found = yield* one(
-    select(pick(columns.deliveries, 'content', 'messageId'))`from deliveries
+    select(pick(columns.deliveries, 'content', 'messageId', 'createdAt', 'deliveredAt'))`from deliveries
       where run_id = ${runId} and kind = 'result' and chat_id = (select t.chat_id from tasks t where t.id = task_id)
       order by part desc limit 1`,
   );
   const shown = found === undefined ? null : shownOf(found.content);
   if (found === undefined || shown === null || found.messageId === null) return null;
-  return { messageId: found.messageId, shown };
+  return { messageId: found.messageId, shown, at: found.deliveredAt ?? found.createdAt };
 }
 
-/** An ack taken back is asked for again, unless something newer asks by now or people were reminded enough. */
+/**
+ * An ack taken back is asked for again, unless something newer asks by now or people were told that the asking has ended.
+ * After the last reminder the next step is to tell them.
+ */
 function* takeBackDone(back: DoneNote): Script<boolean> {
   const { taskId, occurrenceId, at } = back;
   const known = yield* lockedAck(back);
   if (known?.status !== 'done') return false;
   yield* tellEvents([{ kind: 'ack.taken_back', at, taskId, ref: occurrenceId }]);
   yield* redrawSoon([taskId], at);
-  const { nagEveryMs, nagLimit, nags } = known;
+  const { nagEveryMs, runId } = known;
   if (nagEveryMs === null) {
     yield* run(sql`delete from acks where occurrence_id = ${occurrenceId} and status = 'done'`);
     return true;
@@ -115,7 +108,11 @@ function* takeBackDone(back: DoneNote): Script<boolean> {
   const other = yield* one(
     select(pick(acks, 'occurrenceId'))`from acks where task_id = ${taskId} and status = 'open' limit 1`,
   );
-  const status: AckStatus = other !== undefined ? 'superseded' : nags < nagLimit ? 'open' : 'given_up';
+  const told = yield* one(
+    select(pick(columns.deliveries, 'id'))`from deliveries
+      where run_id = ${runId ?? ''} and kind = 'notice' and part = ${lastPart} limit 1`,
+  );
+  const status: AckStatus = other !== undefined ? 'superseded' : told === undefined ? 'open' : 'given_up';
   const nagAt = status === 'open' ? at + nagEveryMs : null;
   return yield* update(
     'acks',

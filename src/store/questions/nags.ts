@@ -10,7 +10,7 @@ import type { View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { forUpdate, limit as limited, list, nothing, raw, skipLocked, sql } from '../engine/sql.ts';
+import { forUpdate, limit as limited, list, nothing, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, insert, one, select, update } from '../engine/statements.ts';
 import { insertPart, placeOf, shownFields } from '../outbox/new-parts.ts';
 import { shownOf } from '../outbox/part-rows.ts';
@@ -142,15 +142,22 @@ export function* closeAcks(
   return isRemoved;
 }
 
-/**
- * A snooze that is taken back has answered nothing: the result that it had put off is asked about again, unless something else
- * is, or a later run has asked since.
- */
-export function* reopenAck(taskId: string, of: string | null, now: number): Script<void> {
+/** A snooze that is taken back has answered nothing: the result that it had put off is asked about again. */
+export function* reopenSnoozed(taskId: string, of: string | null, now: number): Script<void> {
+  yield* reopenAck(taskId, sql`occurrence_id = ${of ?? ''} and status = 'superseded'`, now);
+}
+
+/** A pause that is taken back has ended no reminders. */
+export function* reopenDropped(taskId: string, droppedAt: number, now: number): Script<void> {
+  yield* reopenAck(taskId, sql`task_id = ${taskId} and status = 'dropped' and updated_at = ${droppedAt}`, now);
+}
+
+/** Unless something else is asked about, or a later run has asked since. */
+function* reopenAck(taskId: string, which: Sql, now: number): Script<void> {
   yield* update(
     'acks',
     { status: 'open', nagAt: sql`${now} + nag_every_ms`, updatedAt: now },
-    sql`occurrence_id = ${of ?? ''} and status = 'superseded' and nag_every_ms is not null
+    sql`${which} and nag_every_ms is not null
       and not exists (select 1 from acks l where l.task_id = ${taskId} and (l.status = 'open'
         or (l.created_at >= acks.updated_at and exists (select 1 from occurrences o join occurrences own on own.id = acks.occurrence_id
           where o.id = l.occurrence_id and o.slot_at > own.slot_at))))`,

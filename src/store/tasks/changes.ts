@@ -8,7 +8,7 @@ import { hold, insert, insertAll, one, run, select, update, updateAll, updateRet
 import { retryBlocked } from '../outbox/holds.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { dropParts } from '../outbox/run-parts.ts';
-import { closeAcks, reopenAck } from '../questions/nags.ts';
+import { closeAcks, reopenDropped, reopenSnoozed } from '../questions/nags.ts';
 import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
 import { endPauseOf } from '../runs/slots.ts';
@@ -67,6 +67,7 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   yield* followState(request, scene.task, change.set.state);
   const isGrantChanged = change.grant !== null && (yield* changeGrant(request, scene.task, change.grant));
   if (change.move !== null) yield* moveTask(request, scene.task, change.move);
+  if (change.askAgain !== null) yield* reopenDropped(taskId, change.askAgain, at);
   const isAnswered = yield* addManual(request, change);
   const task = yield* taskById(taskId);
   yield* keepVersion(request, scene.task, task);
@@ -158,7 +159,7 @@ function* endSnooze({ taskId, slotAt, reason, at: now }: SnoozeEnd): Script<stri
     sql`task_id = ${taskId} and slot_at = ${slotAt} and status = 'pending' and source = 'snooze'`,
     pick(columns.occurrences, 'id', 'replayOf'),
   );
-  if (reason === 'undone') for (const { replayOf } of ended) yield* reopenAck(taskId, replayOf, now);
+  if (reason === 'undone') for (const { replayOf } of ended) yield* reopenSnoozed(taskId, replayOf, now);
   yield* tellEvents(
     ended.map(({ id }) => ({ kind: 'occurrence.skipped', at: now, taskId, ref: id, data: { reason } })),
   );

@@ -13,7 +13,7 @@ import { goOn } from './new-task/answering.ts';
 import { newTask, quickly } from './new-task/beginning.ts';
 import { pressedInWords, timeMended } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
-import { startCommand, zoneCommand } from './place/buttons.ts';
+import { startCommand, zoneCommand, zoneSaid } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
 import { statusCommand, usageCommand } from './place/status.ts';
 import { doneCommand, doneHere, isDoneWord } from './results/done.ts';
@@ -96,7 +96,7 @@ async function aboutDraft(ctx: ChatContext, draft: OpenDraft): Promise<Answer | 
 async function withoutSlash(ctx: ChatContext): Promise<Answer | null> {
   const order = await orderIn(ctx);
   if (order !== null) return handlerOf(order.command)({ ...ctx, ...order });
-  return isDoneAlone(ctx) ? doneCommand({ ...ctx, args: '' }) : null;
+  return isDoneAlone(ctx) ? doneCommand({ ...ctx, args: '' }) : zoneSaid(ctx);
 }
 
 /** "Done" in a private chat, where neither a task nor a text is asked for. */

@@ -8,10 +8,10 @@ import { settingsOf } from '../../domain/chat-settings.ts';
 import { type Drawn, isView, type View } from '../../domain/shown.ts';
 import { urlOf } from '../../domain/thread.ts';
 import { type FactsDeps, readFacts, taskName } from '../chat/kit/card.ts';
-import { pastMoment, settingOf, clockIn } from '../chat/kit/clock.ts';
+import { settingOf, clockIn } from '../chat/kit/clock.ts';
 import { blocks, lines, link, say, type Rich, drawn } from '../chat/kit/rich.ts';
 import { calledOf, shortName } from '../chat/kit/rights.ts';
-import { isAsking, type AskedFacts, doneShown, startedDrawn } from '../chat/results/view.ts';
+import { isAsking, type AskedFacts, doneLine, doneShown, startedDrawn } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 import { draw, resultDrawn, type DrawnView } from './draw.ts';
 import { type OverDeps, overLine, withOver } from './over.ts';
@@ -56,12 +56,12 @@ async function withDone(
   const { occurrenceId } = view;
   const drawn = resultDrawn(view, resultOf);
   if (!wasSent || taskId === null) return drawn;
-  const { doneAt = null, doneBy = null } = (await store.readAck({ taskId, occurrenceId })) ?? {};
+  const { doneAt = null, doneBy = null, result = null } = (await store.readAck({ taskId, occurrenceId })) ?? {};
   const task = doneAt === null ? null : await store.readTask(taskId);
   if (doneAt === null || doneBy === null || task === null) return drawn;
   const name = shortName(await calledOf({ store }, doneBy));
   const setting = settingOf(task, clock.now());
-  return doneShown(drawn, texts.reminder.doneBy(name, pastMoment(doneAt, setting)), { taskId, occurrenceId });
+  return doneShown(drawn, doneLine(name, doneAt, { result, setting }), { taskId, occurrenceId });
 }
 
 async function drawnNow(deps: DrawingDeps, part: Outgoing, view: DrawnView, chat: Chat | null): Promise<Drawn | null> {

@@ -9,6 +9,8 @@ interface Ack {
   nags: number;
   /** A reminder goes with its reason; what is asked about again has none until the next. */
   isReminded: boolean;
+  /** Somebody was told that the asking has ended. */
+  isTold: boolean;
   /** Its task asked for it; else its row is made by whoever says Done. */
   readonly isAsked: boolean;
   /** The deeds with which its row was made, and with which it was last closed. */
@@ -49,11 +51,22 @@ const apart = 1;
 const isOpen = (ack: Ack | null): ack is Ack => ack?.status === 'open';
 
 function close(model: Model, status: AckStatus, of: readonly (Ack | null)[] = model.runs): void {
-  for (const ack of of.filter(isOpen)) Object.assign(ack, { status, isReminded: false, closedAt: model.deeds });
+  for (const ack of of.filter(isOpen)) {
+    const isTold = ack.isTold || status === 'given_up';
+    Object.assign(ack, { status, isTold, isReminded: false, closedAt: model.deeds });
+  }
 }
 
 function made(model: Model, isAsked: boolean): Ack {
-  return { status: 'open', nags: 0, isReminded: false, isAsked, madeAt: model.deeds, closedAt: model.deeds };
+  return {
+    status: 'open',
+    nags: 0,
+    isReminded: false,
+    isTold: false,
+    isAsked,
+    madeAt: model.deeds,
+    closedAt: model.deeds,
+  };
 }
 
 function ran(model: Model): void {
@@ -130,7 +143,7 @@ const deeds: readonly Deed[] = [
       const ack = model.runs[index] ?? null;
       const isBack = ack?.status === 'done';
       if (isBack) {
-        const status = model.runs.some(isOpen) ? 'superseded' : ack.nags < limit ? 'open' : 'given_up';
+        const status = model.runs.some(isOpen) ? 'superseded' : ack.isTold ? 'given_up' : 'open';
         model.runs[index] = ack.isAsked ? { ...ack, status, closedAt: model.deeds } : null;
       }
       expect(await real.p.rooms.acks.notDone(await requestFor(real, index))).toBe(isBack);

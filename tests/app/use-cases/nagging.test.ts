@@ -80,6 +80,37 @@ describe('a reminder that asks to be confirmed', () => {
     expect(acksOf(p)).toMatchObject([{ status: 'open' }, { status: 'superseded' }]);
   });
 
+  it('is said to have come to nothing when Done is taken back after the last one', async () => {
+    const { p, request } = await aReminder();
+    for (let passed = 0; passed < 3; passed += 1) await p.pass(10 * minute);
+    expect(acksOf(p)).toMatchObject([{ status: 'open', nags: 3 }]);
+    await p.rooms.acks.done(request);
+    await p.rooms.acks.notDone(request);
+    expect(acksOf(p)).toMatchObject([{ status: 'open', nags: 3 }]);
+    await p.pass(10 * minute);
+    expect(acksOf(p)).toMatchObject([{ status: 'given_up' }]);
+    expect(texts(p)).toContain('[escalated]');
+    const told = texts(p).length;
+    // Told once, it is not told again.
+    await p.rooms.acks.done(request);
+    await p.rooms.acks.notDone(request);
+    await p.pass(10 * minute);
+    expect(acksOf(p)).toMatchObject([{ status: 'given_up' }]);
+    expect(texts(p)).toHaveLength(told);
+  });
+
+  it.each(['pause', 'delete'] as const)('goes on when the %s that ended it is taken back', async (verb) => {
+    const { p, request } = await aReminder();
+    await p.pass(10 * minute);
+    await (verb === 'pause' ? p.rooms.tasks.pause(request, null) : p.rooms.tasks.delete(request));
+    await p.pass(minute);
+    expect(acksOf(p)).toMatchObject([{ status: 'dropped', nags: 1 }]);
+    await p.rooms.tasks.undo(request, null);
+    expect(acksOf(p)).toMatchObject([{ status: 'open', nags: 1 }]);
+    await p.pass(10 * minute);
+    expect(acksOf(p)).toMatchObject([{ status: 'open', nags: 2 }]);
+  });
+
   it('moves along with a clock that is set back', async () => {
     const { p } = await aReminder();
     p.time.setWall(p.time.now() - hour);

@@ -69,12 +69,12 @@ function notDoneTests(open: OpenWorld): void {
   test('news tell slot by slot what nobody has done; what was put off was answered', async () => {
     const world = await open();
     const task = await aTask(world);
-    const slots = ['given_up', 'done', 'superseded', 'superseded'];
+    const slots = ['given_up', 'done', 'dropped', 'superseded', 'superseded'];
     for (const [index, status] of slots.entries()) await askedSlot(world, task, nine + index * hour, status);
     // The last of them was snoozed.
     await world.query(
       `insert into occurrences (id, task_id, slot_at, source, status, late_ms, created_at, updated_at)
-       values ('${world.make.id()}', '${task.id}', ${nine + 9 * hour}, 'snooze', 'pending', 0, ${nine + 3 * hour + minute}, ${nine})`,
+       values ('${world.make.id()}', '${task.id}', ${nine + 9 * hour}, 'snooze', 'pending', 0, ${nine + 4 * hour + minute}, ${nine})`,
     );
     const { notDone, succeeded } = await world.store.chatNews({
       chatId: task.chatId,
@@ -86,8 +86,9 @@ function notDoneTests(open: OpenWorld): void {
     expect(notDone).toEqual([
       { ...named, at: nine },
       { ...named, at: nine + 2 * hour },
+      { ...named, at: nine + 3 * hour },
     ]);
-    expect(succeeded).toEqual([{ ...named, count: 4, done: 1, notDone: 2 }]);
+    expect(succeeded).toEqual([{ ...named, count: 5, done: 1, notDone: 3 }]);
   });
 }
 

@@ -35,7 +35,7 @@ export function chatTaskTests(open: OpenWorld): void {
     expect(await world.store.taskByTopic('another', 77)).toBeNull();
   });
 
-  test('a task is found by its title, whatever its case and spaces, unless it is deleted', async () => {
+  test('a task is found by its title, whatever its case and spaces, while it may still run', async () => {
     const { world, task: first } = await withTask(open, { title: 'Köche  anrufen' });
     await aTask(world, { title: 'KÖCHE anrufen' });
     const other = await aTask(world, { home: threadOf('-5'), title: 'Tea' });
@@ -47,6 +47,8 @@ export function chatTaskTests(open: OpenWorld): void {
     expect(await find(other.chatId, 'tea')).toMatchObject({ id: other.id });
     await world.query(`update tasks set state = 'deleted', next_at = null where number = 1`);
     expect(await find(first.chatId, 'KÖCHE ANRUFEN')).toMatchObject({ number: 2 });
+    await world.query(`update tasks set state = 'completed', next_at = null where number = 2`);
+    expect(await find(first.chatId, 'KÖCHE ANRUFEN')).toBeNull();
     expect(await find(other.chatId, 'tea')).toBeNull();
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { tasksIn, withTask } from './talk.ts';
+import { labels, tasksIn, withTask } from './talk.ts';
 
 const privately = { kind: 'private' } as const;
 
@@ -51,4 +51,35 @@ describe('words without a slash in a private chat', () => {
     const talk = await withTask('every day at 12 swim');
     expect(await talk.say('pause swim')).toBeNull();
   });
+});
+
+describe('the zone in words', () => {
+  test.each([
+    ['madrid', 'Europe/Madrid'],
+    ['new york', 'America/New_York'],
+    ['Paris time', 'Europe/Paris'],
+  ])('%s answers the question for it', async (words, zone) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toMatch(/^When should I send it\?/);
+    await talk.ask('/tz');
+    expect(await talk.tells(words)).toContain(zone);
+    expect((await talk.chat()).timezone).toBe(zone);
+  });
+
+  test.each(['use paris time', "I'm in Paris"])('%s sets it', async (words) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toContain('Europe/Paris');
+  });
+
+  test('a clock offers the places where it shows that', async () => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(labels(await talk.ask('no, it is 10:00 here')).flat()).toContain('Berlin');
+  });
+});
+
+test('a paused task is told as paused, and offered what it still can do', async () => {
+  const talk = await withTask('every day at 12 swim', privately);
+  await talk.ask('/pause 1');
+  expect(await talk.tells('/skip 1')).toContain('Resume it first');
+  expect(await talk.tells('/snooze 1 2h')).toContain('It is paused');
 });

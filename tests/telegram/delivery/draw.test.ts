@@ -345,7 +345,11 @@ describe('whatever people write', () => {
         const rooms = {
           clock: { now: () => start },
           preview: () => previewOf(schedule, { after: start, minIntervalMs: minute }),
-          store: { taskByTitle: async () => aTask({ title: text }) },
+          store: {
+            taskByTitle: async () => aTask({ title: text }),
+            readNote: async () => null,
+            writeNote: async () => {},
+          },
         };
         const when = { words: 'every day at 9', at: start, schedule, assumed: [], ways: [] };
         const step = { step: 'preview', when, text, kept } as const;

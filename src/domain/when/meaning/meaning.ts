@@ -148,7 +148,7 @@ function askWeekly({ groups }: Plan, reading: Reading): void {
   throw new Question(
     (say) => say.weeklyOrOnce,
     [
-      { text: (say) => say.offers.weekly, edits: [{ begin: first.begin, end: first.begin, text: 'every ' }] },
+      { text: (say) => say.offers.everyWeek, edits: [{ begin: first.begin, end: first.begin, text: 'every ' }] },
       { text: (say) => say.offers.onceEach, edits },
     ],
   );
@@ -239,12 +239,11 @@ function asSeries(plan: Plan, reading: Reading): Schedule {
 function askRangeOfDays(plan: Plan, at: NonNullable<Plan['rangeAt']>, reading: Reading): never {
   const { starting } = boundsOf(plan, reading);
   const first = starting?.day ?? today(reading.setting);
-  const once = dayLabel(first, reading.setting);
   throw new Question(
     (say) => say.dailyOrOnce,
     [
       { text: (say) => say.offers.daily, edits: [{ begin: at.begin, end: at.begin, text: 'every day ' }] },
-      { text: (say) => say.offers.once(once(say)), edits: [dayEdit(at, first)] },
+      { text: (say) => say.offers.once(dayLabel(first, reading.setting)(say)), edits: [dayEdit(at, first)] },
     ],
   );
 }

@@ -90,7 +90,7 @@ const PAIRS: typeof DAY_OFFERS = {
     ['monThu', ' on monday and thursday'],
     ['tueFri', ' on tuesday and friday'],
   ],
-  month: [['firstAndFifteenth', ' on the 1st and the 15th']],
+  month: [['firstFifteenth', ' on the 1st and the 15th']],
   year: [],
 };
 

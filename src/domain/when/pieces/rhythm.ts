@@ -262,7 +262,10 @@ function unclear(cursor: Cursor): RhythmFound | null {
   const twice = unit === 'year' ? 'every 6 months' : `twice a ${unit}`;
   const ways: readonly Way[] = [
     { text: (say) => say.offers.everyOther(period), edits: [{ begin, end, text: `every 2 ${unit}s` }] },
-    { text: (say) => say.offers.twice(period), edits: [{ begin, end, text: twice }] },
+    {
+      text: (say) => say.offers.twice(period),
+      edits: [{ begin, end, text: twice }],
+    },
   ];
   throw new Question((say) => say.halfOrTwice(match[0].trim(), period), ways);
 }

@@ -142,14 +142,12 @@ function askShortName(cursor: Cursor): null {
   cursor.at = before;
   const places = Object.hasOwn(SHORT_NAMES, short) ? SHORT_NAMES[short] : undefined;
   if (places === undefined) return null;
+  const said = short.toUpperCase();
   const zones = places.split(/, | or /);
   const ways: readonly Way[] = zones.map((zone) => ({
     text: (zone.split('/').at(-1) ?? zone).replaceAll('_', ' '),
     edits: [{ begin, end, text: `in ${zone}` }],
   }));
-  const asText: Way = {
-    text: (say) => say.offers.isText(short.toUpperCase()),
-    edits: [{ begin, end: begin, text: '\n' }],
-  };
-  throw new Question((say) => say.whereIs(short.toUpperCase()), zones.length > 1 ? ways : [...ways, asText]);
+  const asText: Way = { text: (say) => say.offers.isText(said), edits: [{ begin, end: begin, text: '\n' }] };
+  throw new Question((say) => say.whereIs(said), zones.length > 1 ? ways : [...ways, asText]);
 }

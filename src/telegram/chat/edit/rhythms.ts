@@ -3,9 +3,11 @@ import { AppError } from '../../../domain/errors.ts';
 import { combined, leavingOutAs } from '../../../domain/schedule/combine.ts';
 import { piecesOf, withoutException, withoutMoment, withoutRhythm } from '../../../domain/schedule/pieces.ts';
 import { exceptionWords, inputOf, type Schedule } from '../../../domain/schedule/schedule.ts';
+import type { Exception } from '../../../domain/schedule/words/facts.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import { readTime } from '../../../domain/when/asked.ts';
+import { readTime, timeOr } from '../../../domain/when/asked.ts';
+import type { Setting } from '../../../domain/when/setting.ts';
 import { triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { capital, moment, scheduleText, settingOf, telling } from '../kit/clock.ts';
@@ -81,8 +83,31 @@ export function withoutItem(task: Task, key: string, now: number): TaskPatch | n
 const exceptLead = /^(?:(?:but\s+)?(?:except|excluding|not|never|without)\b|no\s+(?=\p{L}+days?\b))/iu;
 const alsoLead = /^(?:and\s+)?(?:also|additionally|plus)\s+/iu;
 
+const backLead =
+  /^(?:(?:no|without|remove|drop|clear|delete) (?:any |all |the |its )*exceptions?(?: (?:for|on|of))?|(?:not|no longer|remove|drop) (?:the )?except(?:ion)?)\b\s*(?<which>.*)$/iu;
+
+/** `no exceptions`, `no exception on 7 december`: as the buttons of the menu do; null for other words, and for what is no exception of the task. */
+function takenBack({ schedule }: Task, said: string, setting: Setting): Retimed | null {
+  const which = backLead.exec(said)?.groups?.['which'];
+  const { exceptions } = piecesOf(schedule, setting.now);
+  if (which === undefined || exceptions.length === 0) return null;
+  const bare = exceptions.reduce(withoutException, schedule);
+  if (which === '') return { patch: { schedule: inputOf(bare) } };
+  const named = timeOr(() => {
+    const { schedule: other } = readTime(`every day at 9:00 except ${which}`, setting);
+    return leavingOutAs(bare, other, setting.now);
+  });
+  const told = (exception: Exception) => exceptionWords(exception, telling(settingOf({ schedule }, setting.now)));
+  const words = new Set(named === null ? [] : piecesOf(named, setting.now).exceptions.map(told));
+  const gone = exceptions.filter((one) => words.has(told(one)));
+  if (gone.length === 0) return null;
+  return { patch: { schedule: inputOf(gone.reduce(withoutException, schedule)) } };
+}
+
 /** `except 24 december`, `not on sundays`, `also saturdays at 11`; null for other words. */
 export async function pieced(task: Task, words: string, here: PlaceAndDate): Promise<Retimed | null> {
+  const back = isRepeating(task) ? takenBack(task, words.trim().replaceAll(/\s+/g, ' '), readingFor(task, here)) : null;
+  if (back !== null) return back;
   const isExcept = exceptLead.test(words);
   if (!(isExcept || alsoLead.test(words)) || !isRepeating(task)) return null;
   const { schedule } = task;

@@ -69,13 +69,11 @@ export function cardText(task: Task, facts: CardFacts): Rich {
   const { task: words } = texts;
   const next = nextText(task, facts);
   const last = lastTexts(task, facts);
-  // What an event to come makes old tells its time.
-  const isOfItsTime = facts.isTimeless !== true && task.state === 'active' && (next !== null || last.length > 0);
   const heading = words.heading(task.number, task.title);
   const isShort = isOneLine(task, facts);
   const isOver = isShort && isEnded(task);
   const [lastLine = null, ...errors] = last;
-  const asOf = isOfItsTime ? aboutMoment(facts.now, settingOf(task, facts.now, facts.dates)) : null;
+  const asOf = next === null && last.length === 0 ? null : asOfText(task, facts);
   const comes = next === null || asOf === null ? next : words.nextAsOf(next, asOf);
   const top = [heading, ...(isOver ? [words.completed, lastLine] : [...standing(task, facts), comes])];
   return lines(
@@ -88,6 +86,11 @@ export function cardText(task: Task, facts: CardFacts): Rich {
     ...(facts.isUnfolded === true ? foldedTexts(task, facts) : []),
     asOf === null || next !== null ? null : words.asOf(asOf),
   );
+}
+
+/** What an event to come makes old tells its time. */
+function asOfText(task: Task, { now, dates, isTimeless }: CardFacts): string | null {
+  return isTimeless === true || task.state !== 'active' ? null : aboutMoment(now, settingOf(task, now, dates));
 }
 
 /** A one-off that comes as planned, or is over, has little to tell. */

@@ -148,6 +148,7 @@ export const deedTexts = {
   andMore: (first: string, count: number, last: string): string => `${first} and ${count} more, the last ${last}`,
   skippedWord: (at: string): string => `Skipped: ${at}`,
   skippedBefore: 'That run was skipped already',
+  skipTooLate: (at: string): string => `Nothing skipped: the run of ${at} is over`,
   skipHow: (max: number, number: number): Rich =>
     lines(
       `Which runs should I skip? Send a number from 1 to ${max}, or a day. For example:`,
@@ -157,6 +158,9 @@ export const deedTexts = {
   snoozed: (name: Rich, at: string, zone: string): Rich => say`Snoozed: ${name} comes again ${at} (${zone}).`,
   snoozeMoved: (name: Rich, when: { readonly at: string; readonly before: string; readonly zone: string }): Rich =>
     say`Snoozed again: ${name} comes ${when.at} (${when.zone}) instead of ${when.before}.`,
+  skipPaused: (name: Rich): Rich =>
+    say`${name} is paused, and only the runs of an active task can be skipped. Resume it first.`,
+  snoozedPaused: 'It is paused; this comes all the same.',
   snoozedToo: (times: string): string => `Also snoozed to ${times}.`,
   snoozesHeld: (times: string): string => `Snoozed to ${times}, but only if you resume it before then.`,
   snoozesPassed: (times: string, count: number): string =>

@@ -3,6 +3,7 @@ import type { DraftChange } from '../../../app/ports/chats.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { inZone, parseSchedule, type Refusal, type Schedule } from '../../../domain/schedule/schedule.ts';
+import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { isBlank, checkTexts } from '../../../domain/task.ts';
 import { addressed, readTime, timeOr } from '../../../domain/when/asked.ts';
@@ -20,7 +21,7 @@ import { examples } from './english.ts';
 
 /** Facts that a proposal is drawn from, beside the draft. */
 type Drawing = Pick<ChatContext, 'place' | 'person' | 'clock' | 'preview'> & {
-  readonly store: Pick<ChatContext['store'], 'taskByTitle'>;
+  readonly store: Pick<ChatContext['store'], 'taskByTitle' | 'readNote' | 'writeNote'>;
 };
 
 interface Proposing {
@@ -48,7 +49,8 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
   const refused = warnings.find(isRefusal);
   const off = topicsOff(place);
   // A zone that the words name was said already.
-  const asksZone = !place.isZoneConfirmed && mayManage(ctx) && timezone === place.timezone;
+  const isOpen = !place.isZoneConfirmed && mayManage(ctx) && timezone === place.timezone;
+  const asksZone = isOpen && (await isFirstToAsk(ctx, proposing.draftId));
   const words = blocks(
     proposing.before ?? null,
     lines(
@@ -66,6 +68,16 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
   );
   const canCreate = refused === undefined && proposing.offersPlain !== true;
   return drawn(words, proposalButtons(proposing, { asksZone, canCreate, isSame: same !== null }));
+}
+
+/** One preview of a day asks for the zone, and goes on to ask when it is drawn again. */
+async function isFirstToAsk({ place, clock, store }: Drawing, draftId: string): Promise<boolean> {
+  const name = `zone_check:${place.chat.id}`;
+  const now = clock.now();
+  const [asker, at] = (await store.readNote(name))?.split(' ') ?? [];
+  if (at !== undefined && now - Number(at) < DAY_MS) return asker === draftId;
+  await store.writeNote(name, `${draftId} ${now}`, now);
+  return true;
 }
 
 /** When it comes, what of that was assumed, and on which clocks. */

@@ -26,7 +26,7 @@ import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { isNo, isYes, quickly, questionIn } from './beginning.ts';
 import { isSameText, isSameTime, newTaskButtons } from './buttons.ts';
-import { instructionsOf, offersIn } from './preview.ts';
+import { titleOfStep, instructionsOf, offersIn } from './preview.ts';
 import { spoken } from './steps.ts';
 
 /** Words in the place of a press, and words that were edited. */
@@ -38,6 +38,11 @@ export async function pressedInWords(ctx: ChatContext, draft: OpenDraft): Promis
   const messageId = await messageOf(ctx, draft);
   if (ctx.repliedTo !== null && ctx.repliedTo.messageId !== messageId) return null;
   const { verb, action } = press;
+  // Another task has that title: which of both is meant, a button says.
+  if (verb === 'create' && draft.step.step === 'preview' && (await sameTitle(ctx, draft.step))) {
+    const before = { text: texts.asked.unclear, entities: [] };
+    return spoken({ ...ctx, answers: draft.row }, { step: withMessage(draft.step, messageId), before });
+  }
   const args = [shortId(draft.row.id), ...action];
   const { toast: _said, ...told } = await newTaskButtons[verb]({
     ...ctx,
@@ -48,6 +53,16 @@ export async function pressedInWords(ctx: ChatContext, draft: OpenDraft): Promis
   return { ...(messageId === null ? anew(told) : told), ...(isQuiet ? {} : { reaction: '👍' as const }) };
 }
 
+async function sameTitle({ place, store, args }: ChatContext, step: StepOf<'preview'>): Promise<boolean> {
+  const isSaid = /^(?:create|add)/i.test(args.trim());
+  return !isSaid && (await store.taskByTitle(place.chat.id, titleOfStep(step))) !== null;
+}
+
+/** The message that shows the step goes when another one does. */
+function withMessage(step: StepOf<'preview'>, message: number | null): StepOf<'preview'> {
+  return message === null ? step : { ...step, kept: { ...step.kept, message } };
+}
+
 type InWords = { readonly verb: 'create' | 'cancel' | 'wizard'; readonly action: readonly string[] };
 
 function pressIn(words: string, { step }: OpenDraft): InWords | null {
@@ -55,7 +70,8 @@ function pressIn(words: string, { step }: OpenDraft): InWords | null {
   if (isPreview && isYes(words)) {
     return isEditing(step) ? { verb: 'wizard', action: ['thatboth'] } : { verb: 'create', action: [] };
   }
-  const isEnd = isNo(words) && (isPreview || (step.step !== 'edit' && /^cancel/i.test(words)));
+  const isAsked = isPreview || step.step === 'question';
+  const isEnd = isNo(words) && (isAsked || (step.step !== 'edit' && /^cancel/i.test(words)));
   return isEnd ? { verb: 'cancel', action: [] } : null;
 }
 
@@ -135,9 +151,9 @@ export async function timeMended(ctx: ChatContext, draft: OpenDraft): Promise<An
     .replace(lead, '')
     .replace(/[,\s]+instead[.!\s]*$/i, '');
   const reading = readingOf(ctx, step.when.schedule.timezone);
-  const kept = { ...step.kept, ...(message === null ? {} : { message }) };
+  const shown = withMessage(step, message);
   const when = atHours(words, step.when, reading) ?? atOther(words, step.when, reading);
-  const next = when === null ? await asked(words, reading, { ...step, kept }) : { ...step, when, kept };
+  const next = when === null ? await asked(words, reading, shown) : { ...shown, when };
   if (next === null) return null;
   const refused = await refusal(ctx, 'create');
   return refused === null ? spoken({ ...ctx, answers: row }, { step: next }) : turnedDown(refused);

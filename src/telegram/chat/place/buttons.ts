@@ -48,6 +48,7 @@ export async function zoneCommand(ctx: ChatContext): Promise<Answer> {
       ? [...(place.isZoneConfirmed ? [] : [zoneCheckRow()]), ...zoneRows(likelyZones(place.timezone, now))]
       : [];
     const words = zoneWords(ctx, now);
+    if (isAdmin) await askZone(ctx);
     return forAsker(answer(isAdmin ? blocks(words, texts.chat.zonePick()) : words, rows));
   }
   if (!isAdmin) {
@@ -69,6 +70,35 @@ export async function zoneCommand(ctx: ChatContext): Promise<Answer> {
     case 'unknown':
       return answer(chat.zoneUnknown(args.trim()), zoneRows(likelyZones(place.timezone, now)));
   }
+}
+
+/** The question is answered in words as well, for so long. */
+const askedMs = 10 * 60_000;
+const askedNote = (chatId: string) => `zone_asked:${chatId}`;
+
+/** Words in a private chat that say which zone is right: "it is 14:05 here", "use Paris time", and a city alone where it was asked for. */
+export async function zoneSaid(ctx: ChatContext): Promise<Answer | null> {
+  const { place, clock, store, repliedTo } = ctx;
+  if (place.chat.kind !== 'private' || place.topicTask !== null || repliedTo !== null) return null;
+  const words = ctx.args
+    .trim()
+    .replace(/^no[,.!\s]+/i, '')
+    .replace(/[.!\s]+$/, '');
+  const told =
+    /^(?:it(?:['’]s| is)(?: now)?|my clock (?:says|shows)) (\d{1,2}[:.]\d\d)(?: (?:here|now|for me))*$/i.exec(
+      words,
+    )?.[1];
+  if (told !== undefined) return zoneCommand({ ...ctx, args: told });
+  const named = /^(?:use|my (?:time ?)?zone is|time ?zone|i(?:['’]m| am) in) (.+?)(?: time)?$/i.exec(words)?.[1];
+  const zone = named ?? words.replace(/\s+time$/i, '');
+  if (readZone(zone, clock.now()).is !== 'zone') return null;
+  const asked = named === undefined ? await store.readNote(askedNote(place.chat.id)) : null;
+  const isAsked = named !== undefined || (asked !== null && clock.now() - Number(asked) <= askedMs);
+  return isAsked ? zoneCommand({ ...ctx, args: zone }) : null;
+}
+
+async function askZone({ store, place, clock }: ChatContext): Promise<void> {
+  await store.writeNote(askedNote(place.chat.id), String(clock.now()), clock.now());
 }
 
 function zoneWords(here: Pick<ChatContext, 'place' | 'person'>, now: number): Rich | string {
@@ -94,7 +124,7 @@ async function zoneChanged(ctx: ChatContext, zone: string): Promise<Answer> {
   const { place } = ctx;
   await ctx.store.changeChat(place.chat.id, { timezone: zone, ...asked(place) }, now);
   const here = { ...ctx, place: inZone(place, zone) };
-  const words = zoneSetWords(zone, now);
+  const words = texts.chat.zoneSet(zone, clockIn(zone, now));
   const { left, rows } = await moveOffered(here, place.timezone);
   const told = shownHere(ctx, drawn(lines(words, left), rows));
   const again = await readAgain(here, left !== null);
@@ -121,10 +151,6 @@ function inZone(place: Place, timezone: string): Place {
   return { ...place, timezone, isZoneConfirmed: true };
 }
 
-function zoneSetWords(zone: string, now: number): Rich {
-  return texts.chat.zoneSet(zone, clockIn(zone, now));
-}
-
 /** The zone that was taken from a person is asked about no more, once somebody has said which one is right. */
 function asked({ chat: { settings } }: Place) {
   const { zoneOf, ...others } = settings;
@@ -148,6 +174,7 @@ const zoneYesPressed = onChat('manage', async (ctx) => {
 });
 
 const zonesPressed = onChat('manage', async (ctx) => {
+  await askZone(ctx);
   return answer(texts.chat.zonePick(), zoneRows(likelyZones(ctx.place.timezone, ctx.clock.now())));
 });
 

@@ -1,4 +1,5 @@
 import type { Chat } from '../../../app/ports/chats.ts';
+import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ChatContext, ChatDeps, Place, Reply, SetUp } from '../context.ts';
 import { markFor } from '../kit/card.ts';
@@ -23,7 +24,7 @@ export async function startWords(ctx: ChatContext): Promise<Words> {
 /** Facts that a list of this kind is drawn from. */
 interface ListFacts {
   readonly setUp: SetUp;
-  readonly chat: Pick<Chat, 'state' | 'timezone'>;
+  readonly chat: Pick<Chat, 'state' | 'timezone' | 'settings'>;
   readonly timezone: string;
   readonly isZoneConfirmed: boolean;
   readonly now: number;
@@ -39,7 +40,7 @@ function privateWords(facts: ListFacts): Words {
   return {
     words: blocks(
       chat.state === 'approved' ? null : texts.chat.notApproved,
-      privateText(setUp, `@${bot}`),
+      privateText(setUp, `@${bot}`, chat),
       isZoneConfirmed ? texts.chat.zoneIs(timezone, clock) : texts.chat.zoneAsk(timezone, clock),
       texts.chat.tryNew(),
       texts.chat.seeHelp,
@@ -128,10 +129,11 @@ async function sentAs({ store }: ChatContext, delivery: string): Promise<number 
 }
 
 /** How the bot stands in a private chat, and what there is to switch on. */
-export function privateText({ topicsEnabled }: SetUp, bot: string): Rich {
+export function privateText({ topicsEnabled }: SetUp, bot: string, { settings }: Pick<Chat, 'settings'>): Rich {
   const { setup } = texts;
   if (topicsEnabled === null) return lines(setup.unknown);
-  return lines(topicsEnabled ? setup.topicsOnPrivate : setup.topicsOffPrivate(bot));
+  if (!topicsEnabled) return lines(setup.topicsOffPrivate(bot));
+  return lines(settingsOf(settings).oneOffs === 'together' ? setup.topicsShared : setup.topicsOnPrivate);
 }
 
 /** How the bot stands in a group, as a list of what is as it should be and what is not. */

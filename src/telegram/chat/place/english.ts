@@ -242,6 +242,7 @@ const no = (line: string): string => `✗ ${line}`;
 export const setupTexts = {
   title: (): Rich => bold('Set-up of this chat'),
   topicsOnPrivate: 'Topics: on. Each task gets its own topic here.',
+  topicsShared: 'Topics: on. Each task that repeats gets its own topic here, and one-offs share Reminders.',
   topicsOffPrivate: (bot: string): string =>
     `Topics: off, so results wait. This bot’s owner can switch them on: ${privateTopics(bot)}`,
   topicsOnGroup: yes('Topics: on.'),

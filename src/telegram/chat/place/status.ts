@@ -16,7 +16,9 @@ export const statusCommand = onChat('read', async (ctx) => {
   const { place, person } = ctx;
   const setUp = await ctx.setUp(place);
   const words = blocks(
-    setUp.isPrivate ? privateText(setUp, `@${ctx.bot}`) : checklist({ ...place, setUp, now: ctx.clock.now() }),
+    setUp.isPrivate
+      ? privateText(setUp, `@${ctx.bot}`, place.chat)
+      : checklist({ ...place, setUp, now: ctx.clock.now() }),
     chatStatus(await ctx.bulk.count({ thread: threadOf(place) })),
     person.isOwner ? serverStatus(await ctx.status(), settingHere(ctx)) : null,
   );

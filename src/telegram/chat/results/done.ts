@@ -23,7 +23,7 @@ import { arg, dataOf, longId, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { calledOf, refusal, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
-import { doneShown, firstShown, resultRows, unnamedResult, withLine, withoutLine, withRows } from './view.ts';
+import { doneLine, doneShown, firstShown, resultRows, unnamedResult, withLine, withoutLine, withRows } from './view.ts';
 
 /** "Done", said by a button, in a reply, or as a word in the topic of a task whose reminder is open. */
 
@@ -54,11 +54,11 @@ async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const { by, at, result } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
   const isTheirs = by === person.actor;
   const name = shortName(isTheirs ? person.name : await calledOf(ctx, by));
-  const when = pastMoment(at, settingFor(task, ctx));
+  const setting = settingFor(task, ctx);
   const { reminder } = texts;
   return {
-    replies: doneReplies(ctx, said, reminder.doneBy(name, when), result),
-    word: isTheirs ? reminder.done : reminder.doneBefore(name, when),
+    replies: doneReplies(ctx, said, doneLine(name, at, { result, setting }), result),
+    word: isTheirs ? reminder.done : reminder.doneBefore(name, pastMoment(at, setting)),
     isTheirs,
   };
 }

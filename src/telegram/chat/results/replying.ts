@@ -1,4 +1,5 @@
 import { AppError } from '../../../domain/errors.ts';
+import type { Task } from '../../../domain/task.ts';
 import { readAnywhere } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext, Handler } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
@@ -52,14 +53,22 @@ const hushed =
     forAsker(await handle(ctx));
 
 /** The deeds that take something away are asked about first, with what else could be meant. */
-const stopAsked = onNamedTask({ deed: 'change', verb: 'task' }, async (_ctx, { task: { id, ...task } }) => {
-  const data = (verb: string) => dataOf(verb, shortId(id));
+const stopAsked = onNamedTask({ deed: 'change', verb: 'task' }, async (_ctx, { task }) => endAsked(task, true));
+const deleteAsked = onNamedTask({ deed: 'change', verb: 'task' }, async (_ctx, { task }) => endAsked(task, false));
+
+/** A pause is offered where it could have been meant and is possible. */
+function endAsked(task: Task, isOpen: boolean): Answer {
+  const data = (verb: string) => dataOf(verb, shortId(task.id));
   const { button: words, topic, reply } = texts;
-  const pause = task.state === 'active' ? button(words.pause, data('pause')) : null;
-  return answer(reply.stop(taskName(task)), [
-    [pause, button(words.delete, data('delete')), button(topic.keep, dataOf('keep'))],
+  const offersPause = isOpen && task.state === 'active';
+  return answer((offersPause ? reply.stop : reply.delete)(taskName(task)), [
+    [
+      offersPause ? button(words.pause, data('pause')) : null,
+      button(words.delete, data('delete')),
+      button(topic.keep, dataOf('keep')),
+    ],
   ]);
-});
+}
 
 /**
  * Plain words about a task do what the command of that name would do there. Each must be the whole of what was said, because
@@ -88,10 +97,11 @@ const wordings: readonly Wording[] = [
     handle: resumeCommand,
   },
   {
-    pattern: /^(?:stop|cancel|quit|enough|end|delete|remove)(?: (?:it|this|that|reminding me))?$/i,
+    pattern: /^(?:stop|cancel|quit|enough|end)(?: (?:it|this|that|reminding me))?$/i,
     command: 'delete',
     handle: stopAsked,
   },
+  { pattern: /^(?:delete|remove)(?: (?:it|this|that))?$/i, command: 'delete', handle: deleteAsked },
   { pattern: /^(?:why|why (?:is that|this|now)|what happened)$/i, command: 'why', handle: hushed(whyCommand) },
   { pattern: /^why (?<rest>.+)$/i, command: 'why', handle: hushed(whyCommand), reads: readsQuestion },
   {

@@ -90,6 +90,7 @@ export async function snoozedWords(ctx: ChatContext, { task, until, movedFrom }:
     movedFrom === null
       ? deed.snoozed(name, at, setting.timezone)
       : deed.snoozeMoved(name, { at, before: aboutMoment(movedFrom, setting), zone: setting.timezone }),
+    task.state === 'paused' ? deed.snoozedPaused : null,
     others.length === 0 ? null : deed.snoozedToo(others.join(', ')),
   );
 }

@@ -161,7 +161,7 @@ function escalatedDrawn(view: Of<'escalated'>, scene: AskingScene): Drawn | null
       url === null ? null : { text: reminder.button.open, url },
     ],
   ];
-  const due = `${pastMoment(view.dueAt, setting)} (${setting.timezone})`;
+  const due = `${aboutMoment(view.dueAt, setting)} (${setting.timezone})`;
   return drawn(
     blocks(
       reminder.escalated(taskName(task), due, reminder.times(view.nags)),
@@ -268,6 +268,15 @@ export function firstShown(result: NotedDone['result'], task: Named): Drawn | nu
   if (result === null || !('text' in result.shown)) return null;
   const text = namedResult(result.shown, task);
   return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
+}
+
+/** Stays below the result for good, so the line names the day when that is not the day of the result. */
+export function doneLine(
+  name: string,
+  at: number,
+  { result, setting }: { readonly result: AckView['result']; readonly setting: Setting },
+): string {
+  return texts.reminder.doneBy(name, pastMoment(at, { ...setting, now: result?.at ?? setting.now }));
 }
 
 /** A result that is done says by whom, and has a button against mistakes. Where the text leaves no room, a button says it. */

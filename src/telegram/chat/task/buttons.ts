@@ -6,6 +6,7 @@ import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';
 import { answered, answerWith, redrawn, Refused, toastOf } from '../kit/answers.ts';
 import { card, cardButtons, taskName, cardOf, factsOf, markFor, settingFor } from '../kit/card.ts';
+import { aboutMoment } from '../kit/clock.ts';
 import { putDraft, cancelRow } from '../kit/drafts.ts';
 import { onChat, onTask, targetOf } from '../kit/guards.ts';
 import { unnamedIn, type Unnamed } from '../kit/naming.ts';
@@ -105,9 +106,12 @@ async function skipPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
     { ...target, ...own },
     { count: 1, from: Number.isFinite(from) ? from : null },
   );
-  const words = skippedWords(slots, settingFor(task, ctx));
-  const toast = entryId === null ? texts.deed.skippedBefore : texts.deed.skippedWord(words);
-  return onCard(ctx, task, toast);
+  const setting = settingFor(task, ctx);
+  const words = skippedWords(slots, setting);
+  if (entryId !== null) return onCard(ctx, task, texts.deed.skippedWord(words));
+  // The card was older than the run that it named.
+  const isOver = from !== null && from <= ctx.clock.now();
+  return onCard(ctx, task, isOver ? texts.deed.skipTooLate(aboutMoment(from, setting)) : texts.deed.skippedBefore);
 }
 
 /** The next plain message of this person here is the new time, text or title. */

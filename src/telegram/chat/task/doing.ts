@@ -245,6 +245,7 @@ export const skipCommand = onNamedTask(
     const setting = settingFor(named.task, ctx);
     const wish = skipsIn(named.rest, ctx, setting);
     if (wish === null) return answer(texts.deed.skipHow(skipMax, named.task.number));
+    if (named.task.state === 'paused') throw new Refused(texts.deed.skipPaused(taskName(named.task)));
     const skip = typeof wish === 'number' ? { count: wish, from: null } : { count: skipMax, from: null, within: wish };
     const { task, entryId, slots } = await ctx.tasks.skip(targetOf(ctx, named.task), skip);
     const words = texts.deed.skipped(taskName(task), skippedWords(slots, setting), setting.timezone);

@@ -3,7 +3,7 @@ import type { MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
 import { bold, code, italic, lines, link, oneLine, quote, say, shortened, type Rich } from '../kit/rich.ts';
 
-const { and, plural } = englishForms;
+const { and, number, plural } = englishForms;
 
 /** How a title is told in a sentence; longer ones are cut there, never on the card. */
 const titleShownMax = 60;
@@ -170,7 +170,7 @@ export const listTexts = {
     open: (ago: string): string => `not done yet, ${ago}`,
     notDone: (ago: string): string => `not done, ${ago}`,
   },
-  ended: (count: number): string => plural(count, { one: '{n} ended.', other: '{n} ended.' }),
+  ended: (count: number): string => `${number(count)} ended.`,
   showEnded: (count: number): string => `Show ${count} ended`,
   noneOpen: 'Nothing is planned here. /new makes a task.',
   /** `named` is the command with a task that there is, and what was typed after the command is kept. */
@@ -263,6 +263,7 @@ export const replyTexts = {
   notDoneBefore: (name: Rich): Rich => say`Nobody said that ${name} is done, so nothing changed.`,
   welcome: 'You are welcome.',
   welcomeOpen: (name: Rich): Rich => say`You are welcome. ${name} is still open: say ${code('done')} when it is done.`,
+  delete: (name: Rich): Rich => say`Delete ${name}? You can undo that for 24 hours.`,
   stop: (name: Rich): Rich => say`Pause ${name}, or delete it? You can undo a deletion for 24 hours.`,
   retimeHow: (name: Rich, when: string): Rich =>
     say`To change when ${name} comes, say ${code(`edit ${oneLine(when, 100)}`)}.`,

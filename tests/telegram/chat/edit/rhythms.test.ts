@@ -76,6 +76,24 @@ describe('the days of a task', () => {
     expect(ruleOf(await taskIn(talk))).toBe(lines());
   });
 
+  test.each([
+    ['except 24 december', 'no exceptions'],
+    ['except 24 december', 'not except 24 december'],
+    ['not on sundays', 'remove the exception on sundays'],
+  ])('"%s" is taken back by "%s"', async (words, back) => {
+    const talk = await withRule();
+    await talk.ask(`/edit #1 ${words}`);
+    expect(ruleOf(await taskIn(talk))).not.toBe(lines());
+    expect(await talk.tells(`/edit #1 ${back}`)).toContain('Changed');
+    expect(ruleOf(await taskIn(talk))).toBe(lines());
+  });
+
+  test('an exception that is taken back leaves the others', async () => {
+    const talk = await withRule(sundays, holidays);
+    await talk.ask('/edit #1 no exceptions on sundays');
+    expect(ruleOf(await taskIn(talk))).toBe(lines(holidays));
+  });
+
   test('/next of the task lists what it leaves out, and /why says so of the day', async () => {
     const talk = await withRule(sundays, holidays);
     expect(await talk.tells('/next #1')).toContain('Not on: Sundays, Thu 24 Dec and Fri 25 Dec, Fri 1 Jan 2027');

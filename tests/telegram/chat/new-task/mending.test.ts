@@ -52,13 +52,16 @@ test('among people who talk to each other a time alone changes nothing', async (
   expect(await talk.say('at 19')).toBeNull();
 });
 
-test.each(['yes', 'ok', 'later', 'dunno'])('%s, said to a question, leaves it open and makes nothing', async (words) => {
-  const { talk } = await afterAsking('call the vet', {}, privately);
-  const again = await talk.ask(words);
-  expect(again.text).toContain('call the vet');
-  await talk.press(again, 'Tomorrow 09:00');
-  expect(again.text).toMatch(/^New task: call the vet\n/);
-});
+test.each(['yes', 'ok', 'later', 'dunno'])(
+  '%s, said to a question, leaves it open and makes nothing',
+  async (words) => {
+    const { talk } = await afterAsking('call the vet', {}, privately);
+    const again = await talk.ask(words);
+    expect(again.text).toContain('call the vet');
+    await talk.press(again, 'Tomorrow 09:00');
+    expect(again.text).toMatch(/^New task: call the vet\n/);
+  },
+);
 
 test('yes, said where nothing is open, is told to have done nothing', async () => {
   const { talk, message } = await afterAsking('ok', {}, privately);
@@ -80,4 +83,29 @@ test.each([
 ])('a question is answered in the words of its buttons, or by numbers alone: %s, %s', async (first, then, told) => {
   const { talk } = await afterAsking(first, {}, privately);
   expect(await talk.tells(then)).toContain(told);
+});
+
+test('"yes" does not say which of two tasks of one title is meant, and "create" does', async () => {
+  const { talk, message } = await afterAsking('gym every monday at 9', {}, privately);
+  await talk.press(message, 'Create');
+  await talk.ask('gym every tuesday at 9');
+  expect((await talk.ask('yes')).text).toContain('gym');
+  expect(await tasksIn(talk)).toHaveLength(1);
+  await talk.say('create');
+  expect(await tasksIn(talk)).toHaveLength(2);
+});
+
+test('"no" ends a question', async () => {
+  const { talk, message } = await afterAsking('call the vet', {}, privately);
+  await talk.say('no');
+  expect(message.shown).toEqual({ text: 'Cancelled. Nothing was made.' });
+});
+
+test('one preview of a day asks whether the zone is right', async () => {
+  const { talk, message } = await afterAsking('gym every monday at 9', {}, { ...privately, timezone: null });
+  expect(labels(message)).toContainEqual(['Yes', 'No, change']);
+  const second = await talk.ask('swim every monday at 9');
+  expect(labels(second)).not.toContainEqual(['Yes', 'No, change']);
+  await talk.press(message, 'Yes');
+  expect((await talk.chat()).timezone).toBe('UTC');
 });

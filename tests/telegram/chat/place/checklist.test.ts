@@ -13,7 +13,7 @@ describe('the set-up check', () => {
     readsEverything: false,
   };
   const here = {
-    chat: { state: 'approved', timezone: 'Europe/Madrid' },
+    chat: { state: 'approved', timezone: 'Europe/Madrid', settings: {} },
     timezone: 'Europe/Madrid',
     isZoneConfirmed: true,
     now: start,
@@ -38,7 +38,7 @@ describe('the set-up check', () => {
     const { text } = checklist({
       ...here,
       setUp: bare,
-      chat: { state: 'new', timezone: null },
+      chat: { state: 'new', timezone: null, settings: {} },
       isZoneConfirmed: false,
     });
     expect(text.split('\n').map((line) => line.slice(0, 20))).toEqual([
@@ -60,10 +60,12 @@ describe('the set-up check', () => {
 
   test('in a private chat topics are up to the owner of the bot', () => {
     const dm = { ...group, isPrivate: true, isForum: false };
-    expect(privateText({ ...dm, topicsEnabled: true }, '@bot').text).toBe(
+    expect(privateText({ ...dm, topicsEnabled: true }, '@bot', { settings: {} }).text).toBe(
       'Topics: on. Each task gets its own topic here.',
     );
-    expect(privateText({ ...dm, topicsEnabled: false }, '@bot').text).toContain('My bots, @bot, Bot Settings');
+    expect(privateText({ ...dm, topicsEnabled: false }, '@bot', { settings: {} }).text).toContain(
+      'My bots, @bot, Bot Settings',
+    );
     expect(isReady({ ...dm, topicsEnabled: null })).toBe(false);
   });
 });

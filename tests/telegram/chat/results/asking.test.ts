@@ -77,7 +77,9 @@ test.each([
   const view = { view: 'escalated', occurrenceId: 'o-1', dueAt: start, nags: 3 } as const;
   expect((await drawnFor(talk, view, 5)).text).toContain(words);
   const beside = aMessage(9000, null, await drawnFor(talk, view));
-  expect(beside.text).toMatch(/^Not done: #1 Report was due 09:00 \(UTC\)\. Nobody said Done after 3 reminders\./);
+  expect(beside.text).toMatch(
+    /^Not done: #1 Report was due Wed 18 Nov 09:00 \(UTC\)\. Nobody said Done after 3 reminders\./,
+  );
   expect(labels(beside)).toEqual([['Done']]);
 });
 

@@ -86,6 +86,17 @@ describe('a result', () => {
     expect((await talk.press(message, 'Done by Ada, 09:00')).toast).toBe('Done');
   });
 
+  test('Done on a later day than that of the result names the day', async () => {
+    const { talk, task } = await aWorld();
+    await talk.ask('/run 1');
+    await talk.pipeline.settle();
+    const [run] = await talk.pipeline.history(task.id);
+    await talk.pipeline.pass(24 * 60 * minute);
+    const message = aMessage(run?.deliveries[0]?.messageId ?? 0, null, { text: 'Water the plants' });
+    await talk.send(message, `v1:done:${task.id}:${run?.id}`);
+    expect(message.text).toMatch(/— Done by Ada, Thu 19 Nov 09:\d\d$/);
+  });
+
   test('Snooze offers spans, keeps the words, and comes again once', async () => {
     const { talk, task, show } = await aWorld();
     const message = show(result);

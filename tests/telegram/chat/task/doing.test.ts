@@ -76,6 +76,9 @@ describe('commands that do something', () => {
     expect((await talk.send(card, data)).toast).toBe('Skipped: Fri 20 Nov 12:00');
     expect((await talk.send(card, data)).toast).toBe('That run was skipped already');
     expect((await taskIn(talk)).nextAt).toBe(Date.UTC(2026, 10, 21, 12));
+    // What the button names is over by then, whatever became of it.
+    await talk.pipeline.pass(4 * 24 * 60 * 60_000);
+    expect((await talk.send(card, data)).toast).toBe('Nothing skipped: the run of Fri 20 Nov 12:00 is over');
   });
 
   test('a command that is handled again after a crash has one effect', async () => {

@@ -211,8 +211,7 @@ function isSpan(from: ClockTime, to: ClockTime | null): boolean {
 }
 
 function isDayNext({ text, language, at }: Cursor): boolean {
-  const behind = new Cursor(text, language);
-  behind.at = at;
+  const behind = Object.assign(new Cursor(text, language), { at });
   return daysAt(behind)?.isWeak === false;
 }
 

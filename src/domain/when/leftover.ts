@@ -77,6 +77,7 @@ const ANYWHERE: readonly RegExp[] = [
   ),
   pattern(String.raw`(?:even|odd|alternate|alternating)\s+(?:numbered\s+)?(?:${UNIT}|${DAYS})`),
   pattern(String.raw`(?:by\s+)?(?:eod|cob|close\s+of\s+business)`),
+  pattern(String.raw`(?:week|school|work)\s*nights?|at\s+(?:nin|foru?r|fiv|sevn|eigh|tne|elevn)`),
   pattern(String.raw`utc|gmt|(?:europe|america|asia|africa|australia|pacific|atlantic)\/[a-z_]+`),
   pattern(
     String.raw`(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|ma[nñ]ana|cada|todos\s+los|montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?|jede[nrs]?|morgen|t[aä]glich|lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|demain|tous\s+les|toutes\s+les|chaque|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]|venerd[iì]|domenica|domani|ogni|segunda|ter[cç]a|quarta|quinta|sexta|amanh[aã]|todos\s+os)`,
@@ -131,6 +132,9 @@ const BEHIND: readonly RegExp[] = [
   at(String.raw`(?:during|throughout)\s+(?:the\s+)?\p{L}+(?:\s+time)?`),
   at(String.raw`,?\s*and\s+(?:a\s+half|a\s+quarter|(?:the\s+)?(?:public\s+|bank\s+|school\s+)?holidays)`),
   at(String.raw`[+-]\d{1,2}(?::?\d\d)?`),
+  at(
+    String.raw`,?\s*(?:instead|(?:minus|plus|less)\s+\d+|for\s+the\s+(?:next|rest)|of\s+the\s+(?:year|quarter|term)|[0-2]?\d[0-5]\d)`,
+  ),
 ];
 const EVERY_BEFORE = /(?<![\p{L}\p{N}_'])(?:every|each)(?:\s+\S+){0,5}\s*$/iu;
 const PARTS = at(String.raw`(?:mornings?|afternoons?|evenings?|nights?|noon|midnight|early|late)`);
@@ -143,7 +147,7 @@ const EXCEPT = at(
 const LONE_FIGURES = /^\s*\d{1,2}(?:\s[0-5]\d)?\s*$/;
 /** Such words change the time that follows them. */
 const BEFORE =
-  /(?:^|\s)(?:this\s+(?:same\s+)?time|nxt|nex|early|late|alt|[\p{L}]+\s+(?:and\s*\/\s*or|and\/or)|(?:the\s+)?following|half|once|penultimate|(?:first|last)\s+thing|easter|good|black|cyber|whit|shrove|ash|palm|maundy|bank\s+holiday|(?:a\s+)?quarter\s+(?:of|to|past)\s+\p{L}+|\d{1,2}(?:st|nd|rd|th)?\s*(?:and|&|-|,)|\d{1,2}\s*(?:-|to)\s*\d{1,2}|(?:the\s+)?next\s+(?:\d+|\p{L}+)|before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
+  /(?:^|\s)(?:this\s+(?:same\s+)?time|nxt|nex|early|late|alt|[\p{L}]+\s+(?:and\s*\/\s*or|and\/or)|(?:the\s+)?following|half|once|penultimate|(?:first|last)\s+thing|easter|good|black|cyber|whit|shrove|ash|palm|maundy|school|\d{1,2},\d{1,2}|timer|bank\s+holiday|(?:a\s+)?quarter\s+(?:of|to|past)\s+\p{L}+|\d{1,2}(?:st|nd|rd|th)?\s*(?:and|&|-|,)|\d{1,2}\s*(?:-|to)\s*\d{1,2}|(?:the\s+)?next\s+(?:\d+|\p{L}+)|before|after|since|between|not|no|except|than|or|around|about|for|to|of|until|till|from|within|past|every|each|next|last|of)\s*$/iu;
 /** Beside a series they are redundant, and so they are text: "every friday at 16 weekly report". */
 const ADVERB = at(String.raw`(?:daily|weekly|monthly|yearly|annually|hourly|fortnightly|bi-?weekly)`);
 

@@ -118,12 +118,23 @@ export function meaningOf(plan: Plan, reading: Reading): Schedule {
   if (isOnce && except.length > 0) throw refusal('week', 'no_series', (say) => say.exceptionsOfSeries);
   if (isOnce && isBounded(plan)) return asSeries(plan, reading);
   const context = { reading, bounds: countedBounds(plan, reading) };
-  const all = groups.flatMap((group) => {
-    if (!isSeries(group)) return onceSchedules(group, context);
-    noteSeries(group, reading);
-    return [recurringSchedule(group, context)];
-  });
+  const all = groups
+    .map((group) => besideSeries(group, isOnce, reading))
+    .flatMap((group) => {
+      if (!isSeries(group)) return onceSchedules(group, context);
+      noteSeries(group, reading);
+      return [recurringSchedule(group, context)];
+    });
   return checked(combined(all, exceptionsOf(except, reading), { now }), now);
+}
+
+/** "Weekdays 9am, saturday 10am": a lone weekday beside a series comes back like the rest of it. */
+function besideSeries(group: Group, isOnce: boolean, { notes }: Reading): Group {
+  const { days } = group;
+  if (isOnce || isSeries(group) || days?.kind !== 'weekdays' || days.which !== 'any') return group;
+  if (!notes.some(({ what }) => what === 'kind'))
+    notes.push({ what: 'kind', text: (say) => say.everyWeek, other: null });
+  return { ...group, days: { ...days, plural: true } };
 }
 
 /** A rule counts its own runs; those of several rhythms are counted by the task. */

@@ -27,4 +27,9 @@ export const {
   kv,
   told,
   standing,
+  albumMessages,
+  blobs,
+  blobChunks,
+  blobRefs,
+  watches,
 } = postgresTables;

@@ -86,7 +86,7 @@ export interface Operation<
 }
 
 interface Described<P, Q, B, A> {
-  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'operations' | 'health';
+  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'actions' | 'operations' | 'health';
   readonly summary: string;
   /** Needs no token. */
   readonly open?: true;
@@ -98,6 +98,8 @@ interface Described<P, Q, B, A> {
   readonly answer: A;
   /** 200 when absent. */
   readonly statuses?: readonly AnswerStatus[];
+  /** The answer is a file: what it is. */
+  readonly bytes?: string;
   /** The answer to a client that takes server-sent events. */
   readonly stream?: string;
   /** Refusals besides those of every operation of its kind. */

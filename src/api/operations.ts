@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { actionOperations } from './actions.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
@@ -16,6 +17,7 @@ export const operations = {
   ...runOperations,
   ...truthOperations,
   ...scheduleOperations,
+  ...actionOperations,
   ...statusOperations,
   ...accessOperations,
 } as const satisfies Readonly<Record<string, Operation>>;

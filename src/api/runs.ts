@@ -45,6 +45,7 @@ export const deliveryAnswer = strict({
   chat_id: text,
   message_thread_id: z.int().nullable(),
   message_id: z.int().nullable(),
+  message_ids: z.array(z.int()).optional().meta({ description: 'Of an album: its messages, one for each file.' }),
   error_code: text.meta({
     description:
       'Of a blocked or failed delivery: telegram_topics_unavailable, telegram_topic_not_found, bot_blocked, chat_gone, max_age, misrouted, topic_closed, no_write_right, approval or other.',
@@ -107,6 +108,7 @@ export const runAnswer = strict({
   run_number: runNumber,
   action_kind: text,
   output: facts.nullable(),
+  progress: text.meta({ description: 'The newest words of its action about how far it is.' }),
   ...fault,
   created_at: instant,
   started_at: instant.nullable(),
@@ -193,6 +195,12 @@ const messageBody = strict({
     .meta({ description: 'The same as the header Idempotency-Key; one of them is enough.' }),
 }).meta({ id: 'Message', example: { thread_key: 'cli:default', text: 'The build is green.' } });
 
+const place = z
+  .string()
+  .regex(/^[1-9]\d{0,2}$/, { error: 'it is the place of a file in the result: 1, 2, 3 and so on' })
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 1, example: 1, description: 'Its place in the attachments, counted from one.' });
+
 export const runOperations = {
   listTaskRuns: operation('get', '/v1/tasks/{task_id}/runs', {
     tag,
@@ -220,12 +228,23 @@ export const runOperations = {
     }).meta({ id: 'RunResult' }),
     refuses: ['not_finished'],
   }),
+  getRunAttachment: operation('get', `${path}/attachments/{n}`, {
+    tag,
+    summary: 'Read a file that a run has brought, by its place in the attachments of the result',
+    params: strict({ run_id: z.string(), n: place }),
+    answer: z.string().meta({ format: 'binary' }),
+    bytes: 'The file, under the type and the name that it has.',
+    refuses: ['not_found'],
+  }),
   listNextRuns: operation('get', '/v1/tasks/{task_id}/next', {
     tag,
     summary: 'When a task runs next',
     params: taskParams,
     query: strict({ count: whole(limits.previewCountMax, limits.previewCountDefault) }),
-    answer: strict({ next: z.array(instant) }),
+    answer: strict({
+      next: z.array(instant),
+      snoozed: z.array(instant).meta({ description: 'When results that are snoozed come again, soonest first.' }),
+    }),
   }),
   getRun: operation('get', path, {
     tag,

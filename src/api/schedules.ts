@@ -17,6 +17,9 @@ const once = strict({
     description: 'With an offset or Z an instant, without one the clock of the zone.',
     example: '2027-01-31T09:00:00Z',
   }),
+  start_at: z.string().nullish().meta({
+    description: 'Of a wait, as in "in 2 hours", when it began: such a moment stays when the zone of its chat changes.',
+  }),
   timezone,
 });
 const cron = strict({

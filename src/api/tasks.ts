@@ -29,6 +29,10 @@ export const taskAnswer = strict({
   enabled: z.boolean(),
   state: z.enum(['active', 'paused', 'completed', 'deleted']),
   next_run_at: instant.nullable(),
+  snoozed_to: z.array(instant).optional().meta({
+    description:
+      'When results that are snoozed come again, soonest first, also where the task has no run of its own any more. Told where tasks are read.',
+  }),
   creator_thread_key: z.string(),
   execution_thread_key: text.meta({ description: 'Null until the first result needs the topic.' }),
   delivery_target: strict({
@@ -80,7 +84,7 @@ export const taskAnswer = strict({
     .meta({ description: 'Since when its last good result is older than the policy refresh_after allows.' }),
 }).meta({ id: 'Task' });
 
-const action = z
+export const action = z
   .looseObject({ kind: z.string().meta({ example: 'message' }) })
   .meta({ id: 'Action', description: 'What a run does; the settings beside kind belong to the kind.' });
 const nameOf = (max: number) => ({ maxLength: max * limits.nameUnitsPerCharacter });
@@ -122,16 +126,22 @@ const createShape = definition.partial({ instructions: true, schedule: true }).e
 export type CreateBody = z.output<typeof createShape>;
 
 function createFault(body: CreateBody): [string[], string] | null {
-  const { schedule, when, instructions: said } = body;
+  const { schedule, when, instructions: said, action: work } = body;
   if (schedule === undefined && when === undefined) return [['schedule'], 'it is missing'];
-  return wordsFault(body) ?? (when === undefined && said === undefined ? [['instructions'], 'it is missing'] : null);
+  // An action may do its work without them; whether it does is judged with it.
+  const isSilent = when === undefined && said === undefined && work === undefined;
+  return wordsFault(body) ?? (isSilent ? [['instructions'], 'it is missing'] : null);
 }
 
 const createBody = createShape.superRefine(refuses(createFault)).meta({
   id: 'TaskCreate',
   description:
-    'With a schedule and instructions, or with when and timezone: a when in plain words, and the text behind it.',
-  anyOf: [{ required: ['schedule', 'instructions'] }, { required: ['when', 'timezone'] }],
+    'With a schedule and instructions, or an action that needs none; or with when and timezone: a when in plain words, and the text behind it.',
+  anyOf: [
+    { required: ['schedule', 'instructions'] },
+    { required: ['schedule', 'action'] },
+    { required: ['when', 'timezone'] },
+  ],
   example: {
     instructions: 'Stand up!',
     schedule: { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' },

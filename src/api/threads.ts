@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation, noBody, strict, threadParams, searchText, taskParams } from './operation.ts';
+import { cursor, operation, noBody, page, strict, text, threadParams, searchText, taskParams } from './operation.ts';
 import { changedTask } from './tasks.ts';
 import { pauseBody, pauseEnd } from './verbs.ts';
 
@@ -54,7 +54,26 @@ const bulk = {
   answer: bulkAnswer,
 } as const;
 
+const knownThread = strict({
+  thread_key: z.string().meta({ example: 'telegram:chat:-1001234' }),
+  title: text.meta({ description: 'The title of the group, or how the person of a private chat is called.' }),
+  state: z
+    .enum(['new', 'approved', 'refused', 'gone'])
+    .meta({ description: 'new is not let in yet; gone can be reached no more.' }),
+  timezone: text.meta({ description: 'The zone in which words are read there; null where nobody has named one.' }),
+}).meta({ id: 'Thread' });
+
 export const threadOperations = {
+  listThreads: operation('get', '/v1/threads', {
+    tag: 'threads',
+    summary: 'List the chats that are known, newest first',
+    query: strict({
+      thread_key: z.string().optional().meta({ description: 'Only the chat of this thread.' }),
+      ...page,
+    }),
+    answer: strict({ threads: z.array(knownThread), next_cursor: cursor }),
+    refuses: ['invalid_thread_key', 'invalid_cursor'],
+  }),
   purgeThread: operation('delete', `${path}/tasks`, {
     ...thread,
     summary: 'Delete all tasks of a thread; dry_run=true counts first',

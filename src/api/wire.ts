@@ -6,7 +6,7 @@ type Snake<Name extends string> = Name extends `${infer Head}${infer Rest}`
 /** A view as it is told over HTTP: names in snake_case, and every `at` and `...At` as text. */
 export type Wire<T> = {
   -readonly [K in keyof T as K extends string ? Snake<K> : never]: K extends 'at' | `${string}At`
-    ? T[K] extends number
+    ? T[K] extends number | undefined
       ? string
       : T[K] extends number | null
         ? string | null

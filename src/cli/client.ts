@@ -4,7 +4,7 @@ import type { OperationId, PartsOf } from '../api/operations.ts';
 import type { Clock } from '../app/ports/outside.ts';
 import { pageMax } from '../domain/limits.ts';
 import { CliFault, exitCodeOf, exitCodes, usage } from './faults.ts';
-import type { Wire, WireAnswer, WireHead, WireRequest, WireStream } from './network.ts';
+import type { Wire, WireAnswer, WireFile, WireHead, WireRequest, WireStream } from './network.ts';
 
 type Needed<Name extends string, T> = undefined extends T
   ? { readonly [K in Name]?: T }
@@ -24,6 +24,8 @@ export interface Client {
   call<K extends OperationId>(id: K, asked: Asked<K>): Promise<AnswerOf<K>>;
   /** The events of a server-sent stream, until it ends or the signal does. */
   listen<K extends OperationId>(id: K, asked: Asked<K>): Promise<AsyncIterable<string>>;
+  /** A file, piece by piece. */
+  fetch<K extends OperationId>(id: K, asked: Asked<K>): Promise<FetchedFile>;
   /** A request beside the operations: the sandbox has an API of its own. */
   ask(request: WireRequest): Promise<unknown>;
   /** By the clock of the server, as far as it has answered yet. */
@@ -31,6 +33,13 @@ export interface Client {
   /** By the clock of the server, which is asked where it has not answered yet. */
   now(): Promise<number>;
   close(): Promise<void>;
+}
+
+export interface FetchedFile {
+  /** Empty where the server names none. */
+  readonly name: string;
+  readonly mime: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export interface ClientDeps {
@@ -89,10 +98,12 @@ export function createClient({ wire: bareWire, token, version, signal, clock: ow
         signal,
       );
       if (stream.status === 200 && stream.type.startsWith('text/event-stream')) return stream.chunks;
-      const answer = { ...stream, text: await wholeOf(stream) };
-      const value = understood(wire.place, answer);
-      if (stream.status === 200) throw await differs('does not stream events');
-      throw refusalOf(wire.place, answer, value);
+      return refusedAs(wire.place, stream, () => differs('does not stream events'));
+    },
+    fetch: async (id, asked) => {
+      const { operations } = await import('../api/operations.ts');
+      const file = await wire.fetch(await requestFor(operations[id], asked as Parts), signal);
+      return fetched(wire.place, file, () => differs('does not hand out files'));
     },
     ask: async (request) => {
       const answer = await wire.ask({ ...request, headers: { ...request.headers, ...typeOf(request.body) } }, signal);
@@ -107,6 +118,20 @@ export function createClient({ wire: bareWire, token, version, signal, clock: ow
     },
     close: () => wire.close(),
   };
+}
+
+async function fetched(place: string, file: WireFile, differs: () => Promise<CliFault>): Promise<FetchedFile> {
+  const { name, type: mime, chunks } = file;
+  if (file.status === 200 && name !== '') return { name: nameIn(name), mime, chunks };
+  return refusedAs(place, { ...file, chunks: textsOf(chunks) }, differs);
+}
+
+/** An answer that is not of the type that was asked for is a refusal, in JSON as always. */
+async function refusedAs(place: string, stream: WireStream, differs: () => Promise<CliFault>): Promise<never> {
+  const answer = { ...stream, text: await wholeOf(stream.chunks) };
+  const value = understood(place, answer);
+  if (isRouteMissing(answer, value) || stream.status === 200) throw await differs();
+  throw refusalOf(place, answer, value);
 }
 
 /** The pages of a list, one after the other, `most` of them. */
@@ -138,8 +163,16 @@ function timed(wire: Wire, own: Clock) {
     ...wire,
     ask: async (request, until) => heard(await wire.ask(request, until)),
     listen: async (request, until) => heard(await wire.listen(request, until)),
+    fetch: async (request, until) => heard(await wire.fetch(request, until)),
   };
   return { wire: timedWire, clock: { now: () => own.now() + (aheadMs ?? 0), isHeard: () => aheadMs !== null } };
+}
+
+/** A name is not a path: whatever a server calls a file, it is put where the person is. */
+function nameIn(disposition: string): string {
+  const [, name = ''] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
+  const plain = URL.canParse(`x:/${name}`) ? decodeURIComponent(name) : name;
+  return plain.replaceAll(/[/\\\p{Cc}]/gu, '_').replace(/^\.+/, '');
 }
 
 function typeOf(body: string | undefined): Readonly<Record<string, string>> {
@@ -173,7 +206,12 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-async function wholeOf({ chunks }: WireStream): Promise<string> {
+async function* textsOf(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder();
+  for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
+}
+
+async function wholeOf(chunks: WireStream['chunks']): Promise<string> {
   let text = '';
   for await (const chunk of chunks) text += chunk;
   return text;

@@ -46,6 +46,7 @@ export const completionVerbs = (program: Command) => [
     summary: 'tell what may stand next',
     examples: ['cronogram complete -- task li'],
     isHidden: true,
+    keepsWords: true,
     does: async (session, words) => {
       const { RootCommand: Root } = await import('@bomb.sh/tab');
       const root = new Root();

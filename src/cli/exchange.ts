@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { definition } from '../api/tasks.ts';
 import { AppError } from '../domain/errors.ts';
 import { parseSchedule, type Schedule } from '../domain/schedule/schedule.ts';
-import { CliFault, usage } from './faults.ts';
+import { CliFault, unusable, usage } from './faults.ts';
 import { allTasks, type Task } from './naming.ts';
 import { given, lengthOf, sendable } from './options.ts';
 import type { Session } from './session.ts';
@@ -132,13 +132,6 @@ export function readTasks(path: string): string {
     if (error instanceof CliFault) throw error;
     throw unusable('read', path, error);
   }
-}
-
-function unusable(done: string, path: string, cause: unknown): CliFault {
-  const code = (cause as { code?: unknown }).code;
-  const why =
-    code === 'ENOENT' ? 'there is no such file or folder' : typeof code === 'string' ? code : 'for no known reason';
-  return new CliFault('bad_file', `${path} cannot be ${done}: ${why}.`, { cause });
 }
 
 const wholeFile = z.strictObject({

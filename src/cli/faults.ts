@@ -57,7 +57,7 @@ export class CliFault extends Error {
 }
 
 interface Unclear {
-  readonly what: 'task' | 'chat';
+  readonly what: 'task' | 'chat' | 'person';
   readonly name: string;
   /** The name is a misspelt one: it is told and not taken, because a verb may delete. */
   readonly isGuess: boolean;
@@ -71,7 +71,8 @@ interface Unclear {
 export function unclear({ what, name, isGuess, lines, advice, details }: Unclear): CliFault {
   const quoted = `"${flat(name).slice(0, 60)}"`;
   const notFound = what === 'task' ? 'task_not_found' : 'thread_not_found';
-  const head = isGuess ? `No ${what} is called ${quoted}. Did you mean:` : `Several ${what}s are called ${quoted}:`;
+  const many = what === 'person' ? 'people' : `${what}s`;
+  const head = isGuess ? `No ${what} is called ${quoted}. Did you mean:` : `Several ${many} are called ${quoted}:`;
   return new CliFault(isGuess ? notFound : 'ambiguous', [head, ...firstOf(lines), advice].join('\n'), { details });
 }
 
@@ -133,4 +134,12 @@ export function localFault(error: unknown): unknown {
   const { code, path } = error;
   const message = `${path ?? 'A file'}: ${reasons[code] ?? 'the system refused'} (${code}).`;
   return new CliFault('failed', message, { cause: error });
+}
+
+/** A file that cannot be read or written, and why. */
+export function unusable(done: string, path: string, cause: unknown): CliFault {
+  const code = (cause as { code?: unknown }).code;
+  const why =
+    code === 'ENOENT' ? 'there is no such file or folder' : typeof code === 'string' ? code : 'for no known reason';
+  return new CliFault('bad_file', `${path} cannot be ${done}: ${why}.`, { cause });
 }

@@ -3,6 +3,7 @@ import { pageMax } from '../domain/limits.ts';
 import { type AnswerOf, type Client, pagesOf } from './client.ts';
 import { CliFault, firstOf, unclear, usage } from './faults.ts';
 import { flat } from './layout.ts';
+import { hostZone } from './times.ts';
 
 /** A session, as far as names are looked up in it; it is opened with the thread that is named. */
 interface Asking {
@@ -14,7 +15,7 @@ interface Asking {
 
 export type Task = AnswerOf<'getTask'>['task'];
 
-const wholeId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const wholeId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A title is not asked for as an id. */
 const idShape = /^[\w.-]+$/;
 /** An id begins with its time, which has begun with a zero since 1970 and does so for thousands of years. */
@@ -174,13 +175,18 @@ function ambiguous(what: 'task' | 'run', beginning: string, ids: readonly string
   return new CliFault('ambiguous', message, { details: { ids } });
 }
 
+/** Words are the title of a task; a number alone is that of a task, because ids begin with a zero. */
+const idPart = /^(?=.*\d)[0-9a-f-]+$/i;
+
 /** So many of the newest runs are looked through for one whose id begins so. */
 const runPagesMax = 10;
 
-/** The id of a run that a name stands for: a whole id, or the beginning of one of the newest. */
-export async function runIdOf({ client }: Asking, name: string): Promise<string> {
+/** The id of a run that a name stands for: a whole id, the beginning of one of the newest, or a task, for its newest run. */
+export async function runIdOf(session: Asking, name: string): Promise<string> {
+  const { client } = session;
   if (wholeId.test(name)) return name.toLowerCase();
-  if (name === '') throw usage('Name a run by its id. "cronogram run list" lists them.');
+  if (name === '') throw usage('Name a run by its id, or by its task. "cronogram run list" lists them.');
+  if (asNumber.test(name) || !idPart.test(name)) return newestOf(session, name);
   const found: string[] = [];
   for await (const { runs } of pagesOf((query) => client.call('listRuns', { query }), runPagesMax))
     found.push(...runs.map((run) => run.run_id).filter((id) => id.startsWith(name.toLowerCase())));
@@ -188,6 +194,13 @@ export async function runIdOf({ client }: Asking, name: string): Promise<string>
   if (id === undefined) throw nobodyNamed('run', name);
   if (others.length > 0) throw ambiguous('run', name, found);
   return id;
+}
+
+async function newestOf(session: Asking, name: string): Promise<string> {
+  const { task_id: id, title } = await taskNamed(session, name, deletedToo);
+  const [run] = (await session.client.call('listRuns', { query: { task_id: id, limit: '1' } })).runs;
+  if (run === undefined) throw new CliFault('run_not_found', `"${flat(title)}" has not run yet.`);
+  return run.run_id;
 }
 
 /** Deleted tasks are looked for where nothing else fits: a number is never given twice, so it means that task still. */
@@ -213,43 +226,83 @@ async function lookAmong(session: Asking, among: Among): Promise<readonly Task[]
   );
 }
 
-/* ---- threads ---- */
+/* ---- threads and people ---- */
+
+type Caller = Pick<Client, 'call'>;
+type Known = AnswerOf<'listThreads'>['threads'][number];
 
 /**
  * The key of the thread that a name stands for: what looks like a key is one, a bare number is a chat of Telegram, and words
  * are the title of a chat, or the name of a person for their private one.
  */
-export async function threadNamed(client: Pick<Client, 'call'>, name: string): Promise<string> {
+export async function threadNamed(client: Caller, name: string): Promise<string> {
   if (name === '' || name.includes(':')) return name;
-  if (/^-?\d{1,16}$/.test(name)) return keyOf(name);
-  const named = tasksNamed(name, await chats(client));
+  return /^-?\d{1,16}$/.test(name) ? `${chatKey}${name}` : titled(client, name, 'chat');
+}
+
+/** The key of the person that a name stands for. */
+export async function personNamed(client: Caller, name: string): Promise<string> {
+  if (name === '' || name.includes(':')) return name;
+  const key = /^\d{1,16}$/.test(name) ? `${chatKey}${name}` : await titled(client, name, 'person');
+  return key.replace(chatKey, 'telegram:user:');
+}
+
+/** The key of the person that a flag names, where it was typed. */
+export async function chosenPerson(client: Caller, name: string | undefined): Promise<string | undefined> {
+  return name === undefined ? undefined : personNamed(client, name);
+}
+
+const chatKey = 'telegram:chat:';
+/** Chats of people have positive numbers. */
+const privateKey = /^telegram:chat:\d+$/;
+
+async function titled(client: Caller, name: string, what: 'chat' | 'person'): Promise<string> {
+  const named = tasksNamed(name, await titles(client, what));
   const [chat, ...others] = named?.rest === '' ? named.tasks : [];
   if (named === null || chat === undefined) {
-    const advice = '"cronogram access list" lists them; a key looks like telegram:chat:-1001234 or cli:default.';
-    throw new CliFault('thread_not_found', `No chat is called "${flat(name).slice(0, 60)}". ${advice}`);
+    const advice = '"cronogram thread list" lists those that are known, with their keys.';
+    throw new CliFault('thread_not_found', `No ${what} is called "${flat(name).slice(0, 60)}". ${advice}`);
   }
-  if (others.length === 0 && !named.isGuess) return keyOf(chat.id);
-  const lines = named.tasks.map(({ id, title }) => `  ${keyOf(id)}  ${flat(title)}`);
-  const advice = 'Write the key of the one that is meant.';
-  throw unclear({ what: 'chat', name, isGuess: named.isGuess, lines, advice });
+  if (others.length === 0 && !named.isGuess) return chat.key;
+  const lines = named.tasks.map(({ key, title }) => `  ${key}  ${flat(title)}`);
+  throw unclear({ what, name, isGuess: named.isGuess, lines, advice: 'Write the key of the one that is meant.' });
 }
 
-function keyOf(id: string): string {
-  return `telegram:chat:${id}`;
-}
-
-/** A name is looked for among two thousand chats and people; a key names every one of them. */
+/** A name is looked for among two thousand chats; a key names every one of them. */
 const chatPagesMax = 10;
 
-interface Chat {
-  readonly id: string;
-  readonly title: string;
+async function titles(client: Caller, what: 'chat' | 'person') {
+  const found: { readonly key: string; readonly title: string }[] = [];
+  for await (const { threads } of pagesOf((query) => client.call('listThreads', { query }), chatPagesMax)) {
+    for (const { thread_key: key, title } of threads)
+      if (title !== null && (what === 'chat' || privateKey.test(key))) found.push({ key, title });
+  }
+  return found;
 }
 
-/** The people and the groups that are let in, in whose chats tasks can be. */
-async function chats(client: Pick<Client, 'call'>): Promise<readonly Chat[]> {
-  const found: Chat[] = [];
-  for await (const { access } of pagesOf((query) => client.call('listAccess', { query }), chatPagesMax))
-    found.push(...access.flatMap(({ id, who }) => (who === null ? [] : [{ id, title: who }])));
-  return found;
+/** A zone in which words are read. */
+export interface ReadZone {
+  readonly timezone: string;
+  /** The owner of the zone; null where it was named. */
+  readonly of: string | null;
+}
+
+/** The zone that was named, else that of the chat of a thread, where it has one, else that of this computer. */
+export async function zoneOf(client: Caller, threadKey: string, named?: string): Promise<ReadZone> {
+  if (named !== undefined) return { timezone: named, of: null };
+  const chat = threadKey.startsWith(chatKey) ? await knownChat(client, threadKey) : undefined;
+  const timezone = chat?.timezone ?? null;
+  if (timezone === null) return { timezone: hostZone(), of: 'this computer' };
+  return { timezone, of: flat(chat?.title ?? threadKey) };
+}
+
+/** Tells whose zone was taken; null where one was named, in words or by the flag. */
+export function zoneNote({ timezone, of }: ReadZone, taken: string): string | null {
+  if (of === null || taken !== timezone) return null;
+  return `Read in ${timezone}, the zone of ${of}; --timezone names another.`;
+}
+
+async function knownChat(client: Caller, threadKey: string): Promise<Known | undefined> {
+  const { threads } = await client.call('listThreads', { query: { thread_key: threadKey } });
+  return threads[0];
 }

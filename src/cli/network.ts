@@ -37,6 +37,11 @@ export function networkWire(address: string): Wire {
       answer.setEncoding('utf8');
       return { ...headOf(answer), chunks: answer as AsyncIterable<string> };
     },
+    fetch: async (asked, signal) => {
+      const answer = await open(asked, signal);
+      const name = answer.headers['content-disposition'] ?? '';
+      return { ...headOf(answer), name, chunks: answer as AsyncIterable<Uint8Array> };
+    },
     close: async () => {},
   };
 }
@@ -112,6 +117,8 @@ export interface Wire {
   ask(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
   /** The lines of an answer that goes on until the client leaves. */
   listen(request: WireRequest, signal: AbortSignal): Promise<WireStream>;
+  /** The bytes of a file. */
+  fetch(request: WireRequest, signal: AbortSignal): Promise<WireFile>;
   close(): Promise<void>;
 }
 
@@ -132,6 +139,12 @@ export interface WireHead {
 
 export interface WireAnswer extends WireHead {
   readonly text: string;
+}
+
+export interface WireFile extends WireHead {
+  /** The header that names it; empty where there is none. */
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export interface WireStream extends WireHead {

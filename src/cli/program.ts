@@ -54,7 +54,7 @@ export function createProgram(host: Host, { remote, local }: Verbs): Program {
       for (const verb of group.verbs) {
         const made = commandOf(parent, verb).action(async () => {
           await using(async (session) => {
-            const told = await verb.does(session, made.args, typedOptions(made));
+            const told = await verb.does(session, argumentsOf(verb, made.args), typedOptions(made));
             exitCode = typeof told === 'number' ? told : (told?.exitCode ?? exitCodes.done);
             if (typeof told === 'object' && told !== null) await tell(session, told);
           });
@@ -108,6 +108,13 @@ function commandOf<S>(group: Command, verb: Verb<S>): Command {
     .allowExcessArguments(false);
   for (const flag of verb.flags ?? []) made.addOption(optionOf(flag));
   return made;
+}
+
+/** A sentence at the end of the line is one argument, whether it was quoted or not. */
+function argumentsOf({ usage: text, keepsWords }: Pick<Verb, 'usage' | 'keepsWords'>, words: readonly string[]) {
+  const last = text.split(' ').length - 2;
+  if (keepsWords === true || !/\.\.\.[\]>]$/.test(text) || words.length <= last) return words;
+  return [...words.slice(0, last), words.slice(last).join(' ')];
 }
 
 /** The flags of a verb that were typed. One that the whole program takes too is found there. */

@@ -233,6 +233,8 @@ export interface Verb<S = Session, Flags extends readonly Flag[] = readonly Flag
   readonly flags?: Flags;
   /** For programs alone. */
   readonly isHidden?: true;
+  /** The words of its last argument are told apart; else they are one sentence, with or without quotes. */
+  readonly keepsWords?: true;
   /** Answers null, or how it ended alone, when everything has been told meanwhile. */
   does(session: S, args: readonly string[], options: Options<Flags>): Promise<Told | number | null>;
 }

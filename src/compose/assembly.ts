@@ -1,7 +1,9 @@
 import { createActions, type Actions } from '../app/actions/action.ts';
-import { digestAction, readDigest } from '../app/actions/digest.ts';
+import { readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
-import { messageAction } from '../app/actions/message.ts';
+import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
+import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
+import { actionsIn, registry, type ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
 import { createBacklogWord } from '../app/housekeeping/backlog.ts';
@@ -16,12 +18,15 @@ import { createPacer } from '../app/pipeline/pacer.ts';
 import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
+import type { BlobStore } from '../app/ports/blobs.ts';
 import type { Meter } from '../app/ports/metering.ts';
+import type { Egress, Outbound } from '../app/ports/outbound.ts';
 import type {
   Backups,
   Bell,
   Budget,
   Clock,
+  Expressions,
   Ids,
   Log,
   Notepad,
@@ -35,6 +40,7 @@ import type {
 import type { SecondOpinion } from '../app/ports/second-opinion.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
+import type { Trials } from '../app/tasks/definition.ts';
 import { createTasks, type Tasks } from '../app/tasks/tasks.ts';
 import {
   createAcks,
@@ -44,15 +50,20 @@ import {
   type Approvals,
   type Nagging,
 } from '../app/use-cases/acks.ts';
+import { createBlobs } from '../app/use-cases/blobs.ts';
 import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
+import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
+import { settingsOf } from '../domain/chat-settings.ts';
+import { errorText } from '../domain/errors.ts';
 import { ratesOf, type Rates } from '../domain/pace.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
+import { createExpressions } from '../system/expressions/expressions.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
@@ -77,11 +88,17 @@ export function systemWorld(wish: LogWish, secrets: Pick<Secrets, 'hide'> = crea
 export interface Outside {
   readonly store: Store;
   /** The calls of Telegram, which spend the budget by themselves where a call has no turn of its own. */
-  readonly transport: (budget: Budget) => Transport;
+  readonly transport: (budget: Budget, blobs: BlobStore) => Transport;
   /** Answers questions about people; absent where there is no Telegram. */
   readonly platform?: (budget: Budget) => Platform;
   /** Absent where no template is evaluated. */
   readonly templates?: Templates;
+  /** Absent where no expression is evaluated. */
+  readonly expressions?: Expressions;
+  /** Absent where no task reaches outside. */
+  readonly outbound?: Outbound & Egress;
+  /** The kinds of actions; those of the registry where none are named. */
+  readonly actions?: readonly ActionEntry[];
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
   /** Absent where nothing needs to outlive the process beside the database. */
@@ -96,7 +113,10 @@ export const endsPerClaim = 2;
 const dayMs = 86_400_000;
 
 export interface Rooms extends Housekeeping {
+  readonly kinds: Kinds;
+  readonly testRuns: TestRuns;
   readonly tasks: Tasks;
+  readonly blobs: BlobStore;
   readonly runs: Runs;
   readonly messages: Messages;
   readonly bulk: Bulk;
@@ -125,8 +145,11 @@ export type RoomSettings = Pick<
   Config,
   | 'BACKUP_KEEP'
   | 'BATCH_SIZE'
+  | 'BLOB_QUOTA_PER_CHAT'
   | 'DELIVERY_CONCURRENCY'
   | 'ECHO_ACTION'
+  | 'HOST_CONCURRENCY'
+  | 'HOST_RATE'
   | 'MAX_RUNS_DEFAULT'
   | 'MIN_INTERVAL'
   | 'QUOTA_PER_CHAT'
@@ -140,38 +163,42 @@ export type RoomSettings = Pick<
 
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
-  const { store, secondOpinion = null, templates = noTemplates } = outside;
+  const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
-  const actions = actionsOf(settings, { ...world, store, templates });
-  const shared = { ...world, store, bell, bootId, batchMax: settings.BATCH_SIZE * endsPerClaim };
-  const runs = createRunService({ ...shared, digest: sha256 });
+  const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
+  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax: settings.BATCH_SIZE * endsPerClaim };
+  const runs = createRunService(shared);
+  const blobs = createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT });
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
-  const tasks = createTasks({ ...shared, ...rulesOf(settings, actions), templates, runs, retimed: review?.look });
+  const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
+  const tasks = createTasks({ ...making, retimed: review?.look });
   const downtimes = createDowntimes({ ...shared, ...watch });
   const scheduler = watchSteps(createScheduler({ ...shared, runs }));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const runner = createRunner({ ...shared, actions, concurrency: settings.RUN_CONCURRENCY });
+  const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
+  const delivering = { pacer, transport: outside.transport(pacer, blobs), group: paceOf(settings).group };
   const deliverer = createDeliverer({
     ...shared,
-    pacer,
-    transport: outside.transport(pacer),
+    ...delivering,
     chatGone: (chatId, cause) => chats.gone(chatId, cause),
     concurrency: settings.DELIVERY_CONCURRENCY,
-    group: paceOf(settings).group,
   });
   return {
     tasks,
-    runs: createRuns(shared),
+    blobs,
+    runs: createRuns({ ...shared, blobs }),
     messages: createMessages({ ...shared, runs }),
+    testRuns: createTestRuns(making),
     bulk: createBulk({ ...shared, tasks }),
     truth: createTruth({ ...shared, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,
     access: createAccess(shared),
+    kinds: making.kinds,
     worker: { id: bootId, kinds: actions.kinds },
     bell,
     ...watch,
@@ -180,16 +207,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     scheduler: scheduler.watched,
     runner,
     deliverer,
-    acks: createAcks(shared),
-    nagging: createNagging(shared),
-    approvals: createApprovals(shared),
+    ...questionsOf(shared),
     ...createHousekeeping({
       ...shared,
       runner,
       schedulerBehind: scheduler.behind,
-      retentionDays: settings.RETENTION_DAYS,
-      backupsKept: settings.BACKUP_KEEP,
-      backups: outside.backups ?? null,
+      ...keptBy(settings, outside),
       chores: [
         ...chores,
         createBacklogWord({ ...shared, pacer }),
@@ -200,13 +223,58 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
 }
 
-function actionsOf(
-  settings: RoomSettings,
-  { store, timer, templates }: { readonly store: Store; readonly timer: Timer; readonly templates: Templates },
-): Actions {
-  const digest = digestAction((query) => readDigest({ store, localeOf }, query));
-  const echo = settings.ECHO_ACTION ? [echoAction(timer)] : [];
-  return createActions([messageAction(templates, (taskId) => store.lastResult(taskId)), digest, ...echo]);
+function keptBy(
+  { RETENTION_DAYS: retentionDays, BACKUP_KEEP: backupsKept }: RoomSettings,
+  { backups = null }: Outside,
+) {
+  return { retentionDays, backupsKept, backups };
+}
+
+/** Questions to people about results. */
+function questionsOf(shared: World & { readonly store: Store; readonly bell: Bell }) {
+  return { acks: createAcks(shared), nagging: createNagging(shared), approvals: createApprovals(shared) };
+}
+
+/** A text that people wrote is tried by its language. */
+function checksOf(templates: Templates, expressions: Expressions): Trials {
+  return {
+    check: (written, owner) => (written.language === 'jsonata' ? expressions : templates).check(written, owner),
+  };
+}
+
+interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actions'> {
+  readonly templates: Templates;
+  readonly expressions: Expressions;
+  readonly bell: Bell;
+}
+
+function actionsOf(settings: RoomSettings, world: ActionWorld): Actions {
+  const { store, timer, outbound = noOutbound, actions: entries = registry } = world;
+  const made = actionsIn(entries, {
+    ...world,
+    outbound,
+    watches: store,
+    digest: sha256,
+    hosts: hostsOf(settings, world),
+    hostsOfChat: async (chatId) => settingsOf(await store.chatSettings(chatId)).hosts,
+    lastOf: (taskId) => store.lastResult(taskId),
+    readDigest: (query) => readDigest({ store, localeOf }, query),
+  });
+  return createActions([...made, ...(settings.ECHO_ACTION ? [echoAction(timer)] : [])]);
+}
+
+function hostsOf(settings: RoomSettings, { store, clock, bell, log, ...world }: ActionWorld): Hosts {
+  return createHosts({
+    ...world,
+    rules: { concurrency: settings.HOST_CONCURRENCY, perSecond: settings.HOST_RATE },
+    wake: (runIds) => {
+      store.wakeRuns(runIds, clock.now()).then(
+        () => bell.ring('runner'),
+        // They look again by themselves.
+        (error: unknown) => log.warn('runs_not_woken', { count: runIds.length, error: errorText(error) }),
+      );
+    },
+  });
 }
 
 type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
@@ -220,10 +288,15 @@ function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: P
 
 const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
+const noExpressions = createExpressions(async () => ({ is: 'away' }));
+const noOutbound: Outbound & Egress = {
+  call: async () => ({ is: 'refused', error: 'nothing outside is called here' }),
+  judge: () => ({ is: 'refused', reason: 'cannot be reached, because nothing outside is called here' }),
+};
 
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
-    digest: sha256,
+    kinds: kindsOf(actions),
     rules: {
       actions,
       minIntervalMs: settings.MIN_INTERVAL,

@@ -15,7 +15,7 @@ export interface Greeted {
 }
 
 /** The sentence to begin with, once somebody owns the bot. */
-const firstWish = 'in 1 minute say hello';
+const firstWish = 'in 1 minute: it works';
 
 /** A newcomer needs no terminal at hand: the page of the sandbox, which is for this computer alone, offers them as well. */
 export function firstWords(claim: string | null): string[] {

@@ -76,6 +76,11 @@ function wireOf(fetch: (request: Request) => Response | Promise<Response>): Omit
       const { answer, ...told } = await ask(request, signal);
       return { ...told, chunks: textsOf(answer) };
     },
+    fetch: async (request, signal) => {
+      const { answer, ...told } = await ask(request, signal);
+      const name = answer.headers.get('content-disposition') ?? '';
+      return { ...told, name, chunks: (answer.body ?? []) as AsyncIterable<Uint8Array> };
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/r
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
+import type { TrustedOutbound } from '../app/ports/outbound.ts';
 import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
 import { ownAddress, type Config } from '../config/config.ts';
@@ -14,10 +15,12 @@ import { stopGraceMs } from '../domain/limits.ts';
 import type { PageOfMetrics } from '../http/app.ts';
 import { createEventStreams } from '../http/events.ts';
 import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
+import { createOutbound } from '../outbound/outbound.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { newestCopy } from '../store/files/backup.ts';
 import type { TravelTime } from '../system/clock.ts';
+import { createExpressions } from '../system/expressions/expressions.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
@@ -33,7 +36,7 @@ import { createApi, createPhase, dataFolder } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { firstWords } from './greeting.ts';
 import { openTelegramIn } from './telegram-in.ts';
-import { isSandboxed, openSandboxPages, openWire, type Wire } from './telegram-or-sandbox.ts';
+import { isSandboxed, openSandboxPages, openWire, siteAddress, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
 
 export interface Server {
@@ -121,16 +124,20 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
   const pool = createPool({ ...patient, meter });
+  const site: { url: string | null } = { url: null };
+  const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url });
   const rooms = composeRooms(config, world, {
     store,
     backups: countedBackups(opened.backups, meter),
+    outbound,
     templates: starting.templates ?? createTemplates(pool.run),
+    expressions: createExpressions(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
     platform: (budget) =>
       createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone: config.DEFAULT_TIMEZONE }),
     notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
-    transport: (budget) =>
-      telegramTransport({ ...world, api: wire.api, store, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
+    transport: (budget, blobs) =>
+      telegramTransport({ ...world, api: wire.api, store, blobs, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
   });
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };
@@ -163,12 +170,12 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     intakeStillMs: () => telegramIn.health().stillMs,
     watched: [{ name: 'telegram', health: telegramIn.health }],
   });
-  const heartbeat = openHeartbeat(config, { ...patient, meter, ready: api.ready });
-  return { ...made, phase, pool, telegramIn, travel, pages, streams, api, heartbeat, opened };
+  const heartbeat = openHeartbeat(config, { ...patient, outbound, meter, ready: api.ready });
+  return { ...made, phase, pool, outbound, site, telegramIn, travel, pages, streams, api, heartbeat, opened };
 }
 
 async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'lostCopy'>> {
-  const { config, rooms, loops, telegramIn, wire, travel, pages, streams, api, phase, heartbeat } = app;
+  const { config, rooms, loops, telegramIn, wire, travel, pages, streams, api, phase, heartbeat, site } = app;
   const listening = await serveHttp({
     app: untilStopping(api.app, () => phase.is() === 'stopping'),
     takeOver: (incoming, outgoing) =>
@@ -179,6 +186,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
     port: config.HTTP_PORT,
   });
   secrets?.add(api.token);
+  if (pages !== null) site.url = siteAddress(listening.port);
   await rooms.downtimes.open();
   for (const loop of loops) loop.start();
   telegramIn.start();
@@ -201,7 +209,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
  * Intake first, the slots next, then what runs, then what is being sent; what is not done by then is taken up at the next
  * start. The port closes last: until then clients are told that the server stops.
  */
-async function stop({ phase, heartbeat, pool, ...app }: App, listening: Listening): Promise<void> {
+async function stop({ phase, heartbeat, pool, outbound, ...app }: App, listening: Listening): Promise<void> {
   const { loops, rooms, telegramIn, wire, pages, opened } = app;
   phase.stop();
   heartbeat?.stop();
@@ -212,6 +220,7 @@ async function stop({ phase, heartbeat, pool, ...app }: App, listening: Listenin
   for (const loop of [...loops].reverse()) await phase.waitFor(`a step of the ${loop.name}`, loop.stop());
   await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
   pool.close();
+  await phase.waitFor('outgoing calls', outbound.close());
   await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));
   await phase.waitFor('connections', listening.close());
   await phase.waitFor('connections to Telegram', wire.close());
@@ -326,7 +335,11 @@ function counted(work: Work, meter: Meter): Work {
   };
 }
 
-type HeartbeatDeps = Pick<World, 'timer' | 'log'> & { readonly meter: Meter; readonly ready: () => Promise<Ready> };
+type HeartbeatDeps = Pick<World, 'timer' | 'log'> & {
+  readonly outbound: TrustedOutbound;
+  readonly meter: Meter;
+  readonly ready: () => Promise<Ready>;
+};
 
 /** Null where no watcher is to be told. Its minutes are real ones, whatever the clock of a sandbox says. */
 function openHeartbeat({ HEARTBEAT_URL: url }: Pick<Config, 'HEARTBEAT_URL'>, deps: HeartbeatDeps): Heartbeat | null {

@@ -8,7 +8,7 @@ import { newCode, sha256 } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
 import { asideApi } from '../telegram/api.ts';
 import { createChat } from '../telegram/chat/chat.ts';
-import { commands, nearCommand } from '../telegram/chat/commands.ts';
+import { commandsFor, nearCommand } from '../telegram/chat/commands.ts';
 import { createTelegramIn, type TelegramIn as Inbound } from '../telegram/intake/inbound.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { readinessOf } from './api.ts';
@@ -58,6 +58,8 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       truth: rooms.truth,
       acks: rooms.acks,
       approvals: rooms.approvals,
+      kinds: rooms.kinds,
+      testRuns: rooms.testRuns,
       access: rooms.access,
       store,
       preview: (schedule, words) =>
@@ -67,7 +69,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       quota: { chat: config.QUOTA_PER_CHAT, user: config.QUOTA_PER_USER },
       defaultTimezone: config.DEFAULT_TIMEZONE,
     },
-    conversation: { commands, nearCommand, chat: createChat() },
+    conversation: { commands: commandsFor(rooms.kinds.forms), nearCommand, chat: createChat(rooms.kinds.forms) },
     settings: {
       owners: config.TELEGRAM_OWNERS.map(Number),
       chats: config.TELEGRAM_CHATS,

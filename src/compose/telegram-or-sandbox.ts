@@ -44,6 +44,11 @@ export async function openWire(config: Config, world: World, { timer, meter }: W
 
 const root = '/sandbox';
 
+/** Where tasks find the site of the sandbox, the only place of this server that they may call. */
+export function siteAddress(port: number): string {
+  return `http://127.0.0.1:${port}${root}/site`;
+}
+
 async function openSandboxRoom(config: Config, world: World) {
   const inMemory = databaseFile(config.DATABASE_URL) === ':memory:';
   const sandbox = openSandbox({

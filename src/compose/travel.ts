@@ -36,7 +36,7 @@ export function travelOf(deps: TravelDeps): Travel {
     if (next === null)
       throw new AppError(
         'invalid_request',
-        'No task has a run ahead. Make one first, for example: /new in 1 minute say hello',
+        'No task has a run ahead. Make one first, for example: /new in 1 minute: it works',
         { details: { field: 'to' } },
       );
     return next;

@@ -3,9 +3,10 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { blobQuotaDefault } from '../domain/files/limits.ts';
 import { apiTokenLengthMin, maxRunsMax } from '../domain/limits.ts';
 import { editDistance } from '../domain/when/spelling.ts';
-import { whole, duration, retentionDays, flag, numbers, webAddress, zone } from './fields.ts';
+import { whole, duration, retentionDays, flag, hosts, numbers, size, webAddress, zone } from './fields.ts';
 
 /** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
 export function loadEnvFile(): void {
@@ -71,6 +72,7 @@ const schema = z.object({
     .meta({ example: 'info' }),
   QUOTA_PER_CHAT: whole(1, 1_000_000, 500),
   QUOTA_PER_USER: whole(1, 1_000_000, 50),
+  BLOB_QUOTA_PER_CHAT: size('1MB', '1TB', blobQuotaDefault),
   MIN_INTERVAL: duration('PT1M')
     .refine((ms) => ms >= 1000, 'is at least PT1S')
     .meta({ example: 'PT1M' }),
@@ -82,6 +84,9 @@ const schema = z.object({
   BACKUP_KEEP: whole(0, 1000, 7),
   SECOND_OPINION: flag('1'),
   HEARTBEAT_URL: webAddress.optional().meta({ example: 'https://hc-ping.com/the-id-of-your-check' }),
+  EGRESS_ALLOW: hosts,
+  HOST_CONCURRENCY: whole(1, 10_000, 4),
+  HOST_RATE: whole(1, 10_000, 10),
   ECHO_ACTION: flag('0'),
 });
 
@@ -311,8 +316,8 @@ const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
 
 /** Settings that later versions are to have: to have one ignored in silence would be taken for its having been obeyed. */
 export const unbuilt: readonly string[] = [
-  'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SECRETS_KEY SMTP_URL EGRESS_ALLOW HOST_CONCURRENCY',
-  'HOST_RATE FLOW_MAX_DURATION MCP_CONFIG PRICES LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
+  'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SECRETS_KEY SMTP_URL',
+  'FLOW_MAX_DURATION MCP_CONFIG PRICES LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
   'FLOWS_DIR GRAPHS_DIR LANGGRAPH_URL',
 ].flatMap((names) => names.split(' '));
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { retentionDaysMax } from '../domain/limits.ts';
+import { type HostRule, hostRulesExample, readHostRule } from '../domain/outbound/host-rules.ts';
 import { retentionDaysMin } from '../domain/policy.ts';
 import { durationMs } from '../domain/schedule/time/duration.ts';
 import { zoneName } from '../domain/schedule/time/zone-name.ts';
@@ -39,6 +40,22 @@ export const retentionDays = z
   )
   .meta({ example: '90' });
 
+const units: Readonly<Record<string, number>> = { kB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30, TB: 2 ** 40 };
+
+/** A number of bytes, in steps of 1,024. */
+export const size = (min: string, max: string, otherwise: string) => {
+  const bytesOf = (text: string) => {
+    const [, count = '', unit = ''] = /^(\d{1,6}) ?(kB|MB|GB|TB)$/.exec(text) ?? [];
+    return Number(count || Number.NaN) * (units[unit] ?? Number.NaN);
+  };
+  return z
+    .string()
+    .default(otherwise)
+    .transform(bytesOf)
+    .refine((bytes) => bytes >= bytesOf(min) && bytes <= bytesOf(max), `is a size from ${min} to ${max}`)
+    .meta({ example: otherwise });
+};
+
 export const flag = (otherwise: '0' | '1') =>
   z
     .enum(['0', '1'], 'is 0 or 1')
@@ -46,21 +63,31 @@ export const flag = (otherwise: '0' | '1') =>
     .transform((value) => value === '1')
     .meta({ example: otherwise });
 
-/** Lists of numbers, as people type them. */
+/** Lists, as people type them. */
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  );
+
 export const numbers = (what: string) =>
-  z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
-    .refine(
-      (parts) => parts.every((part) => /^-?[1-9]\d{0,15}$/.test(part)),
-      `is a list of ${what}, separated by commas`,
-    );
+  list.refine(
+    (parts) => parts.every((part) => /^-?[1-9]\d{0,15}$/.test(part)),
+    `is a list of ${what}, separated by commas`,
+  );
+
+export const hosts = list
+  .transform((parts, context): readonly HostRule[] => {
+    const unread = parts.find((part) => readHostRule(part) === null);
+    if (unread !== undefined)
+      context.addIssue(`holds ${unread.slice(0, 60)}, which is no host, host:port, *.suffix, address or range`);
+    return parts.flatMap((part) => readHostRule(part) ?? []);
+  })
+  .meta({ example: hostRulesExample });
 
 export const webAddress = z
   .string()

@@ -36,13 +36,16 @@ export const checks = {
   run_key_twice: { mended: false, sentence: 'Two runs have one idempotency key; the unique index is broken.' },
   exclusive_twice: { mended: false, sentence: 'A task has two live runs although its policy allows one.' },
   delivery_without_run: { mended: true, sentence: 'A delivery belongs to a run that does not exist.' },
-  delivered_without_id: { mended: false, sentence: 'A delivery counts as delivered without a message id.' },
+  delivered_without_id: { mended: false, sentence: 'A delivery counts as delivered without the ids of its messages.' },
   delivered_elsewhere: { mended: false, sentence: 'A result counts as delivered in a place that is not its own.' },
   open_delivery_of_deleted: { mended: true, sentence: 'Something is still to be sent for a task that was deleted.' },
   sending_elsewhere: {
     mended: false,
     sentence: 'A part is being sent by a process that is gone; the next claim settles it.',
   },
+  file_without_bytes: { mended: false, sentence: 'A run refers to a file of which the database has not all bytes.' },
+  file_of_no_run: { mended: false, sentence: 'A file is referred to by a run that does not exist, so it never goes.' },
+  file_unreferred: { mended: false, sentence: 'A file has no end although nothing refers to it, so it never goes.' },
 } as const satisfies Readonly<Record<string, { readonly mended: boolean; readonly sentence: string }>>;
 
 export type CheckName = keyof typeof checks;

@@ -19,13 +19,15 @@ export interface ChatSettings {
   readonly oneOffs: 'apart' | 'together';
   /** The history that tasks of the chat keep which say nothing of it themselves; null keeps all that the server does. */
   readonly keep: Keep | null;
+  /** Hosts to which the tasks of the chat are kept, written as in EGRESS_ALLOW; null where they go wherever tasks may go. */
+  readonly hosts: readonly string[] | null;
   /** The BCP 47 tag of the language that the chat has chosen; null where it has chosen none. */
   readonly language: string | null;
 }
 
 /** A value that nobody knows closes rather than opens where it is about rights, and is the default otherwise. */
 export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSettings {
-  const { create = 'members', quiet, reactions, dates, keep, oneOffs, language, hours } = settings;
+  const { create = 'members', quiet, reactions, dates, keep, oneOffs, language, hours, hosts = null } = settings;
   return {
     create: create === 'members' ? 'members' : 'admins',
     quiet: quietOf(quiet),
@@ -34,8 +36,15 @@ export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSet
     hours: hoursOf(hours),
     oneOffs: oneOffs === 'together' ? 'together' : 'apart',
     keep: keepIn(keep),
+    hosts: hosts === null ? null : hostsIn(hosts),
     language: typeof language === 'string' ? language : null,
   };
+}
+
+/** A rule that cannot be read is no host, so that it opens nothing. */
+function hostsIn(value: unknown): readonly string[] {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [];
+  return all.filter((host) => typeof host === 'string');
 }
 
 function hoursOf(value: unknown): ChatSettings['hours'] {

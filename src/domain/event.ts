@@ -38,6 +38,7 @@ const otherKinds = [
   'run.failed',
   'run.cancelled',
   'run.backoff',
+  'run.progress',
   'delivery.delivered',
   'delivery.unknown',
   'delivery.blocked',

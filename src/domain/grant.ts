@@ -14,7 +14,7 @@ export interface Grant {
   readonly revokedAt: number | null;
 }
 
-/** What is asked of a right before anything is done under it. */
+/** The questions to a right before anything is done under it. */
 type Given = Pick<Grant, 'scopes' | 'expiresAt' | 'revokedAt'>;
 
 export type GrantFault = Extract<Reason, `grant_${string}`>;

@@ -43,6 +43,8 @@ export type Reason =
   | 'declined'
   | 'skip'
   | 'undone'
+  /** The result that was to come again was done before. */
+  | 'done'
   /** The audit found that nothing stood for the slot, which is a fault of the product. */
   | 'unaccounted'
   | 'deleted'
@@ -54,6 +56,8 @@ export type Reason =
   | 'grant_revoked'
   | 'grant_expired'
   | 'grant_scope'
+  /** The effect was refused, or nobody allowed it in time. */
+  | 'discarded'
   /** This server does not know what the task is to do: a release, or a setting, took that away. */
   | 'gone_kind';
 

@@ -16,6 +16,11 @@ export interface Rates {
   readonly group: Rate;
 }
 
+/** The rate as it is for a call that becomes several messages: they go out together, so all of them must have room. */
+export function forMessages({ calls, withinMs }: Rate, messages: number): Rate {
+  return { calls: Math.max(calls - messages + 1, 1), withinMs };
+}
+
 /** Calls that a rate counts. */
 export interface Spent {
   /** On their way. */

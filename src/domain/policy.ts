@@ -284,6 +284,13 @@ export function retryDelayMs(retry: Retry, number: number, chance: number): numb
   return Math.round(plain * (1 + retry.jitter * (2 * chance - 1)));
 }
 
+/** The time within which the last try of a run ends, however long each takes and however its pauses are spread. */
+export function retryWindowMs({ retry, timeoutMs }: Pick<Policy, 'retry' | 'timeoutMs'>): number {
+  let ms = timeoutMs;
+  for (let tries = 1; tries < retry.attempts; tries += 1) ms += timeoutMs + retryDelayMs(retry, tries, 1);
+  return ms;
+}
+
 /**
  * History must outlive the longest retry, so that nothing that is still going on can lose what it refers to: every attempt
  * takes the longest timeout, every pause is the longest one, as many attempts as may be were lost in crashes, and as many as

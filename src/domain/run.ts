@@ -20,8 +20,24 @@ export type RunStatus = 'queued' | 'running' | 'backoff' | 'succeeded' | 'failed
 export const liveStatuses: readonly RunStatus[] = ['queued', 'running', 'backoff'];
 
 /** Causes for which a run did not succeed, for programs; `internal` stands for every fault of ours. */
-export const runErrorCodes = ['failed', 'timed_out', 'interrupted', 'cancelled', 'not_allowed', 'internal'] as const;
+export const runErrorCodes = [
+  'failed',
+  'timed_out',
+  'interrupted',
+  'cancelled',
+  'not_allowed',
+  'invalid_action',
+  'internal',
+] as const;
 export type RunErrorCode = (typeof runErrorCodes)[number];
+
+/**
+ * Consent to an effect that somebody must allow before it happens: an effect about which nobody was asked yet has none. Asked once, it
+ * holds for all attempts of the run.
+ */
+export type Consent =
+  | { readonly is: 'asked'; readonly decideBy: number }
+  | { readonly is: 'given' | 'refused'; readonly by: Actor; readonly at: number };
 
 /** One try of a run: `running`, then one of the other words, for ever. */
 export type AttemptStatus = 'running' | 'succeeded' | 'failed' | 'timed_out' | 'interrupted' | 'cancelled';
@@ -39,7 +55,7 @@ export interface RunInput {
   readonly slotAt: number | null;
   /** Set when the slot ran later than its grace; the result says so. */
   readonly late: boolean;
-  /** What asked for it; absent for the schedule, as most are. */
+  /** The cause that asked for it; absent for the schedule, as most are. */
   readonly source?: OccurrenceSource | undefined;
   /** False for threads that are kept in history and delivered nowhere. */
   readonly delivers: boolean;
@@ -82,6 +98,10 @@ export interface MessageInput {
   readonly mode: Sound;
   /** For whom it was put there, as the client calls them. */
   readonly userKey?: string;
+  /** It tries out an action for which there is no task: how it ended is told as well. */
+  readonly isTest?: true;
+  /** In a group, the one person who sees it. */
+  readonly onlyFor?: { readonly userId: number; readonly callbackId?: string; readonly until: number };
 }
 
 /** A run that is done again with what it was given the first time. */
@@ -120,6 +140,8 @@ export interface NewRun extends RunRequest {
   readonly payloadHash: string;
   /** The input as it is stored beside its title and its instructions, made once. */
   readonly inputText: string;
+  /** The large parts of the input, where they are kept once for all runs that are given the same. */
+  readonly snapshot?: { readonly sha256: string; readonly text: string };
   readonly createdAt: number;
   readonly readyAt: number;
 }

@@ -14,8 +14,10 @@ export interface Drawn {
   readonly buttons?: readonly (readonly Button[])[];
   /** The message that it answers. */
   readonly replyTo?: number;
-  /** A picture, a voice or another file of Telegram; the text stands below it. */
-  readonly media?: Media;
+  /** A picture, a voice or another file; the text stands below it. */
+  readonly media?: Media | Upload;
+  /** Files that stand together as one album, in the place of the text: it is no message but several, and bears no buttons. */
+  readonly album?: Album;
   /** Of what tells how something stands: the same while it tells the same. */
   readonly print?: string;
 }
@@ -25,6 +27,19 @@ export interface Media {
   readonly kind: MediaKind;
   readonly fileId: string;
 }
+
+/** A file whose bytes are in the store, with the chat in which it is shown. */
+export interface Upload {
+  readonly kind: MediaKind;
+  readonly sha256: string;
+  readonly name: string;
+  readonly mime: string;
+  readonly size: number;
+}
+
+/** Two to ten files of kinds that stand together; each is a message of its own, with its own words. */
+export type Album = readonly AlbumItem[];
+export type AlbumItem = (Media | Upload) & { readonly caption: string };
 
 export const mediaKinds = ['photo', 'document', 'video', 'audio', 'voice', 'animation'] as const;
 export type MediaKind = (typeof mediaKinds)[number];
@@ -43,7 +58,7 @@ export type Button = { readonly text: string; readonly data: string } | { readon
 
 export type View =
   /** The last part of a result: it carries the buttons. */
-  | { readonly view: 'result'; readonly text: string; readonly occurrenceId: string; readonly media?: Media }
+  | { readonly view: 'result'; readonly text: string; readonly occurrenceId: string; readonly media?: Media | Upload }
   /** A run failed for good. */
   | {
       readonly view: 'failed';
@@ -51,6 +66,16 @@ export type View =
       readonly slotAt: number | null;
       readonly attempts: number;
       readonly error: string;
+    }
+  /** Above what came of trying an action out: how that ended. */
+  | {
+      readonly view: 'tested';
+      readonly title: string;
+      readonly status: number | null;
+      readonly durationMs: number;
+      readonly error: string | null;
+      /** Nothing follows it. */
+      readonly isEmpty: boolean;
     }
   /** The task works again, after a failure that was told. */
   | { readonly view: 'recovered'; readonly since: number; readonly failures: number }
@@ -93,7 +118,14 @@ export type View =
   /** Results that wait because Telegram lets only so many through. */
   | { readonly view: 'backlog'; readonly waiting: number; readonly oldestAt: number }
   /** To an owner: the bot can reach a chat no more. */
-  | { readonly view: 'chatGone'; readonly title: string; readonly paused: number; readonly cause: string }
+  | {
+      readonly view: 'chatGone';
+      readonly title: string;
+      readonly paused: number;
+      readonly cause: string;
+      /** Its address, as words of older versions do not name it. */
+      readonly address?: string;
+    }
   /** To an owner: trouble of the product itself, which lasts until it is over. */
   | { readonly view: 'alarm'; readonly since: number; readonly over: number | null; readonly facts: AlarmFacts }
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
@@ -136,6 +168,8 @@ export type View =
       readonly text: string;
       /** The file that stands above the text. */
       readonly mediaKind?: MediaKind;
+      /** The text is what would be done, and not a result that is there already. */
+      readonly isEffect?: true;
       readonly decideBy: number;
       /** Its time passed without a decision. */
       readonly isOver?: true;
@@ -144,6 +178,43 @@ export type View =
   | { readonly view: 'bundle'; readonly chatId: string; readonly until: number }
   /** The pinned card of a task, as the task stands when it is drawn. */
   | { readonly view: 'card' };
+
+/**
+ * Words that may be over one day: they are then edited to say so. Every other word tells of what was, in the past, or is kept
+ * true by itself: cards and reminders are drawn anew, and an alarm has its own end.
+ */
+export const mayBeOver: Readonly<Record<View['view'], boolean>> = {
+  failed: true,
+  autoPaused: true,
+  blocked: true,
+  fallback: true,
+  notPinned: true,
+  notRenamed: true,
+  inDoubt: true,
+  oneOffs: true,
+  backlog: true,
+  chatGone: true,
+  mayNotRun: true,
+  ownerGone: true,
+  missed: true,
+  escalated: true,
+  approval: true,
+  result: false,
+  recovered: false,
+  completed: false,
+  contextLeft: false,
+  topicRemade: false,
+  started: false,
+  cleaned: false,
+  tested: false,
+  topicNotRemoved: false,
+  downtime: false,
+  alarm: false,
+  chatBack: false,
+  nag: false,
+  bundle: false,
+  card: false,
+};
 
 /** The reason for a downtime: nothing could be written. Without one no process was there. */
 export type DowntimeCause = 'database';
@@ -223,6 +294,11 @@ export type Word =
 /** A message that tells how something stands, drawn anew: only where that looks otherwise than what has this print. */
 export function printIn(shown: Shown): string | null {
   return 'unless' in shown && typeof shown.unless === 'string' ? shown.unless : null;
+}
+
+/** Messages of Telegram that it becomes. */
+export function messagesIn(shown: Shown): number {
+  return 'album' in shown ? (shown.album?.length ?? 1) : 1;
 }
 
 export function isView(shown: Shown): shown is View {

@@ -98,6 +98,11 @@ export function executionThread(task: Pick<Task, 'id' | 'home' | 'topicId'>): Th
   return task.topicId === null ? null : { ...task.home, topic: task.topicId };
 }
 
+/** A name at the beginning is in the message, so that it reaches whom it is for. */
+export function addressed(forWhom: string | null, text: string): string {
+  return forWhom === null ? text : text === '' ? forWhom : `${forWhom}: ${text}`;
+}
+
 /** The first line or sentence of the text, at most 60 characters, so that a list of tasks stays readable. */
 export function titleFrom(instructions: string): string {
   const line = instructions.trim().split('\n', 1)[0] ?? '';
@@ -145,14 +150,11 @@ export function isBlank(text: string): boolean {
 
 /** A text may be blank where something else is sent. */
 export function checkTexts(title: string, instructions: string, { mayBeBlank = false } = {}): void {
+  if (isBlank(instructions) && !mayBeBlank) throw bad('instructions', 'A task needs instructions: the text to send.');
   if (isBlank(title)) throw bad('title', 'A task needs a title: a few words that name it.');
   if (!isWithin(title, limits.titleLengthMax)) {
-    throw bad(
-      'title',
-      `A title has at most ${boundWords(title, limits.titleLengthMax)}; put the rest into the instructions.`,
-    );
+    throw bad('title', `A title has at most ${boundWords(title, limits.titleLengthMax)}; put the rest into its text.`);
   }
-  if (isBlank(instructions) && !mayBeBlank) throw bad('instructions', 'A task needs instructions: the text to send.');
   if (instructions.length > limits.instructionsLengthMax) {
     throw bad(
       'instructions',
@@ -182,6 +184,12 @@ function boundWords(name: string, max: number): string {
 }
 
 /** Compares the JSON sizes in UTF-16 units, which is what the limit is about: a bound on rows, not on bytes of a wire. */
+/** Settings of an action that name what it watches; while they stay the same, so does what its last run saw. */
+export function watchedIn(action: ActionSpec): string {
+  const { kind, url, select, watch } = action as ActionSpec & Readonly<Record<string, unknown>>;
+  return JSON.stringify([kind, url, select, watch]);
+}
+
 export function checkSize(field: 'context' | 'action', value: unknown, max: number): void {
   if (JSON.stringify(value).length > max) throw bad(field, `The ${field} is larger than ${max} characters of JSON.`);
 }

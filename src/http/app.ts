@@ -11,6 +11,7 @@ import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/page.ts';
 import { faultOf } from './errors.ts';
 import { serveEventStream, streamEndOf, type EventStreams } from './events.ts';
+import { actionHandlers } from './handlers/actions.ts';
 import { operationHandlers } from './handlers/operations.ts';
 import { runHandlers } from './handlers/runs.ts';
 import { taskHandlers } from './handlers/tasks.ts';
@@ -33,7 +34,13 @@ export interface HttpDeps extends Omit<HttpRooms, 'description'> {
   readonly metrics?: PageOfMetrics;
 }
 
-const handlers = { ...taskHandlers, ...verbHandlers, ...runHandlers, ...operationHandlers } satisfies Handlers;
+const handlers = {
+  ...taskHandlers,
+  ...actionHandlers,
+  ...verbHandlers,
+  ...runHandlers,
+  ...operationHandlers,
+} satisfies Handlers;
 
 /** The API: what comes in is checked against one schema, handed to a use case, and told in the words of the contract. */
 export function createHttpApp(deps: HttpDeps): OpenAPIHono {
@@ -54,7 +61,7 @@ export function createHttpApp(deps: HttpDeps): OpenAPIHono {
   app.use('/v1/*', guard);
   app.use('/v1/*', limitRate(apiRate, stopwatch));
   if (streams !== undefined) serveEventStream(app, streams);
-  const rooms = { ...deps, description: () => describeApi(app, version) };
+  const rooms = { ...deps, description: () => describeApi(app, version, deps.kinds.forms) };
   for (const id of Object.keys(operations) as OperationId[]) serve(app, id, handlers, rooms);
   serveMetrics(app, deps, guard);
   serveDocs(app, deps);

@@ -2,6 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { type AnswerStatus, type Operation, nothing } from '../api/operation.ts';
 import { operations, type OperationId, type PartsOf } from '../api/operations.ts';
+import type { Kinds } from '../app/actions/kinds.ts';
 import type { AuditReport } from '../app/housekeeping/audit.ts';
 import type { Reconcile } from '../app/housekeeping/reconcile.ts';
 import type { ServerStatus, Usage, UsageRequest } from '../app/operations/status.ts';
@@ -13,7 +14,8 @@ import type { Tasks } from '../app/tasks/tasks.ts';
 import type { Once, Repeatable, TellOnce } from '../app/use-cases/kept-answers.ts';
 import type { Access } from '../app/use-cases/membership.ts';
 import type { Messages } from '../app/use-cases/messages.ts';
-import type { Runs } from '../app/use-cases/runs.ts';
+import type { Attachment, Runs } from '../app/use-cases/runs.ts';
+import type { TestRuns } from '../app/use-cases/test-runs.ts';
 import type { Truth } from '../app/why/truth.ts';
 import type { Actor } from '../domain/access.ts';
 import { AppError } from '../domain/errors.ts';
@@ -29,6 +31,8 @@ interface Health {
 /** The use cases that the operations are handed to. */
 export interface HttpRooms {
   readonly tasks: Tasks;
+  readonly kinds: Kinds;
+  readonly testRuns: TestRuns;
   readonly bulk: Bulk;
   readonly access: Access;
   readonly runs: Runs;
@@ -79,9 +83,21 @@ export class Answer<T> {
   }
 }
 
+/** An answer that is a file. */
+export class FileAnswer {
+  readonly file: Attachment;
+
+  constructor(file: Attachment) {
+    this.file = file;
+  }
+}
+
 type AnswerOf<K extends OperationId> = Lasting<PartsOf<K>['answer']>;
 
-type Handler<K extends OperationId> = (asked: Asked<K>, rooms: HttpRooms) => Promise<AnswerOf<K> | Answer<AnswerOf<K>>>;
+type Handler<K extends OperationId> = (
+  asked: Asked<K>,
+  rooms: HttpRooms,
+) => Promise<AnswerOf<K> | Answer<AnswerOf<K>> | FileAnswer>;
 
 export type Handlers = { readonly [K in OperationId]: Handler<K> };
 
@@ -93,6 +109,7 @@ export function serve<K extends OperationId>(app: OpenAPIHono, id: K, handlers: 
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
   app.on(operation.method.toUpperCase(), path, async (c) => {
     const { key, ...asked } = await receive(c, operation);
+    if (operation.bytes !== undefined) return fileIn(c, await handlers[id]({ ...asked, idempotencyKey: null }, rooms));
     const { target, payload } = keyed(asked.params, asked.body);
     const tell = async (idempotencyKey: Once | null) => {
       const answer = await handlers[id]({ ...asked, idempotencyKey }, rooms);
@@ -105,6 +122,20 @@ export function serve<K extends OperationId>(app: OpenAPIHono, id: K, handlers: 
     if ('isRepeated' in told && told.isRepeated) c.header(replayedHeader, 'true');
     const status = statuses.find((one) => one === told.status) ?? 200;
     return c.body(told.body, status, { 'content-type': 'application/json' });
+  });
+}
+
+/** Never shown within a page of ours, whatever it holds: it is saved, under its name. */
+function fileIn(c: Context, answer: unknown): Response {
+  if (!(answer instanceof FileAnswer)) throw new AppError('internal', 'no file was answered');
+  const { name, mime, size, chunks } = answer.file;
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
+  const isType = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w-]+=[\w."-]+)*$/.test(mime);
+  return c.body(ReadableStream.from(chunks), 200, {
+    'content-type': isType ? mime : 'application/octet-stream',
+    'content-length': String(size),
+    'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name.replaceAll(/\p{Surrogate}/gu, '_'))}`,
+    'x-content-type-options': 'nosniff',
   });
 }
 

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Clock, Log, Stopwatch, Timer } from '../app/ports/outside.ts';
-import { BotServer, type BotApi } from './bot-api/bot-api.ts';
-import { addFault } from './bot-api/faults.ts';
+import { addFault, BotServer, type BotApi } from './bot-api/bot-api.ts';
 import { openUpdates, Polling } from './bot-api/polling.ts';
 import { Rates, type SandboxLimits } from './bot-api/rates.ts';
 import { Webhook } from './bot-api/webhook.ts';

@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomFillSync } from 'node:crypto';
+import { createHash, hash, randomBytes, randomFillSync } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Digest, Ids, Log, Notepad } from '../app/ports/outside.ts';
@@ -52,7 +52,13 @@ export function createIds(now: () => number): Ids {
   };
 }
 
-export const sha256: Digest = { of: (text) => hash('sha256', text, 'base64url') };
+export const sha256: Digest = {
+  of: (text) => hash('sha256', text, 'base64url'),
+  ofBytes: () => {
+    const made = createHash('sha256');
+    return { add: (bytes) => void made.update(bytes), hex: () => made.digest('hex') };
+  },
+};
 
 /** A token for the API: 256 random bits. */
 function newToken(): string {

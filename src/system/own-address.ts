@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../app/ports/outside.ts';
@@ -10,6 +10,8 @@ interface Kept {
   readonly url: string;
   readonly pid: number;
   readonly host: string;
+  /** When the process began, as far as the system tells: a number that was given anew is another process. */
+  readonly began?: string | undefined;
 }
 
 /**
@@ -18,7 +20,7 @@ interface Kept {
  */
 export function keepAddress(folder: string, url: string, log: Pick<Log, 'warn'>): () => void {
   const file = join(folder, addressFileName);
-  const kept: Kept = { url, pid: process.pid, host: hostname() };
+  const kept: Kept = { url, pid: process.pid, host: hostname(), began: beganAt(process.pid) };
   const tried = (work: () => void) => {
     try {
       work();
@@ -34,13 +36,25 @@ export function keepAddress(folder: string, url: string, log: Pick<Log, 'warn'>)
 /** The address of the server that works in the folder; null where none runs on this computer. */
 export function keptAddress(folder: string): string | null {
   try {
-    const { url, pid, host } = JSON.parse(readFileSync(join(folder, addressFileName), 'utf8')) as Partial<Kept>;
+    const { url, pid, host, began } = JSON.parse(readFileSync(join(folder, addressFileName), 'utf8')) as Partial<Kept>;
     if (typeof url !== 'string' || !URL.canParse(url) || typeof pid !== 'number') return null;
-    return host === hostname() && isRunning(pid) ? url : null;
+    return host === hostname() && isRunning(pid) && beganAt(pid) === began ? url : null;
   } catch {
     // None was kept, or by something else: the variables name the address then.
     return null;
   }
+}
+
+/** The ticks at which a process began, counted from the start of this computer; absent where no such file tells. */
+function beganAt(pid: number): string | undefined {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return undefined;
+  // The name of the program stands in brackets before it, and may hold spaces.
+  const fields = readFileSync(file, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  // A process that nobody has buried yet, as in a container without an init, still has its number.
+  return fields[0] === 'Z' ? undefined : fields[19];
 }
 
 /** Signal 0 is never delivered; it only asks. */

@@ -21,6 +21,8 @@ export interface TelegramApi {
     timeoutMs?: number,
     stop?: AbortSignal,
   ): Promise<Answered<T>>;
+  /** The usual wait for an answer. */
+  readonly timeoutMs: number;
   /** A bot that is never started: stored updates are handed to it. It calls over the same connections. */
   bot<C extends Context>(me: UserFromGetMe): Bot<C>;
   /** Closes idle connections, and ends what is under way. */
@@ -69,6 +71,7 @@ export function createTelegramApi(deps: TelegramApiDeps): TelegramApi {
   const { raw } = api;
   return {
     raw,
+    timeoutMs,
     bot: <C extends Context>(me: UserFromGetMe) => {
       const bot = new Bot<C>(token, { client, botInfo: me });
       bot.api.config.use(...api.config.installedTransformers());
@@ -166,6 +169,7 @@ const results: Readonly<Partial<Record<keyof RawApi, z.ZodType>>> = {
   // The first is the base thread of every forum.
   createForumTopic: z.object({ message_thread_id: number.min(2) }),
   ...Object.fromEntries(sends.map((method) => [method, sent])),
+  sendMediaGroup: z.array(sent).min(1),
   ...Object.fromEntries(edits.map((method) => [method, edited])),
 };
 

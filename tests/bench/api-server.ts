@@ -10,13 +10,14 @@ import { createStore } from '../../src/store/engine/store.ts';
 import { systemTimer } from '../../src/system/clock.ts';
 import { createPool } from '../../src/system/pool/pool.ts';
 import { createTemplates } from '../../src/system/templates/templates.ts';
+import { besideSlowOnes } from './http.ts';
 import { token } from './load.ts';
 import { nullTransport, settings } from './world.ts';
 
 /**
  * A process of its own for the bench of the API. `product <file>` serves the product over the database with everything that
- * it does besides, and with a chat that answers at once; `bare <file>` answers from a file of bytes what the product answered.
- * Its port goes to the parent.
+ * it does besides, and with a chat that answers at once; `bare` answers bytes that the parent sends, and `slow <ms>` after a time, and
+ * tells how many wait; its port goes to the parent. `storm` measures messages beside slow calls, and sends the figures.
  */
 const [kind, place = ''] = process.argv.slice(2);
 
@@ -49,6 +50,27 @@ async function serveBare(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const port = kind === 'product' ? await serveProduct(place) : await serveBare();
+/** Each answer is as late as it is told to be. */
+async function serveSlow(ms: number): Promise<number> {
+  let waiting = 0;
+  const server = createServer((incoming, outgoing) => {
+    process.send?.((waiting += 1));
+    incoming.resume();
+    setTimeout(() => {
+      process.send?.((waiting -= 1));
+      outgoing.end('late');
+    }, ms);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 2048, resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const serve = {
+  product: () => serveProduct(place),
+  bare: serveBare,
+  slow: () => serveSlow(Number(place)),
+  storm: besideSlowOnes,
+};
+const first = await serve[kind as keyof typeof serve]();
 process.once('disconnect', () => process.exit(0));
-process.send?.(port);
+process.send?.(first);

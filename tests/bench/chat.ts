@@ -91,7 +91,8 @@ export async function benchSlotToCall(): Promise<Figure[]> {
   const api = createTelegramApi({ token: '1:the-token-of-the-bench', apiRoot: door.root, timer: systemTimer });
   const live = await openBench({
     settings: rates,
-    transportOf: (store, world, budget) => telegramTransport({ ...world, api, store, budget, defaultTimezone: 'UTC' }),
+    transportOf: (store, world, budget, blobs) =>
+      telegramTransport({ ...world, api, store, blobs, budget, defaultTimezone: 'UTC' }),
   });
   const bare = await timersByHand(live.database, bareTimers);
   const count = (windowMs / 1000) * perSecond;

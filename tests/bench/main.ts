@@ -3,6 +3,7 @@ import { benchApi } from './api.ts';
 import { benchPacing, benchSlotToCall } from './chat.ts';
 import { benchClaim } from './claim.ts';
 import { benchCli } from './cli.ts';
+import { benchHttp } from './http.ts';
 import { benchLateness, benchPipeline } from './live.ts';
 import { table, type Figure } from './report.ts';
 import { benchRetention } from './retention.ts';
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   api: benchApi,
   cli: benchCli,
   templates: benchTemplates,
+  http: benchHttp,
 };
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

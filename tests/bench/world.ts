@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import type { BlobStore } from '../../src/app/ports/blobs.ts';
+import type { Egress, Outbound } from '../../src/app/ports/outbound.ts';
 import type { Budget, Clock, Log, Stopwatch, Timer, Transport } from '../../src/app/ports/outside.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms, type Rooms, type RoomSettings, type World } from '../../src/compose/assembly.ts';
@@ -42,9 +44,12 @@ export const settings: RoomSettings = {
   DELIVERY_CONCURRENCY: 200,
   RUN_CONCURRENCY: 200,
   ECHO_ACTION: true,
+  HOST_CONCURRENCY: 10_000,
+  HOST_RATE: 10_000,
   MAX_RUNS_DEFAULT: 0,
   MIN_INTERVAL: 1000,
   QUOTA_PER_CHAT: 1_000_000,
+  BLOB_QUOTA_PER_CHAT: 2 ** 30,
   QUOTA_PER_USER: 1_000_000,
   // What is measured is what the product can do, and not what a platform allows.
   TELEGRAM_RATE_GLOBAL: Infinity,
@@ -65,9 +70,10 @@ export interface Bench {
 export async function openBench(
   options: {
     readonly transport?: Transport;
-    readonly transportOf?: (store: Store, world: World, budget: Budget) => Transport;
+    readonly transportOf?: (store: Store, world: World, budget: Budget, blobs: BlobStore) => Transport;
     readonly settings?: Partial<RoomSettings>;
     readonly time?: Clock & Stopwatch & Timer;
+    readonly outbound?: Outbound & Egress;
   } = {},
 ): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-bench-'));
@@ -85,7 +91,8 @@ export async function openBench(
   const transport = options.transport ?? nullTransport();
   const rooms = composeRooms({ ...settings, ...options.settings }, world, {
     store,
-    transport: (budget) => options.transportOf?.(store, world, budget) ?? transport,
+    transport: (budget, blobs) => options.transportOf?.(store, world, budget, blobs) ?? transport,
+    ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
   });
   return {
     folder,
@@ -108,6 +115,8 @@ export interface Fill {
   readonly schedule: (index: number) => ScheduleInput;
   readonly nextAt: (index: number) => number | null;
   readonly now: number;
+  /** A message by default. */
+  readonly action?: (index: number) => { readonly kind: string };
 }
 
 /** Puts tasks straight into the tables; creating a hundred thousand of them one by one is not what is measured. */
@@ -121,10 +130,10 @@ export function fill({ database, world }: Bench, given: Fill): void {
     `insert into grants (id, owner_id, chat_id, scopes, created_at, created_by) values (?, 'system:api', ?, '["action:*"]', 0, 'system')`,
   );
   const addTask = database.prepare(
-    `insert into tasks (id, chat_id, number, owner_id, grant_id, version, state, next_at, title, instructions, action, schedule_kind, once_at,
+    `insert into tasks (id, chat_id, number, owner_id, grant_id, version, state, next_at, title, instructions, action, action_kind, schedule_kind, once_at,
        cron, rrule, interval, start_at, interval_from, timezone, min_gap_ms, policies, auto_pause, tags, context, runs, failures,
        consecutive_failures, bounded_runs, topic_state, topic_id, created_at, created_by, updated_at, updated_by)
-     values (?, ?, ?, 'system:api', ?, 1, 'active', ?, ?, ?, '{"kind":"message"}', ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', 10, '[]', '{}', 0, 0, 0, 0,
+     values (?, ?, ?, 'system:api', ?, 1, 'active', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', 10, '[]', '{}', 0, 0, 0, 0,
        ?, ?, 0, 'system', 0, 'system')`,
   );
   database.transaction(() => {
@@ -142,6 +151,7 @@ export function fill({ database, world }: Bench, given: Fill): void {
       const columns = scheduleColumns(schedule);
       const nextAt = given.nextAt(index) ?? nextSlot(schedule, given.now);
       const chat = index % given.chats;
+      const action = given.action?.(index) ?? { kind: 'message' };
       addTask.run(
         ids.next(),
         chatIds[chat],
@@ -150,6 +160,8 @@ export function fill({ database, world }: Bench, given: Fill): void {
         nextAt,
         `Task ${index}`,
         `Water the plants in room ${index}`,
+        JSON.stringify(action),
+        action.kind,
         columns.scheduleKind,
         columns.onceAt,
         columns.cron,

@@ -4,6 +4,7 @@ import type { ActionSpec } from '../../src/domain/task.ts';
 import { iso } from '../invariants/rows.ts';
 import type { Chance } from '../support/chance.ts';
 import { hour, minute } from '../support/fakes.ts';
+import { targetHost } from './target.ts';
 
 /** What people ask for: any mix of schedules, policies and actions that could be meant. */
 
@@ -118,6 +119,7 @@ function someRetry(chance: Chance) {
 
 export function someAction(chance: Chance): ActionSpec {
   if (chance.is(0.45)) return { kind: 'message' };
+  if (chance.is(0.3)) return { kind: 'http', method: 'POST', url: `https://${targetHost}/orders` };
   return {
     kind: 'echo',
     delay_ms: chance.is(0.3) ? 0 : chance.between(1, chance.is(0.3) ? 60_000 : 8000),

@@ -1,3 +1,4 @@
+import type { Egress, Outbound } from '../../src/app/ports/outbound.ts';
 import type { Timer, Transport } from '../../src/app/ports/outside.ts';
 import type { Ask, Engine, Script } from '../../src/store/engine/engine.ts';
 import { written } from '../../src/store/engine/sql.ts';
@@ -218,6 +219,19 @@ export function mortalTransport(transport: Transport, fate: State): Transport {
     createTopic: (route, name) => asked(() => transport.createTopic(route, name)),
     findTopic: (route, name, askedAt) => asked(() => transport.findTopic(route, name, askedAt)),
     remove: (ids) => asked(() => transport.remove(ids)),
+  };
+}
+
+/** Calls of tasks as one process sees them: once dead, it makes none any more and hears no answer. */
+export function mortalOutbound(outbound: Outbound & Egress, fate: State): Outbound & Egress {
+  return {
+    judge: (url) => outbound.judge(url),
+    call: async (request) => {
+      if (fate.strikes('call')) return never();
+      const end = await outbound.call(request);
+      if (fate.strikes('answer')) await never();
+      return end;
+    },
   };
 }
 

@@ -8,8 +8,17 @@ import { createStore } from '../../src/store/engine/store.ts';
 import type { Chance } from '../support/chance.ts';
 import { memoryLog, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 import type { Chat } from './chat.ts';
-import { fateOf, faultyEngine, mortalTimer, mortalTransport, type Fate, type StoreFault } from './faults.ts';
+import {
+  fateOf,
+  faultyEngine,
+  mortalOutbound,
+  mortalTimer,
+  mortalTransport,
+  type Fate,
+  type StoreFault,
+} from './faults.ts';
 import type { Siege } from './siege.ts';
+import type { Target } from './target.ts';
 
 /** One process: from its start on the database to its death. Nothing of it survives but rows, and what it has sent. */
 export interface Life {
@@ -32,18 +41,20 @@ export interface Outside {
   readonly database: Database;
   readonly time: ManualTime;
   readonly chat: Chat;
+  readonly target: Target;
   readonly ids: Ids;
   readonly chance: Chance;
   readonly siege: Siege<StoreFault>;
   readonly settings: RoomSettings;
 }
 
-export function beginLife({ database, time, chat, ids, chance, siege, settings }: Outside): Life {
+export function beginLife({ database, time, chat, target, ids, chance, siege, settings }: Outside): Life {
   const fate = fateOf(chance);
   const log = memoryLog();
   const store = createStore(faultyEngine(sqliteEngine(database), { fate, chance, siege }));
   const timer = mortalTimer(time, fate);
   const transport = mortalTransport(chat.transport, fate);
+  const outbound = mortalOutbound(target.outbound, fate);
   const given: string[] = [];
   const noted: Ids = {
     next: () => {
@@ -55,7 +66,7 @@ export function beginLife({ database, time, chat, ids, chance, siege, settings }
   };
   const world = { clock: time, stopwatch: time, timer, ids: noted, log };
   // The first id that the rooms ask for is the one of the boot.
-  const rooms = composeRooms(settings, world, { store, transport: () => transport });
+  const rooms = composeRooms(settings, world, { store, transport: () => transport, outbound });
   const limit = settings.BATCH_SIZE;
   return {
     bootId: given[0] ?? '',

@@ -69,13 +69,14 @@ async function rise(world: World, after?: string): Promise<void> {
 
 /** Nothing fails any more, a process lives, and when nothing moves any longer the account can be closed. */
 async function calmEnd(world: World): Promise<number> {
-  const { chance, journal, time, chat } = world;
+  const { chance, journal, time, chat, target } = world;
   journal.tell('all is calm');
   world.life().fate.calm();
   chat.weather(0);
   chat.siege.lift();
   world.siege.lift();
   chat.mend();
+  target.mend();
   if (chance.is(0.3)) {
     world.life().fate.kill();
     await rise(world, 'calm');

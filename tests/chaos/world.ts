@@ -13,6 +13,7 @@ import type { StoreFault } from './faults.ts';
 import { openJournal, type Journal } from './journal.ts';
 import { beginLife, type Life } from './life.ts';
 import { openSiege, type Siege } from './siege.ts';
+import { openTarget, type Target } from './target.ts';
 
 /** What came of something that was asked of the living process. */
 export type Outcome<T> =
@@ -28,6 +29,8 @@ export interface World {
   readonly database: Database;
   readonly time: ManualTime;
   readonly chat: Chat;
+  /** The target outside that tasks call. */
+  readonly target: Target;
   /** Trouble of the database that goes on. */
   readonly siege: Siege<StoreFault>;
   readonly journal: Journal;
@@ -80,10 +83,11 @@ export async function openWorld(seed: number, start: number): Promise<World> {
   };
   const journal = openJournal({ database, now: () => time.now(), mark });
   const chat = openChat({ time, chance: chanceOf(seed, 'chat'), tell: (line) => journal.tell(line) });
+  const target = openTarget({ time, chance: chanceOf(seed, 'target') });
   const settings = settingsFrom(chance);
   const faults = chanceOf(seed, 'faults');
   const siege = openSiege<StoreFault>(() => time.elapsed());
-  const outside = { database, time, chat, ids, chance: faults, siege, settings };
+  const outside = { database, time, chat, target, ids, chance: faults, siege, settings };
   let life: Life | null = null;
   const wrong: string[] = [];
 
@@ -96,6 +100,7 @@ export async function openWorld(seed: number, start: number): Promise<World> {
     database,
     time,
     chat,
+    target,
     siege,
     journal,
     chance,

@@ -206,7 +206,15 @@ describe('words that can be read in several ways', () => {
     const other = { text: '03:00', when: 'dentist tuesday at 03:00' };
     const url = await answering(200, { ...preview, assumed: [{ what: 'hour', text: '15:00', other }] });
     const said = await asked(url, 'task create "dentist tuesday at 3" --dry-run');
-    expect(said.err).toBe('Assumed 15:00. For 03:00:\n  cronogram task create "dentist tuesday at 03:00"\n');
+    expect(said.err).toContain('Assumed 15:00. For 03:00:\n  cronogram task create "dentist tuesday at 03:00"\n');
+    const text = await answering(200, {
+      ...preview,
+      assumed: [{ what: 'hour', text: '18:00', other: { text: '“18” is text', when: 'friday \n18 drinks' } }],
+    });
+    expect((await asked(text, 'schedule preview "friday 18 drinks"')).err).toContain(' preview "friday"\n');
+    expect((await asked(text, 'task create "friday 18 drinks" --dry-run')).err).toContain(
+      '  cronogram task create "friday" --text "18 drinks"\n',
+    );
   });
 });
 

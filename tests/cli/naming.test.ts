@@ -65,9 +65,41 @@ describe('a task on the command line', () => {
     expect(await type('task list --thread-key nowhere')).toMatchObject({ code: 3 });
   });
 
+  it('is in a thread that may be named by its title also when its chat is denied, and a person by their name', async () => {
+    const { bot, well, type } = await aPlace({ TELEGRAM_OWNERS: '1001' });
+    await bot.say('ada', lab, '/allow');
+    await bot.say('ada', lab, '/tz Madrid');
+    await well('task create --every 1h --timezone UTC --thread-key lab Hello');
+    expect((await well('access deny "the lab"')).out).toBe('the lab is shut out. 1 task there paused.\n');
+    const key = `telegram:chat:${lab}`;
+    expect((await well('task list --thread-key "the lab" --json')).out).toContain(key);
+    expect((await well('thread list')).out).toMatch(new RegExp(`${key} +The Lab +refused +Europe/Madrid\n`));
+    expect((await well('task purge ada --dry-run')).out).toContain('1 task of telegram:user:1001 ');
+    expect((await well('grant list --owner ada --json')).json).toMatchObject({ grants: [{}] });
+    expect((await well('usage --user ada --json')).json).toMatchObject({ runs: 0 });
+    // A group is no person.
+    expect(await type('task purge "the lab"')).toMatchObject({ code: 3 });
+  });
+
+  it('names its newest run, and its grant', async () => {
+    const { well, type } = await aPlaceAfter('task create --every 1h --timezone UTC "Call mum"');
+    expect(await type('run get "call mum"')).toMatchObject({ code: 3, err: '"Call mum" has not run yet.\n' });
+    await well('task run 1 --wait');
+    const { run } = (await well('task run 1 --wait --json')).json as { readonly run: { readonly run_id: string } };
+    for (const name of ['"call mum"', '1', 'mum']) expect((await well(`run get ${name}`)).out).toContain(run.run_id);
+    expect((await well('run result mum')).out).toBe('Call mum\n');
+    expect(await type('run get 01f')).toMatchObject({ code: 3 });
+    expect((await well('grant revoke "call mum"')).out).toMatch(/^Grant \S+ is revoked\.\n$/);
+    expect(await type('grant revoke mum')).toMatchObject({
+      code: 3,
+      err: '#1 Call mum has no grant that could be revoked.\n',
+    });
+  });
+
   it('is in no thread whose name is misspelt or borne by several, and a few of those are told', async () => {
-    const access = ['Reports', 'Alarm', 'alarm', 'ALARM', 'Alarm'].map((who, index) => ({ id: `-${index}`, who }));
-    const client = { call: async () => ({ access, next_cursor: null }) } as unknown as Client;
+    const names = ['Reports', 'Alarm', 'alarm', 'ALARM', 'Alarm'];
+    const threads = names.map((title, index) => ({ thread_key: `telegram:chat:-${index}`, title }));
+    const client = { call: async () => ({ threads, next_cursor: null }) } as unknown as Client;
     await expect(threadNamed(client, 'raports')).rejects.toMatchObject({ code: 'thread_not_found', exitCode: 3 });
     const several = await threadNamed(client, 'alarm').catch((error: unknown) => error);
     expect(several).toMatchObject({ code: 'ambiguous', exitCode: 2 });

@@ -21,6 +21,7 @@ pause a task | pause | pause, pauseto | pauseTask | task pause
 resume a task | resume | resume | resumeTask | task resume
 pause all of a tag or a subject | - a chat has /pause all and /resume all for its own tasks; tags and subjects are for programs | " | pauseTasks, resumeTasks, cancelTasks | task pause, task resume, task cancel
 pause all of a thread | pause, resume, cancel | - a word is enough | pauseThread, resumeThread, cancelThread | thread pause, thread resume, thread cancel
+tell which chats are known | - a chat knows itself | " | listThreads | thread list
 remove all of a thread, or of a person | purge | purge | purgeThread, purgePerson | thread purge, task purge
 skip the next run | skip | skip | skipTask | task skip
 take a skip back | skip, undo | undo | unskipTask | task unskip
@@ -34,8 +35,9 @@ tell why | why | why | whyTask | task why
 tell what is coming | next | agenda | listNextRuns | task next
 give a task a chat | - a task that was made in a chat has one | " | attachTask | task attach
 do a run again | - the message about the run has the button | retry | retryRun, replayRun | run retry, run replay
-look at runs | - people see it in the chat as it happens; programs ask for it | " | listRuns, getRun, getRunResult | run list, run get, run result
+look at runs | - people see it in the chat as it happens; programs ask for it | " | listRuns, getRun, getRunResult, getRunAttachment | run list, run get, run result, run attachment
 wait for a run | - people see it in the chat as it happens; programs ask for it | " | getRun | run wait, task run
+try out what a task would do | - the preview of a task has a button for it | trial | listActions, previewAction, testAction | task test, task actions
 try a schedule out | new | wizard | previewSchedule | schedule preview, task create
 put a text into a thread | - whoever is in the chat writes there | " | postMessage | message send
 look at grants and take them away | - the chat tells by itself what may not run | " | listGrants, revokeGrant | grant list, grant revoke

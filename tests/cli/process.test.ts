@@ -1,5 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -91,6 +92,39 @@ describe('the program as a process', () => {
     // A server that was killed takes nothing away; its address is no longer one.
     writeFileSync(file, kept.replace(`"pid":${process.pid}`, '"pid":4194304'));
     expect((await started('version', { environment })).err).toContain('127.0.0.1:8787');
+  });
+
+  it('is found by its name in a clone, also where that was asked for before it was built', () => {
+    const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      readonly scripts: { readonly postinstall: string };
+    };
+    expect(spawnSync('sh', ['-c', scripts.postinstall], { cwd: folder }).status).toBe(0);
+    mkdirSync(join(folder, 'dist'));
+    writeFileSync(join(folder, 'dist', 'cli.js'), 'built');
+    expect(readFileSync(join(folder, 'node_modules', '.bin', 'cronogram'), 'utf8')).toBe('built');
+  });
+
+  it.runIf(existsSync('/proc/self/stat'))('asks no server that was killed, whoever has its number now', async () => {
+    mkdirSync(join(folder, 'data'));
+    const left = { url: 'http://127.0.0.1:1', pid: process.pid, host: hostname(), began: '1' };
+    const file = join(folder, 'data', 'server.json');
+    // Numbers of processes are given anew, after a restart of the computer above all.
+    writeFileSync(file, JSON.stringify(left));
+    const asked = () => started('version', { environment: { API_TOKEN: token } });
+    expect((await asked()).err).toContain('127.0.0.1:8787');
+    // A parent that never asks for the end of its child leaves it unburied.
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    onTestFinished(() => void parent.kill());
+    const pid = await new Promise<number>((resolve) => {
+      parent.stdout.once('data', (text: Buffer) => resolve(Number(text.toString())));
+    });
+    const statOf = () =>
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+    while (statOf()[0] !== 'Z') await new Promise(setImmediate);
+    writeFileSync(file, JSON.stringify({ ...left, pid, began: statOf()[19] }));
+    expect((await asked()).err).toContain('127.0.0.1:8787');
   });
 
   it('stops waiting when it is interrupted, and says that the run goes on', async () => {

@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { hour, lab, minute, stopBots } from '../e2e/bot.ts';
+import { aFolder } from '../support/place.ts';
 import { aPlace, type Place, aPlaceAfter } from './place.ts';
 
 afterEach(stopBots);
@@ -158,5 +161,29 @@ describe('a message', () => {
     const runId = String(sent.json['run_id']);
     expect((await well(`run wait ${runId}`)).out).toContain('succeeded');
     expect((await well(`run result ${runId}`)).out).toBe('one\ntwo\n');
+  });
+});
+
+describe('a file that a run has brought', () => {
+  const files = [
+    { name: 'a b.txt', size: 300_000 },
+    { name: '../b.txt', size: 3 },
+  ];
+  const bringing = `${daily} ${echo({ files })} Hello`;
+
+  it('is saved under its own name or another, and writes over nothing', async () => {
+    const folder = aFolder();
+    const { well, type } = await aPlace({ ECHO_ACTION: '1' });
+    await well(bringing);
+    const { run_id: run } = ((await well('task run 1 --wait --json')).json as { run: { run_id: string } }).run;
+    const path = join(folder, 'saved.txt');
+    expect((await well(`run attachment ${run} 1 -o ${path}`)).out).toBe(`Saved ${path} (293 kB).\n`);
+    expect(readFileSync(path, 'utf8').slice(0, 9)).toBe('a b.txta ');
+    expect(readFileSync(path)).toHaveLength(300_000);
+    const again = await type(`run attachment ${run} 2 -o ${path}`);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('is there already')]);
+    expect(readdirSync(folder)).toEqual(['saved.txt']);
+    expect((await type(`run attachment ${run} 3`)).err).toContain('This run has brought 2 files: ask for 1 to 2.');
+    expect((await type('run attachment nothing 1')).code).not.toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { day, minute, start, stopBots } from '../e2e/bot.ts';
+import { day, lab, minute, start, stopBots } from '../e2e/bot.ts';
 import { aPlace, aPlaceAfter } from './place.ts';
 import { widest } from './terminal.ts';
 
@@ -28,6 +28,19 @@ describe('a task on the command line', () => {
     expect((await well('task history 1')).out).toBe('#1 Stand up has not run yet.\n');
     await well('task run 1 --wait');
     expect((await well('task history 1 --status failed')).out).toBe('No run of #1 Stand up has the status failed.\n');
+  });
+
+  it('that repeats ends with a single moment only where that is said', async () => {
+    const { well, type } = await aPlaceAfter('task create --cron "0 9 * * *" --timezone UTC chai');
+    const refused = await type('task update 1 --when "friday 10:00"');
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toContain('#1 chai repeats: every day at 09:00.');
+    expect(refused.err).toContain('  cronogram task update 1 --when "friday 10:00" --once\n');
+    expect(refused.err).toContain('  cronogram task update 1 --when "every friday at 10:00"');
+    expect((await well('task get 1')).out).toContain('every day at 09:00');
+    expect((await type('task update 1 --once --title x')).err).toContain('--once goes with --when');
+    expect((await well('task update 1 --when "friday 10:00" --once')).out).toContain('once on Fri 20 Nov 10:00');
+    await well('task update 1 --when "saturday 10:00"');
   });
 
   it('is made in plain words, listed, shown, changed, paused, run and deleted', async () => {
@@ -184,9 +197,22 @@ describe('a task on the command line', () => {
     expect(why.out).toContain('nothing was due');
     expect(why.out).toMatch(/^Thu 19 Nov 09:00: planned\./m);
     expect((await well('task versions 1')).out).toMatch(/version +\d/);
-    expect((await well('task next 1 --count 3')).out.split('\n')).toHaveLength(4);
+    const next = (await well('task next 1 --count 3')).out.split('\n');
+    expect(next).toHaveLength(4);
+    expect(next[0]).toMatch(/^Thu 19 Nov 08:00 .*, snoozed$/);
     const nothing = await type('task answer 1 --run all');
     expect(nothing.code).toBe(4);
+  });
+
+  it('that has run for the last time and is snoozed still comes', async () => {
+    const { bot, well } = await aPlaceAfter('task create --when "in 1 minute" --timezone UTC Haircut');
+    await bot.pass(2 * minute);
+    await well('task snooze 1 "tomorrow 10:00"');
+    expect((await well('task next 1')).out).toMatch(/^Thu 19 Nov 10:00 \(UTC\), in 25 h, snoozed\n$/);
+    expect((await well('task get 1')).out).toMatch(/next +Thu 19 Nov 10:00 \(UTC\), in 25 h, snoozed\n/);
+    const list = await well('task list');
+    expect(list.out).toMatch(/Haircut .*Thu 19 Nov 10:00, snoozed +completed/);
+    expect(list.err).not.toContain('ended');
   });
 
   it('is paused, resumed and called off together with all of its tag or subject', async () => {
@@ -285,5 +311,50 @@ describe('a list of tasks', () => {
     expect(await titles('-q Tw')).toEqual(['Two']);
     expect(await titles('--thread-key cli:other')).toEqual(['Two']);
     expect(await titles('')).toEqual(['Two', 'One']);
+  });
+});
+
+describe('a sentence on the command line', () => {
+  it('is made of words without quotes, as well as of a quoted sentence', async () => {
+    const { bot, well, type } = await aPlaceAfter('task create every day at 9 hello --title Greeting');
+    expect((await well('task get greeting --json')).json).toMatchObject({ task: { instructions: 'hello' } });
+    await well('task create --cron "0 9 * * *" --timezone UTC stand up, all of you');
+    expect((await well('task get 2')).out).toContain('stand up, all of you');
+    expect((await well('schedule preview every day at 9')).out).toContain('every day at 09:00');
+    expect((await well('task snooze 1 tomorrow at 10')).out).toContain('10:00');
+    for (const words of ['yesterday', 'last friday 9:00', 'tomorrow 9:00'])
+      expect((await well(`task why 1 ${words}`)).out).toMatch(/^\w{3} \d+ Nov|^Until /);
+    expect((await type('task why 1 soonish')).err).toContain('"soonish" is no moment that can be read.');
+    const day = bot.time.now() - 86_400_000;
+    expect((await well(`task why 1 ${new Date(day).toISOString().slice(0, 10)} 09:00`)).out).toContain('09:00');
+  });
+
+  it('is read in the zone of the chat that is named, else in that of this computer, and says so', async () => {
+    const { bot, well, type } = await aPlace({ TELEGRAM_OWNERS: '1001' });
+    await bot.say('ada', lab, '/allow');
+    const here = new Intl.DateTimeFormat('en-US').resolvedOptions().timeZone;
+    const words = 'every day at 9 hello';
+    const own = `Read in ${here}, the zone of this computer; --timezone names another.\n`;
+    expect((await well(`task create ${words} --thread-key lab`)).err).toContain(own);
+    await bot.say('ada', lab, '/tz Madrid');
+    const chat = 'Read in Europe/Madrid, the zone of The Lab; --timezone names another.\n';
+    const made = await well(`task create ${words} --thread-key lab`);
+    expect(made.out).toContain('09:00 (Europe/Madrid)');
+    expect(made.err).toContain(chat);
+    expect((await well(`task create ${words} --thread-key telegram:chat:${lab}:topic:7 --dry-run`)).err).toContain(
+      chat,
+    );
+    expect((await well('schedule preview every day at 9 --thread-key lab')).err).toContain(chat);
+    expect((await well('schedule preview every day at 9')).err).toContain(own);
+    // A zone that was named needs no word.
+    expect((await well(`task create ${words} --thread-key lab --timezone Asia/Tokyo`)).err).not.toContain('Read in');
+    expect((await well('task create every day at 9 Tokyo time hello --thread-key lab')).err).not.toContain('Read in');
+    const fields = await type('task create --cron "0 9 * * *" --thread-key lab hello');
+    expect(fields.err).toContain('--timezone Europe/Madrid, or another');
+    const paused = await well('thread pause lab --until "2027-01-31 9:00" --json');
+    expect(paused.json).toMatchObject({ changed: 4 });
+    expect((await well('task get 1 --thread-key lab --json')).json).toMatchObject({
+      task: { resume_at: '2027-01-31T08:00:00.000Z' },
+    });
   });
 });

@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { textBytesMax } from '../../src/app/actions/http/answer.ts';
+import { blobQuotaDefault, photoBytesMax, uploadBytesMax } from '../../src/domain/files/limits.ts';
+import { sizeText } from '../../src/domain/files/summary.ts';
 import * as limits from '../../src/domain/limits.ts';
 import { pageWith, type MeasuredRun } from './figures.ts';
 
@@ -60,7 +63,15 @@ it('stands alone with what was measured: what other pages say in such units are 
       ([quantity]) => quantity,
     );
   });
-  const known = [`${limits.poolHeapMb} MB`, `${limits.templateRenderMs} ms`, `${limits.slotOpinionMaxMs} ms`];
+  const known = [
+    `${limits.poolHeapMb} MB`,
+    `${limits.templateRenderMs} ms`,
+    `${limits.slotOpinionMaxMs} ms`,
+    blobQuotaDefault,
+    sizeText(photoBytesMax),
+    sizeText(uploadBytesMax),
+    sizeText(textBytesMax),
+  ];
   expect(said.filter((quantity) => !known.includes(quantity))).toEqual([]);
   expect(said.length).toBeGreaterThan(2);
   // The figures of the page are below its marks, where a script writes them.

@@ -131,7 +131,7 @@ const replies = [
   'delete',
 ];
 /** They mean a command, and make no task. */
-const orders = ['list', 'undo', 'what do I have today', 'pause swim'];
+const orders = ['list', 'undo', 'what do I have today', 'pause swim', 'move swim to 8', 'rename swim to dive'];
 /** They are said as a reply to a message of somebody else. */
 const forwards = ['/new friday at 9', 'schedule this friday at 9'];
 /** Settings that must hold before it makes a difference. */

@@ -52,7 +52,7 @@ describe('/digest', () => {
   it('says first what nobody has done, slot by slot, and does not count it as something that ran', async () => {
     const bot = await aTalkingBot(inLab);
     await made(bot, ['ada', lab], 'every day at 10 until done Open the shop');
-    await ask(bot, ['ada', lab], '/digest daily 8:00');
+    await ask(bot, ['ada', lab], '/digest 8:00');
     await bot.pass(23 * hour + 5 * minute);
     const told = digests(bot).at(-1)?.split('\n\n') ?? [];
     expect(told[0]).toBe('Not done\n#1 Open the shop, Wed 18 Nov 10:00');

@@ -68,6 +68,17 @@ describe('the checklist of a group', () => {
     expect(labels(await ask(bot, ['ada', noRights], '/tz'))[0]).not.toContain('Yes');
   });
 
+  it('takes the zone of the owner who makes the first task there, before the group is approved', async () => {
+    const bot = await aTalkingBot();
+    await bot.say('ada', ada, '/start');
+    await bot.say('ada', ada, '/tz Madrid');
+    const preview = await ask(bot, ['ada', noRights], '/new every day at 12 Lunch');
+    expect(preview.text).toContain('Zone: Europe/Madrid');
+    expect(labels(preview)[0]).toEqual(['Yes', 'No, change']);
+    await bot.press('ada', preview, 'Yes');
+    expect((await ask(bot, ['ada', noRights], '/new every day at 13 Tea')).text).not.toContain('for you now?');
+  });
+
   it('is found again after a restart, and takes the place of an older one', async () => {
     const first = await aTalkingBot(allowed);
     const old = await ask(first, ['ada', noRights], '/start');

@@ -30,6 +30,10 @@ it('tells in the shared topic whose each result is, and Done, Snooze and replies
   await bot.say('ada', ada, 'done', { thread: topic, replyTo: milk.messageId });
   expect(bot.now(milk).text).toMatch(new RegExp(`^${milk.text.replace('.', '\\.')}\n\n— Done by Ada`));
   expect(await askText(bot, home, '/topic delete #1')).toContain('Reminders');
+  await bot.say('ada', ada, '/edit #1 title Call her');
+  await bot.say('ada', ada, '/run #1');
+  await bot.pass(2 * minute);
+  expect(bot.world.messages(ada, { thread: topic, limit: 50 }).filter(({ isPinned }) => isPinned)).toEqual([]);
 });
 
 it('takes words in the shared topic as those of a chat, not of one task', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { SandboxRefusal, type Fault, type FaultKind } from '../../src/sandbox/world/world.ts';
+import { png } from '../support/files.ts';
 import { aBot, ada, hour, lab, minute, second, stopBots, type Bot } from './bot.ts';
 import { aTask, opened, ownFloods, rowsOf, saidIn, select, threadOf } from './deliveries.ts';
 
@@ -37,11 +38,14 @@ const kinds: readonly FaultKind[] = [
   'wrong_shape',
 ];
 const methods = ['sendMessage', 'editMessageText', 'pinChatMessage', 'createForumTopic', 'getUpdates'];
+const fileMethods = ['sendMediaGroup', 'sendDocument', 'editMessageCaption', 'sendMessage', 'deleteMessage'];
 
-function trouble(roll: Dice): Fault {
+function trouble(roll: Dice, withFiles: boolean): Fault {
   const kind = roll.pick(kinds);
   const chat = roll.pick([lab, ada]);
-  const method = kind === 'misroute' || kind === 'wrong_topic' ? 'sendMessage' : roll.pick(methods);
+  const isElsewhere = kind === 'misroute' || kind === 'wrong_topic';
+  const sending = withFiles ? 'send' : 'sendMessage';
+  const method = isElsewhere ? sending : roll.pick(withFiles ? fileMethods : methods);
   const at = method === 'getUpdates' ? {} : { chat };
   return {
     kind,
@@ -83,18 +87,22 @@ function attempt(deed: () => unknown): void {
   }
 }
 
-async function live(seed: number, withDeeds: boolean): Promise<Bot> {
+async function live(seed: number, { withDeeds = false, withFiles = false } = {}): Promise<Bot> {
   const roll = dice(seed);
-  let bot = await aBot();
+  let bot = await aBot({ ECHO_ACTION: '1' });
   for (const chat of [lab, ada]) {
     await opened(bot, chat);
-    for (const [index, title] of titles.entries()) {
-      const text = '{{ task.title }} {{ run.scheduled_for }}';
-      await aTask(bot, { title, text, thread: threadOf(chat), cron: `*/${index + 2} * * * *` });
-    }
+    const files = ['p1', 'p2', 'p3'].map((name) => ({ name, size: 99, head: png(8, 6).toString('hex') }));
+    const action = { kind: 'echo', files: [...files, { name: 'paper', size: 9 }] };
+    if (withFiles) await aTask(bot, { title: 'files', thread: threadOf(chat), cron: '*/3 * * * *', more: { action } });
+    else
+      for (const [index, title] of titles.entries()) {
+        const text = '{{ task.title }} {{ run.scheduled_for }}';
+        await aTask(bot, { title, text, thread: threadOf(chat), cron: `*/${index + 2} * * * *` });
+      }
   }
   for (let step = 0; step < 14; step += 1) {
-    if (roll.chance(0.6)) bot.world.fault(trouble(roll));
+    if (roll.chance(0.6)) bot.world.fault(trouble(roll, withFiles));
     if (roll.chance(0.3)) attempt(() => bot.world.say({ as: 'ada', chat: roll.pick([lab, ada]), text: '/tasks' }));
     if (withDeeds && roll.chance(0.5)) attempt(() => roll.pick(deeds)(bot, roll));
     if (roll.chance(0.15)) bot = await bot.restart();
@@ -163,7 +171,7 @@ const seeds = (from: number, count: number) => Array.from({ length: count }, (_,
 it.each(seeds(1, lives))(
   'shows each result once, in order, in its own topic, whatever the wire does (seed %i)',
   async (seed) => {
-    const bot = await live(seed, false);
+    const bot = await live(seed);
     await settle(bot);
     expectNothingOpen(bot);
     for (const chat of [lab, ada]) {
@@ -185,7 +193,7 @@ it.each(seeds(1, lives))(
 it.each(seeds(101, lives))(
   'shows no result twice or in a wrong place, whatever people do beside that (seed %i)',
   async (seed) => {
-    const bot = await live(seed, true);
+    const bot = await live(seed, { withDeeds: true });
     await settle(bot);
     expectNothingOpen(bot);
     for (const chat of [lab, ada]) {
@@ -207,3 +215,28 @@ it.each(seeds(101, lives))(
     expect(failed.map(({ error }) => error)).toEqual([]);
   },
 );
+
+it.each(seeds(201, lives))('shows each file once, and albums whole, whatever the wire does (seed %i)', async (seed) => {
+  const bot = await live(seed, { withFiles: true });
+  await settle(bot);
+  expectNothingOpen(bot);
+  const delivered = select<{ address: string; id: number; part: number }>(
+    bot,
+    `select d.platform_chat_id as address, d.message_id as id, d.part from deliveries d where d.kind = 'result' and d.status = 'delivered'
+      union all select a.platform_chat_id, a.message_id, d.part from album_messages a join deliveries d on d.id = a.delivery_id`,
+  );
+  for (const chat of [lab, ada]) {
+    const topics = new Set(bot.world.topics(chat).map(({ threadId }) => threadId));
+    const shown = bot.world
+      .messages(chat, { limit: 1000 })
+      .filter(({ from, document }) => from === 'bot' && document !== null);
+    const ids = delivered.filter(({ address, part }) => address === String(chat) && part !== 1).map(({ id }) => id);
+    expect(shown.map(({ messageId }) => messageId)).toEqual(ids.toSorted((a, b) => a - b));
+    expect(shown.filter(({ threadId }) => threadId === null || !topics.has(threadId))).toEqual([]);
+    const words = shown.map(({ text }) => text).join(' ');
+    expect(words.replaceAll('p1 p2 p3 paper', '').trim()).toBe('');
+  }
+  const results = rowsOf(bot, 'result');
+  expect(results.length).toBeGreaterThan(10);
+  expect(results.filter(({ status }) => status !== 'delivered')).toEqual([]);
+});

@@ -41,6 +41,8 @@ function targetOf(chance: Chance, operation: Operation, known: Known) {
   const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
     if (name === 'thread_key')
       return encoded(chance, chance.is(0.85) ? chance.pick(known.threads) : chance.pick(hostileTexts));
+    // The number of a file: of the runs here only a few have one.
+    if (name === 'n') return chance.is(0.8) ? String(chance.between(0, 3)) : encoded(chance, chance.pick(hostileTexts));
     const kind = name as keyof Known['ids'];
     if (chance.is(0.68)) return encodeURIComponent(chance.pick(known.ids[kind]));
     isStranger = true;

@@ -122,7 +122,15 @@ function inlined(schema: unknown, named: Json): unknown {
 /** What the schema asks for, or nearly so. */
 export function fitting(chance: Chance, schema: Json, name = ''): unknown {
   const variants = (schema['anyOf'] ?? schema['oneOf']) as readonly Json[] | undefined;
-  if (variants !== undefined) return fitting(chance, chance.pick(variants), name);
+  if (variants !== undefined) {
+    // An action that is made of chance is hardly ever one that could be done, but for a message.
+    const [first] = variants;
+    return fitting(
+      chance,
+      name === 'action' && first !== undefined && chance.is(0.7) ? first : chance.pick(variants),
+      name,
+    );
+  }
   if ('const' in schema) return schema['const'];
   if (Array.isArray(schema['enum'])) return chance.pick(schema['enum'] as unknown[]);
   const make = makers[String(schema['type'])];

@@ -7,7 +7,8 @@ const definitionWriters = ['createTask', 'changeTask'];
 const definitionRooms = /^src\/(?:app\/tasks\/|store\/)/;
 
 const scheduler = /^src\/app\/pipeline\/scheduler(?:\.ts$|[-/])/;
-const executors = /^src\/app\/actions\//;
+/** All but what there is to know of an action without doing it. */
+const executors = /^src\/app\/actions\/(?!(?:kinds|forms|(?:\w+\/)?form)\.ts$)/;
 const executorUsers = /^src\/(?:app\/(?:pipeline\/runner(?:\.ts$|[-/])|actions\/)|compose\/)/;
 const telegram = /^src\/telegram\//;
 
@@ -98,6 +99,7 @@ describe('a tree in memory', () => {
       'telegram/bot.ts: the',
     ],
     ['an outer room imports an executor', 'src/http/x.ts', "import '../app/actions/http.ts';", 'only the runner'],
+    ['an outer room imports the registry', 'src/cli/x.ts', "import '../app/actions/registry.ts';", 'only the runner'],
     [
       'tasks imports an executor',
       'src/app/tasks/x.ts',

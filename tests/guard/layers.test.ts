@@ -79,6 +79,12 @@ describe('a tree in memory', () => {
       "import '../system/second-opinion/program.ts';",
       'main.ts -> src/compose/server.ts -> src/system/second-opinion/program.ts: loads into this process',
     ],
+    [
+      'a request goes around the rules',
+      'src/http/x.ts',
+      "import { Agent } from 'undici';",
+      'only src/outbound/ imports it',
+    ],
     ['a template is rendered here', 'src/http/x.ts', "import 'liquidjs';", 'only src/system/templates/ imports it'],
     [
       'the server loads the library of templates',
@@ -121,7 +127,9 @@ describe('a tree in memory', () => {
   });
 
   it.each([
-    ...['domain', 'app', 'api', 'store', 'telegram', 'http', 'cli', 'host', 'system'].map((room) => `src/${room}/x.ts`),
+    ...['domain', 'app', 'api', 'store', 'telegram', 'http', 'cli', 'host', 'system', 'outbound'].map(
+      (room) => `src/${room}/x.ts`,
+    ),
     ...['config/config', 'runtime', 'main', 'cli'].map((entry) => `src/${entry}.ts`),
   ])('bites when %s imports the sandbox', (path) => {
     const [, folder = ''] = /^src\/(\w+)\//.exec(path) ?? [];

@@ -2,7 +2,7 @@ import { computed, importsOf } from './source.ts';
 import type { Import, SourceFile } from './source.ts';
 
 /** Rooms that talk to what is outside of the product; none of them knows another. */
-const outer = ['store', 'telegram', 'http', 'cli', 'host', 'system', 'sandbox'] as const;
+const outer = ['store', 'telegram', 'http', 'cli', 'host', 'system', 'sandbox', 'outbound'] as const;
 
 /** domain <- app <- the outer rooms <- compose <- the entries; api, the words of the wire, beside app; host is a part of the cli. What each may see besides itself: */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -22,13 +22,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Libraries for children of the pool alone, and where they are used: they may hang, and grow without end. */
-const rooms = { opinions: 'src/system/second-opinion/', templates: 'src/system/templates/' };
+const rooms = {
+  opinions: 'src/system/second-opinion/',
+  templates: 'src/system/templates/',
+  expressions: 'src/system/expressions/',
+};
 const evaluating: Readonly<Record<string, string>> = {
   croner: rooms.opinions,
   luxon: rooms.opinions,
   rrule: rooms.opinions,
   liquidjs: rooms.templates,
+  jsonata: rooms.expressions,
+  diff: rooms.expressions,
 };
+
+/** Libraries of one room. Requests that go around the client of tasks would go around the rules of where they may go. */
+const ofOneRoom: Readonly<Record<string, string>> = { undici: 'src/outbound/' };
 
 export interface LayerReport {
   readonly edges: number;
@@ -70,7 +79,7 @@ function packageFault(from: string, { file, specifier }: Import): readonly strin
   // Both name our own files in a way that hides which room is meant.
   if (/^(?:#|cronogram(?:\/|$))/.test(specifier)) return ['rooms are named by relative paths'];
   if (from === 'app' || from === 'domain') return [`${from} imports no package`];
-  const room = evaluating[specifier];
+  const room = evaluating[specifier] ?? ofOneRoom[specifier];
   if (room !== undefined && !file.startsWith(room)) return [`only ${room} imports it`];
   return [];
 }

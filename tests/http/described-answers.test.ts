@@ -35,7 +35,10 @@ async function aWitness() {
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const init = { method: method.toUpperCase(), headers: { ...bearer, ...type, ...headers }, ...sent };
     const response = await app.request(`${target}${query}`, init);
-    const told = (await response.clone().json()) as Facts;
+    const isJson = response.headers.get('content-type') === 'application/json';
+    const told = (
+      isJson ? await response.clone().json() : { bytes: (await response.clone().arrayBuffer()).byteLength }
+    ) as Facts;
     witness(id, response, told);
     seen.set(id, (seen.get(id) ?? new Set()).add(response.status));
     return { status: response.status, body: told };
@@ -158,6 +161,26 @@ async function inBulk({ ask, pipeline }: Witness): Promise<void> {
   await ask('purgePerson', { params: { actor: 'ada' } });
 }
 
+async function tryOut({ ask, pipeline }: Witness): Promise<void> {
+  const action = { kind: 'message' };
+  await ask('listActions');
+  await ask('previewAction', { body: { action: { kind: 'digest' }, schedule: definition.schedule } });
+  await ask('previewAction', { body: { action: { kind: 'lamp' }, schedule: definition.schedule } });
+  await ask('testAction', { body: { action, instructions: 'Hello' } });
+  await ask('testAction', { body: { action, instructions: 'Hello', thread_key: 'telegram:chat:x' } });
+  await pipeline.settle();
+}
+
+async function bringFile({ ask, pipeline }: Witness): Promise<void> {
+  const action = { kind: 'echo', files: [{ name: 'a.txt', size: 10 }] };
+  const made = await ask('createTask', { params: thread, body: { ...definition, subject: 'file', action } });
+  const ran = await ask('runTaskNow', { params: { task_id: within(made, 'task', 'task_id') } });
+  await pipeline.settle();
+  const run_id = within(ran, 'task_run', 'run_id');
+  expect((await ask('getRunAttachment', { params: { run_id, n: '1' } })).body).toEqual({ bytes: 10 });
+  for (const n of ['2', '0']) await ask('getRunAttachment', { params: { run_id, n } });
+}
+
 async function operate({ ask }: Witness): Promise<void> {
   for (const id of ['listEvents', 'listAudit', 'listDowntimes', 'getStatus', 'getUsage', 'tick'] as const)
     await ask(id);
@@ -172,6 +195,8 @@ async function operate({ ask }: Witness): Promise<void> {
   await ask('allowAccess', { params, body: { role: 'owner' } });
   await ask('allowAccess', { params: { id: '-100' } });
   await ask('allowAccess', { params: { id: 'ada' } });
+  await ask('listThreads');
+  await ask('listThreads', { query: '?thread_key=telegram' });
   await ask('listAccess');
   await ask('listAccess', { query: '?cursor=x' });
   await ask('denyAccess', { params });
@@ -182,7 +207,7 @@ async function operate({ ask }: Witness): Promise<void> {
 describe('the answers of a real run', () => {
   it('are what the description says, for every operation', async () => {
     const witness = await aWitness();
-    for (const part of [live, answerMissed, makeGood, attach, inBulk, operate]) await part(witness);
+    for (const part of [live, answerMissed, makeGood, attach, inBulk, bringFile, tryOut, operate]) await part(witness);
     const { seen } = witness;
     const untold = (Object.keys(operations) as Id[]).filter(
       (id) => ![...(seen.get(id) ?? [])].some((status) => status < 300),

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type { runAnswer, taskRunAnswer } from '../../src/api/runs.ts';
 import type { taskAnswer } from '../../src/api/tasks.ts';
+import { createActions } from '../../src/app/actions/action.ts';
+import { kindsOf } from '../../src/app/actions/kinds.ts';
 import type { ServerStatus, Usage } from '../../src/app/operations/status.ts';
 import type { RunView, TaskRun } from '../../src/app/ports/runs.ts';
 import type { AuditRow, GrantView } from '../../src/app/ports/tasks.ts';
@@ -216,12 +218,17 @@ export const run: RunView = {
   actionKind: 'message',
   error: null,
   errorCode: null,
+  progress: null,
   createdAt: now,
   startedAt: now,
   finishedAt: now,
   attempts: [],
   deliveries: [],
 };
+
+async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
 
 const finding: Finding = {
   check: 'dispatched_without_run',
@@ -235,6 +242,7 @@ export const truth: Truth = {
   why: async () => ({ timezone: 'UTC', answers: [], summary: {}, next: null, from: now, to: now }),
   lately: async () => ({ timezone: 'UTC', answers: [], summary: {}, from: now, to: now }),
   upcoming: async () => [now + 3_600_000],
+  snoozesOf: async () => new Map(),
   readEvents: async () => ({ events: [], next: 'the-end' }),
   readAudit: async () => ({ items: [], next: null }),
   listDowntimes: async () => [],
@@ -311,9 +319,12 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     runs: heard('runs', {
       list: async () => ({ items: [run], next: 'more' }),
       result: async () => run,
+      attachment: async () => ({ name: 'a.json', mime: 'application/json', size: 2, chunks: bytesOf('{}') }),
       cancelThread: async () => ({ cancelled: 2, left: 1 }),
     }),
     messages: heard('messages', { post: async () => run }),
+    testRuns: heard('testRuns', { check: async () => {}, run: async () => run }),
+    kinds: kindsOf(createActions([])),
     bulk: heard('bulk', {
       pause: bulked,
       resume: bulked,
@@ -323,6 +334,10 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       purge: async () => ({ counts, isDone: true }),
     }),
     access: heard('access', {
+      threads: async () => ({
+        items: [{ thread: task.home, title: 'The Lab', state: 'approved', timezone: null }],
+        next: null,
+      }),
       list: async () => ({ items: [access], next: 'more' }),
       allow: async () => ({ chat, entry: access, entryId: '17' }),
       deny: async () => ({ chat, entryId: '17', paused: 1 }),
@@ -338,7 +353,8 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       ...(await tell({ scope, target: '', key, payloadHash: 'hash', expiresAt: now })),
       isRepeated: false,
     }),
-    truth: heard('truth', truth),
+    // It is read beside tasks that are read otherwise.
+    truth: { ...heard('truth', truth), snoozesOf: truth.snoozesOf },
     upkeep: heard('upkeep', {
       audit: async () => ({ at: now, findings: [finding], checked: { tasks: 1 } }),
       reconcile: async () => ({

@@ -16,7 +16,7 @@ const ofOneThing = guarded.filter(([, { path }]) => /\{\w+_id\}/.test(path));
 /** Ids that are there behind `aDoor`, and behind no pipeline. */
 const targetOf = ({ path }: Operation) =>
   path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => named[name] ?? 'never-was');
-const named: Readonly<Record<string, string>> = { thread_key: 'cli:default', id: '1001', actor: 'system:api' };
+const named: Readonly<Record<string, string>> = { thread_key: 'cli:default', id: '1001', actor: 'system:api', n: '1' };
 const methodOf = ({ method }: Operation) => method.toUpperCase();
 
 const description = (await (await aDoor().app.request('/openapi.json')).json()) as Description;
@@ -111,7 +111,13 @@ describe('every operation', () => {
   it('takes a key wherever it is a POST that leaves an effect', () => {
     const without = all.filter(([, { method, idempotent }]) => method === 'post' && idempotent === undefined);
     // They look at things, or do what is to be done in any case.
-    expect(without.map(([id]) => id).toSorted()).toEqual(['previewSchedule', 'reconcile', 'runAudit', 'tick']);
+    expect(without.map(([id]) => id).toSorted()).toEqual([
+      'previewAction',
+      'previewSchedule',
+      'reconcile',
+      'runAudit',
+      'tick',
+    ]);
   });
 
   it.each(all.filter(([, { idempotent }]) => idempotent === true))(

@@ -151,6 +151,7 @@ const rows: readonly Row[] = [
     },
   ],
   ['GET /v1/runs/r/result', undefined, 'runs.result', 'r'],
+  ['GET /v1/runs/r/attachments/7', undefined, 'runs.attachment', 'r', 7],
   [
     'GET /v1/tasks/a/runs?status=failed&limit=3&cursor=c',
     undefined,
@@ -167,6 +168,29 @@ const rows: readonly Row[] = [
     { thread_key: key, text: 'x', source: 'ci', user_key: 'ada', delivery_mode: 'silent' },
     'messages.post',
     { threadKey: key, text: 'x', source: 'ci', userKey: 'ada', mode: 'silent', idempotencyKey: null, traceId: 'trace' },
+  ],
+  [
+    'POST /v1/actions/preview',
+    { action: { kind: 'http', url: 'https://example.com' }, schedule: hourly },
+    'testRuns.check',
+    { action: { kind: 'http', url: 'https://example.com' }, instructions: '', title: 'http', actor: by.actor },
+  ],
+  [
+    'POST /v1/actions/test',
+    { action: { kind: 'http' }, instructions: 'Hi', thread_key: key, timezone: 'Asia/Tokyo', confirm: true },
+    'testRuns.run',
+    {
+      threadKey: key,
+      title: 'Hi',
+      instructions: 'Hi',
+      action: { kind: 'http' },
+      timezone: 'Asia/Tokyo',
+      context: undefined,
+      actor: by.actor,
+      isAgreed: true,
+      idempotencyKey: null,
+      traceId: 'trace',
+    },
   ],
   [
     'GET /v1/tasks/a/why?at=2026-11-18T11:00&limit=3',
@@ -190,10 +214,26 @@ const rows: readonly Row[] = [
     'operations.usage',
     { threadKey: key, userKey: 'system:api', from: null, to: at },
   ],
+  ['GET /v1/threads?limit=3&cursor=c', undefined, 'access.threads', { ...page, of: null }],
   ['GET /v1/access?limit=3&cursor=c', undefined, 'access.list', page],
   ['PUT /v1/access/telegram:chat:-100', undefined, 'access.allow', { address: '-100', role: undefined, ...letting }],
   ['PUT /v1/access/7', { role: 'owner' }, 'access.allow', { address: '7', role: 'owner', ...letting }],
   ['DELETE /v1/access/7', undefined, 'access.deny', { address: '7', ...letting }],
+  [
+    'POST /v1/actions/test',
+    { action: { kind: 'message' }, instructions: 'x', timezone: 'UTC', thread_key: key, confirm: true },
+    'testRuns.run',
+    {
+      threadKey: key,
+      title: 'x',
+      instructions: 'x',
+      action: { kind: 'message' },
+      timezone: 'UTC',
+      context: undefined,
+      isAgreed: true,
+      ...changer,
+    },
+  ],
   ['POST /v1/tick', undefined, 'operations.tick'],
   ['POST /v1/audit/run', undefined, 'upkeep.audit'],
   ['POST /v1/reconcile', undefined, 'upkeep.reconcile', { fix: false, actor: by.actor }],
@@ -211,7 +251,7 @@ describe('what is asked for', () => {
   it('is a row of this table for every operation that has a use case', () => {
     const shapes = rows.map(([request]) =>
       (request.split('?', 1)[0] ?? '')
-        .replace(/\/(?:a|r|g|7)(?=\/|$)/, '/{}')
+        .replace(/\/(?:a|r|g|7)(?=\/|$)/g, '/{}')
         .replace(key, '{}')
         .replace('/system:api/', '/{}/'),
     );
@@ -219,8 +259,8 @@ describe('what is asked for', () => {
       ([, { method, path, open }]) =>
         open !== true && !shapes.includes(`${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
     );
-    // A preview is calculated by the door's own.
-    expect(missing.map(([id]) => id)).toEqual(['previewSchedule']);
+    // A preview is calculated by the door's own, and kinds are told as they are.
+    expect(missing.map(([id]) => id)).toEqual(['previewSchedule', 'listActions']);
   });
 });
 

@@ -189,15 +189,21 @@ describe('the description', () => {
       'createTask',
       'pauseTasks',
       'postMessage',
+      'previewAction',
       'previewSchedule',
       'resumeTasks',
       'snoozeTask',
+      'testAction',
       'updateTask',
     ]);
     const described = await describedBy(aDoor().app);
     expect(described.components.schemas['TaskCreate']).toMatchObject({
       additionalProperties: false,
-      anyOf: [{ required: ['schedule', 'instructions'] }, { required: ['when', 'timezone'] }],
+      anyOf: [
+        { required: ['schedule', 'instructions'] },
+        { required: ['schedule', 'action'] },
+        { required: ['when', 'timezone'] },
+      ],
     });
   });
 });

@@ -22,6 +22,8 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
   const ready = async () => ({ ok: true, database: 'ok' });
   return createHttpApp({
     tasks: rooms.tasks,
+    kinds: rooms.kinds,
+    testRuns: rooms.testRuns,
     bulk: rooms.bulk,
     access: rooms.access,
     runs: rooms.runs,

@@ -33,7 +33,7 @@ describe('GET /v1/status', () => {
       retention: { days: 90, oldest_run_at: iso(hour) },
       last_tick_at: iso(0),
       last_stale_look_at: null,
-      worker: { running: false, action_kinds: ['message', 'digest', 'echo'] },
+      worker: { running: false, action_kinds: ['message', 'digest', 'http', 'echo'] },
     });
     await ask('POST', '/v1/tick');
     await p.settle();

@@ -45,7 +45,11 @@ function isWhole(parts: readonly Part[], { output }: Row<'runs'>, late: boolean)
   const said = squeezed(parts.map(textOf).join(''));
   // A late result says so below what the run brought back.
   const brought = late ? said.replace(/Late:due\S*$/, '') : said;
-  return isNumbered && fits && brought === squeezed(textOf({ content: output ?? '{}' }));
+  const meant = squeezed(textOf({ content: output ?? '{}' }));
+  // A text that is too long for a message is a file, and its beginning stands above it.
+  const [head = '', rest] = brought.split('…Allofitisinthefile');
+  const isInFile = rest !== undefined && (output ?? '').includes('"sha256"') && meant.startsWith(head);
+  return isNumbered && fits && (brought === meant || isInFile);
 }
 
 function partsAreOne({ rows }: Account): Breach[] {

@@ -3,6 +3,7 @@ import { createHeartbeat } from '../../src/app/operations/readiness.ts';
 import type { Meter } from '../../src/app/ports/metering.ts';
 import { createHeartbeatPing } from '../../src/system/heartbeat-ping.ts';
 import { manualTime, memoryLog, minute } from '../support/fakes.ts';
+import { anOutbound } from '../support/outbound.ts';
 import { aStub } from '../support/place.ts';
 
 /** After the start; those that follow are a minute apart. */
@@ -30,7 +31,7 @@ function aHeart(url: string, ready: () => boolean) {
     took: () => undefined,
   };
   const heart = createHeartbeat({
-    ping: createHeartbeatPing({ url, timer: time }),
+    ping: createHeartbeatPing({ url, outbound: anOutbound({ time }) }),
     ready: async () => ({ ok: ready() }),
     timer: time,
     log,
@@ -78,7 +79,7 @@ describe('the heartbeat', () => {
   it.each([
     ['refuses', 503, 'status 503'],
     ['leads elsewhere', 302, 'status 302'],
-    ['hangs up', 'cut', 'UND_ERR_SOCKET'],
+    ['hangs up', 'cut', 'The connection to 127.0.0.1 broke off (UND_ERR_SOCKET).'],
   ] as const)(
     'does not try again before its time when the watcher %s, and tells one line about it',
     async (_what, how, error) => {
@@ -101,7 +102,7 @@ describe('the heartbeat', () => {
     hangs = false;
     await beat(minute);
     expect(log.lines.map(({ event, facts }) => [event, facts['error'] ?? facts['after']])).toEqual([
-      ['heartbeat_failed', 'no answer within 10 s'],
+      ['heartbeat_failed', '127.0.0.1 did not answer within 10 s.'],
       ['heartbeat_sent', 'failed'],
     ]);
   });

@@ -121,9 +121,9 @@ describe('the page of metrics', () => {
       await bot.drift(5000);
     await bot.drift(5000);
     metrics = await metricsOf(bot.server.url);
-    expect(metrics.get('cronogram_tasks{state="active",schedule="interval"}')).toBe(1);
-    expect(metrics.get('cronogram_tasks{state="active",schedule="cron"}')).toBe(1);
-    expect(metrics.get('cronogram_queue_depth{state="due"}')).toBe(0);
+    expect(metrics.get('cronogram_tasks{state="active",schedule="interval",action="message"}')).toBe(1);
+    expect(metrics.get('cronogram_tasks{state="active",schedule="cron",action="message"}')).toBe(1);
+    expect(metrics.get('cronogram_queue_depth{state="due",action="message"}')).toBe(0);
     expect(metrics.get('cronogram_audit_findings{check="slot_overdue"}')).toBe(0);
     expect(metrics.get('cronogram_audit_age_seconds')).toBeLessThan(3 * 3600);
     expect(metrics.get('cronogram_retention_age_seconds')).toBeLessThan(3 * 3600);
@@ -159,8 +159,8 @@ describe('the meter', () => {
   it('forgets how things stood when nobody tells it any more', async () => {
     const meter = createMeter({ ofProcess: false });
     expect(await meter.page([sample('audit_age_seconds', {}, 5)])).toContain('\ncronogram_audit_age_seconds 5\n');
-    expect(await meter.page([sample('queue_depth', { state: 'due' }, 7)])).toMatch(
-      /\ncronogram_queue_depth\{state="due"\} 7\n/,
+    expect(await meter.page([sample('queue_depth', { state: 'due', action: 'http' }, 7)])).toMatch(
+      /\ncronogram_queue_depth\{state="due",action="http"\} 7\n/,
     );
     const page = await meter.page([]);
     expect(page).not.toMatch(/\ncronogram_audit_age_seconds /);

@@ -14,13 +14,13 @@ it('a server on Postgres measures as one on SQLite does, and how its connections
   let metrics = await metricsOf(place.server.url);
   const isUnderWay = () =>
     metrics.get('cronogram_runs_total{action="message",status="succeeded"}') === 0 ||
-    metrics.get('cronogram_queue_depth{state="running"}') !== 0;
+    metrics.get('cronogram_queue_depth{state="running",action="message"}') !== 0;
   while (isUnderWay()) {
     await place.pass(minute / 4);
     metrics = await metricsOf(place.server.url);
   }
   expect(metrics.get('cronogram_slot_claim_lateness_seconds_count{how="on_time"}')).toBeGreaterThan(0);
-  expect(metrics.get('cronogram_tasks{state="active",schedule="interval"}')).toBe(1);
+  expect(metrics.get('cronogram_tasks{state="active",schedule="interval",action="message"}')).toBe(1);
   expect(metrics.get('cronogram_database_bytes')).toBeGreaterThan(1_000_000);
   expect(metrics.get('cronogram_ready{part="database"}')).toBe(1);
   const used = ['in_use', 'idle', 'waiting'].map((state) =>

@@ -24,6 +24,19 @@ describe('files', () => {
     expect((await get(`document?id=${id}`)).status).toBe(200);
   });
 
+  test('say sends an album, and refuses one of a single file or of too many', async () => {
+    const { post, get } = await servePages();
+    const album = (count: number) => Array.from({ length: count }, () => ({ kind: 'photo' }));
+    const { json } = await post('say', { as: 'ada', chat: 'ada', text: 'look', media: album(3) });
+    const shown = await get('messages?chat=ada');
+    const messages = (JSON.parse(shown.text) as { messages: { text: string; album: string | null }[] }).messages;
+    expect(messages.map(({ text }) => text)).toEqual(['look', '', '']);
+    expect(new Set(messages.map((one) => one.album)).size).toBe(1);
+    expect(json.message).toMatchObject({ text: 'look', album: messages[0]?.album });
+    for (const count of [0, 1, 11])
+      expect((await post('say', { as: 'ada', chat: 'ada', media: album(count) })).status).toBe(400);
+  });
+
   test('say sends the very file that is given, under its name and type', async () => {
     const { post, get } = await servePages();
     const media = {

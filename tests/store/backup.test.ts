@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Backups } from '../../src/app/ports/outside.ts';
+import { createBlobs } from '../../src/app/use-cases/blobs.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
 import { migrateSqlite } from '../../src/store/engine/migrate.ts';
 import { openStore } from '../../src/store/engine/open.ts';
@@ -48,6 +49,24 @@ describe('a backup', () => {
     const restored = new Database(file, { readonly: true });
     onTestFinished(() => void restored.close());
     expect(rowsOf(restored)).toEqual(before);
+  });
+
+  it('brings the files of results back, whole, with the run that refers to them', async () => {
+    const place = { holder: { pid: 1, host: 'here', since: 0 }, onLost: () => undefined, timer: systemTimer };
+    const file = join(aFolder(), 'cronogram.db');
+    const bytes = Buffer.from(Array.from({ length: 600_000 }, (_one, index) => (index * 7 + index / 997) & 0xff));
+    const blob = { chatId: 'c', sha256: 'f', mime: 'image/png' };
+    const opened = await openStore({ ...place, url: `file:${file}` });
+    const put = { ...blob, bytes, now: start, expiresAt: start + 1 };
+    await createBlobs({ store: opened.store, timer: systemTimer, quota: 2 ** 20 }).putBlob(put);
+    const copy = await opened.backups?.make(start);
+    await opened.close();
+    rmSync(file);
+
+    const restored = await openStore({ ...place, url: `file:${copy?.file ?? ''}` });
+    onTestFinished(() => restored.close());
+    const found = await createBlobs({ store: restored.store, timer: systemTimer, quota: 2 ** 20 }).readBlob('c', 'f');
+    expect(Buffer.compare(found ?? Buffer.alloc(0), bytes)).toBe(0);
   });
 
   it('is made while others go on writing, out of one state of the database', async () => {

@@ -5,13 +5,16 @@ import { accountTests } from './conformance/account.ts';
 import { ackTests, approvalTests, askedTests } from './conformance/acks.ts';
 import { admissionTests } from './conformance/admission.ts';
 import { alarmTests } from './conformance/alarms.ts';
+import { albumTests } from './conformance/albums.ts';
 import { attachTests } from './conformance/attach.ts';
-import { auditTests, workAuditTests } from './conformance/audit.ts';
+import { auditTests, fileAuditTests, workAuditTests } from './conformance/audit.ts';
+import { blobTests, crowdedTests, snapshotTests, watchTests } from './conformance/blobs.ts';
 import { boundTests } from './conformance/bounds.ts';
 import { calledOffTests } from './conformance/called-off.ts';
 import { cardTests } from './conformance/cards.ts';
 import { changeTests, verbTests } from './conformance/changes.ts';
 import { chatFactTests } from './conformance/chat-facts.ts';
+import { chatRowTests } from './conformance/chat-rows.ts';
 import { chatTaskTests } from './conformance/chat-tasks.ts';
 import { chatTests, goneTests, moveTests } from './conformance/chats.ts';
 import { afterEndTests, endTests, repeatTests } from './conformance/ends.ts';
@@ -28,7 +31,7 @@ import { noticeTests } from './conformance/notices.ts';
 import { outboxTests, partEndTests } from './conformance/outbox.ts';
 import { ownerGoneTests } from './conformance/owner-gone.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
-import { peopleTests } from './conformance/people.ts';
+import { accessTests, peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
 import { changedQuietTests, quietTests } from './conformance/quiet.ts';
 import { longListTests, readTests, upkeepTests } from './conformance/reads.ts';
@@ -65,6 +68,19 @@ export function conformance(open: OpenWorld): void {
   });
   describe('the count of runs', () => {
     boundTests(open);
+  });
+  describe('files', () => {
+    blobTests(open);
+    crowdedTests(open);
+  });
+  describe('inputs of runs', () => {
+    snapshotTests(open);
+  });
+  describe('the chat of a row', () => {
+    chatRowTests(open);
+  });
+  describe('watched values', () => {
+    watchTests(open);
   });
   describe('runs', () => {
     runTests(open);
@@ -105,6 +121,7 @@ export function conformance(open: OpenWorld): void {
   });
   describe('ends of parts, and topics', () => {
     partEndTests(open);
+    albumTests(open);
   });
   describe('creation', () => {
     createTests(open);
@@ -174,6 +191,7 @@ export function conformance(open: OpenWorld): void {
   describe('audit and repair', () => {
     auditTests(open);
     workAuditTests(open);
+    fileAuditTests(open);
     accountTests(open);
   });
   describe('light transactions', () => {
@@ -210,6 +228,7 @@ function chatConformance(open: OpenWorld): void {
   });
   describe('people', () => {
     peopleTests(open);
+    accessTests(open);
   });
   describe('tasks of a chat', () => {
     chatTaskTests(open);

@@ -157,7 +157,11 @@ async function postgresShapes(client: Client): Promise<Shapes> {
 }
 
 /** In SQLite `integer` and in Postgres `bigint` hold the same numbers, and a serial key is one that counts by itself. */
-const typeClass = (type: string) => (/^(integer|bigint|bigserial)$/i.test(type) ? 'integer' : type.toLowerCase());
+const typeClass = (type: string) =>
+  type
+    .toLowerCase()
+    .replace(/^(bigint|bigserial)$/, 'integer')
+    .replace(/^bytea$/, 'blob');
 
 const more: Migration = { name: '0001_more', statements: ['create table more (id text primary key)'] };
 const broken: Migration = { name: '0002_broken', statements: ['create table half (id text)', 'create nonsense'] };

@@ -292,3 +292,56 @@ test.each(engines)(
     ]);
   },
 );
+
+test.each(engines)('every row of a chat names its chat, also those of an older database: %s', async (_engine, open) => {
+  const database = await open(14);
+  await addTasks(database, [
+    ['t', 'A title', '{}'],
+    ['edited', 'Another', '{}'],
+  ]);
+  const statements = [
+    `insert into runs (id, source, idempotency_key, payload_hash, exclusive, rank, task_id, chat_id, owner_id, status, ready_at, fence,
+       attempts, interruptions, input, created_at)
+     values ('r', 'task', 'k1', 'h', 0, 5, 't', 'before', 'o', 'succeeded', 0, 1, 1, 0, '{}', 5),
+       ('live', 'task', 'k2', 'h', 0, 5, 'edited', 'c', 'o', 'queued', 0, 1, 0, 0, '{}', 5)`,
+    `insert into attempts (run_id, attempt, status, boot_id, started_at, finished_at) values ('r', 1, 'succeeded', 'b', 1, 2)`,
+    `insert into occurrences (id, task_id, slot_at, source, status, run_id, late_ms, created_at, updated_at)
+     values ('o1', 't', 1, 'schedule', 'succeeded', 'r', 0, 1, 1), ('o2', 't', 2, 'schedule', 'skipped', null, 0, 1, 1)`,
+    `insert into gaps (id, task_id, from_at, to_at, count, reason, created_at) values ('g', 't', 1, 2, 3, 'downtime', 1)`,
+    `insert into task_tags (task_id, tag) values ('t', 'home')`,
+    `insert into task_versions (task_id, version, at, actor, definition) values ('t', 1, 1, 'o', '{}')`,
+    `insert into usage (run_id, kind, quantity, task_id, owner_id, at) values ('r', 'requests', 1, 't', 'o', 1)`,
+    `insert into deliveries (id, chat_id, lane, rank, kind, part, status, content, unknown_policy, fence, sends, put_offs, settles, created_at)
+     values ('d', 'elsewhere', 'l', 1, 'answer', 1, 'failed', '{}', 'resend', 1, 1, 0, 0, 1)`,
+    `insert into audit (id, at, actor, verb, task_id, chat_id, after)
+     values (1, 6, 'o', 'edit', 'edited', null, '{"context":{}}'), (2, 6, 'o', 'allow', null, 'c', null)`,
+    `insert into events (id, tx, at, kind, task_id, ref) values (1, 0, 1, 'run.succeeded', 't', 'r'), (2, 0, 1, 'delivery.failed', null, 'd'),
+       (3, 0, 1, 'access.allow', null, '2'), (4, 0, 1, 'task.create', 't', '1'), (5, 0, 1, 'downtime.reported', null, 'x')`,
+  ];
+  for (const statement of statements) await database.write(statement);
+  await database.write(`update tasks set action = '{"kind":"echo"}' where id = 't'`);
+  await database.migrate();
+
+  const chatsOf = async (table: string, key: string) =>
+    (await database.read(`select chat_id from ${table} order by ${key}`)).map(
+      (row) => (row as { chat_id: unknown }).chat_id,
+    );
+  // The task has moved since that run.
+  expect(await chatsOf('attempts', 'run_id')).toEqual(['before']);
+  expect(await chatsOf('occurrences', 'id')).toEqual(['before', 'c']);
+  expect(await chatsOf('usage', 'run_id')).toEqual(['before']);
+  for (const [table, key] of [
+    ['gaps', 'id'],
+    ['task_tags', 'tag'],
+    ['task_versions', 'version'],
+  ] as const)
+    expect(await chatsOf(table, key), table).toEqual(['c']);
+  expect(await chatsOf('audit', 'id')).toEqual(['c', 'c']);
+  expect(await chatsOf('events', 'id')).toEqual(['before', 'elsewhere', 'c', 'c', null]);
+  expect(
+    await database.read('select id, action_kind, context_version, watched_since from tasks order by number'),
+  ).toEqual([
+    { id: 't', action_kind: 'echo', context_version: 0, watched_since: 0 },
+    { id: 'edited', action_kind: 'message', context_version: 1, watched_since: 0 },
+  ]);
+});

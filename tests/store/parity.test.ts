@@ -82,7 +82,11 @@ const commands: Readonly<Record<string, Command>> = {
       const finishedAt = side.now + index;
       const usage = [{ kind: 'tokens', quantity: choice }];
       const backoff = { status: 'backoff', attemptStatus: 'failed', readyAt: side.now + minute } as const;
-      const success = { deliveries: [side.world.make.part()], usage, ...(choice % 2 === 0 ? { ack } : {}) };
+      const file = { sha256: `file ${choice % 4}`, kind: 'document', name: 'a', mime: '', size: 1 } as const;
+      const watched = { hash: String(choice), value: null, at: finishedAt };
+      const brought = choice % 3 === 0 ? { watched, files: [file] } : {};
+      const part = { deliveries: [side.world.make.part()], usage };
+      const success = { ...part, ...brought, ...(choice % 2 === 0 ? { ack } : {}) };
       return [endOf(started, { ...success, finishedAt }), failureOf(started, { finishedAt }), endOf(started, backoff)][
         (choice + index) % 3
       ];
@@ -177,6 +181,16 @@ const commands: Readonly<Record<string, Command>> = {
     const end = { id: choice, error: null, messages, draft: { is: 'put', draft } as const, at: side.now };
     return [told, begun, await store.endUpdate({ ...end, status: choice % 2 === 0 ? 'done' : 'failed' })];
   },
+  file: async (side, choice) => {
+    const { store } = side.world;
+    const chat = await aChat(side.world, addresses[choice % 3], side.now);
+    const blob = { chatId: chat.id, sha256: `file ${choice % 4}` };
+    const [now, expiresAt] = [side.now, side.now + choice * minute];
+    const begun = await store.beginBlob({ ...blob, mime: '', size: 1, now, expiresAt, quota: 3 });
+    if (begun === 'missing') await store.putChunk(blob, 0, new Uint8Array([choice % 4]));
+    return [begun, begun === 'missing' && (await store.endBlob(blob, 1)), await store.blobSize(blob)];
+  },
+  expire: ({ world: { store }, now }) => store.dropExpired({ now, limit: 100 }),
   word: async (side, choice) => [
     await side.world.store.tellOnce({ word: 'failed', about: `part ${choice % 3}` }, aMessage(side.world), side.now),
   ],
@@ -209,6 +223,9 @@ const tables: Readonly<Record<string, string>> = {
   kv: 'scope, key',
   told: 'chat_id, word, reason, task_id, about',
   task_tags: 'task_id, tag',
+  blobs: 'chat_id, sha256',
+  blob_refs: 'run_id, sha256',
+  watches: 'task_id',
 };
 
 async function stored({ world }: Side): Promise<unknown> {

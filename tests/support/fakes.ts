@@ -2,6 +2,7 @@ import type {
   Budget,
   Clock,
   Evidence,
+  Expressions,
   Ids,
   Log,
   Outgoing,
@@ -14,6 +15,11 @@ import type {
   Transport,
 } from '../../src/app/ports/outside.ts';
 import type { BlockedCause, Shown as Content } from '../../src/domain/shown.ts';
+import { difference } from '../../src/system/expressions/difference.ts';
+import { createExpressions } from '../../src/system/expressions/expressions.ts';
+import { select } from '../../src/system/expressions/jsonata.ts';
+import type { DifferenceAsk, Kind, SelectionAsk } from '../../src/system/pool/child.ts';
+import type { Pool, Work } from '../../src/system/pool/pool.ts';
 import { evaluate } from '../../src/system/templates/liquid.ts';
 import { createTemplates } from '../../src/system/templates/templates.ts';
 
@@ -89,6 +95,15 @@ export function manualTime(from: number, { isPatient = false } = {}): ManualTime
 /** Templates as the pool evaluates them, but at once and in this process: a clock by hand does not wait for children. */
 export function promptTemplates(): Templates {
   return createTemplates(async ({ ask }) => ({ is: 'done', answer: evaluate(ask) }));
+}
+
+/** Expressions as the pool evaluates them, but at once and in this process. */
+export function promptExpressions(): Expressions {
+  const answered = async ({ kind, ask }: Work<Kind>) => ({
+    is: 'done',
+    answer: kind === 'selection' ? select(ask as SelectionAsk) : difference(ask as DifferenceAsk),
+  });
+  return createExpressions(answered as Pool['run']);
 }
 
 /** Ids that count up, and a chance that is always in the middle. */

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { registry, type ActionEntry } from '../../src/app/actions/registry.ts';
 import { createRunService, type RunService } from '../../src/app/pipeline/run-requests.ts';
 import type { ChatChange } from '../../src/app/ports/chats.ts';
 import type { Budget, Templates } from '../../src/app/ports/outside.ts';
@@ -21,6 +22,7 @@ import {
   manualTime,
   memoryLog,
   minute,
+  promptExpressions,
   promptTemplates,
   start,
   type FaultyTransport,
@@ -65,7 +67,7 @@ export interface Pipeline {
   create(input?: Partial<TaskInput>, request?: Partial<CreateRequest>): Promise<Task>;
   history(taskId: string): Promise<readonly TaskRun[]>;
   /** The process dies and another one starts on the same database; what it had in memory is gone. */
-  restart(changed?: Partial<RoomSettings>): Pipeline;
+  restart(changed?: Partial<RoomSettings>, actions?: readonly ActionEntry[]): Pipeline;
 }
 
 export interface PipelineOptions {
@@ -73,6 +75,9 @@ export interface PipelineOptions {
   readonly now?: number;
   readonly secondOpinion?: NonNullable<Outside['secondOpinion']>;
   readonly templates?: Templates;
+  readonly actions?: readonly ActionEntry[];
+  /** Without it no task calls anybody. */
+  readonly outbound?: NonNullable<Outside['outbound']>;
 }
 
 /** Without a pace, so that what is due at an instant is done at that instant. */
@@ -83,9 +88,12 @@ export const settings: RoomSettings = {
   DELIVERY_CONCURRENCY: 50,
   RUN_CONCURRENCY: 50,
   ECHO_ACTION: true,
+  HOST_CONCURRENCY: 4,
+  HOST_RATE: 10,
   MAX_RUNS_DEFAULT: 0,
   MIN_INTERVAL: minute,
   QUOTA_PER_CHAT: 500,
+  BLOB_QUOTA_PER_CHAT: 2 ** 20,
   QUOTA_PER_USER: 500,
   TELEGRAM_RATE_GLOBAL: Infinity,
   TELEGRAM_RATE_CHAT: Infinity,
@@ -105,6 +113,8 @@ export async function aPipeline(options: PipelineOptions = {}): Promise<Pipeline
     settings: { ...settings, ...options.settings },
     secondOpinion: options.secondOpinion ?? null,
     templates: options.templates ?? promptTemplates(),
+    actions: options.actions ?? registry,
+    ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
   });
 }
 
@@ -114,16 +124,18 @@ interface Given {
   readonly settings: RoomSettings;
   readonly secondOpinion: NonNullable<Outside['secondOpinion']> | null;
   readonly templates: Templates;
+  readonly actions: readonly ActionEntry[];
+  readonly outbound?: NonNullable<Outside['outbound']>;
 }
 
 function pipelineOn(database: Database, given: Given): Pipeline {
-  const { time, chat, secondOpinion, templates } = given;
+  const { time, chat, settings: wanted, ...outside } = given;
   const log = memoryLog();
   const store = createStore(sqliteEngine(database));
   const ids = countingIds(`p${String((pipelines += 1)).padStart(4, '0')}`);
   const world = { clock: time, stopwatch: time, timer: time, ids, log };
   const transport = (budget: Budget) => chat.within(budget);
-  const rooms = composeRooms(given.settings, world, { store, transport, secondOpinion, templates });
+  const rooms = composeRooms(wanted, world, { ...outside, store, transport, expressions: promptExpressions() });
   const round = async () => {
     const scheduled = await rooms.scheduler.step(time.now(), 100);
     const ran = await rooms.runner.step(time.now(), 100);
@@ -167,7 +179,8 @@ function pipelineOn(database: Database, given: Given): Pipeline {
     },
     history: async (taskId) =>
       (await store.listTaskRuns({ taskId, status: null, limit: 200, cursor: null })).items.toReversed(),
-    restart: (changed = {}) => pipelineOn(database, { ...given, settings: { ...given.settings, ...changed } }),
+    restart: (changed = {}, kinds = given.actions) =>
+      pipelineOn(database, { ...given, settings: { ...given.settings, ...changed }, actions: kinds }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
 import { accountOf, isBounded, isLive, policiesOf, type Account, type Period } from '../invariants/account.ts';
+import { proveCalls, type Witness } from '../invariants/calls.ts';
 import { proveParts } from '../invariants/deliveries.ts';
 import { groupBy, scheduleOf, tell, type Breach, type Row, type Rows } from '../invariants/rows.ts';
 import { boundsOf, isDelay, proveSlots, type SlotProof } from '../invariants/slots.ts';
@@ -34,6 +35,11 @@ export function breachesOf(rows: Rows, seen: Seen, history: History): readonly B
     ...proveDeliveries(account, seen),
     ...logIsCalm(history.log ?? []),
   ];
+}
+
+/** What a target outside has to say to the rows. */
+export function callsOf(rows: Rows, history: History, witness: Witness): readonly Breach[] {
+  return proveCalls(openAccount(rows, history), witness);
 }
 
 export function slotsOf(rows: Rows, history: History): SlotProof {

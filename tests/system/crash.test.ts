@@ -54,6 +54,7 @@ describe('a server that is killed', () => {
     expect(result.slots).toBeGreaterThan(40);
     expect(result.rows.runs.length).toBeGreaterThan(40);
     expect(result.rows.deliveries.length).toBeGreaterThan(20);
+    expect(result.called).toBeGreaterThan(5);
   });
 
   test('would be found out: a row that is missing, made twice or left open breaks a promise', () => {

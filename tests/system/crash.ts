@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readRows, type Breach, type Rows } from '../invariants/rows.ts';
 import { chanceFrom, type Chance } from '../support/chance.ts';
-import { breachesOf, slotsOf, type History } from './account.ts';
+import { breachesOf, callsOf, slotsOf, type History } from './account.ts';
 import { drive, type Ledger } from './driver.ts';
 import { proveLedger } from './ledger-proof.ts';
 import { start, type Boot, type LogLine, type StartOptions } from './program.ts';
+import { openTarget } from './target.ts';
 import type { Seen } from './telegram.ts';
 
 export interface CrashPlan extends StartOptions {
@@ -24,6 +25,9 @@ export interface CrashResult {
   readonly breaches: readonly Breach[];
   readonly slots: number;
   readonly inGaps: number;
+  /** Calls that arrived at the target outside, and how many of them were repeats under a key. */
+  readonly called: number;
+  readonly repeatedCalls: number;
   readonly kills: number;
   /** From the start of a process to its open door. */
   readonly readyMs: readonly number[];
@@ -34,7 +38,8 @@ export interface CrashResult {
 /** Kills the server again and again under load, lets it settle, stops it cleanly, and proves what it left behind. */
 export async function crash(plan: CrashPlan): Promise<CrashResult> {
   const random = chanceFrom(plan.seed);
-  const keeper = keep(plan, random);
+  const target = await openTarget(plan.seed + 2);
+  const keeper = keep({ ...plan, settings: { ...plan.settings, ...target.settings } }, random);
   const driver = drive({
     // The requests have a chance of their own, so that a slow machine does not change the times of the kills.
     random: chanceFrom(plan.seed + 1),
@@ -43,6 +48,7 @@ export async function crash(plan: CrashPlan): Promise<CrashResult> {
     name: `crash-${plan.seed}`,
     hands: 3,
     forums: plan.telegram.forums,
+    target: target.url,
     pauseMaxMs: 400,
   });
   for (let count = 0; count < plan.kills; count += 1) await keeper.killOnce();
@@ -55,6 +61,7 @@ export async function crash(plan: CrashPlan): Promise<CrashResult> {
   await keeper.up();
   await pause(Math.min(plan.settleMs, 2500));
   const last = await keeper.stop();
+  target.close();
   const rows = await readRows(plan.databaseUrl);
   const seen = plan.telegram.seen();
   const { known } = driver.ledger;
@@ -73,11 +80,14 @@ export async function crash(plan: CrashPlan): Promise<CrashResult> {
     breaches: [
       ...breachesOf(rows, seen, history),
       ...proveLedger(rows, driver.ledger),
+      ...callsOf(rows, history, target),
       ...(stops.length === 0 ? [] : [{ promise: 'a stop by SIGTERM ends with code 0', rows: stops }]),
       ...(left === 0 ? [] : [{ promise: 'a clean stop leaves no attempt open', rows: left }]),
     ],
     slots,
     inGaps,
+    called: target.arrivals.length,
+    repeatedCalls: target.arrivals.length - target.effects.size,
     kills: keeper.kills.length,
     readyMs: keeper.readyMs,
     stopMs: Math.max(first.ended - first.asked, last.ended - last.asked),

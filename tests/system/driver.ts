@@ -35,6 +35,8 @@ export interface DriverDeps {
   readonly url: () => Promise<string>;
   readonly tasks: number;
   readonly name: string;
+  /** The address that some tasks call; where there is none, they wait as long by themselves. */
+  readonly target?: string;
   /** Groups in which tasks are made. */
   readonly forums: readonly number[];
   readonly hands: number;

@@ -25,14 +25,18 @@ const long = Array.from({ length: 900 }, (_value, index) => `word${index} ðŸ‘©â€
   .join(' ')
   .slice(0, 12_000);
 
-const actions: readonly ((random: Chance) => Readonly<Record<string, unknown>>)[] = [
+const actions: readonly ((random: Chance, target: string | undefined) => Readonly<Record<string, unknown>>)[] = [
   () => ({ instructions: 'A plain reminder.' }),
   () => ({
     instructions:
       '#{{ task.number }} for {{ run.scheduled_for }}, attempt {{ run.attempt }}{% if run.late %}, late{% endif %}',
   }),
   () => ({ instructions: long }),
-  (random) => ({ instructions: 'A slow answer.', action: { kind: 'echo', delay_ms: random.between(50, 1500) } }),
+  (random, url) => ({
+    instructions: 'A slow answer.',
+    action:
+      url === undefined ? { kind: 'echo', delay_ms: random.between(50, 1500) } : { kind: 'http', method: 'POST', url },
+  }),
   () => ({ instructions: 'The second try works.', action: { kind: 'echo', delay_ms: 50, fail_attempts: 1 } }),
   (random) => ({
     instructions: 'Not to be repeated.',
@@ -63,7 +67,7 @@ const schedules: readonly ((random: Chance) => Readonly<Record<string, unknown>>
 export function wish(
   random: Chance,
   index: number,
-  { name, forums }: { readonly name: string; readonly forums: readonly number[] },
+  { name, forums, target }: { readonly name: string; readonly forums: readonly number[]; readonly target?: string },
 ): Wish {
   const threads = threadsIn(forums);
   const bounded = index % 9 === 8;
@@ -77,7 +81,7 @@ export function wish(
     mayChange: !bounded && index % 2 === 1,
     body: {
       title,
-      ...action?.(random),
+      ...action?.(random, target),
       schedule: schedule?.(random),
       policies: {
         overlap: overlaps[Math.floor(index / 2) % overlaps.length],

@@ -149,6 +149,7 @@ async function killing(options: StartOptions, kills: number): Promise<Told> {
   return {
     breaches: result.breaches,
     figures: [
+      `${result.called} calls arrived outside, ${result.repeatedCalls} of them again under their key`,
       `seed ${seed}, ${result.kills} kills, ${ledger.known.length} tasks, ${ledger.requests} requests (${ledger.repeated} repeated)`,
       `${result.slots} slots, ${result.inGaps} of them in gaps; ${rows.runs.length} runs, ${rows.attempts.length} attempts (${interrupted} interrupted)`,
       `${rows.deliveries.length} parts: ${countsOf(rows.deliveries.map(({ status }) => status))}`,

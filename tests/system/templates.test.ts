@@ -12,8 +12,8 @@ const ada = 'telegram:user:1001';
 describe('a template', () => {
   const templates = promptTemplates();
   const tried = async (text: string) => {
-    const template = messageAction(templates, async () => null).check({ kind: 'message' }, text);
-    if (template !== null) await templates.check(template, ada);
+    const written = messageAction(templates, async () => null).check({ kind: 'message' }, text);
+    for (const one of written) await templates.check(one, ada);
   };
   const madeOf = (text: string, variables = {}) => templates.render(text, ada, variables);
 
@@ -86,7 +86,10 @@ describe('a template', () => {
       /more than 100000 steps|render limit/,
     ],
   ])('has %s', async (_name, text, error) => {
-    expect(await madeOf(text, { a: {} })).toEqual({ is: 'giveUp', error: expect.stringMatching(error) as string });
+    expect(await madeOf(text, { a: {} })).toMatchObject({
+      is: 'giveUp',
+      error: expect.stringMatching(error) as string,
+    });
   });
 
   it('is not blamed for time that the machine spent on others', async () => {
@@ -144,7 +147,16 @@ describe('what becomes of it', () => {
     [{ is: 'spent', afterMs: 700 }, 'quota_exceeded'],
     [{ is: 'away' }, 'quota_exceeded'],
   ] as const)('at its creation, when its work is %j', async (worked, code) => {
-    await expect(answering(worked).check({ text: '{{ a }}', variables: {} }, ada)).rejects.toMatchObject({ code });
+    const written = { field: 'instructions', text: '{{ a }}', variables: {} };
+    await expect(answering(worked).check(written, ada)).rejects.toMatchObject({ code });
+  });
+
+  it('in a setting of an action names that setting', async () => {
+    const written = { field: 'action.url', text: '{{ a }}', variables: {} };
+    await expect(promptTemplates().check(written, ada)).rejects.toMatchObject({
+      code: 'invalid_action',
+      details: { field: 'action.url', fault: 'unknown variable: a' },
+    });
   });
 });
 

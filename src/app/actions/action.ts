@@ -3,7 +3,10 @@ import { AppError, assert } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
-import type { TemplateText } from '../ports/outside.ts';
+import type { NewFile } from '../ports/blobs.ts';
+import type { WrittenText } from '../ports/outside.ts';
+import type { Watched } from '../ports/watches.ts';
+import type { ActionForm } from './form.ts';
 
 /** The input of an action. It knows nothing of the trigger, and of the chat only its name. */
 export interface Job {
@@ -13,7 +16,7 @@ export interface Job {
   readonly taskId: string | null;
   readonly chatId: string | null;
   readonly ownerId: Actor;
-  /** Which run of its task it is. */
+  /** The number of the run within its task. */
   readonly runNumber: number | null;
   readonly attempt: number;
   readonly startedAt: number;
@@ -21,6 +24,8 @@ export interface Job {
   readonly outgoingKey: string;
   /** Aborted at the timeout, when somebody cancels, and when the process must end. */
   readonly signal: AbortSignal;
+  /** Tells people and programs how far it is; of words that come fast only the newest are kept. */
+  progress(text: string): void;
 }
 
 /** Expected ends are values. What an action throws is a fault of ours, and is treated as one that may pass. */
@@ -31,7 +36,15 @@ export type Outcome =
       readonly text: string;
       /** Shown with the text below it. */
       readonly media?: Media;
+      /** Several of them, which stand together; the text comes behind them. */
+      readonly album?: readonly Media[];
       readonly data?: unknown;
+      /** Files that it brought, with their bytes; they are kept until they are delivered. */
+      readonly attachments?: readonly NewFile[];
+      /** A result that is told already, or only noted: it is shown to whoever asked for the run by hand alone. */
+      readonly unshown?: 'unchanged' | 'first';
+      /** The value that the next run of the task compares its own with, written with the end of this one. */
+      readonly watched?: Watched;
       readonly context?: Readonly<Record<string, unknown>>;
       readonly usage?: readonly { readonly kind: string; readonly quantity: number }[];
       readonly httpStatus?: number;
@@ -43,22 +56,68 @@ export type Outcome =
       readonly afterMs?: number;
       readonly isFree?: true;
       readonly httpStatus?: number;
+      /** The answer of the other side, for programs; kept when it was the last try. */
+      readonly data?: unknown;
     }
   /** A harmful one is not tried again by its schedule either: its task is paused. */
-  | { readonly is: 'giveUp'; readonly error: string; readonly isHarmful?: true; readonly httpStatus?: number };
+  | {
+      readonly is: 'giveUp';
+      readonly error: string;
+      readonly isHarmful?: true;
+      readonly httpStatus?: number;
+      readonly data?: unknown;
+      /** Its settings cannot be carried out, whenever it is tried: the run ends with the code `invalid_action`. */
+      readonly isInvalid?: true;
+    };
 
 export interface Action {
   readonly kind: string;
-  /** Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the template that is to be tried as well. */
-  check(spec: ActionSpec, instructions: string): TemplateText | null;
+  /** Its settings and its words; absent for what nobody chooses. */
+  readonly form?: ActionForm;
+  /** Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the texts that are to be tried as well. */
+  check(spec: ActionSpec, instructions: string): readonly WrittenText[];
   /** Whether doing it again does no harm, when nobody knows whether it was done. */
   repeatable(spec: ActionSpec): boolean;
+  /** Whether the call itself is the effect, so that who must approve is asked before it and not before the result is shown. */
+  changesThings?(spec: ActionSpec): boolean;
+  /** A text that is too long for one message is cut into several, because a person wrote it; otherwise it becomes a file. */
+  readonly isCut?: true;
+  /** For people, before the task is made: which hosts it reaches, and what a run costs. Absent for what reaches nothing. */
+  preview?(spec: ActionSpec): ActionPreview;
+  /** Null when a run may start now; else when to look again, and why. It begins no attempt and holds no place of the runner. */
+  hold?(asked: StartAsked, now: number): { readonly until: number; readonly reason: string } | null;
   run(job: Job): Outcome | Promise<Outcome>;
+}
+
+/** The run that may start, and whose turn that would be. */
+export interface StartAsked {
+  readonly spec: ActionSpec;
+  readonly runId: string;
+  readonly taskId: string | null;
+}
+
+/** Whether the call itself is the effect; settings that can never be carried out have none. */
+export function isEffect(action: Action | undefined, spec: ActionSpec): boolean {
+  try {
+    return action?.changesThings?.(spec) ?? false;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+export interface ActionPreview {
+  /** Hosts, people or services outside that a run reaches, such as `api.example.com`. */
+  readonly reaches: readonly string[];
+  /** The most that one run spends, such as `{ kind: 'requests', quantity: 3 }`. */
+  readonly costs: readonly { readonly kind: string; readonly quantity: number }[];
 }
 
 /** Exactly one executor for each kind of action. */
 export interface Actions {
   readonly kinds: readonly string[];
+  /** Of those that people choose. */
+  readonly forms: readonly ActionForm[];
   get(kind: string): Action | undefined;
   /** Throws `invalid_action` and names what exists. */
   require(kind: string): Action;
@@ -70,6 +129,7 @@ export function createActions(actions: readonly Action[]): Actions {
   const kinds = [...byKind.keys()];
   return {
     kinds,
+    forms: actions.flatMap(({ form }) => form ?? []),
     get: (kind) => byKind.get(kind),
     require: (kind) => {
       const action = byKind.get(kind);

@@ -23,9 +23,10 @@ const shownMax = 15;
 export function digestAction(read: ReadDigest): Action {
   return {
     kind: 'digest',
+    isCut: true,
     check: (spec) => {
       refuseUnknown(spec, ['kind']);
-      return null;
+      return [];
     },
     // It reads and does nothing.
     repeatable: () => true,
@@ -63,7 +64,7 @@ function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): stri
   const moments = momentsIn(timezone, now, facts.dates, locale.tag);
   const name = ({ number, title }: { readonly number: number; readonly title: string }) => news.name(number, title);
   const { notDone, coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded } = facts;
-  // What nobody has done is told slot by slot, and not as something that ran.
+  // Runs that nobody has done are told slot by slot, and not as something that ran.
   const ran = succeeded.filter((one) => one.notDone < one.count);
   const groups = [
     group(heads.notDone, notDone, { more, line: (one) => news.notDone(name(one), moments.beside(one.at, now)) }),
@@ -149,7 +150,7 @@ export interface DigestQuery {
 }
 
 /** Reads what has become of the tasks of a chat, and what is coming. */
-type ReadDigest = (query: DigestQuery) => Promise<DigestFacts>;
+export type ReadDigest = (query: DigestQuery) => Promise<DigestFacts>;
 
 interface DigestDeps {
   readonly store: Pick<ChatFacts & ChatStore & TruthStore, 'chatNews' | 'chatSettings' | 'chatTasks' | 'readPlanned'>;

@@ -1,10 +1,13 @@
 import type { ActionSpec } from '../../domain/task.ts';
+import type { NewFile } from '../ports/blobs.ts';
 import type { Timer } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
 import { invalid, refuseUnknown } from './message.ts';
 
 const delayMaxMs = 60_000;
-const known = ['kind', 'delay_ms', 'fail_attempts', 'error', 'repeatable', 'context'];
+const known = ['kind', 'delay_ms', 'fail_attempts', 'error', 'repeatable', 'context', 'files'];
+const filesMax = 100;
+const fileBytesMax = 64 * 1_048_576;
 
 /**
  * Answers its instructions, after a pause, failing as often as it is told. It does the same for the same settings on every
@@ -22,7 +25,9 @@ export function echoAction(timer: Timer): Action {
       if (typeof repeatable !== 'boolean') throw invalid('action.repeatable is true or false.');
       if (context !== undefined && (typeof context !== 'object' || context === null))
         throw invalid('action.context is an object.');
-      return null;
+      if (filesIn(spec) === null)
+        throw invalid(`action.files is a list of at most ${filesMax}, such as [{"name": "a.txt", "size": 1000}].`);
+      return [];
     },
     repeatable: (spec) => settings(spec).repeatable === true,
     run: (job) => echo(timer, job),
@@ -51,8 +56,43 @@ async function echo(timer: Timer, { input, attempt, signal }: Job): Promise<Outc
   if (delayMs > 0) await pause(timer, delayMs, signal);
   if (attempt <= failAttempts)
     return { is: error === 'final' ? 'giveUp' : 'retry', error: `echo fails attempt ${attempt}` };
-  const done = { is: 'done', text: input.instructions, usage: [{ kind: 'echo', quantity: 1 }] } as const;
-  return context === undefined ? done : { ...done, context: context as Readonly<Record<string, unknown>> };
+  const attachments = (filesIn(input.action) ?? []).map(fileOf);
+  return {
+    is: 'done',
+    text: input.instructions,
+    usage: [{ kind: 'echo', quantity: 1 }],
+    ...(attachments.length === 0 ? {} : { attachments }),
+    ...(context === undefined ? {} : { context: context as Readonly<Record<string, unknown>> }),
+  };
+}
+
+interface EchoedFile {
+  readonly name: string;
+  readonly size: number;
+  /** The first bytes, in hexadecimal digits: by them it is known whether it is a picture, a film or music. */
+  readonly head?: string;
+}
+
+/** Null where they cannot be read. */
+function filesIn(spec: ActionSpec): readonly EchoedFile[] | null {
+  const files = spec['files'] ?? [];
+  if (!Array.isArray(files) || files.length > filesMax) return null;
+  return files.every(isFile) ? files : null;
+}
+
+function isFile(file: unknown): file is EchoedFile {
+  const { name, size, head = '' } = (file ?? {}) as Partial<EchoedFile>;
+  if (typeof head !== 'string' || !/^(?:[\da-f]{2})*$/.test(head)) return false;
+  return typeof name === 'string' && Number.isInteger(size) && Number(size) >= 0 && Number(size) <= fileBytesMax;
+}
+
+/** The same bytes for the same name, size and head. */
+function fileOf({ name, size, head = '' }: EchoedFile): NewFile {
+  const first = [...head.matchAll(/../g)].map(([digits]) => Number.parseInt(digits, 16));
+  const bytes = new Uint8Array(Math.max(size, first.length));
+  bytes.set(first);
+  for (let at = first.length; at < size; at += 1) bytes[at] = name.charCodeAt(at % Math.max(1, name.length));
+  return { name, mime: 'text/plain', bytes };
 }
 
 function pause(timer: Timer, ms: number, signal: AbortSignal): Promise<void> {

@@ -1,10 +1,11 @@
 import { AppError } from '../../domain/errors.ts';
-import { iso } from '../../domain/schedule/time/calendar.ts';
+import { albumMax } from '../../domain/files/limits.ts';
+import { areOneAlbum } from '../../domain/files/parts.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
-import { isBlank, outcomeAt, type ActionSpec } from '../../domain/task.ts';
+import { isBlank, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
-import type { LastResult } from '../ports/runs.ts';
 import type { Action, Job, Outcome } from './action.ts';
+import { isTemplate, namesLast, sampleVariables, variablesOf, type LastOf } from './variables.ts';
 
 /**
  * Sends its instructions. They are a template only if they look like one and nobody said `plain`; so a text with a brace
@@ -13,50 +14,65 @@ import type { Action, Job, Outcome } from './action.ts';
 export function messageAction(templates: Pick<Templates, 'render'>, lastOf: LastOf): Action {
   return {
     kind: 'message',
+    isCut: true,
     check: (spec, instructions) => {
       refuseUnknown(spec, ['kind', 'plain', 'media']);
       const plain = spec['plain'];
       if (plain !== undefined && typeof plain !== 'boolean') throw invalid('action.plain is true or false.');
       checkMedia(spec['media']);
-      return isTemplate(spec, instructions) ? { text: instructions, variables: sampleVariables } : null;
+      return isRendered(spec, instructions)
+        ? [{ language: 'liquid', field: 'instructions', text: instructions, variables: sampleVariables }]
+        : [];
     },
     // Rendering has no effect outside; the sending is a delivery, which keeps its own truth.
     repeatable: () => true,
     // A plain text is ready at once.
     run: (job) =>
-      isTemplate(job.input.action, job.input.instructions) ? rendered(templates, lastOf, job) : shown(job),
+      isRendered(job.input.action, job.input.instructions) ? rendered(templates, lastOf, job) : shown(job),
   };
 }
 
-type LastOf = (taskId: string) => Promise<LastResult | null>;
-
-/** A name of its own, and neither the filter nor the end of a loop. */
-const namesLast = /(?<![.|]\s*)\blast\b/;
-
 async function rendered(templates: Pick<Templates, 'render'>, lastOf: LastOf, job: Job): Promise<Outcome> {
   const { input, taskId, ownerId } = job;
-  const last = taskId !== null && namesLast.test(input.instructions) ? await lastOf(taskId) : null;
-  const made = await templates.render(input.instructions, ownerId, variables(job, last));
+  const last = taskId !== null && namesLast(input.instructions) ? await lastOf(taskId) : null;
+  const made = await templates.render(input.instructions, ownerId, variablesOf(job, last));
   return made.is === 'done' ? shown(job, made.text) : made;
 }
 
 function shown({ input }: Job, text = input.instructions): Outcome {
-  const media = mediaOf(input.action['media']);
-  if (isBlank(text) && media === null) {
+  const sent = sentIn(input.action['media']);
+  if (isBlank(text) && sent.length === 0) {
     return { is: 'giveUp', error: 'the text is empty: the template left nothing to send' };
   }
-  return { is: 'done', text, ...(media === null ? {} : { media }) };
+  const [media] = sent;
+  if (media === undefined) return { is: 'done', text };
+  return sent.length === 1 ? { is: 'done', text, media } : { is: 'done', text, album: sent };
 }
 
 /** Longer than any id that Telegram has given out. */
 const fileIdLengthMax = 300;
 
-/** A file that somebody sent to the bot, by the id that Telegram gave it for this bot; no other name of a file will do. */
+/** Files that somebody sent to the bot, by the ids that Telegram gave them for this bot; no other name of a file will do. */
 function checkMedia(media: unknown): void {
-  if (media === undefined || mediaOf(media) !== null) return;
-  throw invalid(
-    `action.media is {"kind": ${mediaKinds.map((kind) => `"${kind}"`).join(' | ')}, "file_id": "..."}, with the file_id under which this bot was sent the file.`,
-  );
+  if (media === undefined) return;
+  const sent = sentIn(media);
+  if (sent.length === 0)
+    throw invalid(
+      `action.media is {"kind": ${mediaKinds.map((kind) => `"${kind}"`).join(' | ')}, "file_id": "..."}, with the file_id under which this bot was sent the file; or a list of 2 to ${albumMax} of them, which are sent as one album.`,
+    );
+  if (sent.length > 1 && !areOneAlbum(sent.map(({ kind }) => kind)))
+    throw invalid(
+      'action.media: an album holds photos and videos, or documents alone, or audio alone. Send other files with a task of their own.',
+    );
+}
+
+/** None where it cannot be read. */
+function sentIn(media: unknown): readonly Media[] {
+  const list: readonly unknown[] = Array.isArray(media) ? media : [media];
+  const sent = list.map(mediaOf).filter((each) => each !== null);
+  const isList = Array.isArray(media);
+  const isCounted = !isList || (list.length > 1 && list.length <= albumMax);
+  return isCounted && sent.length === list.length ? sent : [];
 }
 
 function mediaOf(media: unknown): Media | null {
@@ -68,65 +84,8 @@ function mediaOf(media: unknown): Media | null {
   return /^[\w-]+$/.test(fileId) && fileId.length <= fileIdLengthMax ? { kind, fileId } : null;
 }
 
-function isTemplate(action: ActionSpec, text: string): boolean {
-  return action['plain'] !== true && (text.includes('{{') || text.includes('{%'));
-}
-
-type Told = Pick<Job, 'input' | 'runId' | 'taskId' | 'runNumber' | 'attempt' | 'startedAt'>;
-
-function variables({ input, runId, taskId, runNumber, attempt, startedAt }: Told, last: LastResult | null) {
-  const slot = isoOrNull(input.slotAt);
-  const { number, title, timezone } = input;
-  return {
-    task: { id: taskId, number, title, timezone, tz: timezone },
-    run: {
-      id: runId,
-      number: runNumber,
-      attempt,
-      source: input.again?.kind ?? input.source ?? 'schedule',
-      slot,
-      scheduled_for: slot,
-      started_at: iso(startedAt),
-      late: input.late,
-    },
-    context: input.context ?? {},
-    last: lastVariables(last ?? noResult, startedAt),
-  };
-}
-
-const noResult: LastResult = { lastOutcome: null, skippedAt: null, number: null, at: null, output: null };
-
-/** Null and not absent, so that the first run of a task may ask for them. */
-function lastVariables(last: LastResult, now: number) {
-  const { number, at, output } = last;
-  const outcome = outcomeAt(last, now);
-  return { text: output?.['text'] ?? null, data: output?.['data'] ?? null, at: isoOrNull(at), outcome, number };
-}
-
-/** What the first run of a task gives a template, by example. */
-const sampleVariables = variables(
-  {
-    input: {
-      title: 'Title',
-      instructions: '',
-      action: { kind: 'message' },
-      timezone: 'UTC',
-      number: 1,
-      slotAt: 0,
-      late: false,
-      delivers: true,
-    },
-    runId: 'run',
-    taskId: 'task',
-    runNumber: 1,
-    attempt: 1,
-    startedAt: 0,
-  },
-  null,
-);
-
-function isoOrNull(at: number | null): string | null {
-  return at === null ? null : iso(at);
+function isRendered(action: ActionSpec, text: string): boolean {
+  return action['plain'] !== true && isTemplate(text);
 }
 
 export function refuseUnknown(spec: ActionSpec, known: readonly string[]): void {

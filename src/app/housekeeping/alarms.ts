@@ -151,7 +151,7 @@ function createKeeper({ store, ids, bell, log }: KeeperDeps) {
     log.warn('alarm', { cause, about: alarm.about, is_over: alarm.over !== null });
     await keep({ ...alarm, told: {}, current: [] }, to, now);
   };
-  /** What was seen is told if it is new, told to whoever has not heard of it, and changed where it was told; the rest is over. */
+  /** A cause that is seen is told if it is new, to owners who have not heard of it, and changed where it was told; the rest is over. */
   const settle = async ({ open: before, seen, to, now }: Settling): Promise<void> => {
     const isSeen = new Set(seen.map(({ about }) => about));
     let room = alarmsOpenMax - before.length;

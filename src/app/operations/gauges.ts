@@ -3,7 +3,7 @@ import { countedMax, scrapeKeptMs, taskTallyKeptMs } from '../../domain/limits.t
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { lastAudit, type AuditFound } from '../housekeeping/audit.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Workload, WorkloadStore } from '../ports/metering.ts';
+import type { Tally, Workload, WorkloadStore } from '../ports/metering.ts';
 import type { World } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { sample, type Sample } from './metrics.ts';
@@ -92,9 +92,7 @@ function workSamples(work: Workload, { retentionDays }: GaugeDeps, now: number):
   const age = (since: number | null) => (since === null ? 0 : Math.max(now - since, 0) / 1000);
   const oldestMs = work.oldestWorkAt === null ? 0 : Math.max(now - work.oldestWorkAt, 0);
   return [
-    sample('queue_depth', { state: 'due' }, work.due.count),
-    sample('queue_depth', { state: 'pending' }, work.pending),
-    ...Object.entries(work.runs).map(([state, { count }]) => sample('queue_depth', { state }, count)),
+    ...depthSamples(work),
     sample('due_age_seconds', {}, age(work.due.since)),
     ...Object.entries(work.deliveries).flatMap(([status, { count, since }]) => [
       sample('deliveries_open', { status }, count),
@@ -105,6 +103,15 @@ function workSamples(work: Workload, { retentionDays }: GaugeDeps, now: number):
     sample('retention_margin_seconds', {}, (retentionDays * DAY_MS - oldestMs) / 1000),
     sample('database_bytes', {}, work.databaseBytes),
   ];
+}
+
+/** A state in which nothing stands has a line all the same, so that an alert finds something to look at. */
+function depthSamples({ byKind, runs }: Workload): Sample[] {
+  return ['due', 'pending', ...Object.keys(runs)].flatMap((state) => {
+    const found = byKind.filter((one) => one.state === state);
+    if (found.length === 0) return [sample('queue_depth', { state, action: 'message' }, 0)];
+    return found.map(({ kind: action, count }) => sample('queue_depth', { state, action }, count));
+  });
 }
 
 function holdSamples(holds: Awaited<ReturnType<ChatStore['readHolds']>>, now: number): Sample[] {
@@ -133,11 +140,12 @@ async function choreSample({ store }: GaugeDeps, chore: 'retention' | 'backup', 
 }
 
 async function taskSamples(deps: GaugeDeps): Promise<readonly Sample[]> {
-  const counts = new Map<string, { readonly state: string; readonly schedule: string; count: number }>();
-  for await (const { state, schedule, count } of tasksTallied(deps)) {
-    const known = counts.get(`${state} ${schedule}`) ?? { state, schedule, count: 0 };
-    known.count += count;
-    counts.set(`${state} ${schedule}`, known);
+  const counts = new Map<string, number>();
+  const labels = new Map<string, Omit<Tally, 'count'>>();
+  for await (const { count, ...labelled } of tasksTallied(deps)) {
+    const name = JSON.stringify(labelled);
+    labels.set(name, labelled);
+    counts.set(name, (counts.get(name) ?? 0) + count);
   }
-  return [...counts.values()].map(({ state, schedule, count }) => sample('tasks', { state, schedule }, count));
+  return [...labels].map(([name, labelled]) => sample('tasks', labelled, counts.get(name) ?? 0));
 }

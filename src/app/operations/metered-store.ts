@@ -140,7 +140,7 @@ function runMethods(store: Store, { meter, clock }: MeteredDeps): RunMethods {
 
 function countPlan(meter: Meter, run: StartableRun, plan: StartPlan): void {
   if (plan.interrupted) meter.count('attempts_total', { number: numberOf(run.attempts), status: 'interrupted' });
-  if (plan.does === 'start') return;
+  if (plan.does !== 'end') return;
   meter.count('runs_total', { action: run.input.action.kind, status: plan.status });
   if (run.occurrenceId !== null)
     meter.count('occurrences_total', { status: plan.occurrence, reason: plan.reason ?? 'none' });

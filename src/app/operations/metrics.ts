@@ -127,7 +127,7 @@ export const gauges = {
   build_info: { help: 'Always 1; the labels tell which version runs.', labels: ['version', 'node'] },
   queue_depth: {
     help: 'Work that waits or is under way: due (tasks whose slot has come), pending (occurrences that wait for admission), and runs that are queued, running, in backoff or waiting.',
-    labels: ['state'],
+    labels: ['state', 'action'],
   },
   due_age_seconds: {
     help: 'How long ago the oldest slot came that was not taken up yet; 0 when there is none.',
@@ -140,7 +140,10 @@ export const gauges = {
   },
   inbox_depth: { help: 'Updates of Telegram that are stored and not done.', labels: [] },
   inbox_oldest_seconds: { help: 'How long ago the oldest of them arrived; 0 when there is none.', labels: [] },
-  tasks: { help: 'Tasks by state and kind of schedule, counted once a minute.', labels: ['state', 'schedule'] },
+  tasks: {
+    help: 'Tasks by state, kind of schedule and kind of action, counted once a minute.',
+    labels: ['state', 'schedule', 'action'],
+  },
   telegram_hold_seconds: {
     help: 'How long Telegram has asked to wait from now on (retry_after): for all chats, or the longest of single chats.',
     labels: ['scope'],

@@ -112,12 +112,15 @@ function pastOf(gap: Overtaken['gaps'][number], task: Overtaken, now: number): O
 
 /**
  * A beginning on the full minute was named by somebody; any other was measured from a now that was ahead, as in "in 20
- * minutes". Intervals count from the minute that was running, which therefore is no later than that now. Slots that have run keep their rows, so their instants must stay slots of the schedule.
+ * minutes". Intervals count from the minute that was running, which therefore is no later than that now. Slots that have run
+ * keep their rows, so their instants must stay slots of the schedule.
  */
 function begunEarlier({ schedule, skipped }: Overtaken, byMs: number, now: number): Schedule {
   const isMeasured = (instant: number) => instant > now && instant % MINUTE_MS !== 0;
   if (schedule.kind === 'once' && isMeasured(schedule.onceAt) && skipped.length === 0) {
-    return { ...schedule, onceAt: Math.max(schedule.onceAt + byMs, now + 1) };
+    const onceAt = Math.max(schedule.onceAt + byMs, now + 1);
+    const { startAt } = schedule;
+    return { ...schedule, onceAt, ...(startAt === undefined ? {} : { startAt: Math.min(startAt, onceAt) }) };
   }
   const wasRunning = (instant: number) => instant > now && instant <= now - byMs;
   if (schedule.kind === 'interval' && (isMeasured(schedule.startAt) || wasRunning(schedule.startAt))) {
@@ -129,7 +132,7 @@ function begunEarlier({ schedule, skipped }: Overtaken, byMs: number, now: numbe
 }
 
 function beginningOf(schedule: Schedule): TurnedBack['begins'] {
-  if (schedule.kind === 'once') return { onceAt: schedule.onceAt };
+  if (schedule.kind === 'once') return { onceAt: schedule.onceAt, startAt: schedule.startAt ?? null };
   return schedule.kind === 'interval' ? { startAt: schedule.startAt } : null;
 }
 

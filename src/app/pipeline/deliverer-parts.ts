@@ -1,5 +1,6 @@
 import { errorText } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
+import { messagesIn } from '../../domain/shown.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import { topicLosses, type OutboxPart, type OutboxStore, type PartEnd } from '../ports/outbox.ts';
 import type { CallFault, Outgoing, Sent, SentIds, Transport, World } from '../ports/outside.ts';
@@ -71,9 +72,9 @@ function isTooOld(part: OutboxPart, now: number): boolean {
 }
 
 function outgoing(part: OutboxPart): Outgoing {
-  const { id, taskId, runId, route, shown, edits, silent, onlyFor, resultOf } = part;
+  const { id, chatId, taskId, runId, route, shown, edits, silent, onlyFor, resultOf } = part;
   const wasSent = part.isResent || part.status === 'unknown';
-  return { deliveryId: id, taskId, runId, route, shown, edits, silent, onlyFor, resultOf, wasSent };
+  return { deliveryId: id, chatId, taskId, runId, route, shown, edits, silent, onlyFor, resultOf, wasSent };
 }
 
 /* ---- the topic ---- */
@@ -115,13 +116,17 @@ async function call(serving: Serving): Promise<PartEnd> {
   return end.status === 'delivered' && sent.print !== undefined ? { ...end, print: sent.print } : end;
 }
 
-function ask({ transport, part, turn }: Serving): Promise<Sent> {
-  turn.spend();
+async function ask({ transport, part, turn, pacer }: Serving): Promise<Sent> {
+  const messages = messagesIn(part.shown);
+  if (messages === 1) turn.spend();
+  else if (!(await pacer.take(part.route.address, messages))) return tooManyMessages;
   const out = outgoing(part);
   const { kind } = part;
   const isMessage = kind === 'answer' || kind === 'result' || kind === 'notice' || kind === 'card';
   return isMessage ? transport.send(out) : transport.act(out, kind);
 }
+
+const tooManyMessages: Sent = { is: 'unreached', error: 'the chat must be left alone before it can take an album' };
 
 function afterFault(serving: Serving, fault: CallFault): PartEnd | Promise<PartEnd> {
   const { part } = serving;

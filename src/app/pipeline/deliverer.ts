@@ -152,11 +152,11 @@ function createPartsInHand(deps: DelivererDeps) {
   /** Chats whose part waits for its next call, and the signal that there is one more. */
   const waiting = new Set<string>();
   let paused = createSignal();
-  const takeFor = (chatId: string) => async (address: string) => {
+  const takeFor = (chatId: string) => async (address: string, messages?: number) => {
     waiting.add(chatId);
     paused.give();
     paused = createSignal();
-    const isTaken = await pacer.take(address);
+    const isTaken = await pacer.take(address, messages);
     waiting.delete(chatId);
     return isTaken;
   };

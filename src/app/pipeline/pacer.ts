@@ -1,19 +1,20 @@
-import { asideWaitMaxMs, budgetWaitMaxMs } from '../../domain/limits.ts';
+import { budgetWaitMaxMs } from '../../domain/limits.ts';
 import {
   commonHold,
   freeFrom,
   heldAtOnceMs,
   isGroup,
   note,
+  forMessages,
   roomAt,
   whenFree,
   type Held,
   type Purse,
-  type Rate,
   type Rates,
 } from '../../domain/pace.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Budget, CallFault, World } from '../ports/outside.ts';
+import type { Budget, World } from '../ports/outside.ts';
+import { begun, createAsides, lookAgainMs } from './pacer-asides.ts';
 
 /**
  * Spends the budget of calls. It never waits for longer than it must, and never lets more calls out than
@@ -66,6 +67,8 @@ interface Gate {
   address: string;
   inTurn: boolean;
   call: 'none' | 'reserved' | 'out';
+  /** Messages that its call becomes, or that the one will become for which it waits: an album counts as all of them. */
+  messages: number;
   readonly ends: number[];
   heldUntil: number;
 }
@@ -84,9 +87,6 @@ interface State {
   /** When calls were last booked, and whether none could be. */
   looked: { readonly at: number; readonly inVain: boolean };
 }
-
-/** Calls that wait for the end of another one are looked at again after this. */
-const lookAgainMs = 100;
 
 /** The pace of one chat asks for a second between two calls. */
 const soonMs = 1500;
@@ -123,7 +123,7 @@ export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
     turnInMs: () => turnInMs(state),
     start: (chat) => startTurn(state, gateOf(state, chat)),
     holdChat: (chat, ms) => hold(state, gateOf(state, chat), ms),
-    take: (address) => take(state, known(address)),
+    take: (address, messages = 1) => take(state, known(address), messages),
     isFreeSoon: (address) => isFreeSoon(state, known(address)),
     hold: (address, ms) => hold(state, known(address), ms),
     aside: asides.make,
@@ -144,15 +144,18 @@ async function remember(state: State): Promise<void> {
     const held = chatId === null ? state.all : gateOf(state, { chatId, address: '' });
     held.heldUntil = Math.max(held.heldUntil, now + until - wall);
   }
-  for (const { chatId, address, at } of sent.toSorted((a, b) => a.at - b.at)) {
+  for (const { chatId, address, at, messages } of sent.toSorted((a, b) => a.at - b.at)) {
+    const gate = gateOf(state, { chatId, address });
+    gate.messages = messages;
     // A clock that was set back may have left it in the future.
-    addEnd(state, gateOf(state, { chatId, address }), now - Math.max(wall - at - arrivalMs, 0));
+    addEnds(state, gate, now - Math.max(wall - at - arrivalMs, 0));
+    gate.messages = 1;
   }
 }
 
 function gateOf({ gates, chatAt }: State, { chatId, address }: PacedChat): Gate {
   const known = gates.get(chatId);
-  const gate = known ?? { chatId, address, inTurn: false, call: 'none', ends: [], heldUntil: -Infinity };
+  const gate = known ?? { chatId, address, inTurn: false, call: 'none', messages: 1, ends: [], heldUntil: -Infinity };
   gates.set(chatId, gate);
   // A chat may get another address, and a hold that was read at the start knows none.
   if (address !== '' && (known === undefined || known.address !== address)) {
@@ -180,15 +183,20 @@ function startTurn(state: State, gate: Gate): Turn {
 
 function closeCall(state: State, gate: Gate): void {
   if (gate.call === 'none') return;
-  state.all.open -= 1;
-  if (gate.call === 'out') addEnd(state, gate, state.deps.stopwatch.elapsed());
+  state.all.open -= gate.messages;
+  if (gate.call === 'out') addEnds(state, gate, state.deps.stopwatch.elapsed());
   gate.call = 'none';
+  gate.messages = 1;
 }
 
-function addEnd({ all, rates }: State, gate: Gate, at: number): void {
-  note(all.ends, rates.overall, at);
+/** The messages of an album count in their chat as if they had followed each other at its pace. */
+function addEnds({ all, rates }: State, gate: Gate, at: number): void {
   const calls = Math.min(rates.chat.calls, rates.group.calls);
-  note(gate.ends, { calls, withinMs: keptMs(rates, gate.address) }, at);
+  for (let message = 0; message < gate.messages; message += 1) {
+    note(all.ends, rates.overall, at);
+    const apartMs = rates.chat.withinMs / rates.chat.calls;
+    note(gate.ends, { calls, withinMs: keptMs(rates, gate.address) }, at + message * apartMs);
+  }
 }
 
 function keptMs({ chat, group }: Rates, address: string): number {
@@ -200,9 +208,10 @@ function longestMs({ overall, chat, group }: Rates): number {
 }
 
 function freeAt({ rates }: State, gate: Gate): number {
-  const spent = { open: gate.call === 'none' ? 0 : 1, ends: gate.ends };
-  const free = Math.max(gate.heldUntil, freeFrom(spent, rates.chat));
-  return isGroup(gate.address) ? Math.max(free, freeFrom(spent, rates.group)) : free;
+  const { messages, ends } = gate;
+  const spent = { open: gate.call === 'none' ? 0 : messages, ends };
+  const free = Math.max(gate.heldUntil, freeFrom(spent, forMessages(rates.chat, messages)));
+  return isGroup(gate.address) ? Math.max(free, freeFrom(spent, forMessages(rates.group, messages))) : free;
 }
 
 /** Chats that wait in the course of a turn come first: otherwise a great backlog would keep its chat waiting for ever. */
@@ -253,7 +262,7 @@ function turnInMs(state: State): number | null {
 }
 
 function nextAt(state: State, gate: Gate): number {
-  return Math.max(freeAt(state, gate), whenFree(state.all, state.rates.overall));
+  return Math.max(freeAt(state, gate), whenFree(state.all, forMessages(state.rates.overall, gate.messages)));
 }
 
 function isFreeSoon(state: State, gate: Gate): boolean {
@@ -262,12 +271,13 @@ function isFreeSoon(state: State, gate: Gate): boolean {
   return nextAt(state, gate) <= state.deps.stopwatch.elapsed() + soonMs;
 }
 
-async function take(state: State, gate: Gate): Promise<boolean> {
-  if (gate.call === 'reserved') {
+async function take(state: State, gate: Gate, messages: number): Promise<boolean> {
+  if (gate.call === 'reserved' && messages === 1) {
     gate.call = 'out';
     return true;
   }
   closeCall(state, gate);
+  gate.messages = messages;
   if (!(await waitFor(state, gate))) return false;
   // The end of a call that belongs to no turn will not be told.
   if (!gate.inTurn) closeCall(state, gate);
@@ -284,83 +294,14 @@ async function waitFor(state: State, gate: Gate): Promise<boolean> {
       begin: () => {
         if (nextAt(state, gate) > deps.stopwatch.elapsed()) return false;
         gate.call = 'out';
-        all.open += 1;
+        all.open += gate.messages;
         return true;
       },
     });
   } finally {
     waiting.delete(gate);
+    if (gate.call === 'none') gate.messages = 1;
   }
-}
-
-interface Beginning {
-  /** Begins if it may now. */
-  readonly begin: () => boolean;
-  /** Infinity while that hangs on the end of another call. */
-  readonly freeAt: () => number;
-  readonly isInVain: (now: number, at: number) => boolean;
-}
-
-/** Begins as soon as the budget has room; false when waiting is in vain. */
-async function begun(
-  { stopwatch, timer }: Pick<World, 'stopwatch' | 'timer'>,
-  { freeAt, isInVain, begin }: Beginning,
-): Promise<boolean> {
-  while (!begin()) {
-    const [now, at] = [stopwatch.elapsed(), freeAt()];
-    if (isInVain(now, at)) return false;
-    const waitMs = at === Infinity ? lookAgainMs : Math.ceil(at - now);
-    await new Promise<void>((resolve) => timer.after(waitMs, resolve));
-  }
-  return true;
-}
-
-/** Calls that are no message of a chat's turn: they have half of the budget of all chats at most, and come before results. */
-function createAsides(deps: Pick<World, 'stopwatch' | 'timer'>, overall: Rate, all: Purse) {
-  const own: Purse = { open: 0, ends: [], heldUntil: -Infinity };
-  const share = { ...overall, calls: Math.max(Math.floor(overall.calls / 2), 1) };
-  let waiting = 0;
-  const freeAt = () => Math.max(whenFree(own, share), whenFree(all, overall));
-  const begin = () => {
-    if (freeAt() > deps.stopwatch.elapsed()) return false;
-    for (const purse of [all, own]) purse.open += 1;
-    return true;
-  };
-  /** False when it would take so long that nobody looks any more. */
-  const beginLater = async (): Promise<boolean> => {
-    const until = deps.stopwatch.elapsed() + asideWaitMaxMs;
-    const isInVain = (now: number, at: number) => now >= until || (at !== Infinity && at > until);
-    waiting += 1;
-    try {
-      return await begun(deps, { begin, freeAt, isInVain });
-    } finally {
-      waiting -= 1;
-    }
-  };
-  const make: Budget['aside'] = async (call) => {
-    if (!begin() && !(await beginLater())) return { is: 'unreached', error: 'Telegram must be left alone for now' };
-    try {
-      const answer = await call();
-      if (isWait(answer)) own.heldUntil = Math.max(own.heldUntil, deps.stopwatch.elapsed() + answer.ms);
-      return answer;
-    } finally {
-      const now = deps.stopwatch.elapsed();
-      for (const purse of [all, own]) {
-        purse.open -= 1;
-        note(purse.ends, overall, now);
-      }
-    }
-  };
-  return {
-    make,
-    areOpen: () => own.open > 0,
-    /** Those that wait, as far as they may begin now. */
-    due: (now: number) => (own.heldUntil > now ? 0 : Math.min(waiting, roomAt(own, share, now))),
-  };
-}
-
-function isWait(answer: unknown): answer is Extract<CallFault, { is: 'wait' }> {
-  return typeof answer === 'object' && answer !== null && 'is' in answer && answer.is === 'wait';
 }
 
 async function hold(state: State, gate: Gate, ms: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { priorityBackground, priorityRunNow } from '../../domain/limits.ts';
 import { isByHand, isPlanned, occurrenceKey, type OccurrenceSource } from '../../domain/occurrence.ts';
 import { type Policy, policyOf } from '../../domain/policy.ts';
-import type { NewRun, RunRequest } from '../../domain/run.ts';
+import type { NewRun, RunInput, RunRequest } from '../../domain/run.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Digest, World } from '../ports/outside.ts';
@@ -25,13 +25,14 @@ interface RunServiceDeps extends Pick<World, 'ids' | 'digest' | 'clock' | 'bell'
 export function createRunService({ store, ids, digest, clock, bell }: RunServiceDeps): RunService {
   const prepare = (request: RunRequest, now: number): NewRun => {
     const { title, instructions, ...rest } = request.input;
-    const inputText = JSON.stringify(rest);
+    const whole = JSON.stringify(rest);
     // The payload is hashed as one text, as it was when all of it stood in one column: a repeated key still finds its run.
-    const payload = `${JSON.stringify({ title, instructions }).slice(0, -1)},${inputText.slice(1)}`;
+    const payload = `${JSON.stringify({ title, instructions }).slice(0, -1)},${whole.slice(1)}`;
+    const isLarge = whole.length > inlineInputMax && request.chatId !== null;
     return {
       ...request,
       id: ids.next(),
-      inputText,
+      ...(isLarge ? apart(digest, rest) : { inputText: whole }),
       payloadHash: digest.of(`${request.lane ?? ''}\n${payload}`),
       createdAt: now,
       readyAt: now + spread(digest, request),
@@ -45,6 +46,16 @@ export function createRunService({ store, ids, digest, clock, bell }: RunService
       return result;
     },
   };
+}
+
+/** An input of more is mostly the settings of its action or a context, which few runs change. */
+const inlineInputMax = 4096;
+
+function apart(digest: Digest, { context, action, ...rest }: Omit<RunInput, 'title' | 'instructions'>) {
+  const text = JSON.stringify({ context, action });
+  const hash = digest.ofBytes();
+  hash.add(new TextEncoder().encode(text));
+  return { inputText: JSON.stringify(rest), snapshot: { sha256: hash.hex(), text } };
 }
 
 /** Facts that a run takes from its task; a task that is paused or completed can be run by hand as well. */
@@ -65,7 +76,7 @@ export function policyFor(task: Pick<RunnableTask, 'policies' | 'action' | 'minG
 
 /** The request that an occurrence makes: the same for a slot, a catch-up and a run by hand. */
 export function requestOf(task: RunnableTask, policy: Policy, slot: SlotRequest): RunRequest {
-  // What stands beside the schedule moves no slot, not even that of a delay after the last finish.
+  // A run beside the schedule moves no slot, not even that of a delay after the last finish.
   const planned = isPlanned(slot.source);
   return {
     source: 'task',

@@ -1,12 +1,17 @@
-import { outboxRanks, splitText } from '../../domain/delivery.ts';
+import { outboxRanks } from '../../domain/delivery.ts';
+import { partsOf, type Part, type Showing } from '../../domain/files/parts.ts';
 import * as limits from '../../domain/limits.ts';
 import { type MessageInput, conclude, isOfSlot, type AttemptOutcome } from '../../domain/run.ts';
-import { nextSlot, wallText } from '../../domain/schedule/schedule.ts';
-import type { Drawn, Shown, View } from '../../domain/shown.ts';
+import { nextSlot } from '../../domain/schedule/schedule.ts';
+import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
+import type { Shown, View } from '../../domain/shown.ts';
 import { failuresPause } from '../../domain/task.ts';
-import type { Outcome, Actions } from '../actions/action.ts';
+import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
+import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { Ids, Log, World } from '../ports/outside.ts';
-import type { NewApproval, NewDelivery, RunEnd, StartableRun, StartedRun, EndNotices } from '../ports/pipeline.ts';
+import type { NewDelivery, RunEnd, StartableRun, StartedRun, EndNotices } from '../ports/pipeline.ts';
+import { momentsIn } from '../why/moments.ts';
+import { outputOf, outputTextOf, showingOf } from './runner-files.ts';
 
 interface EndDeps extends Pick<World, 'ids' | 'log'> {
   readonly actions: Actions;
@@ -15,6 +20,8 @@ interface EndDeps extends Pick<World, 'ids' | 'log'> {
 /** How an attempt went, and when. */
 interface Ended {
   readonly result: Outcome | 'timedOut' | 'cancelled';
+  /** The files of `filesOf` as they were kept, or left out; absent where it brought none. */
+  readonly files?: readonly (FileRef | FileLeft)[];
   readonly startedAt: number;
   readonly finishedAt: number;
   readonly durationMs: number;
@@ -48,9 +55,8 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
     durationMs,
     httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
     error,
-    ...(typeof result === 'object' && result.is === 'retry' && result.isFree ? { isFree: true } : {}),
-    ...(typeof result === 'object' && result.is === 'giveUp' && result.isHarmful ? { isHarmful: true } : {}),
-    ...confirmed(deps, run, ended),
+    ...marksOf(result),
+    ...tested(deps, run, { ...ended, status: conclusion.run, error }),
     // Made after the parts of the result, so that they come after them.
     notices: {
       ...noticesOf(deps.ids, run, { status: conclusion.run, error, attempts: number, finishedAt }),
@@ -60,72 +66,113 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
   };
 }
 
+/** Marks that an action set on its end. */
+function marksOf(result: Ended['result']): Pick<RunEnd, 'isFree' | 'isHarmful' | 'isInvalid' | 'isUnchanged'> {
+  if (typeof result === 'string') return {};
+  if (result.is === 'done') return result.unshown === 'unchanged' ? { isUnchanged: true } : {};
+  if (result.is === 'retry') return result.isFree ? { isFree: true } : {};
+  return { ...(result.isHarmful ? { isHarmful: true } : {}), ...(result.isInvalid ? { isInvalid: true } : {}) };
+}
+
+type Concluded = Ended & Pick<RunEnd, 'status' | 'error'>;
+type Confirmed = Brought & Pick<RunEnd, 'ack' | 'approval' | 'ifUnchanged'>;
+
+/** Of an action that is only tried out it is told how it ended, whatever that was, above what it brought. */
+function tested(deps: EndDeps, run: StartableRun, { status, error, ...ended }: Concluded): Confirmed {
+  const { title, message, delivers } = run.input;
+  if (message?.isTest !== true || status === 'backoff' || !delivers) return confirmed(deps, run, ended);
+  const id = deps.ids.next();
+  const brought = confirmed(deps, run, ended);
+  const { result, durationMs } = ended;
+  const answered = typeof result === 'string' ? null : (result.httpStatus ?? null);
+  const isEmpty = brought.deliveries.length === 0;
+  const content = { view: 'tested', title, status: answered, durationMs, error, isEmpty } as const;
+  return {
+    ...brought,
+    deliveries: [{ ...notice(deps.ids, 1, content), id, ...messagePlace(message) }, ...brought.deliveries],
+  };
+}
+
 /** The result, and what people are asked about it: whether it is shown, and whether it is done. */
-function confirmed(
-  deps: EndDeps,
-  run: StartableRun,
-  ended: Ended,
-): Brought & Pick<RunEnd, 'ack' | 'approval' | 'ifUnchanged'> {
+function confirmed(deps: EndDeps, run: StartableRun, ended: Ended): Confirmed {
   const { ack, approval, skipIfUnchanged: wanted } = run.policy;
   const brought = { ...broughtBack(deps, run, ended), ...(wanted === 'none' ? {} : { ifUnchanged: wanted }) };
   if (brought.deliveries.length === 0 || run.taskId === null) return brought;
   const asked = ack === null || run.occurrenceId === null ? brought : { ...brought, ack };
-  if (approval !== 'required') return asked;
+  // An effect that was allowed before it happened is not asked about again.
+  const { action: spec } = run.input;
+  if (approval !== 'required' || isEffect(deps.actions.get(spec.kind), spec)) return asked;
   const decideBy = ended.finishedAt + limits.approvalExpiryMs;
   return {
     ...asked,
     deliveries: brought.deliveries.map((part) => ({ ...part, approveBy: decideBy })),
-    approval: { id: deps.ids.next(), ...quoteOf(run, ended), decideBy },
+    approval: { id: deps.ids.next(), ...quoteOf(deps, run, ended), decideBy },
   };
 }
 
 /** Enough to judge by; the message around it must fit as well. */
-function quoteOf(run: StartableRun, { result, startedAt }: Ended): Pick<NewApproval, 'text' | 'mediaKind'> {
+function quoteOf(deps: EndDeps, run: StartableRun, { result, files = [], startedAt }: Ended) {
   if (typeof result === 'string' || result.is !== 'done') return { text: '' };
-  const text = wordsOf(run, result, startedAt).slice(0, limits.approvalQuoteMax);
-  return result.media === undefined ? { text } : { text, mediaKind: result.media.kind };
-}
-
-type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage'>;
-
-/** Only work that was done brings something back. */
-function broughtBack({ ids, log }: EndDeps, run: StartableRun, { result, startedAt, finishedAt }: Ended): Brought {
-  if (typeof result === 'string' || result.is !== 'done')
-    return { output: null, deliveries: [], context: null, usage: [] };
-  const shown = { ...result, text: wordsOf(run, result, startedAt) };
-  return {
-    output: outputOf(run.input.action.kind, result),
-    deliveries: deliveriesOf(ids, run, { shown, finishedAt }),
-    context: smallEnough(log, run, contextLeft(run, result)),
-    usage: (result.usage ?? []).map(({ kind, quantity }) => ({ kind, quantity: Math.round(quantity) })),
-  };
+  const { media, album = [] } = result;
+  const words = wordsOf(run, showingOf(deps.actions.get(run.input.action.kind), result, files), startedAt);
+  const named = [...album.map(({ kind }) => kind), ...files.map(({ name }) => name)].join(', ');
+  const quoted = [words, named === '' ? '' : `[${named}]`].filter((each) => each !== '').join('\n\n');
+  const text = quoted.slice(0, limits.approvalQuoteMax);
+  return media === undefined ? { text } : { text, mediaKind: media.kind };
 }
 
 type Done = Extract<Outcome, { is: 'done' }>;
 
-/** One envelope for what every kind of action brings back. */
-function outputOf(kind: string, { text, data, media }: Done) {
+type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage' | 'files' | 'watched'>;
+
+/** Only work that was done brings something back, but for what a program reads of a failure. */
+function broughtBack(deps: EndDeps, run: StartableRun, { result, files = [], startedAt, finishedAt }: Ended): Brought {
+  if (typeof result === 'string' || result.is !== 'done') {
+    const data = typeof result === 'string' ? undefined : result.data;
+    const output = data === undefined ? null : { type: run.input.action.kind, text: '', data };
+    return { output, deliveries: [], context: null, usage: [] };
+  }
+  const { ids, log, actions } = deps;
+  const { kind } = run.input.action;
+  const showing = showingOf(actions.get(kind), result, files);
+  const shown = { ...showing, text: wordsOf(run, showing, startedAt) };
   return {
-    type: kind,
-    text,
-    ...(data === undefined ? {} : { data }),
-    ...(media === undefined ? {} : { attachments: [{ kind: media.kind, file_id: media.fileId }] }),
+    output: outputOf(kind, outputTextOf(actions.get(kind), result, files), { ...result, files }),
+    deliveries: isShown(run, result) ? deliveriesOf(ids, run, { shown, finishedAt }) : [],
+    ...(files.length === 0 ? {} : { files: files.filter((file) => 'sha256' in file) }),
+    ...watchedBy(run, result),
+    context: smallEnough(log, run, contextLeft(run, result)),
+    usage: (result.usage ?? []).map(({ kind: used, quantity }) => ({ kind: used, quantity: Math.round(quantity) })),
   };
 }
 
+/** A person who asked for it by hand is shown it, though it tells nothing new. */
+function isShown({ input }: StartableRun, { unshown }: Done): boolean {
+  return unshown === undefined || input.byHand === true || input.again !== undefined || input.message !== undefined;
+}
+
+/** A replay shows what was, and must not bring back what was seen then. */
+function watchedBy({ input }: StartableRun, { watched }: Done): Pick<RunEnd, 'watched'> {
+  return watched === undefined || input.again?.kind === 'replay' ? {} : { watched };
+}
+
 /** The text as people read it: it is added when a late result was meant for, and what the action brought stays as it is. */
-function wordsOf({ input }: StartableRun, { text, media }: Done, startedAt: number): string {
+function wordsOf({ input }: StartableRun, showing: Showing, startedAt: number): string {
+  const { text } = showing;
   const isEmpty = text.trim() === '';
-  if (!input.late || (isEmpty && media === undefined)) return text;
+  if (!input.late || (isEmpty && partsOf(showing).length === 0)) return text;
   const { slotAt, timezone } = input;
-  const late = `Late: due ${wallText(slotAt ?? startedAt, timezone)}, ran ${wallText(startedAt, timezone)} (${timezone})`;
+  const minute = (instant: number) => Math.floor(instant / MINUTE_MS) * MINUTE_MS;
+  const [due, ran] = [minute(slotAt ?? startedAt), minute(startedAt)];
+  const told = momentsIn(timezone, startedAt);
+  const late = `Late: due ${told.full(due)}, ran ${told.beside(ran, due)} (${timezone})`;
   return isEmpty ? late : `${text}\n\n${late}`;
 }
 
 function deliveriesOf(
   ids: Ids,
   { input, policy, occurrenceId }: StartableRun,
-  { shown, finishedAt }: { shown: Done; finishedAt: number },
+  { shown, finishedAt }: { shown: Showing; finishedAt: number },
 ): NewDelivery[] {
   if (!input.delivers) return [];
   const { unknown, maxAgeMs, quiet } = policy;
@@ -147,22 +194,14 @@ function deliveriesOf(
 }
 
 /** A message belongs to the thread that was named, and comes as it was asked for. */
-function messagePlace({ topic, mode }: MessageInput): Pick<NewDelivery, 'thread' | 'urgent' | 'silent'> {
-  const thread = { topic };
-  if (mode === 'silent') return { thread, silent: true };
-  return mode === 'urgent' ? { thread, urgent: true } : { thread };
+function messagePlace(message: MessageInput): Pick<NewDelivery, 'thread' | 'urgent' | 'silent' | 'onlyFor'> {
+  const { topic, mode, onlyFor } = message;
+  const place = { thread: { topic }, ...(onlyFor === undefined ? {} : { onlyFor }) };
+  if (mode === 'silent') return { ...place, silent: true };
+  return mode === 'urgent' ? { ...place, urgent: true } : place;
 }
 
-type Part = Pick<Drawn, 'text' | 'media'>;
-
-/** Words that fit below a file stand there; longer ones follow it. */
-function partsOf({ text, media }: Done): readonly Part[] {
-  const words = (all: string): Part[] => splitText(all).map((part) => ({ text: part }));
-  if (media === undefined) return words(text);
-  return text.length <= limits.captionLengthMax ? [{ text, media }] : [{ text: '', media }, ...words(text)];
-}
-
-/** The buttons stand under the last part; they act on the occurrence, so what has none bears none. */
+/** The buttons stand under the last part, which is no album; they act on the occurrence, so what has none bears none. */
 function lastPart(part: Part, occurrenceId: string | null): Shown {
   return occurrenceId === null ? part : { view: 'result', ...part, occurrenceId };
 }

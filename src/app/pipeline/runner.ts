@@ -3,13 +3,26 @@ import { grantEnded } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
 import { taskSourceOf, type RunErrorCode } from '../../domain/run.ts';
-import type { Outcome, Actions } from '../actions/action.ts';
+import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
+import { effectText } from '../actions/form.ts';
+import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { Log, World } from '../ports/outside.ts';
-import type { Counts, RunEnd, RunStore, StartableRun, StartedRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
+import type {
+  Batch,
+  Counts,
+  RunEnd,
+  RunStore,
+  StartableRun,
+  Started,
+  StartedRun,
+  StartPlan,
+  Unreadable,
+} from '../ports/pipeline.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
-import { createLostClaims, tellTraced, waitAtMost } from './workers.ts';
+import { filesOf, keepFiles, type FileDeps } from './runner-files.ts';
+import { createLostClaims, createProgress, tellTraced, waitAtMost } from './workers.ts';
 
 /**
  * Claims runs, executes their actions, and writes how they ended. It never waits for a chat: what is to be shown becomes
@@ -26,7 +39,7 @@ export interface Runner {
   stop(graceMs: number): Promise<void>;
 }
 
-interface RunnerDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'ids' | 'log' | 'bell'> {
+interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'> {
   readonly store: RunStore & Pick<HousekeepingStore, 'letRunsGo'>;
   readonly actions: Actions;
   readonly bootId: string;
@@ -38,7 +51,14 @@ interface RunnerDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'ids'
 
 type AbortReason = 'timedOut' | 'cancelled' | 'stopping';
 
+/**
+ * Of the places for runs a kind has so many at most, messages apart, which take no time: so however many calls outside are slow, a
+ * message finds a place.
+ */
+const shareMax = 0.75;
+
 interface Live {
+  readonly kind: string;
   readonly controller: AbortController;
   readonly done: Promise<void>;
 }
@@ -71,7 +91,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         live.delete(started.run.id);
         if (end !== null) ends.add(end);
       });
-    live.set(started.run.id, { controller, done });
+    live.set(started.run.id, { kind: started.run.input.action.kind, controller, done });
     inHand.add(started.run.id);
   };
 
@@ -83,9 +103,8 @@ export function createRunner(deps: RunnerDeps): Runner {
       }
       const free = Math.min(limit, deps.concurrency - live.size);
       if (stopping || free <= 0) return { taken: 0, more: false };
-      const { taken, more, started } = await claims.claim(() =>
-        store.startRuns({ now, limit: free }, deps.bootId, (runs) => runs.map((run) => startPlan(deps, run, now))),
-      );
+      const kinds = [...live.values()].map(({ kind }) => kind);
+      const { taken, more, started } = await claims.claim(() => startSome(deps, { now, limit: free }, kinds));
       for (const one of started) execute(one);
       // Runs that end without an attempt let others follow, and may be told of.
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
@@ -108,6 +127,30 @@ export function createRunner(deps: RunnerDeps): Runner {
       await waitAtMost(timer, graceMs, ends.idle());
     },
   };
+}
+
+/** Starts runs that are ready, as far as their kinds have places; the others stay as they are. */
+function startSome(deps: RunnerDeps, at: Batch, live: readonly string[]): Promise<Started> {
+  const most = Math.ceil(deps.concurrency * shareMax);
+  const counted = () => {
+    const counts = new Map<string, number>();
+    for (const kind of live) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    return counts;
+  };
+  const isFull = (kind: string, count = 0) => kind !== 'message' && count >= most;
+  const without = [...counted()].filter(([kind, count]) => isFull(kind, count)).map(([kind]) => kind);
+  return deps.store.startRuns({ ...at, without }, deps.bootId, (runs) => {
+    const counts = counted();
+    return runs.flatMap((run) => {
+      // A run that a dead process left behind had its place.
+      if ('unreadable' in run || run.status === 'running') return startPlan(deps, run, at.now);
+      const { kind } = run.input.action;
+      if (isFull(kind, counts.get(kind))) return [];
+      const plan = startPlan(deps, run, at.now);
+      if (plan.does === 'start') counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      return plan;
+    });
+  });
 }
 
 function tellStarted(log: Log, { run: { id: runId, traceId, taskId }, attempt: number }: StartedRun): void {
@@ -157,13 +200,27 @@ async function attempt(deps: RunnerDeps, started: StartedRun, controller: AbortC
   callOff();
   if (result === 'stopping') return null;
   const durationMs = Math.round(stopwatch.elapsed() - from);
-  return endOf(deps, started, { result, startedAt, finishedAt: clock.now(), durationMs });
+  const files = await filesKept(deps, started, result, controller.signal);
+  if (files === null) return null;
+  return endOf(deps, started, { result, files, startedAt, finishedAt: clock.now(), durationMs });
+}
+
+/** Files count neither against the timeout of the attempt nor as its time: what it was to do is done. */
+async function filesKept(
+  deps: RunnerDeps,
+  { run }: StartedRun,
+  result: Outcome | AbortReason,
+  signal: AbortSignal,
+): Promise<readonly (FileRef | FileLeft)[] | null> {
+  if (typeof result === 'string' || result.is !== 'done') return [];
+  const files = filesOf(deps.actions.get(run.input.action.kind), result);
+  return files.length === 0 ? [] : keepFiles(deps, run, files, signal);
 }
 
 /** An action that ignores its signal is left behind: its attempt ends on time, and what it says later is not heard. */
 async function race(
   deps: RunnerDeps,
-  { run, attempt: number }: StartedRun,
+  { run, attempt: number, fence }: StartedRun,
   { controller, startedAt }: { readonly controller: AbortController; readonly startedAt: number },
 ): Promise<Outcome | AbortReason> {
   const { signal } = controller;
@@ -172,7 +229,9 @@ async function race(
   });
   const { id: runId, taskId, chatId, ownerId, input, runNumber } = run;
   const whose = { runId, taskId, chatId, ownerId, runNumber };
-  const job = { input, ...whose, attempt: number, startedAt, outgoingKey: keyOf(run), signal };
+  const progress = createProgress(deps, { runId, fence });
+  const made = { attempt: number, startedAt, outgoingKey: keyOf(run), signal, progress: progress.tell };
+  const job = { input, ...whose, ...made };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await deps.actions.require(run.input.action.kind).run(job);
@@ -182,6 +241,7 @@ async function race(
     }
   })();
   const first = await Promise.race([aborted, worked]);
+  progress.end();
   return signal.aborted ? (signal.reason as AbortReason) : first;
 }
 
@@ -191,7 +251,7 @@ function keyOf({ id, taskId, input }: StartableRun): string {
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
 }
 
-/** Whether a claimed run may start, or how it ends without an attempt. */
+/** Whether a claimed run may start, has to wait, or how it ends without an attempt. */
 function startPlan({ actions, ids, log }: RunnerDeps, run: StartableRun | Unreadable, now: number): StartPlan {
   if ('unreadable' in run) {
     log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
@@ -199,13 +259,45 @@ function startPlan({ actions, ids, log }: RunnerDeps, run: StartableRun | Unread
     return ended(run.id, { status: 'failed', occurrence: 'failed', errorCode: 'internal', error });
   }
   const interrupted = run.status === 'running';
-  const refused = refusal(actions, run, now);
+  const refused = refusal(actions, run, now) ?? withoutConsent(run, now);
   if (refused !== null) {
     const { status, error } = refused;
     const notices = noticesOf(ids, run, { status, error, attempts: run.attempts, finishedAt: now });
     return { ...ended(run.id, refused), interrupted, notices };
   }
+  const waits = consentPlan(actions, ids, run, now);
+  if (waits !== null) return { ...waits, interrupted };
+  const { action: spec } = run.input;
+  const hold = actions.get(spec.kind)?.hold?.({ spec, runId: run.id, taskId: run.taskId }, now) ?? null;
+  if (hold !== null) return { runId: run.id, does: 'wait', interrupted, ...hold };
   return { runId: run.id, does: 'start', interrupted };
+}
+
+/** Null where it may happen: nobody needs to allow it, or somebody has. */
+function consentPlan(
+  actions: Actions,
+  ids: RunnerDeps['ids'],
+  { id, taskId, input, policy, consent }: StartableRun,
+  now: number,
+): Extract<StartPlan, { does: 'wait' }> | null {
+  const action = actions.get(input.action.kind);
+  const isAsked = taskId !== null && policy.approval === 'required' && isEffect(action, input.action);
+  if (!isAsked || consent?.is === 'given') return null;
+  const waits = { runId: id, does: 'wait', interrupted: false, reason: waitsForConsent } as const;
+  if (consent !== null) return { ...waits, until: consent.is === 'asked' ? consent.decideBy : now };
+  const decideBy = now + limits.approvalExpiryMs;
+  const text = effectText(action?.form, input.action).slice(0, limits.approvalQuoteMax);
+  return { ...waits, until: decideBy, question: { id: input.delivers ? ids.next() : null, text, decideBy } };
+}
+
+const waitsForConsent = 'waits for somebody to approve it';
+
+/** The effect was refused, or nobody allowed it in time. */
+function withoutConsent({ consent, status }: StartableRun, now: number): Refusal | null {
+  if (status === 'running' || consent === null || consent.is === 'given') return null;
+  if (consent.is === 'asked' && consent.decideBy > now) return null;
+  const error = consent.is === 'asked' ? 'nobody approved it in time' : 'discarded';
+  return { status: 'cancelled', occurrence: 'skipped', reason: 'discarded', errorCode: 'not_allowed', error };
 }
 
 interface Refusal {

@@ -1,4 +1,6 @@
+import { errorText } from '../../domain/errors.ts';
 import type { Log, LoopName, Timer, World } from '../ports/outside.ts';
+import type { Progress, RunStore } from '../ports/pipeline.ts';
 
 /** Workers, which are the runner and the deliverer: their work goes on after the step that took it up. */
 
@@ -35,6 +37,42 @@ export function createLostClaims(
       const count = await release();
       looks = later;
       if (count > 0) log.warn('claims_let_go', { room: loop, count });
+    },
+  };
+}
+
+/** As fast as anybody reads; what an action says in between is overtaken by its next words. */
+const progressEveryMs = 1000;
+const progressLengthMax = 300;
+
+interface ProgressDeps extends Pick<World, 'clock' | 'timer' | 'log'> {
+  readonly store: Pick<RunStore, 'noteProgress'>;
+}
+
+/** How far one attempt is. The words are a hint: where they cannot be written the work goes on. */
+export function createProgress({ store, clock, timer, log }: ProgressDeps, of: Pick<Progress, 'runId' | 'fence'>) {
+  let newest: string | null = null;
+  let [isResting, isOver] = [false, false];
+  const write = () => {
+    if (newest === null || isResting || isOver) return;
+    const text = newest;
+    [newest, isResting] = [null, true];
+    store.noteProgress({ ...of, text, at: clock.now() }).catch((error: unknown) => {
+      log.warn('progress_not_written', { run_id: of.runId, error: errorText(error) });
+    });
+    timer.after(progressEveryMs, () => {
+      isResting = false;
+      write();
+    });
+  };
+  return {
+    tell: (text: string): void => {
+      newest = text.slice(0, progressLengthMax);
+      write();
+    },
+    /** Words after the end of the attempt are not heard. */
+    end: (): void => {
+      isOver = true;
     },
   };
 }

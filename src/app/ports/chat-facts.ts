@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
+import type { Thread } from '../../domain/thread.ts';
 import type { Chat, User } from './chats.ts';
 import type { Page, PageQuery } from './runs.ts';
 
@@ -117,7 +118,7 @@ export interface ChatFacts {
 
 /* ---- who is let in ---- */
 
-/** Somebody, or a group, that is let in. */
+/** A person or a group that is let in. */
 export interface AccessEntry {
   readonly id: string;
   readonly address: string;
@@ -164,7 +165,19 @@ export interface ShutOut extends AccessChange {
   readonly paused: number;
 }
 
+/** A chat as those know it who ask for it by its title. */
+export interface KnownThread extends Pick<Chat, 'title' | 'state' | 'timezone'> {
+  readonly thread: Thread;
+}
+
+export interface ThreadQuery extends PageQuery {
+  /** Only the chat of this thread. */
+  readonly of: Thread | null;
+}
+
 export interface AccessStore {
+  /** Chats of people and groups, whatever their standing, newest first. */
+  listThreads(query: ThreadQuery): Promise<Page<KnownThread>>;
   listAccess(query: PageQuery): Promise<Page<AccessEntry>>;
   letIn(request: LettingIn): Promise<LetIn>;
   shutOut(request: ShuttingOut): Promise<ShutOut>;

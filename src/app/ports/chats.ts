@@ -375,7 +375,13 @@ export interface ChatStore {
   readHolds(now: number): Promise<readonly { readonly chatId: string | null; readonly until: number }[]>;
   writeHold(chatId: string | null, until: number, now: number): Promise<void>;
   /** Sends, edits and topic creations per chat of the last minute, for a budget that a restart does not forget. */
-  sentSince(
-    since: number,
-  ): Promise<readonly { readonly chatId: string; readonly address: string; readonly at: number }[]>;
+  sentSince(since: number): Promise<readonly SentCall[]>;
+}
+
+export interface SentCall {
+  readonly chatId: string;
+  readonly address: string;
+  readonly at: number;
+  /** An album is several. */
+  readonly messages: number;
 }

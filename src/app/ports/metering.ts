@@ -18,6 +18,8 @@ export interface Workload {
   readonly runs: Readonly<Record<LiveRun, Pile>>;
   /** `pending` from when it could go out, the others from when they were made. */
   readonly deliveries: Readonly<Record<OpenDelivery, Pile>>;
+  /** The same work by what is to be done. */
+  readonly byKind: readonly KindPile[];
   readonly inbox: Pile;
   /** When the oldest live run, or open part, was made. */
   readonly oldestWorkAt: number | null;
@@ -30,14 +32,27 @@ export interface Pile {
   readonly since: number | null;
 }
 
+export interface KindPile {
+  readonly state: 'due' | 'pending' | LiveRun;
+  readonly kind: string;
+  readonly count: number;
+}
+
 export type LiveRun = 'queued' | 'running' | 'backoff';
 export type OpenDelivery = 'pending' | 'sending' | 'unknown' | 'blocked';
 
-/** Tasks of one page, by state and kind of schedule. */
+/** Tasks of one page, by state, kind of schedule and kind of action. */
 export interface TaskTally {
-  readonly counts: readonly { readonly state: string; readonly schedule: string; readonly count: number }[];
+  readonly counts: readonly Tally[];
   /** The last task of the page; null when it is the last page. */
   readonly last: string | null;
+}
+
+export interface Tally {
+  readonly state: string;
+  readonly schedule: string;
+  readonly action: string;
+  readonly count: number;
 }
 
 /** The counts that the meter asks of the store. */

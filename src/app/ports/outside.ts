@@ -32,6 +32,8 @@ export interface Ids {
 export interface Digest {
   /** A collision-free short form of a text. */
   of(text: string): string;
+  /** The SHA-256 of bytes that are given piece by piece. */
+  ofBytes(): { add(bytes: Uint8Array): void; hex(): string };
 }
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -44,8 +46,11 @@ export interface Log {
   error(event: string, facts?: Facts): void;
 }
 
-/** A text of a person, and by example the variables that a run gives it. */
-export interface TemplateText {
+/** A text of a person that is evaluated, where it stands in the task, and by example the variables that a run gives it. */
+export interface WrittenText {
+  readonly language: 'liquid' | 'jsonata';
+  /** Such as `instructions` or `action.url`: a refusal names it. */
+  readonly field: string;
   readonly text: string;
   readonly variables: Facts;
 }
@@ -53,19 +58,32 @@ export interface TemplateText {
 /** Evaluates templates elsewhere, at the expense of the person who owns them. */
 export interface Templates {
   /**
-   * Tries it with variables of the shape that a run gives it. Throws `invalid_template` with the place of the fault, or
-   * `quota_exceeded` when it cannot be done now.
+   * Tries it with variables of the shape that a run gives it. Throws `invalid_template` with the place of the fault, for a
+   * setting of an action `invalid_action`, or `quota_exceeded` when it cannot be done now.
    */
-  check(template: TemplateText, owner: Actor): Promise<void>;
+  check(template: Omit<WrittenText, 'language'>, owner: Actor): Promise<void>;
   render(text: string, owner: Actor, variables: Facts): Promise<Rendered>;
 }
 
 export type LoopName = 'scheduler' | 'runner' | 'deliverer' | 'acks' | 'housekeeper';
-export type Rendered =
-  | { readonly is: 'done'; readonly text: string }
+export type Rendered = { readonly is: 'done'; readonly text: string } | Unevaluated;
+
+export type Unevaluated =
   | { readonly is: 'retry'; readonly error: string; readonly afterMs: number; readonly isFree: true }
-  /** `isHarmful` when to try it again would harm the work of others. */
-  | { readonly is: 'giveUp'; readonly error: string; readonly isHarmful?: true };
+  /** `fault` is the bare fault, for whoever tells where the text stands; `isHarmful` when to try it again would harm the work of others. */
+  | { readonly is: 'giveUp'; readonly error: string; readonly fault: string; readonly isHarmful?: true };
+
+/** Evaluates expressions elsewhere, at the expense of the person who owns them. */
+export interface Expressions {
+  /** Looks whether it can be read. Throws `invalid_action` with the place of the fault, or `quota_exceeded` when that cannot be done now. */
+  check(expression: Pick<WrittenText, 'field' | 'text'>, owner: Actor): Promise<void>;
+  /** The value that a JSONata expression chooses; null where it finds nothing. */
+  select(expression: string, owner: Actor, input: unknown): Promise<Selected>;
+  /** The lines in which two texts differ, for people; null where that cannot be told now, or is too much to be read. */
+  difference(before: string, after: string, owner: Actor): Promise<string | null>;
+}
+
+export type Selected = { readonly is: 'done'; readonly value: unknown } | Unevaluated;
 
 /** Rings when a committed row is ready for a loop. Only a hint: a lost ring costs time, never work. */
 export interface Bell {
@@ -91,6 +109,8 @@ export interface SentIds {
   readonly messageId: number;
   /** Its number instead, for that person. */
   readonly ephemeralId?: number;
+  /** Of an album, the numbers of the messages after the first. */
+  readonly more?: readonly number[];
 }
 
 /** The task of a result, as far as the buttons below it need that, as it stood when the part was claimed. */
@@ -118,6 +138,8 @@ export interface Part {
 /** A part on its way. */
 export interface Outgoing extends Part {
   readonly deliveryId: string;
+  /** Our own id of its chat, under which its files are kept. */
+  readonly chatId: string;
   /** An earlier send of it may have arrived, so somebody may have answered it. */
   readonly wasSent: boolean;
 }
@@ -174,9 +196,9 @@ export interface Budget {
   /**
    * Waits until the chat may be called once more. That call counts as on its way until the next one of the chat is asked
    * for, or until the work ends in whose course it was made. False means that the chat must be left alone for so long that
-   * nobody should wait: then the call is not made.
+   * nobody should wait: then the call is not made. An album counts as as many calls as it becomes messages.
    */
-  take(address: string): Promise<boolean>;
+  take(address: string, messages?: number): Promise<boolean>;
   /** Telegram said within such a call how long to leave the chat alone. */
   hold(address: string, ms: number): Promise<void>;
   /**
@@ -197,7 +219,7 @@ export interface Transport {
   createTopic(route: Thread, name: string): Promise<TopicMade>;
   /** Looks for a topic whose creation got no answer; null while there is no trace of it. */
   findTopic(route: Thread, name: string, askedAt: number): Promise<number | null>;
-  /** Takes back a message that landed in the wrong place. */
+  /** Takes back a message, or all of an album, that landed in the wrong place. */
   remove(ids: SentIds): Promise<void>;
 }
 

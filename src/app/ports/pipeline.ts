@@ -4,10 +4,20 @@ import type { Gap, PlannedOccurrence } from '../../domain/due.ts';
 import type { Grant } from '../../domain/grant.ts';
 import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
 import type { Policy, UnknownPolicy } from '../../domain/policy.ts';
-import type { AttemptStatus, NewRun, RunErrorCode, RunInput, RunStatus } from '../../domain/run.ts';
+import type {
+  AttemptStatus,
+  Consent,
+  MessageInput,
+  NewRun,
+  RunErrorCode,
+  RunInput,
+  RunStatus,
+} from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { MediaKind, Shown } from '../../domain/shown.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
+import type { FileRef } from './blobs.ts';
+import type { Watched } from './watches.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
 
@@ -102,7 +112,9 @@ export interface StartableRun {
   readonly chatId: string | null;
   readonly ownerId: Actor;
   readonly taskVersion: number | null;
-  /** Which run of its task it is; null for what no task sends. */
+  /** The version of the context that it was given; null for a run from before there was one. */
+  readonly contextVersion: number | null;
+  /** The number of the run within its task; null for what no task sends. */
   readonly runNumber: number | null;
   /** When its first attempt began. */
   readonly startedAt: number | null;
@@ -112,14 +124,26 @@ export interface StartableRun {
   readonly grant: Grant | null;
   /** The request in whose course it was asked for; null for what a schedule asked for. */
   readonly traceId: string | null;
+  /** Null where nobody was asked. */
+  readonly consent: Consent | null;
   readonly input: RunInput;
   /** The policies in force for it, read from the input once. */
   readonly policy: Policy;
 }
 
-/** `start` opens the next attempt; everything else ends the run, or an attempt that a dead process left behind. */
+/** `start` opens the next attempt, `wait` puts it off; everything else ends the run, or an attempt that a dead process left behind. */
 export type StartPlan =
   | { readonly runId: string; readonly does: 'start'; readonly interrupted: boolean }
+  /** It begins no attempt, and stays in `backoff` until then with the reason as its error. */
+  | {
+      readonly runId: string;
+      readonly does: 'wait';
+      readonly interrupted: boolean;
+      readonly until: number;
+      readonly reason: string;
+      /** The question whether it may happen at all; absent where it was asked before. */
+      readonly question?: NewQuestion;
+    }
   | {
       readonly runId: string;
       readonly does: 'end';
@@ -153,6 +177,8 @@ export interface NewDelivery {
   readonly silent?: true;
   /** A thread of the chat; the topic of the task, whichever that is by then, without it. */
   readonly thread?: { readonly topic: number | null };
+  /** In a group, the one person who sees it. */
+  readonly onlyFor?: MessageInput['onlyFor'];
   /** Until when somebody must have approved it; without that it is not shown. */
   readonly approveBy?: number;
 }
@@ -176,6 +202,10 @@ export interface RunEnd {
   readonly isInternal?: true;
   /** Its task is paused, because another run of it would harm the work of others again. */
   readonly isHarmful?: true;
+  /** Its settings cannot be carried out, whenever it is tried. */
+  readonly isInvalid?: true;
+  /** The value that its action watches is as it was. */
+  readonly isUnchanged?: true;
   readonly output: Facts | null;
   readonly deliveries: readonly NewDelivery[];
   /** A result that is the same as that of the last success comes without a sound, or is not shown and asks nobody anything. */
@@ -189,6 +219,10 @@ export interface RunEnd {
   /** The context as the run left it; null as well where that is too large. */
   readonly context: Facts | null;
   readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
+  /** Files of its result, whose bytes are in the store. */
+  readonly files?: readonly FileRef[];
+  /** The value that the next run of its task compares its own with. */
+  readonly watched?: Watched;
   /** For a delay after the last finish: the next slot, now that the end is known; null completes the task. */
   readonly follows: { readonly schedule: Schedule; readonly nextAt: number | null } | null;
 }
@@ -207,6 +241,13 @@ export interface EndNotices {
   readonly completed: NewDelivery | null;
   /** Of a run that left a context: told where its task keeps another. */
   readonly context?: NewDelivery;
+}
+
+/** An effect in words, for whoever must allow it. Without an id there is nobody to ask. */
+export interface NewQuestion {
+  readonly id: string | null;
+  readonly text: string;
+  readonly decideBy: number;
 }
 
 export interface NewApproval {
@@ -295,15 +336,31 @@ export interface RunStore {
   addRun(run: NewRun): Promise<{ readonly runId: string; readonly created: boolean }>;
   /** Locks runs that are ready or were left behind by another boot, and starts or ends them as `plan` decides. */
   startRuns(
-    at: Batch,
+    at: StartBatch,
     bootId: string,
     plan: (runs: readonly (StartableRun | Unreadable)[]) => readonly StartPlan[],
   ): Promise<Started>;
   /** Writes the ends of attempts: run, occurrence, counters, context, usage, deliveries. Idempotent by the fence. */
   finishRuns(ends: readonly RunEnd[]): Promise<Finished>;
+  /** Keeps how far a run is, and tells it as an event, while the claim holds. */
+  noteProgress(progress: Progress): Promise<void>;
   /** Running runs of this boot that somebody asked to stop. */
   cancelRequested(bootId: string): Promise<readonly string[]>;
   nextRunAt(bootId: string, now: number): Promise<number | null>;
+  /** Runs that wait for something outside may begin now. */
+  wakeRuns(runIds: readonly string[], now: number): Promise<void>;
+}
+
+export interface StartBatch extends Batch {
+  /** Kinds of actions of which no more may begin now; none where it is absent. Runs that the plan leaves out stay as they are. */
+  readonly without?: readonly string[];
+}
+
+export interface Progress {
+  readonly runId: string;
+  readonly fence: number;
+  readonly text: string;
+  readonly at: number;
 }
 
 export interface Started extends Counts {

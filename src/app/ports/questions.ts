@@ -40,6 +40,8 @@ export interface NotedDone extends Stamp {
   readonly isFirst: boolean;
   /** Null where it never arrived, or nothing is known of it any more. */
   readonly result: ResultShown | null;
+  /** When the result was to come again, had it not been done. */
+  readonly endedSnoozes: readonly number[];
 }
 
 /** How it stands with one occurrence, for whoever draws a reminder of it. */
@@ -112,11 +114,17 @@ export interface Approval {
 
 /** The decision, of now or of before; or nobody made one in time, or there is nothing to decide about. */
 export type Approved =
-  | (Stamp & { readonly is: 'decided'; readonly isGiven: boolean; readonly isFirst: boolean })
+  | (Stamp & {
+      readonly is: 'decided';
+      readonly isGiven: boolean;
+      readonly isFirst: boolean;
+      /** Something was to happen, rather than to be shown. */
+      readonly isEffect?: true;
+    })
   | { readonly is: 'expired' }
   | { readonly is: 'none' };
 
 export interface ApprovalStore {
-  /** Lets the parts of the run go to the topic of its task, or ends them; the first decision counts. */
+  /** Lets the parts of the run go to the topic of its task, or its effect happen, or ends them; the first decision counts. */
   decideApproval(approval: Approval & { readonly at: number }): Promise<Approved>;
 }

@@ -28,6 +28,8 @@ export interface Delivery {
   readonly platformChatId: string | null;
   readonly messageThreadId: number | null;
   readonly messageId: number | null;
+  /** Of an album, the numbers of all of its messages. */
+  readonly messageIds?: readonly number[];
   readonly error: string | null;
   readonly createdAt: number;
   readonly deliveredAt: number | null;
@@ -59,7 +61,7 @@ export interface TaskRun {
   readonly runId: string | null;
   readonly replayOf: string | null;
   readonly lateMs: number;
-  /** Which run of its task it is; null where there is none, as for the kind of its action. */
+  /** The number of the run within its task; null where there is none, as for the kind of its action. */
   readonly runNumber: number | null;
   readonly actionKind: string | null;
   readonly error: string | null;
@@ -91,6 +93,8 @@ export interface RunView {
   readonly actionKind: string | null;
   readonly error: string | null;
   readonly errorCode: RunErrorCode | null;
+  /** The newest words of its action about how far it is. */
+  readonly progress: string | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
@@ -150,6 +154,13 @@ export interface LastResult extends Pick<Task, 'lastOutcome' | 'skippedAt'> {
   readonly output: Facts | null;
 }
 
+/** The result of a run, with whatever hangs on it. */
+export interface BroughtBack {
+  readonly chatId: string | null;
+  readonly output: Facts | null;
+  readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
+}
+
 export interface RunViewStore {
   readTaskRun(id: string): Promise<TaskRun | null>;
   listTaskRuns(query: TaskRunQuery): Promise<Page<TaskRun>>;
@@ -159,6 +170,7 @@ export interface RunViewStore {
    * runs than were asked for, or none, and still have a cursor with which the look goes on.
    */
   listRuns(query: RunQuery): Promise<Page<RunView>>;
+  broughtBack(runId: string): Promise<BroughtBack | null>;
   readEndedRun(runId: string): Promise<EndedRun | null>;
   /** The last success is the one of the latest slot; a replay shows what was. */
   lastResult(taskId: string): Promise<LastResult | null>;

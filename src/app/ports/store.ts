@@ -1,5 +1,6 @@
 import type { UsageStore } from '../operations/status.ts';
 import type { AnswerStore } from '../use-cases/kept-answers.ts';
+import type { ChunkStore } from './blobs.ts';
 import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { WorkloadStore } from './metering.ts';
@@ -8,6 +9,7 @@ import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
 import type { AlarmStore, DowntimeStore, HousekeepingStore, StandingStore, UpkeepStore } from './upkeep.ts';
+import type { WatchStore } from './watches.ts';
 import type { TruthStore } from './why.ts';
 
 /** All of it: what one database gives to all rooms. */
@@ -32,6 +34,8 @@ export interface Store
     QuestionStore,
     GrantStore,
     AnswerStore,
-    UsageStore {
+    UsageStore,
+    ChunkStore,
+    WatchStore {
   close(): Promise<void>;
 }

@@ -149,7 +149,7 @@ export interface TurnedBack {
   /** Null where it stays as it is. */
   readonly nextAt: number | null;
   /** Another beginning of its schedule, where it was measured from a now that was ahead. */
-  readonly begins: { readonly onceAt: number } | { readonly startAt: number } | null;
+  readonly begins: { readonly onceAt: number; readonly startAt: number | null } | { readonly startAt: number } | null;
   /** As much of them as is past. */
   readonly gaps: readonly Outage[];
   /** It stays at its end: nothing of it comes again, so it keeps the records of what was passed over. */

@@ -41,6 +41,8 @@ export interface SlotRun extends Pick<RunView, 'id' | 'status' | 'createdAt' | '
   readonly place: Pick<Thread, 'provider' | 'address'> | null;
   readonly number: number | null;
   readonly readyAt: number;
+  /** The obstacle before its next attempt; null where nothing stands in its way. */
+  readonly waitsFor: string | null;
   readonly attempts: readonly Pick<Attempt, 'status' | 'error'>[];
   readonly deliveries: readonly SlotDelivery[];
 }

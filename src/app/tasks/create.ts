@@ -8,13 +8,14 @@ import type { Assumed } from '../../domain/when/asked.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
 import type { SlotPlanDeps } from '../pipeline/slot-plans.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { Templates, World } from '../ports/outside.ts';
+import type { World } from '../ports/outside.ts';
 import type { Created, Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
 import {
   defineTask,
   firstSlot,
   inFields,
+  type Trials,
   withTemplates,
   type Rules,
   type TaskInput,
@@ -41,7 +42,7 @@ export type Key = string | Once | null;
 export interface CreateDeps extends SlotPlanDeps, Pick<World, 'log' | 'clock' | 'digest' | 'bell' | 'timer'> {
   readonly store: TaskStore & Pick<ChatStore, 'findChat'>;
   readonly rules: Omit<Rules, 'parsed'>;
-  readonly templates: Pick<Templates, 'check'>;
+  readonly templates: Trials;
   readonly quota: Quota;
   /** Told when a task may have another schedule now: a hint that may get lost. */
   readonly retimed?: ((taskId: string) => void) | undefined;

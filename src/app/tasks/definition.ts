@@ -22,10 +22,19 @@ import {
   type Refusal,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
-import { checkLabels, checkSize, checkTexts, titleFrom, type ActionSpec, type Definition } from '../../domain/task.ts';
-import { addressed, type Assumed, readAnywhere } from '../../domain/when/asked.ts';
+import {
+  addressed,
+  checkLabels,
+  checkSize,
+  checkTexts,
+  titleFrom,
+  type ActionSpec,
+  type Definition,
+} from '../../domain/task.ts';
+import { type Assumed, readAnywhere } from '../../domain/when/asked.ts';
 import type { Setting } from '../../domain/when/setting.ts';
-import type { Templates, TemplateText } from '../ports/outside.ts';
+import type { ActionForm } from '../actions/form.ts';
+import type { WrittenText } from '../ports/outside.ts';
 
 /** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
 export interface TaskInput {
@@ -84,7 +93,10 @@ export interface Checked {
 
 /** The rules need no executor of an action: a kind that is unknown, or whose check fails, is refused. */
 export interface ActionRules {
-  require(kind: string): { check(spec: ActionSpec, instructions: string): TemplateText | null };
+  require(kind: string): {
+    check(spec: ActionSpec, instructions: string): readonly WrittenText[];
+    readonly form?: Pick<ActionForm, 'text' | 'title'>;
+  };
 }
 
 export interface Rules {
@@ -95,18 +107,28 @@ export interface Rules {
   readonly words?: AdviceWords | undefined;
   /** For a task that repeats and names no limit; 0 leaves it without. */
   readonly maxRunsDefault: number;
-  /** Templates that were parsed, and are sound. */
+  /** Templates and expressions that were tried, and are sound, by `triedAs`. */
   readonly parsed: ReadonlySet<string>;
 }
 
-/** Ends a check that meets a template of which nobody knows whether it is sound. */
+/** Ends a check that meets a text of which nobody knows whether it is sound. */
 class Unparsed extends AppError {
-  readonly template: TemplateText;
+  readonly written: WrittenText;
 
-  constructor(template: TemplateText) {
+  constructor(written: WrittenText) {
     super('internal', 'a template was not parsed');
-    this.template = template;
+    this.written = written;
   }
+}
+
+/** A text is known by its place too: what one place evaluates may be unknown in another. */
+function triedAs({ language, field, text }: WrittenText): string {
+  return `${language} ${field} ${text}`;
+}
+
+/** The side that tries what people write, by its language. */
+export interface Trials {
+  check(written: WrittenText, owner: Actor): Promise<void>;
 }
 
 /**
@@ -114,7 +136,7 @@ class Unparsed extends AppError {
  * done again when that was parsed.
  */
 export async function withTemplates<T>(
-  { rules, templates }: { readonly rules: Omit<Rules, 'parsed'>; readonly templates: Pick<Templates, 'check'> },
+  { rules, templates }: { readonly rules: Omit<Rules, 'parsed'>; readonly templates: Trials },
   owner: Actor,
   work: (rules: Rules) => Promise<T>,
 ): Promise<T> {
@@ -124,8 +146,8 @@ export async function withTemplates<T>(
       return await work({ ...rules, parsed });
     } catch (error) {
       if (!(error instanceof Unparsed)) throw error;
-      await templates.check(error.template, owner);
-      parsed.add(error.template.text);
+      await templates.check(error.written, owner);
+      parsed.add(triedAs(error.written));
     }
   }
 }
@@ -133,7 +155,7 @@ export async function withTemplates<T>(
 /** Refusals of a new task come from here, before anything is written. */
 export function defineTask(rules: Rules, input: TaskInput, now: number): Checked {
   const action = input.action ?? { kind: 'message' };
-  const title = (input.title ?? titleFrom(input.instructions)).trim();
+  const title = (input.title ?? titleFor(rules, input.instructions, action)).trim();
   const subject = input.subject ?? null;
   const tags = input.tags ?? [];
   const policies = limited(rules, input.policies ?? {}, input.schedule.kind);
@@ -145,6 +167,11 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const definition = { title, instructions: input.instructions, action, schedule, policies, subject, tags };
   const timing = checkTiming(rules, { schedule, policies, action }, now);
   return { definition, ...timing, warnings: [...timing.warnings, ...keptShorter(rules, policies)] };
+}
+
+/** The beginning of the text; what is done, where there is none. */
+function titleFor({ actions }: Rules, instructions: string, action: ActionSpec): string {
+  return titleFrom(instructions) || (actions.require(action.kind).form?.title?.(action) ?? '');
 }
 
 /** The operator says how long anything is kept at most, and may say so later than the task was made: so it is told, not refused. */
@@ -162,13 +189,16 @@ export function limited({ maxRunsDefault }: Rules, policies: Policies, kind: str
 type Content = Pick<Definition, 'title' | 'instructions' | 'action' | 'policies'>;
 
 export function checkContent(rules: Rules, content: Content, isSame = false): void {
-  checkTexts(content.title, content.instructions, { mayBeBlank: content.action['media'] !== undefined });
-  checkUnchanged(content.policies, content.action);
   // Work that is in force was checked when it was given, and its kind may be gone by now.
+  const form = isSame ? undefined : rules.actions.require(content.action.kind).form;
+  const mayBeBlank = isSame || content.action['media'] !== undefined || form?.text === 'note';
+  checkTexts(content.title, content.instructions, { mayBeBlank });
+  checkUnchanged(content.policies, content.action);
   if (isSame) return;
   checkSize('action', content.action, limits.actionBytesMax);
-  const template = rules.actions.require(content.action.kind).check(content.action, content.instructions);
-  if (template !== null && !rules.parsed.has(template.text)) throw new Unparsed(template);
+  const written = rules.actions.require(content.action.kind).check(content.action, content.instructions);
+  const untried = written.find((one) => !rules.parsed.has(triedAs(one)));
+  if (untried !== undefined) throw new Unparsed(untried);
 }
 
 type Timing = Pick<Definition, 'schedule' | 'policies' | 'action'>;

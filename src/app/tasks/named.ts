@@ -11,8 +11,15 @@ export interface Found<T> {
   readonly isGuess: boolean;
 }
 
-/** The longest beginning of the words that is the name of a task, with those that it fits best; null when none is. */
-export function tasksNamed<T extends { readonly title: string }>(words: string, tasks: readonly T[]): Found<T> | null {
+/**
+ * The longest beginning of the words that is the name of a task, with those that it fits best; null when none is. Of several,
+ * it is the one whose title has the words that follow too, unless those are what was said of it.
+ */
+export function tasksNamed<T extends { readonly title: string }>(
+  words: string,
+  tasks: readonly T[],
+  isSaid: (rest: string) => boolean = () => false,
+): Found<T> | null {
   const titles = tasks.map((task) => ({ task, title: wordsIn(task.title) }));
   const chunks = [...words.matchAll(/\S+/g)].slice(0, nameWordsMax);
   for (const { 0: chunk, index: at } of chunks.toReversed()) {
@@ -23,10 +30,38 @@ export function tasksNamed<T extends { readonly title: string }>(words: string, 
     const best = Math.max(...rated.map(({ fit }) => fit), 0);
     if (best === 0) continue;
     const fitting = rated.filter(({ fit }) => fit === best).map(({ task }) => task);
-    const rest = words.slice(end).replace(/^[\s:,–—-]+(?=\S)/u, '');
-    return { tasks: fitting, rest: rest.trim(), isGuess: best === 1 };
+    const rest = behind(words, end);
+    const only = fitting.length === 1 || best === 1 || isSaid(rest) ? null : onlyWith(words, chunks, fitting);
+    return only ?? { tasks: fitting, rest, isGuess: best === 1 };
   }
   return null;
+}
+
+function behind(words: string, end: number): string {
+  return words
+    .slice(end)
+    .replace(/^[\s:,–—-]+(?=\S)/u, '')
+    .trim();
+}
+
+/** "Retro b" is "Retro team B" where no other title has both words in this order. */
+function onlyWith<T extends { readonly title: string }>(
+  words: string,
+  chunks: readonly RegExpExecArray[],
+  tasks: readonly T[],
+): Found<T> | null {
+  for (const { 0: chunk, index: at } of chunks.toReversed()) {
+    const end = at + chunk.length;
+    const name = wordsIn(words.slice(0, end));
+    const [task, other] = tasks.filter(({ title }) => isWithin(name, wordsIn(title)));
+    if (task !== undefined && other === undefined) return { tasks: [task], rest: behind(words, end), isGuess: false };
+  }
+  return null;
+}
+
+function isWithin(name: readonly string[], title: readonly string[]): boolean {
+  const found = title.reduce((count, word) => (word === name[count] ? count + 1 : count), 0);
+  return found === name.length;
 }
 
 /** True where the words begin with a whole title, which no argument of a command looks like by chance. */

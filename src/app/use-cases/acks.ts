@@ -79,6 +79,7 @@ export function createApprovals({ store, clock, bell }: ApprovalsDeps) {
     decide: async (approval: Approval): Promise<Approved> => {
       const approved = await store.decideApproval({ ...approval, at: clock.now() });
       bell.ring('deliverer');
+      bell.ring('runner');
       return approved;
     },
   };

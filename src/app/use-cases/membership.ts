@@ -10,7 +10,7 @@ import {
 } from '../../domain/limits.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import { createRecent } from '../operations/recent.ts';
-import type { AccessChange, AccessStore } from '../ports/chat-facts.ts';
+import type { AccessChange, AccessStore, ThreadQuery } from '../ports/chat-facts.ts';
 import type { ChatStore, StaleMember } from '../ports/chats.ts';
 import type { Platform, World } from '../ports/outside.ts';
 import type { PageQuery } from '../ports/runs.ts';
@@ -115,6 +115,7 @@ export function createAccess({ store, clock, ids, bell, log }: AccessDeps) {
   const anew = () => ({ newId: ids.next(), at: clock.now() });
   return {
     list: (page: PageQuery) => store.listAccess(page),
+    threads: (query: ThreadQuery) => store.listThreads(query),
     /** Telling it again changes nothing. */
     allow: async ({ role, title = null, ...asked }: Allowing) => {
       if (role === 'owner' && isGroup(asked.address)) throw invalid('role', 'role: only a person can own the bot.');

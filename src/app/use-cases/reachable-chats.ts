@@ -23,7 +23,13 @@ export function createChats({ store, clock, ids, bell, log }: ChatsDeps) {
         cause,
         at: clock.now(),
         wordTo: (owner, gone, count) =>
-          word(owner, { view: 'chatGone', title: gone.title ?? gone.address, paused: count, cause }),
+          word(owner, {
+            view: 'chatGone',
+            title: gone.title ?? gone.address,
+            paused: count,
+            cause,
+            address: gone.address,
+          }),
       });
       if (paused === null) return;
       log.warn('chat_gone', { chat_id: chatId, cause, tasks_paused: paused });

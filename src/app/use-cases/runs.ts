@@ -3,6 +3,7 @@ import { AppError, missing } from '../../domain/errors.ts';
 import { cancelBatchMax, runLooksMax } from '../../domain/limits.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
+import type { BlobStore, FileRef } from '../ports/blobs.ts';
 import type { Timer, World } from '../ports/outside.ts';
 import type { RunQuery, RunView, Page } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
@@ -19,7 +20,8 @@ interface CalledOff {
 }
 
 type RunsDeps = Pick<World, 'clock' | 'timer' | 'bell'> & {
-  readonly store: Pick<TaskStore, 'listRuns' | 'readRun' | 'liveRunsOf' | 'cancelRuns'>;
+  readonly store: Pick<TaskStore, 'listRuns' | 'readRun' | 'broughtBack' | 'liveRunsOf' | 'cancelRuns'>;
+  readonly blobs: Pick<BlobStore, 'openBlob'>;
 };
 
 /** Runs of the present and the past, whatever asked for them. */
@@ -29,6 +31,7 @@ export function createRuns(deps: RunsDeps) {
   return {
     list: list.bind(null, deps),
     result: result.bind(null, deps),
+    attachment: attachment.bind(null, deps),
     cancelThread: cancelThread.bind(null, deps),
   };
 }
@@ -37,9 +40,53 @@ export function createRuns(deps: RunsDeps) {
 async function result({ store }: RunsDeps, runId: string): Promise<RunView> {
   const run = await store.readRun(runId);
   if (run === null) throw missing('run');
-  if (!liveStatuses.includes(run.status)) return run;
+  if (!liveStatuses.includes(run.status)) return { ...run, output: await envelopeOf(store, run) };
   const details = { run_id: runId, status: 'running', state: run.status };
   throw new AppError('not_finished', 'This run has not ended yet. Ask again later, or cancel it.', { details });
+}
+
+/** The same for every kind of action: what it lacks is null, or an empty list. */
+async function envelopeOf({ broughtBack }: RunsDeps['store'], { id, output }: RunView): Promise<RunView['output']> {
+  if (output === null) return null;
+  const usage = (await broughtBack(id))?.usage ?? [];
+  return { type: null, text: null, data: null, attachments: [], ...output, usage };
+}
+
+/** A file on its way out. */
+export interface Attachment extends Pick<FileRef, 'name' | 'mime' | 'size'> {
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** The file of a result that stands there as the first, the second and so on. */
+async function attachment({ store, blobs }: RunsDeps, runId: string, n: number): Promise<Attachment> {
+  const run = await store.broughtBack(runId);
+  if (run === null) throw missing('run');
+  const files = filesIn(run.output);
+  const file = files[n - 1];
+  if (file === undefined) throw noFile(countWords(files.length));
+  if (file.file_id !== undefined) throw noFile('Telegram keeps this one, under its file_id.');
+  if (file.missing !== undefined) throw noFile(`This one was not kept: ${file.missing}.`);
+  const chunks = await blobs.openBlob(run.chatId ?? '', file.sha256);
+  if (chunks === null) throw noFile('The bytes of this one are not kept any more.');
+  return { name: file.name, mime: file.mime, size: file.size, chunks };
+}
+
+type KeptFile = FileRef & { readonly file_id?: string; readonly missing?: string };
+
+function filesIn(output: RunView['output']): readonly KeptFile[] {
+  const files = output?.['attachments'];
+  return Array.isArray(files) ? (files as readonly KeptFile[]) : [];
+}
+
+function countWords(count: number): string {
+  if (count === 0) return 'This run has brought no files.';
+  return count === 1
+    ? 'This run has brought one file: ask for 1.'
+    : `This run has brought ${count} files: ask for 1 to ${count}.`;
+}
+
+function noFile(why: string): AppError {
+  return new AppError('not_found', why);
 }
 
 function list({ store, timer }: RunsDeps, query: RunQuery): Promise<Page<RunView>> {

@@ -25,7 +25,7 @@ export type Decision =
 export interface Evidence {
   readonly taskRunId?: string;
   readonly runId?: string;
-  /** Which run of its task it is. */
+  /** The number of the run within its task. */
   readonly runNumber?: number;
   readonly source?: OccurrenceSource;
   /** How long after its slot it was taken up. */

@@ -1,8 +1,10 @@
+import { isActor } from '../../domain/access.ts';
 import { AppError, invalid, missing } from '../../domain/errors.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { parseInstant } from '../../domain/schedule/time/zone.ts';
 import type { Task } from '../../domain/task.ts';
+import type { ChatStore } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 import type { TaskRun } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
@@ -36,7 +38,10 @@ export interface WhyTold extends WhyPage {
 }
 
 interface TruthDeps extends Pick<World, 'clock'> {
-  readonly store: TruthStore & Pick<TaskStore, 'readTask' | 'listTaskRuns'> & Pick<DowntimeStore, 'listDowntimes'>;
+  readonly store: TruthStore &
+    Pick<TaskStore, 'readTask' | 'listTaskRuns'> &
+    Pick<DowntimeStore, 'listDowntimes'> &
+    Pick<ChatStore, 'readUser' | 'snoozesOf'>;
   readonly retentionMs: number;
 }
 
@@ -56,13 +61,15 @@ export function createTruth(deps: TruthDeps) {
     why: async (taskId: string, question: Question): Promise<WhyTold> => {
       const task = await readTask(taskId);
       const zone = isTimezone(task.schedule.timezone) ? task.schedule.timezone : 'UTC';
-      return answer(why, { taskId, locale: question.locale }, readQuestion(question, zone, clock.now()));
+      const told = await answer(why, { taskId, locale: question.locale }, readQuestion(question, zone, clock.now()));
+      return { ...told, answers: await withNames(store, told.answers) };
     },
     /** Tells in brief what there is to tell where no time is named. */
     lately: async (taskId: string, locale?: WhyLocale): Promise<WhyAnswers & Lately> => {
       const task = await readTask(taskId);
       const told = await latelyOf({ store, clock, why: inLocale(why, locale) }, taskId);
-      return { ...told, timezone: task.schedule.timezone, summary: summaryOf(told.answers) };
+      const answers = await withNames(store, told.answers);
+      return { ...told, answers, timezone: task.schedule.timezone, summary: summaryOf(answers) };
     },
     /** The slots to come, as far as they can be told. */
     upcoming: async (taskId: string, count: number): Promise<readonly number[]> => {
@@ -70,6 +77,8 @@ export function createTruth(deps: TruthDeps) {
       if (planned === null || planned.task.state === 'deleted') throw missing('task');
       return upcoming(planned, count);
     },
+    /** To when results of the tasks are snoozed, by the id of the task. */
+    snoozesOf: (taskIds: readonly string[]) => store.snoozesOf(taskIds),
     readEvents: (query: EventQuery) => store.readEvents(query),
     readAudit: (query: AuditQuery) => store.readAudit(query),
     listDowntimes: (limit: number) => store.listDowntimes(limit),
@@ -115,6 +124,19 @@ async function answer(why: Why, { taskId, locale }: About, asked: WhyAsked): Pro
   if (!('at' in asked)) return { ...(await why.range({ taskId, ...asked }, locale)), from: asked.from, to: asked.to };
   const answers = await why.at(taskId, asked.at, locale);
   return { ...answers, next: null, from: asked.at, to: asked.at };
+}
+
+const person = /telegram:user:\d+/g;
+
+/** The records know people by their ids, and the lines tell them by their names; the evidence keeps the ids. */
+async function withNames(store: Pick<ChatStore, 'readUser'>, answers: readonly Answer[]): Promise<readonly Answer[]> {
+  const names = new Map<string, string>();
+  for (const id of new Set(answers.flatMap(({ line }) => line.match(person) ?? []))) {
+    const name = isActor(id) ? (await store.readUser(id))?.name : null;
+    if (typeof name === 'string') names.set(id, name);
+  }
+  if (names.size === 0) return answers;
+  return answers.map((one) => ({ ...one, line: one.line.replaceAll(person, (id) => names.get(id) ?? id) }));
 }
 
 /* ---- where no time is named ---- */

@@ -5,8 +5,7 @@ import type { World } from '../ports/outside.ts';
 import type { TruthQuery, TruthRows, TruthStore } from '../ports/why.ts';
 import { englishWhy } from '../words/why.ts';
 import type { Answer, Decision } from './answers.ts';
-import { answerDayOut, answerNoSlot, answerOpen, answerRemoved } from './no-slot-answers.ts';
-import { answerSlot } from './slot-answers.ts';
+import { answerDayOut, answerNoSlot, answerOpen, answerRemoved, answerSlot } from './slot-answers.ts';
 import { answerGap, answerStanding, answerStretch } from './stretch-answers.ts';
 import type { Span, Stretch } from './stretches.ts';
 import {

@@ -2,7 +2,7 @@ import { englishForms, type Translated } from '../../domain/schedule/words/forms
 
 const { plural } = englishForms;
 
-/** What a digest says: the heading of each group, and a line of it. `name` is the task's sign and title. */
+/** The words of a digest: the heading of each group, and a line of it. `name` is the task's sign and title. */
 export const englishDigest = {
   nothing: 'There is nothing to tell right now.',
   more: (count: number): string => `and ${count} more`,

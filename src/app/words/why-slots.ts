@@ -16,7 +16,7 @@ import {
   type Case,
 } from '../why/timeline.ts';
 
-/** What became of a slot that has its row, without the full stop. */
+/** The end of a slot that has its row, without the full stop. */
 export function slotText(one: Case, row: SlotRow): string {
   switch (row.status) {
     case 'pending':
@@ -58,12 +58,15 @@ const runStates: Readonly<Record<SlotRun['status'], string>> = {
 };
 
 function runningText(one: Case, row: SlotRow): string {
-  const error = row.run?.status === 'backoff' ? errorText(lastError(row)) : '';
+  const isTried = row.run?.status === 'backoff' && row.run.waitsFor === null;
+  const error = isTried ? errorText(lastError(row)) : '';
   return `${runText(one, row)}${askedFor[row.source](one)}${againText(one, row)}${error}`;
 }
 
 function runText(one: Case, { run }: SlotRow): string {
   if (run === null) return 'its run is live';
+  if (run.waitsFor !== null)
+    return `its run waits${errorText(run.waitsFor)}; the next look is ${onExactly(one, run.readyAt)}`;
   if (run.status === 'backoff') return `${runStates.backoff} ${onExactly(one, run.readyAt)}`;
   const putOff = run.status === 'queued' && run.readyAt > one.timeline.now;
   return putOff ? `its run will start ${onExactly(one, run.readyAt)} (policy jitter)` : runStates[run.status];
@@ -78,7 +81,7 @@ function doneText(one: Case, row: SlotRow): string {
   const startedAfter = startedAfterMs(row) ?? row.lateMs;
   const waited = startedAfter - row.lateMs > noticeableMs;
   const when = late ? ` late, ${on(one, slotAt + startedAfter)}` : '';
-  const after = isByHand(row.source) && !waited ? '' : `${afterText(startedAfter)}${waited ? waitText(row) : ''}`;
+  const after = isByHand(row.source) && !waited ? '' : `${afterText(startedAfter)}${waited ? waitText(one, row) : ''}`;
   const asked = askedFor[row.source](one) + againText(one, row);
   return `ran${isAgain(one, row) ? ' again' : ''}${when}${after}${asked}${triesText(row)}${deliveryText(one, row)}${ackText(one, row.ack)}`;
 }
@@ -89,8 +92,9 @@ function afterText(startedAfter: number): string {
 }
 
 /** The cause of the delay is still to be seen while nothing was tried twice; a retry has another instant to be ready at. */
-function waitText({ run }: SlotRow): string {
-  const jitter = run !== null && run.attempts.length <= 1 && run.readyAt > run.createdAt;
+function waitText(one: Case, { run }: SlotRow): string {
+  const isSpread = (policyOfCase(one)?.jitterMs ?? 0) > 0;
+  const jitter = isSpread && run !== null && run.attempts.length <= 1 && run.readyAt > run.createdAt;
   return jitter ? ', delayed by the policy jitter' : ', as it had to wait';
 }
 
@@ -243,14 +247,16 @@ const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
   declined: (one) => `because ${byWhom(one, 'decided', 'somebody decided')} not to run it`,
   skip: (one) => `because ${byWhom(one, 'had skipped it in advance', 'somebody had skipped it in advance')}`,
   undone: (one) => `because ${byWhom(one, 'undid that', 'that was undone')}`,
+  done: () => 'because what it asks for was done before',
   deleted: (one) => `because ${byWhom(one, 'deleted the task', 'the task was deleted')}`,
   paused: (one) => `because ${byWhom(one, 'paused the task', 'the task was paused')} while it was waiting`,
   cancelled: (one) => (one.deed === null ? 'on request' : `by ${actorText(one.deed.actor)} ${on(one, one.deed.at)}`),
-  unchanged: () => 'as its result was the same as that of the last success (policy skip_if_unchanged)',
+  unchanged: () => 'as its result was the same as that of the last success (skip_if_unchanged or watch)',
   grant_missing: () => 'because the task has no grant, which is its right to run',
   grant_revoked: () => 'because the grant of the task, which is its right to run, was revoked',
   grant_expired: () => 'because the grant of the task, which is its right to run, had expired',
   grant_scope: () => 'because the grant of the task does not cover what it does',
+  discarded: () => `because nobody approved it (policy approval: required)`,
   gone_kind: () => 'because this server no longer knows the action of the task',
 };
 

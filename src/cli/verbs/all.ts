@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { completionVerbs } from '../completion.ts';
 import type { Group } from '../session.ts';
+import { actionVerbs } from './acting.ts';
 import { doingVerbs, messageVerbs } from './doing.ts';
 import { eventVerbs } from './events.ts';
 import { exchangeVerbs } from './exchanging.ts';
@@ -17,11 +18,11 @@ export const remoteVerbs = (program: Command): readonly Group[] => [
   {
     name: 'task',
     summary: 'make, look at, change and run tasks',
-    verbs: [...makingVerbs, ...lookingVerbs, runVerb, ...bulkVerbs, ...personVerbs, ...doingVerbs],
+    verbs: [...makingVerbs, ...lookingVerbs, runVerb, ...actionVerbs, ...bulkVerbs, ...personVerbs, ...doingVerbs],
   },
   { name: 'run', summary: 'look at runs, wait for them, do them again', verbs: runVerbs },
   { name: 'schedule', summary: 'try schedules out', verbs: scheduleVerbs },
-  { name: 'thread', summary: 'do something to all tasks of a thread', verbs: threadVerbs },
+  { name: 'thread', summary: 'the chats that are known, and all tasks of one', verbs: threadVerbs },
   { name: 'message', summary: 'put texts into threads', verbs: messageVerbs },
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
   { name: 'access', summary: 'who is let in', verbs: accessVerbs },

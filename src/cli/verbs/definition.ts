@@ -1,11 +1,10 @@
 import { formAt, policyTable } from '../../domain/policy.ts';
 import { durationText } from '../../domain/schedule/time/duration.ts';
-import { addressed } from '../../domain/when/asked.ts';
+import { addressed } from '../../domain/task.ts';
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage } from '../faults.ts';
 import { given, lengthOf, objectOf, sendable, type ScheduleSent } from '../options.ts';
 import type { Flag, Options, Session } from '../session.ts';
-import { hostZone } from '../times.ts';
 import { instantOf } from './moments.ts';
 
 /** When a task runs, in flags. */
@@ -71,11 +70,21 @@ export function isScheduled(options: ScheduleOptions): boolean {
   return ways.some((way) => options[way] !== undefined);
 }
 
-/** Null where no schedule was typed. `line` is the command that takes a when behind itself; `zone` is the one that holds where none is named; null where it must be. */
+/** The surroundings in which a schedule was typed. */
+interface Reading {
+  /** Holds where no zone is named. */
+  readonly zone: string;
+  /** A zone must be named, but for words. */
+  readonly needsZone?: true;
+  /** The command that takes a when behind itself. */
+  readonly line: string;
+}
+
+/** Null where no schedule was typed. */
 export async function readSchedule(
   session: Session,
   options: ScheduleOptions,
-  { zone, line }: { readonly zone: string | null; readonly line: string },
+  { zone, needsZone, line }: Reading,
 ): Promise<ReadSchedule | null> {
   const typed = ways.filter((way) => options[way] !== undefined);
   if (typed.length > 1) throw usage(`Say once when it runs: give exactly one of ${wayFlags}.`);
@@ -83,12 +92,10 @@ export async function readSchedule(
     throw usage('--start-at and --from go with --every.');
   }
   if (typed.length === 0) return null;
-  if (options.when !== undefined) {
-    const timezone = options.timezone ?? zone ?? hostZone();
-    return inWords(session, { when: options.when, timezone }, line);
-  }
   const timezone = options.timezone ?? zone;
-  if (timezone === null) throw usage(`Name the zone in which the clock is read: --timezone ${hostZone()}, or another.`);
+  if (options.when !== undefined) return inWords(session, { when: options.when, timezone }, line);
+  if (needsZone === true && options.timezone === undefined)
+    throw usage(`Name the zone in which the clock is read: --timezone ${zone}, or another.`);
   return { schedule: inFields(options, timezone), text: null, policies: {}, assumed: [] };
 }
 
@@ -129,7 +136,7 @@ export function askBack(line: string) {
   return (error: unknown): never => {
     const details = error instanceof CliFault ? error.details : undefined;
     const offered = (details?.['readings'] ?? details?.['offers'] ?? []) as readonly Offered[];
-    const lines = offered.flatMap(({ when }) => (when === undefined ? [] : [`  ${line} ${quoted(when)}`]));
+    const lines = offered.flatMap(({ when }) => (when === undefined ? [] : [`  ${lineWith(line, when)}`]));
     if (!(error instanceof CliFault) || lines.length === 0) throw error;
     const { code, exitCode } = error;
     throw new CliFault(code, [error.message, ...lines].join('\n'), { exitCode, details, cause: error });
@@ -139,9 +146,16 @@ export function askBack(line: string) {
 /** Sentences about what was assumed, each with the line that says the other reading; null where nothing was. */
 export function assumedWords(assumed: readonly AssumedPart[], line: string): string | null {
   const parts = assumed.map(({ text, other }) =>
-    other === null ? `Assumed ${text}.` : `Assumed ${text}. For ${other.text}:\n  ${line} ${quoted(other.when)}`,
+    other === null ? `Assumed ${text}.` : `Assumed ${text}. For ${other.text}:\n  ${lineWith(line, other.when)}`,
   );
   return parts.length === 0 ? null : parts.join('\n');
+}
+
+/** Words that would be read as a time stand on a line of their own: they are the text, which a preview needs not. */
+export function lineWith(line: string, words: string): string {
+  const [when = '', ...rest] = words.split(/\s*\n/);
+  const text = line.endsWith(' preview') ? [] : rest;
+  return [line, quoted(when), ...text.map((each) => `--text ${quoted(each)}`)].join(' ');
 }
 
 /** As a shell takes it for one word. */

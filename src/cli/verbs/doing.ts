@@ -59,7 +59,7 @@ export const doingVerbs = [
     },
   }),
   verb({
-    usage: 'snooze <task> <when>',
+    usage: 'snooze <task> <when...>',
     summary: 'run a task once more later, beside its schedule',
     about:
       'When: how long from now, such as 10m, 2h or P1D, or when it is to be, such as "tomorrow 9:00" or an instant.',
@@ -117,9 +117,9 @@ export const doingVerbs = [
     },
   }),
   verb({
-    usage: 'attach <task> <thread_key>',
+    usage: 'attach <task> <thread>',
     summary: 'give a task a chat, where its results go to a topic of its own',
-    examples: ['cronogram task attach 3 telegram:chat:-1001234'],
+    examples: ['cronogram task attach 3 "The Lab"', 'cronogram task attach 3 telegram:chat:-1001234'],
     flags: [keyFlag],
     does: async (session, [name = '', thread = ''], key) => {
       const params = await paramsOf(session, name);
@@ -146,7 +146,7 @@ export const doingVerbs = [
 
 export const messageVerbs = [
   verb({
-    usage: 'send [text]',
+    usage: 'send [text...]',
     summary: 'put a text into the thread that --thread-key names',
     about: 'The text is shown as it stands. Without one, or with -, it is read from the input.',
     examples: [

@@ -1,7 +1,7 @@
 import type { AnswerOf, Asked } from '../client.ts';
 import { CliFault, usage } from '../faults.ts';
 import { sentence, table, shown, toned, type Column } from '../layout.ts';
-import { chosenTask } from '../naming.ts';
+import { chosenTask, taskNames } from '../naming.ts';
 import { pause, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
 import { hostZone, timesIn, type Times } from '../times.ts';
 
@@ -41,10 +41,12 @@ async function events(
   const answer = await session.client.call('listEvents', { query: { ...query, after, limit: limit?.toString() } });
   if (answer.events.length === 0) return { json: answer, text: 'No events.\n' };
   const times = timesIn(hostZone(), session.clock.now());
+  const ids = answer.events.map((event) => event.task_id);
+  const nameOf = await taskNames(session, ids);
   const columns: readonly Column<Event>[] = [
     { title: times.titled('AT'), of: (event) => times.about(event.at) },
     { title: 'KIND', of: (event) => event.kind },
-    { title: 'TASK', least: 13, of: (event) => event.task_id },
+    { title: 'TASK', least: 13, of: ({ task_id: id }) => id && nameOf(id) },
     { title: 'DATA', least: 8, of: dataText },
   ];
   const text = await table(session.terminal, columns, answer.events);
@@ -52,7 +54,10 @@ async function events(
 }
 
 function dataText({ data }: Event): string {
-  return data === null ? '' : JSON.stringify(data);
+  const fields = Object.entries(data ?? {}).filter(([, value]) => value !== null);
+  return fields
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
 }
 
 type Query = NonNullable<Asked<'listEvents'>['query']>;

@@ -1,8 +1,10 @@
 import type { AnswerOf } from '../client.ts';
+import { CliFault } from '../faults.ts';
 import { facts, sentence, type Column } from '../layout.ts';
-import { chosenTask, paramsOf } from '../naming.ts';
+import { chosenTask, taskNamed, taskNames, wholeId, chosenPerson, threadNamed } from '../naming.ts';
 import { verb, type Session } from '../session.ts';
 import { counted, hostZone, timesIn } from '../times.ts';
+import { named } from '../views/task.ts';
 import { listTold, pageFlags, pageOf } from './looking.ts';
 import { instantOf } from './moments.ts';
 
@@ -17,19 +19,23 @@ export const grantVerbs = [
     examples: ['cronogram grant list --task 3'],
     flags: [
       { flags: '--task <task>', about: 'of one task' },
-      { flags: '--owner <user_key>', about: 'of one owner, such as telegram:user:1001' },
+      { flags: '--owner <person>', about: 'of one owner: a name, a number, or a key such as api:token:default' },
       { flags: '--state <state>', about: 'how they stand', choices: ['active', 'revoked', 'expired'] },
       ...pageFlags,
     ],
     does: async (session, _args, { task, owner, state, ...page }) => {
       const chosen = { task_id: await chosenTask(session, task), thread_key: session.namedThread };
-      const answer = await session.client.call('listGrants', { query: { ...chosen, owner, state, ...pageOf(page) } });
+      const query = { ...chosen, owner: await chosenPerson(session.client, owner), state, ...pageOf(page) };
+      const answer = await session.client.call('listGrants', { query });
       const times = timesIn(hostZone(), session.clock.now());
+      const ids = answer.grants.flatMap((one) => one.task_ids);
+      const nameOf = await taskNames(session, ids);
       const columns: readonly Column<Grant>[] = [
-        { title: 'GRANT', isWhole: true, of: (one) => one.grant_id },
+        { title: 'TASK', least: 12, of: (one) => one.task_ids.map(nameOf).join(', ') },
         { title: 'STATE', of: (one) => stateOf(one, session.clock.now()) },
         { title: 'OWNER', least: 8, of: (one) => one.owner_user_key },
         { title: times.titled('ENDS'), least: 8, of: ({ expires_at: at }) => (at === null ? 'never' : times.at(at)) },
+        { title: 'GRANT', isExtra: true, of: (one) => one.grant_id },
         { title: 'SCOPES', isExtra: true, of: (one) => one.scopes.join(' ') },
       ];
       return listTold(session, { json: answer, none: 'No grants.', rows: answer.grants, columns });
@@ -45,23 +51,35 @@ export const grantVerbs = [
       { flags: '--scope <scope>', about: 'such as action:message; may be given several times', isList: true },
     ],
     does: async (session, [name = ''], { expires, scope }) => {
-      const expiresAt = expires === undefined ? undefined : await instantOf(session, expires, hostZone());
-      const body = { ...(await paramsOf(session, name)), expires_at: expiresAt, scopes: scope?.slice() };
+      const { task_id, schedule } = await taskNamed(session, name);
+      const expiresAt = expires === undefined ? undefined : await instantOf(session, expires, schedule.timezone);
+      const body = { task_id, expires_at: expiresAt, scopes: scope?.slice() };
       const answer = await session.client.call('createGrant', { body });
       return { json: answer, text: await grantText(session, answer.grant) };
     },
   }),
   verb({
-    usage: 'revoke <grant_id>',
+    usage: 'revoke <task_or_grant>',
     summary: 'revoke a grant for good: the slots of its task are skipped',
-    examples: ['cronogram grant revoke 01989d4c-6c00-7000-8000-000000000000'],
-    does: async (session, [id = '']) => {
+    about: 'A grant is named by its whole id, or by its task.',
+    examples: ['cronogram grant revoke 3', 'cronogram grant revoke 01989d4c-6c00-7000-8000-000000000000'],
+    does: async (session, [name = '']) => {
+      const id = wholeId.test(name) || !/\w/.test(name) ? name : await grantOf(session, name);
       const answer = await session.client.call('revokeGrant', { params: { grant_id: id } });
       const words = answer.entry_id === null ? 'was revoked already' : 'is revoked';
       return { json: answer, text: await sentence(session.terminal, `Grant ${id} ${words}.`) };
     },
   }),
 ];
+
+/** The right under which a task runs now. */
+async function grantOf(session: Session, name: string): Promise<string> {
+  const task = await taskNamed(session, name);
+  const { grants } = await session.client.call('listGrants', { query: { task_id: task.task_id, state: 'active' } });
+  const [grant] = grants;
+  if (grant === undefined) throw new CliFault('not_found', `${named(task)} has no grant that could be revoked.`);
+  return grant.grant_id;
+}
 
 function stateOf({ revoked_at: revoked, expires_at: expires }: Grant, now: number): State {
   if (revoked !== null) return 'revoked';
@@ -107,10 +125,12 @@ export const accessVerbs = [
   verb({
     usage: 'allow <user_or_chat>',
     summary: 'let a person or a group in',
-    about: 'By their number, as Telegram and the answer to strangers tell it; that of a group is negative.',
-    examples: ['cronogram access allow 1001 --owner', 'cronogram access allow -1001234'],
+    about:
+      'By their number, as Telegram and the answer to strangers tell it; that of a group is negative. Those that are known also by their name.',
+    examples: ['cronogram access allow 1001 --owner', 'cronogram access allow "The Lab"'],
     flags: [{ flags: '--owner', about: 'as an owner of the bot, who may do everything' }],
-    does: async (session, [id = ''], { owner }) => {
+    does: async (session, [name = ''], { owner }) => {
+      const id = await threadNamed(session.client, name);
       const body = owner === true ? { role: 'owner' as const } : {};
       const answer = await session.client.call('allowAccess', { params: { id }, body });
       const words = answer.entry_id === null ? 'was let in already' : 'is let in';
@@ -121,12 +141,13 @@ export const accessVerbs = [
     usage: 'deny <user_or_chat>',
     summary: 'deny a person or a group, until somebody approves them again',
     about: 'Their next message is refused, and their tasks stop at the next slot; the tasks of that chat are paused.',
-    examples: ['cronogram access deny 1001'],
-    does: async (session, [id = '']) => {
+    examples: ['cronogram access deny 1001', 'cronogram access deny ben'],
+    does: async (session, [name = '']) => {
+      const id = await threadNamed(session.client, name);
       const answer = await session.client.call('denyAccess', { params: { id } });
       const words = answer.entry_id === null ? 'was shut out already' : 'is shut out';
       const paused = answer.paused === 0 ? '' : ` ${counted(answer.paused, 'task')} there paused.`;
-      return { json: answer, text: await sentence(session.terminal, `${id} ${words}.${paused}`) };
+      return { json: answer, text: await sentence(session.terminal, `${name} ${words}.${paused}`) };
     },
   }),
 ];

@@ -1,12 +1,22 @@
-import { pageMax } from '../../domain/limits.ts';
+import { pageMax, previewCountDefault } from '../../domain/limits.ts';
 import type { AnswerOf, Asked } from '../client.ts';
-import { CliFault } from '../faults.ts';
+import { CliFault, usage } from '../faults.ts';
 import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
-import { deletedToo, paramsOf, shortIds, taskNamed, type Task } from '../naming.ts';
+import { deletedToo, paramsOf, shortIds, taskNamed, taskNames, type Task } from '../naming.ts';
+import { given } from '../options.ts';
 import { noteOf, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { counted, timesIn, type Times } from '../times.ts';
+import { counted, hostZone, timesIn, type Times } from '../times.ts';
 import { attemptsTable, deliveriesTable, runCell, tookWords } from '../views/run.ts';
-import { named, policyWords, scheduleWords, taskCard, taskTable } from '../views/task.ts';
+import {
+  comingOf,
+  comingText,
+  inOrder,
+  named,
+  policyWords,
+  scheduleWords,
+  taskCard,
+  taskTable,
+} from '../views/task.ts';
 import { withTime } from './moments.ts';
 
 export const limitFlag = {
@@ -60,7 +70,8 @@ export const lookingVerbs = [
       const folds = state === undefined && Object.keys(page).length === 0 && !session.isJson;
       const most = all ? pagesMax : folds ? foldedPagesMax : 1;
       const json = await listed(session, folds ? { ...query, limit: String(pageMax) } : query, most);
-      const isEnded = ({ state }: Task) => folds && state === 'completed';
+      // A task that is snoozed still comes.
+      const isEnded = (task: Task) => folds && task.state === 'completed' && comingOf(task).length === 0;
       const ended = json.tasks.filter(isEnded);
       const tasks = json.tasks.filter((task) => !isEnded(task));
       const count = `${counted(ended.length, 'task')} that ${ended.length === 1 ? 'has' : 'have'} ended`;
@@ -110,25 +121,30 @@ export const lookingVerbs = [
         query: { count: count?.toString() },
       });
       const times = timesIn(found.schedule.timezone, session.clock.now());
-      const lines = answer.next.map((instant) => times.full(instant));
+      const coming = inOrder(answer.next, answer.snoozed).slice(0, count ?? previewCountDefault);
+      const lines = coming.map((one) => comingText(one, times));
       const none = `${named(found)} has no next run: it is ${found.state}.`;
       return { json: answer, text: await sentence(session.terminal, lines.length === 0 ? none : lines.join('\n')) };
     },
   }),
   verb({
-    usage: 'why <task> [at]',
+    usage: 'why <task> [at...]',
     summary: 'tell why a task ran, or did not, at an instant or of late',
     about:
-      'An instant without an offset is read on the clock of the task, to the minute. Without one: the last 24 hours, and what comes next. With --from and --to a day alone is its first minute.',
-    examples: ['cronogram task why 3 2027-01-31T09:00', 'cronogram task why 3 --from 2027-01-01 --to 2027-02-01'],
+      'Words such as "27 nov" or "last friday 9:00", and an instant without an offset, are read on the clock of the task, to the minute. Without one: the last 24 hours, and what comes next. With --from and --to a day alone is its first minute.',
+    examples: [
+      'cronogram task why 3 2027-01-31T09:00',
+      'cronogram task why 3 last friday 9:00',
+      'cronogram task why 3 --from 2027-01-01 --to 2027-02-01',
+    ],
     flags: [
       { flags: '--from <instant>', about: 'the beginning of a stretch of time' },
       { flags: '--to <instant>', about: 'its end (default: now)' },
       ...pageFlags,
     ],
     does: async (session, [name = '', at], { from, to, ...page }) => {
-      const params = await paramsOf(session, name, deletedToo);
-      const query = { at, from: withTime(from), to: withTime(to), ...pageOf(page) };
+      const { params, question } = await whyAsked(session, name, at);
+      const query = { ...question, ...given({ from: withTime(from), to: withTime(to) }), ...pageOf(page) };
       const answer = await session.client.call('whyTask', { params, query });
       const isOfLate = Object.values(query).every((one) => one === undefined) && !session.isJson;
       const coming = isOfLate ? await comingAnswers(session, params) : [];
@@ -155,6 +171,20 @@ export const lookingVerbs = [
     },
   }),
 ];
+
+/** Words are read on the clock of the task, as in the chat; an instant is left to the server. */
+async function whyAsked(session: Session, name: string, at: string | undefined) {
+  if (at === undefined || /^\d{4}-\d\d-\d\dT/.test(at))
+    return { params: await paramsOf(session, name, deletedToo), question: { at } };
+  const { task_id, schedule } = await taskNamed(session, name, deletedToo);
+  const { questionOf } = await import('../../app/why/questions.ts');
+  const question = questionOf(at, { timezone: schedule.timezone, now: await session.client.now() });
+  if (question === null)
+    throw usage(
+      `"${at.slice(0, 60)}" is no moment that can be read. Write 2027-01-31T09:00, "27 nov" or "last friday 9:00".`,
+    );
+  return { params: { task_id }, question };
+}
 
 /** The truth about the next slot of a task; none where it has none, or was deleted. */
 async function comingAnswers({ client }: Session, params: { readonly task_id: string }) {
@@ -264,13 +294,15 @@ async function versionsText(
   return (await Promise.all(cards)).join('\n');
 }
 
-export async function runText(session: Session, run: AnswerOf<'getRun'>, timezone: string): Promise<Told['text']> {
+export async function runText(session: Session, run: AnswerOf<'getRun'>): Promise<string> {
   const { terminal, clock } = session;
+  const timezone = hostZone();
   const times = timesIn(timezone, clock.now());
+  const nameOf = await taskNames(session, [run.task_id]);
   const head = await facts(terminal, [
     ['run', run.run_number === null ? run.run_id : `${run.run_id}, no. ${run.run_number}`],
     ['status', runCell(run.state)],
-    ['task', run.task_id],
+    ['task', run.task_id && nameOf(run.task_id)],
     ['source', run.source],
     ['error code', run.error_code],
     ['error', run.error_message === null ? null : { text: run.error_message, tone: 'bad' }],

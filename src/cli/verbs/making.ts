@@ -1,17 +1,19 @@
 import type { AnswerOf, Asked } from '../client.ts';
 import { usage } from '../faults.ts';
 import { facts, sentence } from '../layout.ts';
-import { taskNamed } from '../naming.ts';
+import { taskNamed, type Task, zoneNote, zoneOf } from '../naming.ts';
 import { given } from '../options.ts';
 import { noteOf, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { hostZone, timesIn } from '../times.ts';
+import { durationWords, timesIn } from '../times.ts';
 import { named, namedLast, scheduleWords, stateFacts, warningText } from '../views/task.ts';
+import { actionFlags, readAction } from './acting.ts';
 import {
   askBack,
   assumedWords,
   definitionFlags,
   fromInput,
   isScheduled,
+  lineWith,
   wayFlags,
   readFields,
   readPolicies,
@@ -25,10 +27,11 @@ import { countFlag } from './looking.ts';
 import { edgeOf } from './moments.ts';
 
 const createAbout =
-  'One sentence says when and what. Or give exactly one of --when, --once-at, --cron, --rrule and --every, and the text. All but words need --timezone; words are read in the zone of this computer without one, or in the zone that they name. - reads from the input.';
+  'One sentence says when and what. Or give exactly one of --when, --once-at, --cron, --rrule and --every, and the text. All but words need --timezone; words are read in the zone of the chat that --thread-key names, where it has one, else in that of this computer, or in the zone that they name. - reads from the input.';
 
 const createFlags = [
   ...definitionFlags,
+  ...actionFlags(),
   { flags: '--on-existing <what>', about: 'when there is such a task already', choices: ['fail', 'upsert', 'add'] },
   keyFlag,
   { flags: '--dry-run', about: 'only tell when it would run' },
@@ -36,6 +39,8 @@ const createFlags = [
 
 const updateFlags = [
   ...definitionFlags,
+  ...actionFlags(),
+  { flags: '--once', about: 'with --when: a task that repeats runs at that moment alone, and never again' },
   { flags: '--clear-subject', about: 'take the subject away' },
   { flags: '--clear-tags', about: 'take all tags away' },
   { flags: '--enable', about: 'let it run by its schedule' },
@@ -50,11 +55,12 @@ const previewFlags = [
 
 export const makingVerbs = [
   verb({
-    usage: 'create [sentence_or_text]',
+    usage: 'create [sentence...]',
     summary: 'make a task',
     about: createAbout,
     examples: [
-      'cronogram task create "every weekday at 9:00 stand up"',
+      'cronogram task create every weekday at 9:00 stand up',
+      'cronogram task create --thread-key "The Lab" "friday 18:00 drinks"',
       'cronogram task create --when "every weekday at 9:00" "Stand up"',
       'cronogram task create --cron "0 9 * * 1-5" --timezone Asia/Tokyo "Stand up"',
     ],
@@ -77,9 +83,10 @@ export const makingVerbs = [
 
 export const scheduleVerbs = [
   verb({
-    usage: 'preview [when]',
+    usage: 'preview [when...]',
     summary: 'tell when a schedule runs, without making anything',
-    about: 'A when in plain words, or one of the flags. Without --timezone it is read in the zone of this computer.',
+    about:
+      'A when in plain words, or one of the flags. Without --timezone it is read in the zone of the chat that --thread-key names, where it has one, else in that of this computer.',
     examples: [
       'cronogram schedule preview "last friday of the month at 17:00"',
       'cronogram schedule preview --cron "0 9 * * 1-5" --timezone Europe/Madrid',
@@ -97,10 +104,14 @@ async function create(
   const line = 'cronogram task create';
   const isSentence = argument !== undefined && !isScheduled(options);
   const when = isSentence ? await fromInput(session, argument) : options.when;
-  const read = await readSchedule(session, { ...options, ...given({ when }) }, { zone: null, line });
+  const own = await zoneOf(session.client, session.threadKey, options.timezone);
+  const reading = { zone: own.timezone, needsZone: true, line } as const;
+  const read = await readSchedule(session, { ...options, ...given({ when }) }, reading);
   if (read === null) throw usage(`Say when and what: ${line} "every weekday at 9 stand up", or one of ${wayFlags}.`);
   const typed = await readText(session, isSentence ? undefined : argument, options);
-  const instructions = typed ?? read.text ?? (options.actionJson === undefined ? null : '');
+  const fields = { ...readFields(options) };
+  const action = (await readAction(session, options)) ?? fields.action;
+  const instructions = typed ?? read.text ?? (action === undefined ? null : '');
   if (instructions === null)
     throw usage('Say what it says: behind the time, as the last word or with --text; - reads it from the input.');
   const { timezone } = read.schedule;
@@ -109,13 +120,15 @@ async function create(
     ...(options.onExisting === undefined ? {} : { on_existing: options.onExisting }),
   };
   const body = {
-    ...readFields(options),
+    ...fields,
+    action,
     instructions,
     schedule: read.schedule,
     // A new task has the defaults already.
     ...(Object.keys(policies).length === 0 ? {} : { policies: given(policies) }),
   };
-  if (options.dryRun === true) return preview(session, body, read);
+  const zone = when === undefined ? null : zoneNote(own, timezone);
+  if (options.dryRun === true) return preview(session, body, { ...read, zone });
   const answer = await session.client.call('createTask', {
     params: { thread_key: session.threadKey },
     body,
@@ -125,17 +138,44 @@ async function create(
   return {
     json: when === undefined ? answer : { ...answer, assumed: read.assumed },
     text: await createdText(session, answer),
-    ...noteOf(assumed, warningText(answer.warnings)),
+    ...noteOf(zone, assumed, warningText(answer.warnings)),
   };
 }
 
 type CreateBody = NonNullable<Asked<'createTask'>['body']>;
 
-async function preview(session: Session, body: CreateBody, { schedule, assumed }: ReadSchedule): Promise<Told> {
+interface Zoned extends ReadSchedule {
+  /** The sentence about the zone that was taken. */
+  readonly zone: string | null;
+}
+
+async function preview(session: Session, body: CreateBody, { schedule, assumed, zone }: Zoned): Promise<Told> {
   const answer = await session.client.call('previewSchedule', { body: { schedule } });
-  const text = `Nothing is made. It would run in ${session.threadKey}:\n${await previewText(session, { ...answer, text: body.instructions ?? '' })}`;
-  const json = { dry_run: true, thread_key: session.threadKey, task: body, preview: answer };
-  return { json, text, ...noteOf(assumedWords(assumed, 'cronogram task create')) };
+  const { on_existing: _on, ...policies } = body.policies ?? {};
+  const outlook =
+    body.action === undefined
+      ? null
+      : await session.client.call('previewAction', { body: { action: body.action, schedule, policies } });
+  const text = `Nothing is made. It would run in ${session.threadKey}:\n${await previewText(session, { ...answer, text: body.instructions ?? '' })}${await outlookText(session, outlook)}`;
+  const json = { dry_run: true, thread_key: session.threadKey, task: body, preview: answer, outlook };
+  return { json, text, ...noteOf(zone, assumedWords(assumed, 'cronogram task create')) };
+}
+
+/** The reach and cost of a task that does more than say a text. */
+async function outlookText({ terminal }: Session, outlook: AnswerOf<'previewAction'> | null): Promise<string> {
+  if (outlook === null || outlook.reaches.length === 0) return '';
+  const { brief, reaches, costs, attempts, retry_window_seconds: window } = outlook;
+  const tries =
+    attempts === null || window === null ? null : `up to ${attempts}, within ${durationWords(window * 1000)}`;
+  return facts(terminal, [
+    ['does', brief],
+    ['reaches', reaches.join(', ')],
+    ...costs.map(({ kind, per_run: once, often, at_once: atOnce }) => {
+      const told = often === null ? `${once}` : `about ${often.count} a ${often.per}`;
+      return [kind, atOnce === null ? told : `${told}, up to ${atOnce} at once after an outage`] as const;
+    }),
+    ['tries', tries],
+  ]);
 }
 
 async function previewText({ terminal, clock }: Session, answer: AnswerOf<'previewSchedule'>): Promise<string> {
@@ -180,6 +220,8 @@ function checkUpdate(options: UpdateOptions): void {
   const clash = exclusive.find(([one, other]) => options[one] !== undefined && options[other] !== undefined);
   if (clash !== undefined) throw usage(`${clash[2]} exclude each other. Leave one of them out.`);
   if (Object.keys(options).length === 0) throw usage('Name at least one field to change, such as --title or --when.');
+  if (options.once === true && options.when === undefined)
+    throw usage('--once goes with --when: name the moment, such as --when "friday 9:00".');
   if (options.timezone !== undefined && !isScheduled(options))
     throw usage('--timezone goes with a schedule: name it too, such as --cron "0 9 * * *".');
 }
@@ -194,11 +236,15 @@ async function update(session: Session, name: string, options: UpdateOptions): P
   // A whole sentence that still says the same is the answer to a question about its time.
   if (rest !== null && rest !== before.instructions)
     throw usage(`"${rest.slice(0, 60)}" behind the when was not understood. Write a text with --text.`);
+  checkRepeats(session, before, { read, options });
   const text = await readText(session, undefined, options);
   const zone = read?.schedule.timezone ?? timezone;
   const policies = await readPolicies(session, options, { timezone: zone, asked: read?.policies ?? {} });
+  const fields = readFields(options);
+  const action = await readAction(session, options, { before: before.action });
   const body = {
-    ...readFields(options),
+    ...fields,
+    ...(action === undefined ? {} : { action }),
     ...(text === null ? {} : { instructions: text }),
     ...(read === null ? {} : { schedule: read.schedule }),
     ...(Object.keys(policies).length === 0 ? {} : { policies }),
@@ -207,6 +253,34 @@ async function update(session: Session, name: string, options: UpdateOptions): P
   const answer = await session.client.call('updateTask', { params: { task_id: before.task_id }, body });
   const note = noteOf(assumedWords(read?.assumed ?? [], line), warningText(answer.warnings));
   return { json: answer, text: await editedText(session, answer), ...note };
+}
+
+interface Retimed {
+  readonly read: ReadSchedule | null;
+  readonly options: UpdateOptions;
+}
+
+/** A day alone may be meant as the day of the rhythm: a series does not end because of it unless that is said. */
+function checkRepeats({ clock }: Session, task: Task, { read, options: { when, once } }: Retimed): void {
+  if (read?.schedule.kind !== 'once' || when === undefined || once === true || task.schedule.kind === 'once') return;
+  const { number, schedule: before } = task;
+  const now = clock.now();
+  const line = `cronogram task update ${number} --when`;
+  const { once_at: at, timezone } = read.schedule;
+  throw usage(
+    [
+      `${named(task)} repeats: ${scheduleWords(before, now)}. "${when.slice(0, 60)}" is a single moment: ${timesIn(timezone, now).at(at)}.`,
+      `To run it once then, and never again:\n  ${lineWith(line, when)} --once`,
+      `To run it every week at that time:\n  ${lineWith(line, weekly(at, timezone))}`,
+    ].join('\n'),
+  );
+}
+
+function weekly(instant: string, timeZone: string): string {
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone } as const;
+  const at = Date.parse(instant);
+  const day = new Intl.DateTimeFormat('en-GB', { weekday: 'long', timeZone }).format(at);
+  return `every ${day.toLowerCase()} at ${new Intl.DateTimeFormat('en-GB', clock).format(at)}`;
 }
 
 function switchesOf({ clearSubject, clearTags, enable, disable }: UpdateOptions) {
@@ -248,7 +322,8 @@ async function previewVerb(
     throw usage('Write the when once: as the last word or with --when.');
   const { count, after, ...definition } = options;
   const when = words ?? options.when;
-  const zone = options.timezone ?? hostZone();
+  const own = await zoneOf(session.client, session.threadKey, options.timezone);
+  const { timezone: zone } = own;
   const from = after === undefined ? undefined : await edgeOf(session, after, zone);
   const line = 'cronogram schedule preview';
   const read = when === undefined ? await readSchedule(session, definition, { zone, line }) : null;
@@ -259,6 +334,7 @@ async function previewVerb(
       ? { when: when ?? '', timezone: zone, now: from, count }
       : { schedule: read.schedule, after: from, count };
   const answer = await session.client.call('previewSchedule', { body }).catch(askBack(line));
-  const note = noteOf(assumedWords(answer.assumed ?? [], line));
+  const taken = when === undefined ? null : zoneNote(own, answer.schedule.timezone);
+  const note = noteOf(taken, assumedWords(answer.assumed ?? [], line));
   return { json: answer, text: await previewText(session, answer), ...note };
 }

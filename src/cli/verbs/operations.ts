@@ -1,7 +1,7 @@
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
 import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
-import { chosenTask, taskNames } from '../naming.ts';
+import { chosenTask, taskNames, chosenPerson } from '../naming.ts';
 import { showing, verb, type Session, type Told } from '../session.ts';
 import { counted, distance, durationWords, hostZone, timesIn } from '../times.ts';
 import { limitFlag, listTold, pageFlags, pageOf } from './looking.ts';
@@ -24,7 +24,7 @@ export const operationVerbs = [
     about: 'Of the whole server; of one chat with --thread-key.',
     examples: ['cronogram usage --from 2027-01-01 --to 2027-02-01', 'cronogram usage --from 24h'],
     flags: [
-      { flags: '--user <user_key>', about: 'of the tasks of one owner' },
+      { flags: '--user <person>', about: 'of the tasks of one owner: a name, a number or a key' },
       {
         flags: '--from <when>',
         about: 'the beginning: a day, a day and a time, or so long ago (default: 30 days before the end)',
@@ -32,7 +32,8 @@ export const operationVerbs = [
       { flags: '--to <when>', about: 'the end (default: now)' },
     ],
     does: async (session, _args, { user, from, to }) => {
-      const query = { thread_key: session.namedThread, user_key: user, ...(await stretchOf(session, { from, to })) };
+      const owner = await chosenPerson(session.client, user);
+      const query = { thread_key: session.namedThread, user_key: owner, ...(await stretchOf(session, { from, to })) };
       const answer = await session.client.call('getUsage', { query });
       return { json: answer, text: await usageText(session, answer) };
     },

@@ -1,6 +1,9 @@
+import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { sizeText } from '../../domain/files/summary.ts';
 import { urlOf } from '../../domain/thread.ts';
 import type { AnswerOf, Asked } from '../client.ts';
-import { CliFault, usage, exitCodes, interrupted, type ExitCode } from '../faults.ts';
+import { CliFault, unusable, usage, exitCodes, interrupted, type ExitCode } from '../faults.ts';
 import { sentence, shown, toned, type Column } from '../layout.ts';
 import { chosenTask, paramsOf, runIdOf, shortIds, taskNames } from '../naming.ts';
 import { millisecondsOf } from '../options.ts';
@@ -12,7 +15,7 @@ import { keyFlag, keyHeader } from './doing.ts';
 import { listTold, pageFlags, pageOf, runText, sentWords } from './looking.ts';
 import { stretchOf } from './moments.ts';
 
-const waitFlags = [
+export const waitFlags = [
   { flags: '--timeout <length>', about: 'how long to wait: seconds, or 500ms, 5m, PT1M (default: 60)' },
   {
     flags: '--interval-ms <ms>',
@@ -29,7 +32,7 @@ const intervalDefaultMs = 500;
 /** How long to wait, and how often to look meanwhile. */
 type Pace = ReturnType<typeof paceOf>;
 
-function paceOf({ timeout, intervalMs = intervalDefaultMs }: Options<typeof waitFlags>) {
+export function paceOf({ timeout, intervalMs = intervalDefaultMs }: Options<typeof waitFlags>) {
   const timeoutMs = timeout === undefined ? timeoutDefaultMs : millisecondsOf('--timeout', timeout);
   if (timeoutMs < 1 || timeoutMs > timeoutMaxMs) throw usage('--timeout is from 1 ms to a day.');
   return { timeoutMs, intervalMs };
@@ -44,7 +47,7 @@ interface Waited {
 const finals = new Set<Run['state']>(['succeeded', 'failed', 'cancelled']);
 
 /** Looks at a run again and again until it has ended and its parts are delivered, or until the time is over. */
-async function waitForRun(session: Session, runId: string, { timeoutMs, intervalMs }: Pace): Promise<Waited> {
+export async function waitForRun(session: Session, runId: string, { timeoutMs, intervalMs }: Pace): Promise<Waited> {
   const { client, stopwatch } = session;
   const started = stopwatch.elapsed();
   for (;;) {
@@ -151,7 +154,7 @@ async function waitedTold(session: Session, answer: RanNow, pace: Pace): Promise
 }
 
 /** How it ended, how long it took, and where it is to be read. */
-async function endTold(session: Session, waited: Waited, name: string): Promise<Omit<Told, 'json'>> {
+export async function endTold(session: Session, waited: Waited, name: string): Promise<Omit<Told, 'json'>> {
   const { terminal } = session;
   const { run, isSettled } = waited;
   const exitCode = exitCodeOfRun(waited);
@@ -217,6 +220,29 @@ export const runVerb = verb({
   },
 });
 
+const runAbout = 'A run is named by its id, by the beginning of it, or by its task, whose newest run it is then.';
+
+/** Writes a file as it comes, and answers its size. It is there whole or not at all, and what is there is not written over. */
+async function saveFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  if (existsSync(path)) throw usage(`${path} is there already. Name another file with --output.`);
+  const made = `${path}.part`;
+  let size = 0;
+  const counted = async function* () {
+    for await (const chunk of chunks) {
+      size += chunk.byteLength;
+      yield chunk;
+    }
+  };
+  try {
+    await pipeline(counted(), createWriteStream(made));
+    renameSync(made, path);
+    return size;
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw unusable('written', path, error);
+  }
+}
+
 export const runVerbs = [
   verb({
     usage: 'list',
@@ -270,12 +296,36 @@ export const runVerbs = [
     },
   }),
   verb({
+    usage: 'attachment <run> <n>',
+    summary: 'save a file that a run has brought',
+    about:
+      'The first, second and so on of the attachments in its result. A file that is there already is not written over.',
+    examples: [
+      'cronogram run attachment 01989d4c-6c00-70 1',
+      'cronogram run attachment 01989d4c-6c00-70 2 -o photo.jpg',
+    ],
+    flags: [
+      { flags: '-o, --output <file>', about: 'write to this file (default: under its own name, in this folder)' },
+    ],
+    does: async (session, [id = '', n = ''], { output }) => {
+      const params = { run_id: await runIdOf(session, id), n };
+      const { name, mime, chunks } = await session.client.fetch('getRunAttachment', { params });
+      const file = output ?? (name || `attachment-${n}`);
+      const size = await saveFile(file, chunks);
+      return {
+        json: { file, name, mime, size },
+        text: await sentence(session.terminal, `Saved ${file} (${sizeText(size)}).`),
+      };
+    },
+  }),
+  verb({
     usage: 'get <run>',
     summary: 'show a run, its attempts and what was delivered',
-    examples: ['cronogram run get 01989d4c-6c00-70'],
+    about: runAbout,
+    examples: ['cronogram run get 01989d4c-6c00-70', 'cronogram run get "weekly report"'],
     does: async (session, [id = '']) => {
       const answer = await session.client.call('getRun', { params: { run_id: await runIdOf(session, id) } });
-      return { json: answer, text: await runText(session, answer, 'UTC') };
+      return { json: answer, text: await runText(session, answer) };
     },
   }),
   verb({

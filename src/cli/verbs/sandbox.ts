@@ -33,10 +33,10 @@ const placeFlags = [
 
 export const sandboxVerbs = [
   verb({
-    usage: 'say <text>',
+    usage: 'say <text...>',
     summary: 'write to the bot as somebody, and show what it answers',
     examples: [
-      'cronogram sandbox say "/new in 1 minute say hello"',
+      'cronogram sandbox say "/new in 1 minute: it works"',
       'cronogram sandbox say --as ben --chat lab /tasks',
     ],
     flags: [...placeFlags, { flags: '--thread <id>', about: 'in this topic', whole: idBounds }],
@@ -47,7 +47,7 @@ export const sandboxVerbs = [
     },
   }),
   verb({
-    usage: 'press <button>',
+    usage: 'press <button...>',
     summary: 'press a button by what stands on it',
     examples: ['cronogram sandbox press Create', 'cronogram sandbox press "Run now" --chat lab'],
     flags: [
@@ -65,7 +65,7 @@ export const sandboxVerbs = [
     },
   }),
   verb({
-    usage: 'jump [to]',
+    usage: 'jump [to...]',
     summary: 'move the clock to the next run, by a length of time, or to an instant',
     examples: ['cronogram sandbox jump', 'cronogram sandbox jump 1d', 'cronogram sandbox jump 2027-01-31T09:00:00Z'],
     does: async (session, [to = 'next']) => {

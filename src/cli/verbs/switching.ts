@@ -1,10 +1,11 @@
 import type { AnswerOf } from '../client.ts';
 import { usage } from '../faults.ts';
-import { sentence } from '../layout.ts';
-import { paramsOf, taskNamed, threadNamed } from '../naming.ts';
+import { sentence, type Column } from '../layout.ts';
+import { paramsOf, taskNamed, type Task, personNamed, threadNamed, zoneOf } from '../naming.ts';
 import { verb, confirmed, yesFlag, type Flag, type Options, type Session, type Told } from '../session.ts';
-import { counted, hostZone } from '../times.ts';
+import { counted } from '../times.ts';
 import { changedTold } from './doing.ts';
+import { listTold, pageFlags, pageOf } from './looking.ts';
 import { dayOrInstantOf } from './moments.ts';
 
 /* ---- verbs on one task, or on all of a tag or a subject ---- */
@@ -19,10 +20,18 @@ const untilFlag = {
   about: 'when the pause ends by itself: 2h, "monday 9:00", an instant',
 } as const satisfies Flag;
 
+type Schedule = Task['schedule'];
 type BulkOptions = Options<typeof bulkFlags>;
 
-async function untilOf(session: Session, { until }: { readonly until?: string }, timezone: string) {
-  return until === undefined ? {} : { until: await dayOrInstantOf(session, until, { timezone, hour: '0:00' }) };
+/** The end of a pause, read in the zone of the task, else in that of the thread. */
+async function untilOf(
+  session: Session,
+  { until }: { readonly until?: string },
+  of: Pick<Schedule, 'timezone'> | string,
+) {
+  if (until === undefined) return {};
+  const { timezone } = typeof of === 'string' ? await zoneOf(session.client, of) : of;
+  return { until: await dayOrInstantOf(session, until, { timezone, hour: '0:00' }) };
 }
 
 /** The request for all of a tag or a subject; null for one task. */
@@ -60,14 +69,14 @@ export const bulkVerbs = [
       const chosen = chosenBy(session, name, options);
       if (chosen === null) {
         const { task_id: id, schedule } = await taskNamed(session, name ?? '');
-        const body = await untilOf(session, options, schedule.timezone);
+        const body = await untilOf(session, options, schedule);
         return changedTold(
           session,
           await session.client.call('pauseTask', { params: { task_id: id }, body }),
           'Paused',
         );
       }
-      const body = { ...chosen.body, ...(await untilOf(session, options, hostZone())) };
+      const body = { ...chosen.body, ...(await untilOf(session, options, session.threadKey)) };
       const answer = await session.client.call('pauseTasks', { ...chosen, body });
       return bulkTold(session, answer, options.dryRun === true ? 'would be paused' : 'paused');
     },
@@ -105,7 +114,7 @@ export const bulkVerbs = [
   }),
 ];
 
-/* ---- verbs on all tasks of a thread, and of a person ---- */
+/* ---- verbs on threads, and on all tasks of a person ---- */
 
 /** The thread of the flag or the variable where none is written. */
 async function threadOf({ client, threadKey }: Session, key: string | undefined) {
@@ -147,13 +156,14 @@ function countWords({ counts }: AnswerOf<'purgeThread'>, whose: string): string 
 
 export const personVerbs = [
   verb({
-    usage: 'purge <user_key>',
+    usage: 'purge <person>',
     summary: 'delete all tasks of a person, after counting them',
-    about: 'In all chats; in one with --thread-key.',
-    examples: ['cronogram task purge telegram:user:1001 --dry-run'],
+    about: 'A person is named by their name, their number or their key. In all chats; in one with --thread-key.',
+    examples: ['cronogram task purge ben --dry-run', 'cronogram task purge telegram:user:1001 --yes'],
     flags: purgeFlags,
-    does: (session, [actor = ''], options) => {
+    does: async (session, [name = ''], options) => {
       const thread = session.namedThread;
+      const actor = await personNamed(session.client, name);
       const ask: Purging['ask'] = (query) =>
         session.client.call('purgePerson', { params: { actor }, query: { ...query, thread_key: thread } });
       return purge(session, { whose: thread === undefined ? actor : `${actor} in ${thread}`, ask, ...options });
@@ -161,20 +171,42 @@ export const personVerbs = [
   }),
 ];
 
+type Thread = AnswerOf<'listThreads'>['threads'][number];
+
+const threadColumns: readonly Column<Thread>[] = [
+  { title: 'THREAD', isWhole: true, of: (one) => one.thread_key },
+  { title: 'TITLE', least: 12, of: (one) => one.title },
+  { title: 'STATE', of: (one) => one.state },
+  { title: 'ZONE', least: 8, of: (one) => one.timezone },
+];
+
 export const threadVerbs = [
   verb({
-    usage: 'pause [thread_key]',
+    usage: 'list',
+    summary: 'list the chats that are known, newest first',
+    about: 'Those that are new are not let in; those that are gone can be reached no more.',
+    examples: ['cronogram thread list'],
+    flags: pageFlags,
+    does: async (session, _args, page) => {
+      const query = { thread_key: session.namedThread, ...pageOf(page) };
+      const answer = await session.client.call('listThreads', { query });
+      return listTold(session, { json: answer, none: 'No chats.', rows: answer.threads, columns: threadColumns });
+    },
+  }),
+  verb({
+    usage: 'pause [thread]',
     summary: 'pause all tasks of a thread',
-    examples: ['cronogram thread pause telegram:chat:-1001234 --until "monday 9:00"'],
+    examples: ['cronogram thread pause "The Lab" --until "monday 9:00"'],
     flags: [untilFlag],
     does: async (session, [key], options) => {
-      const body = await untilOf(session, options, hostZone());
-      const answer = await session.client.call('pauseThread', { params: await threadOf(session, key), body });
+      const params = await threadOf(session, key);
+      const body = await untilOf(session, options, params.thread_key);
+      const answer = await session.client.call('pauseThread', { params, body });
       return bulkTold(session, answer, 'paused');
     },
   }),
   verb({
-    usage: 'resume [thread_key]',
+    usage: 'resume [thread]',
     summary: 'resume all tasks of a thread that somebody paused',
     examples: ['cronogram thread resume telegram:chat:-1001234'],
     does: async (session, [key]) => {
@@ -183,7 +215,7 @@ export const threadVerbs = [
     },
   }),
   verb({
-    usage: 'cancel [thread_key]',
+    usage: 'cancel [thread]',
     summary: 'call off everything that a thread has under way',
     examples: ['cronogram thread cancel telegram:chat:-1001234'],
     does: async (session, [key]) => {
@@ -196,7 +228,7 @@ export const threadVerbs = [
     },
   }),
   verb({
-    usage: 'purge [thread_key]',
+    usage: 'purge [thread]',
     summary: 'delete all tasks of a thread, after counting them',
     examples: ['cronogram thread purge cli:default --dry-run', 'cronogram thread purge cli:default --yes'],
     flags: purgeFlags,

@@ -1,10 +1,13 @@
+import { type ActionForm, settingLines } from '../../app/actions/form.ts';
+import { forms } from '../../app/actions/forms.ts';
 import { AppError } from '../../domain/errors.ts';
 import { describe, parseSchedule } from '../../domain/schedule/schedule.ts';
+import type { ActionSpec } from '../../domain/task.ts';
 import { facts, table, type Cell, type Column, type Fact, flat, shown, toned } from '../layout.ts';
 import { shortIds, type Task } from '../naming.ts';
 import { given } from '../options.ts';
 import type { Session } from '../session.ts';
-import { hostZone, timesIn } from '../times.ts';
+import { hostZone, timesIn, type Times } from '../times.ts';
 
 type Schedule = Task['schedule'];
 type Looking = Pick<Session, 'terminal' | 'clock'>;
@@ -57,9 +60,12 @@ export async function taskTable(
   const now = clock.now();
   const short = shortIds(tasks.map((task) => task.task_id));
   const zone = usualZone(tasks);
-  const next = ({ next_run_at: at, schedule: { timezone } }: Task): Cell => {
-    if (at === null) return { text: '-', tone: 'dim' };
-    return { text: `${timesIn(timezone, now).at(at)}${timezone === zone ? '' : ` ${timezone}`}` };
+  const next = (task: Task): Cell => {
+    const { timezone } = task.schedule;
+    const [first] = comingOf(task);
+    if (first === undefined) return { text: '-', tone: 'dim' };
+    const at = `${timesIn(timezone, now).at(first.at)}${timezone === zone ? '' : ` ${timezone}`}`;
+    return { text: first.isSnoozed ? `${at}, snoozed` : at };
   };
   const columns: readonly Column<Task>[] = [
     { title: '#', of: (task) => String(task.number) },
@@ -77,6 +83,21 @@ export async function taskTable(
     return head + (await table(terminal, columns, among));
   });
   return (await Promise.all(parts)).join('\n');
+}
+
+/** Instants at which something comes of a task, soonest first: of its schedule, and of results that are snoozed. */
+export function inOrder(next: readonly string[], snoozed: readonly string[]) {
+  return [...next.map((at) => ({ at, isSnoozed: false })), ...snoozed.map((at) => ({ at, isSnoozed: true }))].toSorted(
+    (a, b) => Date.parse(a.at) - Date.parse(b.at),
+  );
+}
+
+export function comingOf({ next_run_at: at, snoozed_to: snoozed = [] }: Pick<Task, 'next_run_at' | 'snoozed_to'>) {
+  return inOrder(at === null ? [] : [at], snoozed);
+}
+
+export function comingText({ at, isSnoozed }: ReturnType<typeof inOrder>[number], times: Times): string {
+  return isSnoozed ? `${times.full(at)}, snoozed` : times.full(at);
 }
 
 /** The zone of most tasks; the others tell theirs. */
@@ -107,17 +128,18 @@ function workFacts(task: Task, now: number): readonly Fact[] {
   const failures = counters.failures === 0 ? '' : `, ${counters.failures} failed`;
   const { last_outcome: outcome, last_run_status: ended, last_run_at: at } = task;
   const since = outcome === 'skipped' || outcome === 'missed' ? `, since then ${outcome}` : '';
+  const coming = comingOf(task);
   const last = at === null ? null : `${since === '' ? outcome : ended}, ${times.about(at)}${since}`;
   return [
     ['state', stateCell(task, now)],
     ['schedule', `${scheduleWords(task.schedule, now)} (${task.schedule.timezone})`],
     ['written', task.schedule.kind === 'once' ? null : writtenSchedule(task.schedule)],
-    ['next', task.next_run_at === null ? 'none' : times.full(task.next_run_at)],
+    ['next', coming.length === 0 ? 'none' : coming.map((one) => comingText(one, times)).join('; ')],
     ['last', last],
     ['stale since', task.stale_since === null ? null : times.about(task.stale_since)],
     ['last error', task.last_error_message === null ? null : { text: task.last_error_message, tone: 'bad' }],
     ['runs', counters.runs === 0 ? 'none yet' : `${counters.runs}${failures}`],
-    ['action', task.action.kind === 'message' ? null : JSON.stringify(task.action)],
+    ['action', actionWords(task.action)],
     ['policies', policyWords(task.policies)],
     ['subject', task.subject],
     ['tags', task.tags.join(', ')],
@@ -138,6 +160,20 @@ function placeFacts(task: Task): readonly Fact[] {
     ['results in', task.execution_thread_key === task.creator_thread_key ? null : task.execution_thread_key],
     ['owner', task.owner_user_key],
   ];
+}
+
+/** An action in short, and its settings; null for a task that says a text. */
+export function actionWords(action: ActionSpec, among: readonly ActionForm[] = Object.values(forms)): string | null {
+  if (action.kind === 'message' && Object.keys(action).length === 1) return null;
+  const form = among.find(({ kind }) => kind === action.kind);
+  const told = new Set(form?.fields.flatMap(({ name, inBrief }) => (inBrief === true ? name : [])));
+  const settings = settingLines(form ?? { fields: [] }, action).filter(
+    ([name]) => form?.brief === undefined || !told.has(name),
+  );
+  return [
+    form?.brief?.(action) ?? action.kind,
+    ...settings.map(([name, value]) => `${name}: ${value.replaceAll('\n', ', ')}`),
+  ].join('; ');
 }
 
 export function policyWords(policies: Readonly<Record<string, unknown>>): string {

@@ -36,18 +36,19 @@ function cannot(reason: string, message: string): Error {
 
 /**
  * One schedule with the slots of all these, and without those on the days of the exceptions. It stays a cron or one rule
- * where that says it. Bounds of the whole task belong into its policies.
+ * where that says it. Bounds of the whole task belong into its policies. With `isOneStart` all of them begin on the same
+ * day, so that none waits for the first run of another.
  */
 export function combined(
   schedules: readonly Schedule[],
   except: Exceptions,
-  { now }: { readonly now: number },
+  { now, isOneStart = false }: { readonly now: number; readonly isOneStart?: boolean },
 ): Schedule {
   const [first, ...more] = schedules.reduce<readonly Schedule[]>(joined, []);
   if (first === undefined) throw cannot('no_rule', 'There is no time to combine; say when.');
   if (more.some(({ timezone }) => timezone !== first.timezone))
     throw cannot('other_zone', 'A task is in one zone; make another task for the times of another zone.');
-  if (more.length > 0) return asRules([first, ...more], except, { now });
+  if (more.length > 0) return asRules([first, ...more], except, { now, isOneStart });
   return hasNone(except) ? first : (withoutWeekdays(first, except) ?? asRules([first], except, { now }));
 }
 
@@ -68,12 +69,23 @@ function hasNone(except: Exceptions): boolean {
 
 const mondayFirst = [1, 2, 3, 4, 5, 6, 0];
 
-/** The days of the week of a cron that looks at no other days; null for all other schedules. */
-function weekdaysOf(schedule: Schedule): readonly number[] | null {
+/** The days of the week of a rhythm that comes every week and looks at no other days; null for all others. */
+export function weekdaysOf(schedule: Schedule): readonly number[] | null {
+  if (schedule.kind === 'rrule') return weekdaysOfRule(recurrenceOf(schedule).lines);
   if (schedule.kind !== 'cron') return null;
   const { anyDay, weekdays } = cronOf(schedule);
   const isPlain = anyDay && weekdays.every((weeks) => weeks === 0 || weeks === EVERY_WEEK);
   return isPlain ? mondayFirst.filter((day) => weekdays[day] === EVERY_WEEK) : null;
+}
+
+function weekdaysOfRule({ rules: [{ parts }, ...more] }: RruleLines): readonly number[] | null {
+  const { frequency, interval, weekdays, months, monthDays, yearDays, weekNumbers, positions } = parts;
+  const others = [months, monthDays, yearDays, weekNumbers, positions];
+  const isPlain = more.length === 0 && interval === 1 && others.every((list) => list.length === 0);
+  if (!isPlain || weekdays.some(({ ordinal }) => ordinal !== 0)) return null;
+  if (frequency === 'MONTHLY' || frequency === 'YEARLY') return null;
+  if (weekdays.length > 0) return mondayFirst.filter((day) => weekdays.some(({ weekday }) => weekday === day));
+  return frequency === 'DAILY' ? mondayFirst : null;
 }
 
 function onWeekdays(schedule: CronSchedule, weekdays: readonly number[]): CronSchedule {
@@ -122,7 +134,11 @@ interface Part {
 function asRules(
   schedules: readonly [Schedule, ...Schedule[]],
   except: Exceptions,
-  { now, again = [] }: { readonly now: number; readonly again?: readonly string[] },
+  {
+    now,
+    again = [],
+    isOneStart = false,
+  }: { readonly now: number; readonly again?: readonly string[]; readonly isOneStart?: boolean },
 ): Schedule {
   const [{ timezone }] = schedules;
   const today = dayOfWall(toWall(timezone, now));
@@ -136,7 +152,7 @@ function asRules(
   const added = parts.flatMap(({ lines }) => lines.added);
   const exceptions = parts.flatMap(({ lines }) => lines.exceptions.map(({ body }) => body));
   const rrule = writeRruleLines({ added, excluded }, timezone, {
-    start: startOf(parts, toWall(timezone, now)),
+    start: startOf(parts, toWall(timezone, now), isOneStart),
     // Single moments need a rule as well; it names the first of them once more.
     rules: rules.length === 0 ? ['FREQ=DAILY;COUNT=1'] : rules,
     exceptions: [...new Set([...exceptions, ...exceptBodies(except), ...again])],
@@ -145,12 +161,13 @@ function asRules(
 }
 
 /** The start that keeps the phase of all rules; those without one begin now, or with the last that names a later day. */
-function startOf(parts: readonly Part[], nowWall: number): number {
+function startOf(parts: readonly Part[], nowWall: number, isOneStart: boolean): number {
   const anchors = parts.flatMap((part) => part.anchors);
   if (anchors.length === 0) {
     const series = parts.filter(({ rules }) => rules.length > 0);
     const starts = (list: readonly Part[]) => list.map(({ startWall }) => startWall);
-    return series.length === 0 ? Math.min(...starts(parts)) : Math.max(...starts(series));
+    const isFirst = isOneStart || series.length === 0;
+    return isFirst ? Math.min(...starts(series.length === 0 ? parts : series)) : Math.max(...starts(series));
   }
   const found = anchors
     .flatMap((rule) => (parts.length > 1 ? [earlierStart(rule, nowWall), rule.startWall] : [rule.startWall]))
@@ -196,7 +213,7 @@ function exceptDays({ dates = [], ranges = [] }: Exceptions): readonly number[] 
   return [...days].sort((a, b) => a - b);
 }
 
-function byDay(weekdays: readonly number[]): string {
+export function byDay(weekdays: readonly number[]): string {
   return `BYDAY=${mondayFirst
     .filter((day) => weekdays.includes(day))
     .map((day) => WEEKDAYS[day])

@@ -33,7 +33,7 @@ export function withHours(schedule: Schedule, times: readonly number[]): Schedul
   switch (schedule.kind) {
     case 'once':
       if (sorted.length > 1) return null;
-      return inputOf({ ...schedule, onceAt: movedTo(schedule.onceAt, timezone, first) });
+      return inputOf({ kind: 'once', onceAt: movedTo(schedule.onceAt, timezone, first), timezone });
     case 'interval':
       if (sorted.length > 1) return null;
       return inputOf({ ...schedule, startAt: movedTo(schedule.startAt, timezone, first) });

@@ -1,3 +1,4 @@
+import { byDay, combined, leavingOutAs, weekdaysOf } from './combine.ts';
 import {
   instantOfDate,
   readRruleLines,
@@ -61,6 +62,41 @@ export function withoutRhythm(schedule: Schedule, index: number): Schedule | nul
   return rules.length < 2 || rules[index] === undefined
     ? null
     : rewritten(schedule, { rules: rules.toSpliced(index, 1) });
+}
+
+/** Another rhythm in the place of these; the others, the single slots and the exceptions stay. */
+export function withInstead(schedule: RruleSchedule, indexes: readonly number[], rhythm: Schedule, now: number) {
+  const { timezone } = schedule;
+  const { lines } = stored(schedule);
+  const rules = lines.rules.map(({ body }) => body).filter((_, index) => !indexes.includes(index));
+  if (rules.length > 0) {
+    const [at = rules.length] = indexes;
+    return inItsPlace(combined([rewritten(schedule, { rules }), rhythm], {}, { now }), { at, count: rules.length });
+  }
+  const moments = piecesOf(schedule, now).moments.map((onceAt) => ({ kind: 'once', onceAt, timezone }) as const);
+  return combined([leavingOutAs(rhythm, schedule, now), ...moments], {}, { now });
+}
+
+/** Rhythms behind the first `count` are told where the old one was. */
+function inItsPlace(schedule: Schedule, { at, count }: { readonly at: number; readonly count: number }): Schedule {
+  if (schedule.kind !== 'rrule') return schedule;
+  const rules = stored(schedule).lines.rules.map(({ body }) => body);
+  return rewritten(schedule, { rules: rules.slice(0, count).toSpliced(at, 0, ...rules.slice(count)) });
+}
+
+/** The same rhythms, and one of them on fewer days of the week. */
+export function withoutDays(schedule: RruleSchedule, index: number, days: readonly number[]): RruleSchedule {
+  const { lines } = stored(schedule);
+  const [rhythm] = piecesOf(schedule, 0).rhythms.slice(index);
+  const kept = (rhythm === undefined ? null : weekdaysOf(rhythm))?.filter((day) => !days.includes(day)) ?? [];
+  const rules = lines.rules.map(({ body }, at) => (at === index && kept.length > 0 ? onDays(body, kept) : body));
+  const fewer = rewritten(schedule, { rules });
+  return fewer.kind === 'rrule' ? fewer : schedule;
+}
+
+function onDays(body: string, weekdays: readonly number[]): string {
+  const others = body.split(';').filter((part) => !part.startsWith('BYDAY='));
+  return [...others, byDay(weekdays)].join(';').replace('FREQ=DAILY', 'FREQ=WEEKLY');
 }
 
 export function withoutMoment(schedule: Schedule, at: number): Schedule {

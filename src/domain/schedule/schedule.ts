@@ -21,7 +21,7 @@ function required(input: ScheduleInput, field: Fault['field'] & keyof ScheduleIn
 }
 
 const FIELDS = {
-  once: ['once_at'],
+  once: ['once_at', 'start_at'],
   cron: ['cron'],
   rrule: ['rrule'],
   interval: ['interval', 'start_at', 'from'],
@@ -51,8 +51,16 @@ export function parseSchedule(input: ScheduleInput, now: number): Schedule {
   }
   refuseForeignFields(input);
   switch (input.kind) {
-    case 'once':
-      return { kind: 'once', onceAt: parseInstant(required(input, 'once_at'), timezone, 'once_at'), timezone };
+    case 'once': {
+      const onceAt = parseInstant(required(input, 'once_at'), timezone, 'once_at');
+      if (input.start_at === undefined) return { kind: 'once', onceAt, timezone };
+      const startAt = parseInstant(input.start_at, timezone, 'start_at');
+      if (startAt <= onceAt) return { kind: 'once', onceAt, startAt, timezone };
+      throw unreadable(
+        { field: 'start_at', reason: 'after_end' },
+        'start_at of a single moment is when the wait for it began, so it cannot be later than once_at; leave it out.',
+      );
+    }
     case 'cron': {
       const cron = normalCron(required(input, 'cron'));
       parseCron(cron);
@@ -74,8 +82,11 @@ export function parseSchedule(input: ScheduleInput, now: number): Schedule {
 /** A schedule as a client would send it. */
 export function inputOf(schedule: Schedule): ScheduleInput {
   switch (schedule.kind) {
-    case 'once':
-      return { kind: 'once', once_at: iso(schedule.onceAt), timezone: schedule.timezone };
+    case 'once': {
+      const { onceAt, startAt, timezone } = schedule;
+      const wait = startAt === undefined ? {} : { start_at: iso(startAt) };
+      return { kind: 'once', once_at: iso(onceAt), ...wait, timezone };
+    }
     case 'interval':
       return {
         kind: 'interval',
@@ -89,11 +100,12 @@ export function inputOf(schedule: Schedule): ScheduleInput {
   }
 }
 
-/** The same times on the wall of another zone. */
+/** The same times on the wall of another zone. A wait has no time on a wall: it ends at the same instant. */
 export function inZone(schedule: Schedule, timezone: string): ScheduleInput {
   const wallOf = (instant: number) => iso(toWall(schedule.timezone, instant)).replace(/Z$/, '');
   const input = { ...inputOf(schedule), timezone };
-  if (schedule.kind === 'once') return { ...input, once_at: wallOf(schedule.onceAt) };
+  if (schedule.kind === 'once')
+    return schedule.startAt === undefined ? { ...input, once_at: wallOf(schedule.onceAt) } : input;
   if (schedule.kind === 'interval') return { ...input, start_at: wallOf(schedule.startAt) };
   return schedule.kind === 'rrule'
     ? { ...input, rrule: ruleInZone(schedule.rrule, schedule.timezone, timezone) }

@@ -2,9 +2,12 @@ import { AppError } from '../errors.ts';
 
 export type ScheduleKind = 'once' | 'cron' | 'rrule' | 'interval';
 
-/** The normal form, which is what is stored. Instants are milliseconds UTC; an rrule text always holds its DTSTART. */
+/**
+ * The normal form, which is what is stored. Instants are milliseconds UTC; an rrule text always holds its DTSTART. A moment
+ * that was counted from a start, as in "in 2 hours", keeps that start: it is an instant whatever a clock shows.
+ */
 export type Schedule =
-  | { kind: 'once'; onceAt: number; timezone: string }
+  | { kind: 'once'; onceAt: number; startAt?: number; timezone: string }
   | { kind: 'cron'; cron: string; timezone: string }
   | { kind: 'rrule'; rrule: string; timezone: string }
   | { kind: 'interval'; interval: string; startAt: number; from: 'start' | 'completion'; timezone: string };

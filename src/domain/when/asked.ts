@@ -7,8 +7,9 @@ import { nth } from '../schedule/words/words.ts';
 import { isBlank } from '../task.ts';
 import { type AskedPolicies, besideLast } from './beside.ts';
 import { englishReader, told } from './english.ts';
-import { edited, Question, refusal, type Way, Unread } from './faults.ts';
-import { nothing } from './find.ts';
+import { edited, nothing, Question, refusal, type Way, Unread } from './faults.ts';
+import { languagesOf } from './languages/compiled.ts';
+import { mannersAt, politeless } from './manners.ts';
 import type { Assumed, Setting } from './setting.ts';
 import { mended } from './spelling.ts';
 import { wordsRead, type WordsRead } from './words.ts';
@@ -30,13 +31,13 @@ export interface Asked {
   readonly forWhom: string | null;
 }
 
-/** A name at the beginning is in the message, so that it reaches whom it is for. */
-export function addressed(forWhom: string | null, text: string): string {
-  return forWhom === null ? text : text === '' ? forWhom : `${forWhom}: ${text}`;
-}
-
-/** Questions inside the answers to a question are not looked into any further. */
+/** Questions inside the answers to a question are not looked into any further; those of a long text are not at all. */
 const DEPTH_MAX = 2;
+const LONG = 200;
+
+function depthMax(whole: string): number {
+  return whole.length > LONG ? 1 : DEPTH_MAX;
+}
 
 function checkedZone(setting: Setting): Setting {
   const timezone = zoneName(setting.timezone);
@@ -58,7 +59,7 @@ function read(words: string, setting: Setting, depth = 0): Asked {
 function readMended(words: string, setting: Setting, depth: number): Asked {
   const mend = mended(words);
   if (mend !== null) {
-    const asked = timeOr(() => readPlain(mend.words, setting, depth));
+    const asked = timeOr(() => readOnce(mend.words.trim(), setting, depth));
     const isTime =
       asked !== null &&
       mend.slips.every(
@@ -80,14 +81,18 @@ function readMended(words: string, setting: Setting, depth: number): Asked {
 function readPlain(words: string, setting: Setting, depth: number): Asked {
   const whole = words.trim();
   try {
-    if (whole === '') throw refusal('any', 'empty', (say) => say.noTime);
-    const found = wordsRead(whole, setting);
-    if (found === null) throw nothing();
-    return asAsked(found, whole, setting, depth);
+    return readOnce(whole, setting, depth);
   } catch (error) {
     if (error instanceof Question) throw asFault(error, whole, setting, depth);
     throw error instanceof Unread && setting.words !== undefined ? error.in(setting.words) : error;
   }
+}
+
+function readOnce(whole: string, setting: Setting, depth: number): Asked {
+  if (whole === '') throw refusal('any', 'empty', (say) => say.noTime);
+  const found = wordsRead(whole, setting);
+  if (found === null) throw nothing();
+  return asAsked(found, whole, setting, depth);
 }
 
 function asAsked(found: WordsRead, whole: string, setting: Setting, depth: number): Asked {
@@ -126,7 +131,7 @@ function readingOf({ text: said, edits, reads }: Way, whole: string, setting: Se
   const when = edited(whole, edits)
     .trim()
     .replaceAll(/\n[ ,]+/g, '\n');
-  if (depth >= DEPTH_MAX) return { text, when, next: null };
+  if (depth >= depthMax(whole)) return { text, when, next: null };
   try {
     const { schedule, text: left } = read(when, setting, depth + 1);
     if (reads !== undefined && left.includes(reads)) return null;
@@ -135,6 +140,7 @@ function readingOf({ text: said, edits, reads }: Way, whole: string, setting: Se
     if (!(error instanceof AppError)) throw error;
     if (reads !== undefined || error.code === 'invalid_schedule')
       return error.details?.['reason'] === 'past' ? { text, when, next: null } : null;
+    if (whole.length > LONG) return { text, when, next: null };
     const first = firstNext(error);
     // A question without an answer cannot be meant.
     return first === null ? null : { text, when, next: Date.parse(first) };
@@ -156,7 +162,13 @@ function asFault(
   setting: Setting,
   depth: number,
 ): AppError {
-  const readings = ways.flatMap((way) => readingOf(way, whole, setting, depth) ?? []);
+  // Of a question in a question the first answer alone counts.
+  const readings: Reading[] = [];
+  for (const way of ways) {
+    const reading = readingOf(way, whole, setting, depth);
+    if (reading !== null) readings.push(reading);
+    if (depth > 0 && readings.length > 0) break;
+  }
   const words = setting.words ?? englishReader;
   const message = say(words);
   const offered = readings.map(({ text, when, next }) => ({ text, next: next === null ? null : iso(next), when }));
@@ -179,7 +191,7 @@ export function timeOr<T>(work: () => T): T | null {
   try {
     return work();
   } catch (error) {
-    if (isUnread(error)) return null;
+    if (isUnread(error) || error instanceof Question) return null;
     throw error;
   }
 }
@@ -190,6 +202,15 @@ export function timeOr<T>(work: () => T): T | null {
  */
 export function readAnywhere(words: string, setting: Setting): Asked {
   return read(words, checkedZone(setting));
+}
+
+/** A text without a time, and without the words that ask for a reminder: "remind me about taxes". */
+export function textAlone(words: string, { language, languages }: Setting): string {
+  const [first] = languagesOf(language, languages);
+  const manners = first === undefined ? null : mannersAt(words, 0, first);
+  if (first === undefined || manners === null || manners.forWhom !== null) return words;
+  const text = politeless(words.slice(manners.end), manners.reminds, first);
+  return isBlank(text) ? words : text;
 }
 
 /** Numbers alone are hours where nothing but a time is asked for. */

@@ -4,7 +4,7 @@ import type { Translated } from '../schedule/words/forms.ts';
 import { counted, list, MONTH_NAMES, WEEKDAY_NAMES } from '../schedule/words/words.ts';
 
 /**
- * What the reader says: why words cannot be read, what it asks, what it assumed. Times are as figures, `said` is what a
+ * The sentences of the reader: why words cannot be read, what it asks, what it assumed. Times are as figures, `said` is what a
  * person wrote; a day is its number since 1970, a weekday is counted from Sunday.
  */
 export const englishReader = {
@@ -52,6 +52,7 @@ export const englishReader = {
   minutesTwice: 'The minutes are named twice; write the hours without minutes.',
   unevenRhythm: 'This rhythm does not come out even with the day; say from when to when it goes.',
   wholeMinutes: 'Inside certain hours or days a rhythm has whole minutes.',
+  overMidnight: 'Hours that go over midnight stand beside days of the week; name two times of the day instead.',
   longerThanDay: 'This rhythm is longer than the day; name times of the day.',
   exceptionsOfSeries: 'Only a series has exceptions; begin with "every".',
   boundsOfSeries: 'Only a series has a start and an end; begin with "every".',
@@ -101,17 +102,23 @@ export const englishReader = {
     count === null ? `On which day of the ${unit}?` : `On which ${count} days of the ${unit}?`,
   fromTo: 'From when to when?',
   isStart: 'Is that when it starts?',
+  stepOrDays: (every: number): string => `Every ${every} days, or on the named days?`,
   onceOrEvery: (said: string): string => `Once, in ${said}, or every ${said}?`,
   dailyUntil: 'Every day until then?',
   twoTimes: 'Two times stand here. Which one is meant?',
   whichTime: (one: string, other: string): string => `Is that ${one} or ${other}?`,
   whichTimes: (count: number): string => `At what ${count} times of the day?`,
 
-  /** What was assumed. */
+  /** The parts that were assumed. */
   everyDay: 'every day',
   everyWeek: 'every week',
   everyMonth: 'every month',
+  onDaysAt: (weekdays: readonly number[], times: readonly string[]): string =>
+    `${list(weekdays.map(weekdayName))} at ${list(times)}`,
   zoneOf: (said: string): string => `${said} time`,
+  waitOf: (hours: number, minutes: number): string =>
+    `in ${[...(hours === 0 ? [] : [counted(hours, 'hour')]), ...(minutes === 0 ? [] : [counted(minutes, 'minute')])].join(' ')}`,
+  starting: (day: string): string => `starting ${day}`,
   until: (day: string): string => `until ${day}`,
   day: (day: number, hasYear: boolean): string =>
     `${weekdayName(weekdayOf(day)).slice(0, 3)} ${dateOf(day)}${hasYear ? ` ${civilFromDays(day).year}` : ''}`,
@@ -159,6 +166,8 @@ export const englishReader = {
     tomorrow: (time: string): string => `Tomorrow ${time}`,
     dayAndTime: (day: string, time: string): string => `${day}, ${time}`,
     times: (times: readonly string[]): string => list(times),
+    onDaysOnly: (weekdays: readonly number[], times: readonly string[]): string =>
+      `${list(weekdays.map(weekdayName))} only at ${list(times)}`,
     range: (from: string, to: string): string => `${from} to ${to}`,
     starting: (time: string): string => `Starting at ${time}`,
     textAt: (when: string): string => `Text, and ${when}`,

@@ -44,6 +44,11 @@ export function refusal(topic: Topic, reason: string, sentence: Say): Unread {
   return new Unread(reason, [first, second, third], say);
 }
 
+/** Nothing like a time stands there. */
+export function nothing(): Unread {
+  return refusal('any', 'unknown', (say) => say.nothing);
+}
+
 /** Offers of a moment to come: their names among the texts, and the words that they write. */
 export const momentOffers = [
   ['inHour', 'in 1 hour'],
@@ -85,9 +90,9 @@ export class Question extends Error {
   readonly say: Say;
   readonly missing: readonly string[];
   readonly ways: readonly Way[];
-  /** What was understood, where that is known. */
+  /** The words that were understood, where they are known. */
   sofar = '';
-  /** What is said instead where one reading alone is left: that one is no choice. */
+  /** The sentence in its place where one reading alone is left, which is no choice. */
   alone: Say | null = null;
 
   /** `missing` is empty where several readings are all that is wrong. */
@@ -102,5 +107,9 @@ export class Question extends Error {
 export function edited(words: string, edits: readonly Edit[]): string {
   return edits
     .toSorted((a, b) => b.begin - a.begin || b.end - a.end)
-    .reduce((text, { begin, end, text: by }) => `${text.slice(0, begin)}${by}${text.slice(end)}`, words);
+    .reduce((text, { begin, end, text: by }) => {
+      // Of the blanks around words that go, one stays.
+      const isDouble = by === '' && end > begin && / $|^$/.test(text.slice(0, begin)) && text.charAt(end) === ' ';
+      return `${text.slice(0, begin)}${by}${text.slice(isDouble ? end + 1 : end)}`;
+    }, words);
 }

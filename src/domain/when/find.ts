@@ -1,34 +1,13 @@
-import type { AppError } from '../errors.ts';
-import { Question, refusal, momentOffers, type Way } from './faults.ts';
-import type { Language } from './languages/language.ts';
+import { askFour, askMove, askSum, isSum } from './doubts.ts';
+import { Question } from './faults.ts';
 import { isEnd } from './meaning/meaning.ts';
 import { planOf } from './meaning/plan.ts';
 import type { Bound } from './pieces/bounds.ts';
-import { Cursor } from './pieces/cursor.ts';
-import { isElapsed, isShort, type Piece, pieceAt } from './pieces/piece.ts';
-
-/** Pieces that stand together. */
-export interface Run {
-  readonly begin: number;
-  readonly end: number;
-  readonly pieces: readonly Piece[];
-  readonly isHead: boolean;
-  readonly isTail: boolean;
-  /** A word of the text stands right behind it. */
-  readonly isFollowed: boolean;
-}
-
-/** A line with the place at which its words begin, and the one at which they end. */
-export interface Line {
-  /** Small letters, as long as all that was written; what is not looked at is blank. */
-  readonly plain: string;
-  readonly begin: number;
-  readonly end: number;
-  readonly language: Language;
-}
+import { Cursor, type Line } from './pieces/cursor.ts';
+import { isElapsed, isShort, type Piece, pieceAt, type Run } from './pieces/piece.ts';
 
 const START = /(?<![\p{L}\p{N}_'.,:/@#$€£&=+-])(?:[\p{L}\p{N}@~]|\((?=\p{L}))|(?<=[\s(,][@(,])[\p{L}\p{N}]/gu;
-const JOIN = /\s*,?\s*(?:(?:and|&)\s+)?\(?/y;
+const JOIN = /\s*,?\s*(?:(?:and|&)\s+(?:also\s+)?)?\(?/y;
 const CLOSE = /\s*\)/y;
 /** A text goes on behind a time only where a word ends. */
 const EDGE = /(?=$|[\s:;,.!?()[\]"'@-]|\p{Extended_Pictographic}|\p{Cc})/uy;
@@ -41,13 +20,13 @@ function isDoubtful(piece: Piece, before: readonly Piece[], cursor: Cursor): boo
   const last = before.at(-1);
   switch (piece.is) {
     case 'days':
-      return before.some(({ is }) => is === 'days' || is === 'rhythm') && isSecondDay(piece, before, cursor);
+      return isSecondDay(piece, before, cursor);
     case 'times':
       return isBehind(last, 'times') && /^ *$/.test(cursor.text.slice(last?.end, piece.begin));
     case 'part':
       return !piece.isSaid && isBehind(last, 'times', 'wait') && cursor.has(SHORT_WORD);
     case 'rhythm':
-      return piece.isAdverb && isBehind(last, 'times', 'days') && cursor.has(SHORT_WORD);
+      return piece.isAdverb && isBehind(last, 'times', 'days') && cursor.has(SHORT_WORD) && !cursor.has(HOUR_NEXT);
     default:
       return isOfText(piece, before);
   }
@@ -66,7 +45,7 @@ function isDuration(bound: Bound, before: readonly Piece[]): boolean {
 
 const ELAPSED_NEXT = /\s*,?\s*(?:every|each)\s+(?:\d|half|hour|quarter|minute|few|other\s+hour)/y;
 
-/** What stands before a time without being one: "cook 20 minutes at 7pm", "walk for 30 minutes at 6pm", "24.04 tomorrow". */
+/** Words before a time that are none: "cook 20 minutes at 7pm", "walk for 30 minutes at 6pm", "24.04 tomorrow". */
 function isBeside([first, second]: readonly Piece[], cursor: Cursor): boolean {
   if (first?.is === 'bound') return second === undefined && isDuration(first.bound, []) && !cursor.has(ELAPSED_NEXT);
   if (first?.is === 'length') return second !== undefined && isShort(first.amount);
@@ -74,17 +53,43 @@ function isBeside([first, second]: readonly Piece[], cursor: Cursor): boolean {
   return isFigure && second?.is === 'days' && second.days.kind === 'ahead';
 }
 
+/** "Movie night fri 8pm": behind a word of the text, and where the hour says all itself, a part of the day is text. */
+function isTextPart([first, second]: readonly Piece[], cursor: Cursor): boolean {
+  if (first?.is !== 'part' || second?.is !== 'days' || first.isSaid || first.plural) return false;
+  const isBehindWord = /\p{L}\s$/u.test(cursor.text.slice(Math.max(0, first.begin - 2), first.begin));
+  return isBehindWord && cursor.has(WHOLE_TIME_NEXT);
+}
+
+const WHOLE_TIME_NEXT = /\s*,?\s*(?:at\s+|@\s*)?(?:\d{1,2}(?:[:.]\d\d)?\s*[ap]\.?m|(?:1[3-9]|2[0-3])[:.]\d\d)/y;
+
 function isBehind(last: Piece | undefined, ...kinds: ReadonlyArray<Piece['is']>): boolean {
   return last !== undefined && kinds.includes(last.is);
 }
 
-/** Behind a whole time, a day before a word may begin the text: "every day at 9 monday report". */
+/** Behind a whole time, or "every day", a day before a word may begin the text: "every day at 9 monday report". */
 function isSecondDay(piece: Extract<Piece, { is: 'days' }>, before: readonly Piece[], cursor: Cursor): boolean {
+  const last = before.at(-1);
+  // "17:00 mon-thu, 16:00 fri" has a time for each.
+  const isEach = isBehind(last, 'times') && isBehind(before.at(-2), 'days') && last?.joint !== null;
+  if (isEach || !before.some(({ is }) => is === 'days' || is === 'rhythm')) return false;
   if (piece.isWeak && !cursor.has(HOUR_NEXT)) return true;
   const isOne = piece.days.kind === 'weekdays' && piece.days.weekdays.length === 1 && !piece.days.plural;
-  const isWhole = before.some(({ is }) => is === 'times' || is === 'minutes' || is === 'hours');
   const isSaid = /^(?:on|this|next|and)\b|^,/.test(cursor.text.slice(piece.begin, piece.end).trimStart());
-  return isOne && isWhole && !isSaid && cursor.has(SHORT_WORD) && !cursor.has(HOUR_NEXT);
+  return isOne && !isSaid && cursor.has(SHORT_WORD) && !cursor.has(HOUR_NEXT) && isWhole(piece, before, cursor);
+}
+
+function isWhole(piece: Piece, before: readonly Piece[], cursor: Cursor): boolean {
+  const last = before.at(-1);
+  if (before.some(({ is }) => is === 'times' || is === 'minutes' || is === 'hours')) return true;
+  const isDaily = last?.is === 'rhythm' && last.rhythm.kind === 'calendar' && last.rhythm.unit === 'day';
+  return isDaily && !isTimeNext(cursor, [...before, piece]);
+}
+
+function isTimeNext(cursor: Cursor, before: readonly Piece[]): boolean {
+  const { at } = cursor;
+  const piece = pieceAt(cursor, before);
+  cursor.at = at;
+  return piece !== null;
 }
 
 function jointOf(between: string): NonNullable<Piece['joint']> | null {
@@ -102,7 +107,7 @@ function runAt(cursor: Cursor, begin: number): { readonly pieces: readonly Piece
     const piece = pieceAt(cursor, pieces) ?? (joined === before ? null : plainPiece(cursor, before, pieces));
     if (piece === null || isDoubtful(piece, pieces, cursor) || !cursor.has(EDGE)) break;
     pieces.push({ ...piece, joint: jointOf(cursor.text.slice(before, piece.begin)) });
-    if (pieces.length <= 2 && isBeside(pieces, cursor)) return null;
+    if (pieces.length <= 2 && (isBeside(pieces, cursor) || isTextPart(pieces, cursor))) return null;
     if (cursor.text.slice(before, piece.end).includes('(')) cursor.take(CLOSE);
     end = cursor.at;
     if (pieces.length >= PIECES_MAX) break;
@@ -183,9 +188,11 @@ function isStrong(piece: Piece, run: Run): boolean {
   }
 }
 
+/** A part of the day is less than an hour: "saturday night" may be the name of a film. */
 function worth(run: Run): number {
   const { time, day, rhythm } = has(run.pieces);
-  return (time ? 4 : 0) + (day ? 4 : 0) + (rhythm ? 2 : 0) + (run.isHead ? 3 : run.isTail ? 2 : 0);
+  const isPart = run.pieces.every(({ is }) => is === 'days' || is === 'part');
+  return (time ? (isPart ? 1 : 4) : 0) + (day ? 4 : 0) + (rhythm ? 2 : 0) + (run.isHead ? 3 : run.isTail ? 2 : 0);
 }
 
 /** Where no words say a time for sure, those at the beginning or at the end may. */
@@ -198,7 +205,7 @@ function isLone(run: Run): boolean {
   return piece.is === 'days' || piece.is === 'length' || piece.is === 'rhythm';
 }
 
-/** The other reading of the runs: those that belong to the time, and those that are text. */
+/** The runs that belong to the time, with their pieces; the others are text. */
 export interface Chosen {
   readonly runs: readonly Run[];
   readonly pieces: readonly Piece[];
@@ -258,7 +265,7 @@ function isMarked(plain: string, { end, isHead, isTail }: Run): boolean {
 
 /** The words that say when: those that stand together, and those that say what these lack. */
 export function chosenIn(line: Line): Chosen | null {
-  const runs = runsIn(line);
+  const runs = runsIn(line).filter((run) => !isNamedByHour(run, line));
   const strong = runs.filter((run) => run.pieces.some((piece) => isStrong(piece, run)));
   const candidates = strong.length > 0 ? strong : runs.filter(isLone);
   const head = candidates.find((run) => isMarked(line.plain, run));
@@ -277,7 +284,7 @@ export function chosenIn(line: Line): Chosen | null {
     (run) => run !== main && (head === undefined || (run.isTail && run.pieces.every(isEndPiece))),
   );
   for (const run of others.toSorted((a, b) => Number(b.isTail) - Number(a.isTail) || a.begin - b.begin)) {
-    if (!adds(run, pieces)) continue;
+    if (!adds(run, pieces) || isSum(run, line)) continue;
     taken.push(run);
     pieces = [...pieces, ...run.pieces].sort((a, b) => a.begin - b.begin);
   }
@@ -286,62 +293,11 @@ export function chosenIn(line: Line): Chosen | null {
   return { runs: taken, pieces, isOpen: head === undefined };
 }
 
-/** "Pay 8.45 every friday" names a sum, or an hour. */
-const SUM_BEFORE =
-  /\b(?:pays?|owes?|costs?|price|charge|transfer|deposit|spend|invoice|version|chapter|section|release|v)\s*$/;
+const ARTICLE_BEFORE = /(?:^|\s)(?:the|an?|my|our|your|his|her|their|that)\s+$/;
 
-function askSum({ begin, end, pieces: [first, ...others] }: Run, { plain, begin: from }: Line): void {
-  const said = first?.is === 'times' ? plain.slice(first.begin, first.end) : '';
-  if (first === undefined || !/^\d+\.\d+$/.test(said) || !SUM_BEFORE.test(plain.slice(from, begin))) return;
-  const rest = plain.slice(others[0]?.begin ?? end, end);
-  throw new Question(
-    (say) => say.isTime(said),
-    [
-      { text: (say) => say.offers.aTime, edits: [{ begin, end: begin, text: 'at ' }] },
-      {
-        text: (say) => say.offers.text,
-        edits: [
-          { begin: from, end: from, text: `${rest === '' ? 'tomorrow' : rest}\n` },
-          { begin: first.end, end, text: '' },
-        ],
-      },
-    ],
-  );
-}
-
-/** "Move it from monday to tuesday" tells of days, and not when it should come. */
-const MOVES = /\b(?:moved?|re-?schedule[ds]?|shift(?:ed)?|postponed?|changed?)\b[^\n]{0,60}$/;
-
-function askMove({ begin }: Run, { plain, begin: from }: Line): void {
-  if (!/^(?:from|to)\b/.test(plain.slice(begin).trimStart()) || !MOVES.test(plain.slice(from, begin))) return;
-  const ways = momentOffers.map(([name, words]): Way => ({
-    text: (say) => say.offers[name],
-    edits: [{ begin: from, end: from, text: `${words}\n` }],
-  }));
-  throw new Question((say) => say.whenToCome, ways, ['time']);
-}
-
-/** "1730 leave" says no hour for sure, and nothing else in it is a time. */
-const FOUR =
-  /^\s*(?<figures>(?:1\d|2[0-3])[0-5]\d)(?=\s+\p{L})(?!\s+(?:hrs|hours|km|kg|mb|gb|people|euros?|dollars?|pounds?)\b)/u;
-
-function askFour({ plain, begin, end }: Line): void {
-  const match = FOUR.exec(plain.slice(begin, end));
-  const figures = match?.groups?.['figures'];
-  if (match === null || figures === undefined) return;
-  const to = begin + match[0].length;
-  const clock = `${figures.slice(0, 2)}:${figures.slice(2)}`;
-  throw new Question(
-    (say) => say.isTheTime(figures),
-    [
-      { text: clock, edits: [{ begin: to - figures.length, end: to, text: clock }] },
-      ...momentOffers.map(([name, words]): Way => ({
-        text: (say) => say.offers.textAt(say.offers[name]),
-        edits: [{ begin, end: begin, text: `${words}\n` }],
-      })),
-    ],
-    ['time'],
-  );
+/** "Take the 8:15 train tomorrow" names a train by its hour. */
+function isNamedByHour({ begin, pieces, isFollowed }: Run, { plain, begin: from }: Line): boolean {
+  return isFollowed && pieces.every(({ is }) => is === 'times') && ARTICLE_BEFORE.test(plain.slice(from, begin));
 }
 
 function isEndPiece(piece: Piece): boolean {
@@ -358,9 +314,4 @@ function refuseImpossible(runs: readonly Run[]): void {
     if (piece.is !== 'vague' || piece.fault instanceof Question) continue;
     if (IMPOSSIBLE.has(piece.fault.details?.['reason'])) throw piece.fault;
   }
-}
-
-/** Nothing like a time stands there. */
-export function nothing(): AppError {
-  return refusal('any', 'unknown', (say) => say.nothing);
 }

@@ -1,7 +1,10 @@
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { secondOfDayOf } from '../schedule/time/calendar.ts';
 import { zoneName } from '../schedule/time/zone-name.ts';
+import { toWall } from '../schedule/time/zone.ts';
 import { refusal, withExamples } from './faults.ts';
 import { english } from './languages/english.ts';
+import { clock, type Note } from './meaning/reading.ts';
 import { Cursor, plainLine } from './pieces/cursor.ts';
 import { zoneAt } from './pieces/zones.ts';
 import type { Setting } from './setting.ts';
@@ -10,6 +13,7 @@ import type { Setting } from './setting.ts';
 export interface MachineWhen {
   readonly schedule: Schedule;
   readonly end: number;
+  readonly notes?: readonly Note[];
 }
 
 const ICAL_LINE = /^(?:(?:dtstart|rrule|exrule|exdate|rdate)[:;]|freq=)\S*?(?=[:;,.]?(?:\s|$))/i;
@@ -27,6 +31,9 @@ const CRON = new RegExp(
 const SIXTH_FIELD = new RegExp(String.raw`^[ \t]+(?:${NAMED_FIELD})(?=$|\s)`, 'i');
 const ALMOST_CRON = new RegExp(String.raw`^(?:${TIME_FIELD}[ \t]+){2}(?:${DAY_FIELD}|${NAMED_FIELD})(?=$|\s)`, 'i');
 
+/** A rule that leaves its hour open comes at that of now. */
+const NO_HOUR = /^(?!.*(?:dtstart|byhour|byminute|freq=(?:hour|minute|second)ly))/is;
+
 /** The lines of a rule; on the last of them the text may follow. */
 function rule(text: string, setting: Setting): MachineWhen | null {
   const first = ICAL_LINE.exec(text);
@@ -41,16 +48,23 @@ function rule(text: string, setting: Setting): MachineWhen | null {
   const rrule = text.slice(0, end);
   const zone = TZID.exec(rrule)?.[1];
   const timezone = (zone === undefined ? null : zoneName(zone)) ?? setting.timezone;
-  return {
-    schedule: withExamples('machine', () => parseSchedule({ kind: 'rrule', rrule, timezone }, setting.now)),
-    end,
-  };
+  // A rule that names its hours is meant at the full hour, and not at the minute in which it was written.
+  const hours = /^(?!.*(?:dtstart|byminute)).*byhour=(?<hours>\d[\d,]*)/is.exec(rrule)?.groups?.['hours'];
+  const whole = hours === undefined ? rrule : `${rrule};BYMINUTE=0`;
+  const schedule = withExamples('machine', () => parseSchedule({ kind: 'rrule', rrule: whole, timezone }, setting.now));
+  if (hours === undefined) {
+    const now = clock(Math.floor(secondOfDayOf(toWall(timezone, setting.now)) / 60));
+    return { schedule, end, notes: NO_HOUR.test(rrule) ? [{ what: 'hour', text: now, other: null }] : [] };
+  }
+  const said = hours.split(',').map((hour) => clock(Number(hour) * 60));
+  return { schedule, end, notes: [{ what: 'hour', text: said.join(', '), other: null }] };
 }
 
 function zoneBehind(line: string, end: number, setting: Setting): { timezone: string; end: number } {
   const cursor = new Cursor(plainLine(line), english);
   cursor.at = end;
   const found = zoneAt(cursor);
+  if (found?.isOffset === true) throw refusal('zone', 'zone_offset', (say) => say.offset);
   // A place without "in" begins the text there.
   if (found === null || found.isDoubtful) return { timezone: setting.timezone, end };
   return { timezone: found.zone, end: cursor.at };
@@ -70,7 +84,7 @@ function cronText(line: string): string | null {
 }
 
 const ISO_INSTANT =
-  /^(\d{4}-\d\d-\d\d)(?:t|\s+(?=\d\d:\d\d(?::\d\d)?(?:z|[+-](?:0\d|1[0-4]):?\d\d)))(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:z|[+-]\d\d:?\d\d)?)(?![\w:])/i;
+  /^(\d{4}-\d\d-\d\d)(?:t|\s+(?=\d\d:\d\d(?::\d\d)?(?:z|[+-](?:0\d|1[0-4]):?\d\d)))(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:z|[+-]\d\d:?\d\d)?)(?!\w|:\d)/i;
 
 /** A full ISO instant; with an offset or a Z it is that instant, without one the clock of the zone. */
 function instant(line: string, setting: Setting): MachineWhen | null {

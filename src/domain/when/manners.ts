@@ -8,7 +8,8 @@ const patterns = compiled(({ manners }) => ({
   after: new RegExp(String.raw`[\s,]+(?:${manners.after})\s*[.!]*$`, 'iu'),
 }));
 
-const WHOM = /[\s,]*(?<name>@[a-z][a-z0-9_]{2,31})(?=[\s,:]|$)[\s,:]*(?:to\s+(?=\p{L}))?/iuy;
+const WHOM =
+  /[\s,]*(?<name>@[a-z][a-z0-9_]{2,31}(?:(?:\s*,\s*|\s+(?:and|&)\s+)@[a-z][a-z0-9_]{2,31}){0,9})(?=[\s,:]|$)[\s,:]*(?:to\s+(?=\p{L}))?/iuy;
 /** Names of cron's own. */
 const NICKNAME = /^@(?:reboot|yearly|annually|monthly|weekly|daily|midnight|hourly|every\w*)$/i;
 
@@ -47,7 +48,7 @@ export function mannersAt(text: string, from: number, language: Language): Manne
   }
 }
 
-const JOINER = /^\s*(?:[:;,.!?]+(?![\p{L}\p{N}])|[-\u2010-\u2015]+(?=\s|$)|[)\]]+)?\s*/u;
+const JOINER = /^\s*(?:,+(?=\p{L})|[:;,.!?]+(?![\p{L}\p{N}])|[-\u2010-\u2015]+(?=\s|$)|[)\]]+)?\s*/u;
 
 /** The text behind a time without the mark that joins it, and without what asks for a reminder. */
 export function politeless(text: string, isReminded: boolean, language: Language): string {

@@ -12,10 +12,17 @@ function slipsMax(word: string): number {
   return word.length >= 8 ? 2 : 1;
 }
 
+const { units: UNITS, countedBy } = english.spelling;
+/** A unit behind "every" or "in 2". */
+const COUNTED = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_])(?<before>(?:${countedBy})\s+\d{1,3}\s+|(?:every|each)\s+)(?<unit>[a-z]{3,7})(?![\p{L}\p{N}_'.-]*\p{L})`,
+  'giu',
+);
+
 /** The only word that is near it, or null. */
-function nearest(written: string): string | null {
-  if (OTHERS.has(written)) return null;
-  const near = KNOWN.filter(
+function nearest(written: string, known: readonly string[] = KNOWN): string | null {
+  if (OTHERS.has(written) || known.includes(written)) return null;
+  const near = known.filter(
     (word) =>
       word.startsWith(written[0] ?? '') &&
       Math.abs(word.length - written.length) <= slipsMax(word) &&
@@ -40,7 +47,13 @@ export function mended(words: string): { readonly words: string; readonly slips:
     slips.push({ written, meant });
     return meant;
   });
-  return slips.length === 0 ? null : { words: `${right}${words.slice(line.length)}`, slips };
+  const all = right.replaceAll(COUNTED, (whole: string, before: string, written: string) => {
+    const meant = nearest(written.toLowerCase(), UNITS);
+    if (meant === null) return whole;
+    slips.push({ written, meant });
+    return `${before}${meant}`;
+  });
+  return slips.length === 0 ? null : { words: `${all}${words.slice(line.length)}`, slips };
 }
 
 /** How many letters are missing, too many, wrong or in the place of their neighbours. */

@@ -1,19 +1,23 @@
-import type { Schedule } from '../schedule/schedule.ts';
+import { parseSchedule, type Schedule } from '../schedule/schedule.ts';
+import { iso, weekdayOf } from '../schedule/time/calendar.ts';
 import type { AskedPolicies } from './beside.ts';
-import { Question, type Way, momentOffers } from './faults.ts';
-import { type Chosen, chosenIn, type Line } from './find.ts';
+import { eitherQuestion } from './doubts.ts';
+import { Question, refusal, type Way, momentOffers } from './faults.ts';
+import { type Chosen, chosenIn } from './find.ts';
 import { languagesOf } from './languages/compiled.ts';
 import type { Language } from './languages/language.ts';
-import { suspectIn, type Leftover, type Suspect } from './leftover.ts';
+import { suspectIn, type Beside, type Leftover, type Suspect } from './leftover.ts';
 import { machineRead } from './machine.ts';
 import { type Manners, mannersAt, politeless } from './manners.ts';
 import { meaningOf } from './meaning/meaning.ts';
-import { planOf } from './meaning/plan.ts';
-import type { Note, Reading } from './meaning/reading.ts';
+import { type Plan, planOf } from './meaning/plan.ts';
+import { dayLabel, type Note, type Reading, today } from './meaning/reading.ts';
+import type { Line } from './pieces/cursor.ts';
 import { plainLine } from './pieces/cursor.ts';
+import type { Run } from './pieces/piece.ts';
 import type { Setting } from './setting.ts';
 
-/** What a text says: its time, and what is left of it. */
+/** A text taken apart: its time, and the words that are left of it. */
 export interface WordsRead {
   readonly schedule: Schedule;
   readonly words: string;
@@ -39,12 +43,15 @@ function lineOf(whole: string, begin: number, language: Language): Line {
   return { plain: `${'\0'.repeat(begin)}${seen}${newline === -1 ? '' : '\n'}`, begin, end, language };
 }
 
-/** Addresses of pages and people hold figures that are no times. */
+/** Addresses of pages and people hold figures that are no times, and so do the names of sites: `monday.com`. */
 function unlinked(line: string): string {
-  return line.slice(0, 2 * WINDOW).includes('://') || line.includes('@')
-    ? line.replaceAll(/\S*(?:[a-z]:\/\/|\w@\w+\.[a-z])\S*/gi, (link) => '\0'.repeat(link.length))
-    : line;
+  const plain = line.replaceAll(SITE, (name) => '\0'.repeat(name.length));
+  return plain.slice(0, 2 * WINDOW).includes('://') || plain.includes('@')
+    ? plain.replaceAll(/\S*(?:[a-z]:\/\/|\w@\w+\.[a-z])\S*/gi, (link) => '\0'.repeat(link.length))
+    : plain;
 }
+
+const SITE = /(?<![\w.@/-])[a-z][\w-]{0,40}\.(?:com|org|net|io|dev|app|info|gov|edu)(?![\w-])/gi;
 
 /** Reads in the language of the setting, and then in English. */
 export function wordsRead(whole: string, setting: Setting): WordsRead | null {
@@ -59,7 +66,7 @@ function readIn(whole: string, language: Language, setting: Setting): WordsRead 
   const manners = mannersAt(whole, 0, language);
   const machine = machineRead(whole, manners.end, setting);
   if (machine !== null) {
-    const { schedule, end } = machine;
+    const { schedule, end, notes = [] } = machine;
     const line = lineOf(whole, manners.end, language);
     const text = politeless(whole.slice(end), manners.reminds, language);
     askLeftover(
@@ -71,6 +78,7 @@ function readIn(whole: string, language: Language, setting: Setting): WordsRead 
         endsBare: false,
         endsOpen: false,
         hasDay: true,
+        lacksHour: false,
       },
       '',
     );
@@ -79,7 +87,7 @@ function readIn(whole: string, language: Language, setting: Setting): WordsRead 
       words: whole.slice(manners.end, end).trim(),
       text,
       policies: {},
-      notes: [],
+      notes,
       forWhom: manners.forWhom,
     };
   }
@@ -117,39 +125,80 @@ function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRea
       notes: [],
       maxRuns: null,
     };
-    const schedule = meaningOf(plan, reading);
+    const schedule = asOffset(meaningOf(plan, reading), plan, setting);
     const isSeries = schedule.kind !== 'once';
     const hasDay = pieces.some(({ is }) => is === 'days' || is === 'rhythm' || is === 'wait');
     // "At 14 morning run" cannot be in the morning.
-    const endsOpen = !/(?:^|\D)(?:1[3-9]|2\d|0\d?)(?:[:.h]\d\d)?$|[ap]\.?m\.?$/i.test(words);
+    const isParted = plan.groups.some(({ part }) => part !== null);
+    const endsOpen = !isParted && !/(?:^|\D)(?:1[3-9]|2\d|0\d?)(?:[:.h]?\d\d)?$|[ap]\.?m\.?$/i.test(words);
     const endsBare = /(?:^|\s|@)\d{1,2}$|\d\s*(?:h|hours?)$/i.test(words);
     const policies = { ...plan.policies, ...(reading.maxRuns === null ? {} : { max_runs: reading.maxRuns }) };
     const found = { schedule, words, text, policies, notes: reading.notes, forWhom: manners.forWhom };
     if (plan.doubtfulZone !== null && plan.timezone !== setting.timezone)
       reading.notes.push(zoneNote(plan.doubtfulZone, { line, whole, spans }));
-    if (chosen.isOpen) askLeftover({ line, whole, spans, isSeries, endsBare, endsOpen, hasDay }, words);
+    noteShortDay(runs, reading, { line, whole, spans });
+    const lacksHour = reading.notes.some(({ what }) => what === 'day' || what === 'part');
+    if (chosen.isOpen) askLeftover({ line, whole, spans, isSeries, endsBare, endsOpen, hasDay, lacksHour }, words);
     return found;
   } catch (error) {
     if (!(error instanceof Question)) throw error;
     // "First sunday after easter" has more to ask than "every month, or once?".
-    const beside = { isSeries: true, endsBare: false, endsOpen: false, hasDay: true };
+    const beside = { isSeries: true, endsBare: false, endsOpen: false, hasDay: true, lacksHour: false };
     if (error.missing.length === 0 && chosen.isOpen) askLeftover({ line, whole, spans, ...beside }, words);
     if (error.sofar === '') error.sofar = words;
     throw error;
   }
 }
 
+/** A distance from UTC is clear for a moment; a series needs a place, whose clocks change. */
+function asOffset(schedule: Schedule, { isOffset }: Plan, { timezone, now }: Setting): Schedule {
+  if (!isOffset) return schedule;
+  if (schedule.kind !== 'once') throw refusal('zone', 'zone_offset', (say) => say.offset);
+  return parseSchedule({ kind: 'once', once_at: iso(schedule.onceAt), timezone }, now);
+}
+
+/** "Before 9" is offered as 9. */
+function hourOf(said: string): string {
+  return said.replace(/^(?:before|after|by|around|about|past)\s+(?=\d)/i, 'at ');
+}
+
 /** A preposition that stands before the time goes with it: "by 5pm", "for friday". */
 const LEADS = /(?:^|\s)(?:by|on|at)\s+$|^(?:for|about)\s+$/i;
 
 function led(whole: string, from: number, begin: number): number {
+  if (/^(?:at|on|by|@)/i.test(whole.slice(begin, begin + 2))) return begin;
   const lead = LEADS.exec(whole.slice(Math.max(from, begin - 12), begin))?.[0];
   return lead === undefined ? begin : begin - lead.trimStart().length;
 }
 
+/** "Sun cream at 11" is for a Sunday, or tells of cream. */
+function noteShortDay(
+  runs: readonly Run[],
+  { notes, setting }: Reading,
+  at: Pick<Left, 'line' | 'whole' | 'spans'>,
+): void {
+  const alone = runs.find(({ pieces, isFollowed }) => {
+    const [piece] = pieces;
+    return pieces.length === 1 && isFollowed && piece?.is === 'days' && piece.isWeak && piece.days.kind === 'weekdays';
+  });
+  const [day] = alone?.pieces ?? [];
+  if (alone === undefined || runs.length < 2 || day?.is !== 'days' || day.days.kind !== 'weekdays') return;
+  const [weekday = 0] = day.days.weekdays;
+  // "Fri" and "mon" are no other words.
+  if (weekday !== 0 && weekday !== 6) return;
+  const ahead = (weekday - weekdayOf(today(setting)) + 7) % 7;
+  notes.push({ what: 'date', text: dayLabel(today(setting) + ahead, setting), other: asText(alone, at) });
+}
+
 /** `at 9 Rome flight`: the place right behind the time is its zone, and could begin the text. */
-function zoneNote(place: Span, { line, whole, spans }: Pick<Left, 'line' | 'whole' | 'spans'>): Note {
-  const said = whole.slice(place.begin, place.end);
+function zoneNote(place: Span, at: Pick<Left, 'line' | 'whole' | 'spans'>): Note {
+  const said = at.whole.slice(place.begin, place.end);
+  return { what: 'zone', text: (say) => say.zoneOf(said), other: asText(place, at) };
+}
+
+/** Words of the time, read as words of the text. */
+function asText(place: Span, { line, whole, spans }: Pick<Left, 'line' | 'whole' | 'spans'>): Way {
+  const said = whole.slice(place.begin, place.end).trim();
   const parts = spans.flatMap(({ begin, end }) =>
     place.begin < begin || place.end > end
       ? [{ begin, end }]
@@ -161,12 +210,8 @@ function zoneNote(place: Span, { line, whole, spans }: Pick<Left, 'line' | 'whol
   const time = parts.map(({ begin, end }) => whole.slice(begin, end).trim()).join(' ');
   const edits = parts.map((part) => ({ ...part, text: '' }));
   return {
-    what: 'zone',
-    text: (say) => say.zoneOf(said),
-    other: {
-      text: (say) => say.offers.isText(said),
-      edits: [{ begin: line.begin, end: line.begin, text: `${time.trim()}\n` }, ...edits],
-    },
+    text: (say) => say.offers.isText(said),
+    edits: [{ begin: line.begin, end: line.begin, text: `${time.trim()}\n` }, ...edits],
   };
 }
 
@@ -185,6 +230,7 @@ function textOf(whole: string, spans: readonly Span[], manners: Manners, languag
     const [own, behind] = unwrapped(text, part);
     const before = withoutMarks(own);
     if (before === '') return behind;
+    if (/^[\s.,;:!?-]+$/.test(part)) return before;
     return `${before}${/^\s*\n/.test(behind) ? '\n' : ' '}${behind.replace(/^[\s,;:)|]+/, '')}`;
   }, head);
   return politeless(withoutEnd(joined, rest.at(-1)?.trim() === ''), manners.reminds, language);
@@ -215,14 +261,10 @@ interface Span {
   readonly end: number;
 }
 
-interface Left {
+interface Left extends Beside {
   readonly line: Line;
   readonly whole: string;
   readonly spans: readonly Span[];
-  readonly isSeries: boolean;
-  readonly endsBare: boolean;
-  readonly endsOpen: boolean;
-  readonly hasDay: boolean;
 }
 
 function leftoversOf({ line, spans }: Left): readonly Leftover[] {
@@ -246,9 +288,19 @@ const MARKED = /^\s*(?:[:;!?]+|\.+(?!\d)|-+(?=\s|$))/;
 function askLeftover(left: Left, sofar: string): void {
   for (const leftover of leftoversOf(left)) {
     if (leftover.isBehind && MARKED.test(left.line.plain.slice(leftover.begin, leftover.end))) continue;
-    const suspect = suspectIn(leftover, left);
+    const suspect = unknownPlace(leftover, left) ?? suspectIn(leftover, left);
     if (suspect !== null) throw leftQuestion(suspect, left, sofar);
   }
+}
+
+/** A name with a capital behind "in", right behind the time, stands where a zone does. Rooms and their like are none. */
+const PLACE =
+  /^\s+in\s+(?!(?:Room|Building|Hall|Office|Studio|Lab|Zoom|Teams|Slack|Discord|Skype|Meet|Google|Court|House|Class|Terminal|Gate|Platform|Hospital|School|January|February|March|April|May|June|July|August|September|October|November|December)\b)\p{Lu}\p{Ll}+(?=\s+\p{Ll}|\s*$)/u;
+
+function unknownPlace({ begin, end, isBehind }: Leftover, { whole }: Left): Suspect | null {
+  const found = isBehind ? PLACE.exec(whole.slice(begin, end))?.[0] : undefined;
+  if (found === undefined) return null;
+  return { begin: begin + found.length - found.trimStart().length, end: begin + found.length, isDangling: false };
 }
 
 function timeOf(spans: readonly Span[], { plain }: Line): string {
@@ -259,23 +311,40 @@ function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
+/** "8 30" and "no, seven" end in the hour of the time behind them. */
+const HOUR_LAST =
+  /(?<=^|no,?\s)(?:\d{1,2}(?:\s\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)$/i;
+
+/** "Nex friday 9 x" has its text behind the time; of "tickets for monday" all of it is the text. */
+function danglingQuestion(
+  { begin, end }: Span,
+  { whole, spans, line }: Pick<Left, 'line' | 'whole' | 'spans'>,
+): Question {
+  const at = { begin: line.begin, end: line.begin };
+  const written = timeOf(spans, line);
+  const isFirst = whole.slice(line.begin, begin).trim() === '';
+  const hour = isFirst ? HOUR_LAST.exec(whole.slice(begin, end).trim())?.[0].replace(/\s/, ':') : undefined;
+  const meant = hour === undefined ? written : `${written} at ${hour}`;
+  const gone = isFirst ? [{ begin, end, text: '' }, ...spans.map((span) => ({ ...span, text: '' }))] : [];
+  const first: Way = { text: capital(meant), edits: [{ ...at, text: `${meant}\n` }, ...gone] };
+  const others = momentOffers.filter(([, words]) => words !== meant);
+  const ways = others.map(([name, words]): Way => ({
+    text: (say) => capital(say.offers[name]),
+    edits: [{ ...at, text: `${words}\n` }],
+  }));
+  return new Question((say) => say.whenToCome, [first, ...ways], ['time']);
+}
+
 function leftQuestion({ begin, end, isDangling }: Suspect, { whole, spans, line }: Left, sofar: string): Question {
   const said = whole.slice(begin, end).trim();
-  if (isDangling) {
-    const at = { begin: line.begin, end: line.begin };
-    const written = timeOf(spans, line);
-    const first: Way = { text: capital(written), edits: [{ ...at, text: `${written}\n` }] };
-    const ways = momentOffers.map(([name, words]): Way => ({
-      text: (say) => capital(say.offers[name]),
-      edits: [{ ...at, text: `${words}\n` }],
-    }));
-    return new Question((say) => say.whenToCome, [first, ...ways], ['time']);
-  }
+  if (isDangling) return danglingQuestion({ begin, end }, { whole, spans, line });
   if (/^(?:at|@)$/i.test(said)) {
     const ways = ['9:00', '12:00', '18:00'].map((text) => ({ text, edits: [{ begin: end, end, text: ` ${text}` }] }));
     return new Question((say) => say.whatTime, ways, ['time']);
   }
   const time = spans.map((span) => whole.slice(span.begin, span.end).trim()).join(' ');
+  const either = eitherQuestion({ begin, end }, { whole, spans, line }, time);
+  if (either !== null) return either;
   const outside = [
     { begin: line.begin, end: line.begin, text: `${time}\n` },
     ...spans.map((span) => ({ ...span, text: '' })),
@@ -283,9 +352,9 @@ function leftQuestion({ begin, end, isDangling }: Suspect, { whole, spans, line 
   const asText: Way = { text: (say) => say.offers.isText(said), edits: outside };
   const asTime: Way = {
     text: (say) => say.offers.isTime(said),
-    reads: said,
+    reads: hourOf(said) === said ? said : undefined,
     edits: [
-      { begin: line.begin, end: line.begin, text: `${time} ${said}\n` },
+      { begin: line.begin, end: line.begin, text: `${time} ${hourOf(said)}\n` },
       ...spans.map((span) => ({ ...span, text: '' })),
       { begin, end, text: '' },
     ],

@@ -147,7 +147,7 @@ function shownBot({ id, username, name }: SurveyedBot) {
 function nextWith({ found, topics, owners }: Pick<Known, 'found' | 'topics' | 'owners'>): string[] {
   if (found === null) return ['Open the chat page that it names, and write to the bot there.'];
   const { username } = found.me;
-  const hello = `Open https://t.me/${username} and send: /new in 1 minute say hello`;
+  const hello = `Open https://t.me/${username} and send: /new in 1 minute: it works`;
   return [
     ...(owners.length > 0 ? [] : ['The first start prints a code; the person who sends it to the bot owns it.']),
     topics === 'group' || topics === 'off' ? `Add it to a group with topics: ${addLink(username)}` : hello,

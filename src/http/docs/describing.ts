@@ -61,12 +61,13 @@ const eventStream = z.string().meta({
 });
 
 function answersOf(operation: Operation): RouteConfig['responses'] {
-  const { answer, stream, idempotent, open, statuses = [200] } = operation;
+  const { answer, bytes, stream, idempotent, open, statuses = [200] } = operation;
   const named = [
     ...always,
     ...(open === true ? [] : limited),
     ...(idempotent === true ? ['idempotency-replayed'] : []),
   ];
+  if (bytes !== undefined) return { 200: fileAnswer(bytes, answer, named) };
   return Object.fromEntries(
     statuses.map((status) => {
       const one = described(stream === undefined ? successes[status] : `${successes[status]} ${stream}`, answer);
@@ -74,6 +75,11 @@ function answersOf(operation: Operation): RouteConfig['responses'] {
       return [status, { ...one, headers: headersNamed(named), content: { ...one.content, ...content } }];
     }),
   );
+}
+
+function fileAnswer(description: string, schema: z.ZodType, named: readonly string[]) {
+  const headers = headersNamed([...named, 'content-disposition']);
+  return { description, headers, content: { 'application/octet-stream': { schema } } };
 }
 
 /** The refusals with these codes, by their status. */
@@ -157,6 +163,7 @@ export const answerHeaders: Readonly<Record<string, { readonly description: stri
   'ratelimit-limit': { description: 'Requests that may come at once.', schema: { type: 'integer' } },
   'ratelimit-remaining': { description: 'How many of them are left.', schema: { type: 'integer' } },
   'ratelimit-reset': { description: 'Seconds until all of them are there again.', schema: { type: 'integer' } },
+  'content-disposition': { description: 'Of a file: its name.', schema: { type: 'string' } },
   'www-authenticate': { description: 'Bearer.', schema: { type: 'string' } },
 };
 

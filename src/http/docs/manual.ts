@@ -52,6 +52,8 @@ export const manualPages: readonly ManualPage[] = [
   { name: 'start', title: 'The first five minutes' },
   { name: 'chat', title: 'In the chat' },
   { name: 'schedules', title: 'Schedules and policies' },
+  { name: 'actions', title: 'What tasks can do' },
+  { name: 'http', title: 'Calls to the web' },
   { name: 'api', title: 'The API by example' },
   { name: 'cli', title: 'The command line' },
   { name: 'operations', title: 'Operations' },

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { ActionField, ActionForm } from '../../app/actions/form.ts';
 import { statusOf } from '../errors.ts';
 import { answerHeaders } from './describing.ts';
 
@@ -86,6 +87,7 @@ const tags = [
   { name: 'runs', description: 'What ran, and what is coming.' },
   { name: 'schedules', description: 'When something would run.' },
   { name: 'grants', description: 'The rights under which tasks run.' },
+  { name: 'actions', description: 'What tasks can do.' },
   { name: 'operations', description: 'What the operator of the server wants to know and do.' },
   { name: 'health', description: 'Whether the server is well. Open to everybody.' },
 ];
@@ -93,7 +95,7 @@ const tags = [
 const made = new WeakMap<OpenAPIHono, Description>();
 
 /** The description of everything that is served, in OpenAPI 3.1. Made once, when all of it is there. */
-export function describeApi(app: OpenAPIHono, version: string): Description {
+export function describeApi(app: OpenAPIHono, version: string, forms: readonly ActionForm[]): Description {
   const known = made.get(app);
   if (known !== undefined) return known;
   const registry = app.openAPIRegistry;
@@ -109,9 +111,56 @@ export function describeApi(app: OpenAPIHono, version: string): Description {
     servers: [{ url: '/' }],
     tags,
   });
-  const description = JSON.parse(JSON.stringify(document), closeCodes) as Description;
+  const description = withActions(JSON.parse(JSON.stringify(document), closeCodes) as Description, forms);
   made.set(app, description);
   return description;
+}
+
+/** The actions that this server has, each with its settings, in the place of one of which nothing is known. */
+function withActions(description: Description, forms: readonly ActionForm[]): Description {
+  const { components } = description;
+  if (forms.length === 0) return description;
+  const kinds = Object.fromEntries(forms.map((form) => [`Action_${form.kind}`, schemaOf(form)]));
+  const oneOf = Object.keys(kinds).map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  const { description: about } = components.schemas['Action'] ?? {};
+  const action: Schema = { ...(about === undefined ? {} : { description: about }), oneOf };
+  return {
+    ...description,
+    components: { ...components, schemas: { ...components.schemas, ...kinds, Action: action } },
+  };
+}
+
+function schemaOf({ kind, words, fields, example }: ActionForm): Schema {
+  const settings = fields.map((field) => [field.name, { ...typeOf(field), description: field.does }] as const);
+  return {
+    type: 'object',
+    description: words.menu.replace(/: \/.*$/, ''),
+    properties: { kind: { type: 'string', enum: [kind] }, ...Object.fromEntries(settings) },
+    required: ['kind', ...fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)],
+    additionalProperties: false,
+    example,
+  };
+}
+
+function typeOf({ is, of = [], example }: ActionField): Schema {
+  switch (is) {
+    case 'text':
+      return { type: 'string', example };
+    case 'choice':
+      return { enum: of, example };
+    case 'length':
+      return { type: 'string', format: 'duration', example };
+    case 'pairs':
+      return { type: 'object', additionalProperties: { type: 'string' }, example };
+    case 'whole':
+      return { type: 'integer', example };
+    case 'wholes':
+      return { anyOf: [{ type: 'integer' }, { type: 'array', items: { type: 'integer' } }], example };
+    case 'object':
+      return { type: 'object', example };
+    case 'any':
+      return { example };
+  }
 }
 
 /** The codes of errors are a closed list, which the domain keeps as a type alone. */

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { HttpRooms } from '../serving.ts';
 import { framed, manualLinks, serveManual, pageHeaders } from './manual.ts';
 import { markup, prose, type Markup } from './markdown.ts';
 import { describeApi, type DescribedOperation, type Description, type Parameter, type Schema } from './openapi.ts';
@@ -83,7 +84,7 @@ function quoted(value: unknown): string {
 
 function pathExample(parameters: readonly Parameter[], name: string): string {
   const example = parameters.find((one) => one.name === name)?.schema.example;
-  return typeof example === 'string' ? example : name;
+  return typeof example === 'string' || typeof example === 'number' ? String(example) : name;
 }
 
 /** The body that stands as the example of its schema. */
@@ -201,12 +202,12 @@ function tagSections(place: Place): Markup {
 const headers = pageHeaders({ style: docsStyle, script: docsScript });
 
 /** Serves the API reference and the manual. Both are open, because they hold no secret. */
-export function serveDocs(app: OpenAPIHono, { version }: { readonly version: string }): void {
+export function serveDocs(app: OpenAPIHono, { version, kinds }: Pick<HttpRooms, 'version' | 'kinds'>): void {
   let latest: { readonly origin: string; readonly page: string } | null = null;
   app.get('/docs', (c) => {
     const { origin } = new URL(c.req.url);
     if (latest?.origin !== origin)
-      latest = { origin, page: docsPage({ origin, description: describeApi(app, version) }) };
+      latest = { origin, page: docsPage({ origin, description: describeApi(app, version, kinds.forms) }) };
     return c.html(latest.page, 200, headers);
   });
   serveManual(app, version);

@@ -7,7 +7,7 @@ import { invalid } from '../../domain/errors.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { telegramThread, threadKeyOf } from '../../domain/thread.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
-import { instantOf } from './wire.ts';
+import { instantOf, threadOf } from './wire.ts';
 
 /** Handlers for status, usage, and housekeeping on demand. */
 export const operationHandlers = {
@@ -49,6 +49,11 @@ export const operationHandlers = {
     return { findings: findings.map(wireFinding), fixed };
   },
 
+  listThreads: async ({ query: { thread_key: key, limit, cursor = null } }, { access }) => {
+    const { items, next } = await access.threads({ of: threadOf(key), limit, cursor });
+    const threads = items.map(({ thread, ...known }) => ({ thread_key: threadKeyOf(thread), ...known }));
+    return { threads, next_cursor: next };
+  },
   listAccess: async ({ query: { limit, cursor = null } }, { access }) => {
     const { items, next } = await access.list({ limit, cursor });
     return { access: items.map(wireAccess), next_cursor: next };

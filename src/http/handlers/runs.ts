@@ -8,8 +8,8 @@ import { AppError } from '../../domain/errors.ts';
 import { taskSourceOf } from '../../domain/run.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
-import type { Asked, Handlers, HttpRooms } from '../serving.ts';
-import { instantOf, statesOf, threadOf, wireRun, wireStanding, wireTask, wireTaskRun } from './wire.ts';
+import { FileAnswer, type Asked, type Handlers, type HttpRooms } from '../serving.ts';
+import { instantOf, statesOf, threadOf, wireRun, wireSnoozes, wireStanding, wireTask, wireTaskRun } from './wire.ts';
 
 /** Runs that were and runs that come, the reasons, and the feeds that tell of them. */
 export const runHandlers = {
@@ -35,13 +35,16 @@ export const runHandlers = {
     const { id, output, finishedAt, ...run } = await runs.result(params.run_id);
     return { run_id: id, output, ...wireStanding(run), ...wire({ finishedAt }) };
   },
+  getRunAttachment: async ({ params }, { runs }) => new FileAnswer(await runs.attachment(params.run_id, params.n)),
   listTaskRuns: async ({ params, query: { status = null, limit, cursor = null } }, { tasks }) => {
     const page = await tasks.listRuns({ taskId: params.task_id, status, limit, cursor });
     return { task_runs: page.items.map(wireTaskRun), next_cursor: page.next };
   },
-  listNextRuns: async ({ params, query }, { truth }) => ({
-    next: (await truth.upcoming(params.task_id, query.count)).map(iso),
-  }),
+  listNextRuns: async ({ params, query }, { truth }) => {
+    const next = await truth.upcoming(params.task_id, query.count);
+    const snoozes = await truth.snoozesOf([params.task_id]);
+    return { next: next.map(iso), snoozed: wireSnoozes(snoozes.get(params.task_id)) };
+  },
   getRun: async ({ params }, { tasks }) => wireRun(await tasks.getRun(params.run_id)),
   cancelRun: async ({ params, traceId }, { tasks, actor }) => {
     const { cancelled, run } = await tasks.cancelRun(params.run_id, actor, traceId);

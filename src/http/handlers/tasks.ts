@@ -16,6 +16,7 @@ import {
   wireChanges,
   wireGrant,
   wireSchedule,
+  wireSnoozes,
   wireTask,
   wireVersion,
   wireWarnings,
@@ -39,7 +40,10 @@ export const taskHandlers = {
     taskPage(await rooms.tasks.list(listed(threadOf(query.thread_key), query)), rooms),
   listThreadTasks: async ({ params, query }, rooms) =>
     taskPage(await rooms.tasks.list(listed(parseThreadKey(params.thread_key), query)), rooms),
-  getTask: async ({ params }, rooms) => ({ task: wireTask(await rooms.tasks.get(params.task_id), rooms) }),
+  getTask: async ({ params }, rooms) => {
+    const task = await rooms.tasks.get(params.task_id);
+    return { task: readTask(task, await rooms.truth.snoozesOf([task.id]), rooms) };
+  },
   deleteTask: async (asked, rooms) => {
     await rooms.tasks.delete(targetOf(asked, rooms));
     return { deleted: true };
@@ -80,8 +84,16 @@ export const taskHandlers = {
     grantChanged(await rooms.tasks.revoke(asked.params.grant_id, byOf(asked, rooms))),
 } satisfies Partial<Handlers>;
 
-function taskPage({ items, next }: Page<Task>, rooms: Pick<HttpRooms, 'clock'>) {
-  return { tasks: items.map((task) => wireTask(task, rooms)), next_cursor: next };
+async function taskPage({ items, next }: Page<Task>, rooms: Pick<HttpRooms, 'clock' | 'truth'>) {
+  const snoozes = await rooms.truth.snoozesOf(items.map(({ id }) => id));
+  return { tasks: items.map((task) => readTask(task, snoozes, rooms)), next_cursor: next };
+}
+
+type Snoozes = Awaited<ReturnType<HttpRooms['truth']['snoozesOf']>>;
+
+/** A task as it is read: with what still comes of it although its schedule does not name it. */
+function readTask(task: Task, snoozes: Snoozes, rooms: Pick<HttpRooms, 'clock'>) {
+  return { ...wireTask(task, rooms), snoozed_to: wireSnoozes(snoozes.get(task.id)) };
 }
 
 function listed(thread: Thread | null, query: PartsOf<'listThreadTasks'>['read']['query']) {
@@ -97,7 +109,7 @@ function inputOf(body: PartsOf<'createTask'>['read']['body']): TaskInput | TaskI
 }
 
 /** The use cases know no null: a field that is null was not sent. */
-function present<T extends object>(schedule: T): { [K in keyof T]: Exclude<T[K], null> } {
+export function present<T extends object>(schedule: T): { [K in keyof T]: Exclude<T[K], null> } {
   const sent = Object.entries(schedule).filter(([, value]) => value !== null);
   return Object.fromEntries(sent) as { [K in keyof T]: Exclude<T[K], null> };
 }

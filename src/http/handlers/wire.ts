@@ -1,6 +1,7 @@
 import type { PartsOf } from '../../api/operations.ts';
 import { runStates } from '../../api/runs.ts';
 import { wire } from '../../api/wire.ts';
+import type { OpenSnooze } from '../../app/ports/chats.ts';
 import type { Attempt, Delivery, RunView, TaskRun } from '../../app/ports/runs.ts';
 import type { GrantView, TaskVersion } from '../../app/ports/tasks.ts';
 import type { Changes } from '../../app/tasks/edit.ts';
@@ -43,6 +44,11 @@ export function wireTask(task: Task, { clock }: Pick<HttpRooms, 'clock'>): WireT
     last_error_message: task.lastError,
     stale_since: stale === null ? null : iso(stale),
   };
+}
+
+/** Instants at which snoozed results come again; one that a later pause holds back comes only if that ends before. */
+export function wireSnoozes(snoozes: readonly OpenSnooze[] = []): string[] {
+  return snoozes.filter(({ isHeld }) => !isHeld).map(({ at }) => iso(at));
 }
 
 /** When each of these was done for the last time, and by whom. */
@@ -157,9 +163,10 @@ function wireAttempt({ error, ...attempt }: Attempt, actionKind: string | null):
 }
 
 function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['deliveries'][number] {
-  const { part, status, messageThreadId, messageId, createdAt, deliveredAt } = delivery;
+  const { part, status, messageThreadId, messageId, messageIds, createdAt, deliveredAt } = delivery;
   return {
     ...wire({ part, status, messageThreadId, messageId, createdAt, deliveredAt }),
+    ...(messageIds === undefined ? {} : { message_ids: [...messageIds] }),
     delivery_id: delivery.id,
     thread_key: threadKeyOf(delivery.thread),
     chat_id: delivery.platformChatId,

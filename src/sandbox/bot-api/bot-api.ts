@@ -6,8 +6,9 @@ import { editingMethods } from '../methods/editing.ts';
 import { sendingMethods } from '../methods/sending.ts';
 import { settingMethods } from '../methods/settings.ts';
 import { topicMethods } from '../methods/topics.ts';
+import type { FaultRow } from '../world/rows.ts';
+import type { State } from '../world/state.ts';
 import type { Fault, FaultKind } from '../world/world.ts';
-import { takeFault } from './faults.ts';
 import type { Polling } from './polling.ts';
 import { readArguments, type Arguments, Failure, tooManyRequests } from './request.ts';
 import type { Webhook } from './webhook.ts';
@@ -301,4 +302,39 @@ function reset({ incoming }: Line): void {
 function queryOf({ url = '' }: IncomingMessage): string {
   const at = url.indexOf('?');
   return at < 0 ? '' : url.slice(at);
+}
+
+/* ---- faults that were set ---- */
+
+const sends = new Set(Object.keys(sendingMethods));
+
+/** The control API has checked the fault. */
+export function addFault(state: State, fault: Fault): string {
+  const id = `fault-${state.count('lastFault')}`;
+  state.faults.put({ ...fault, id, seen: 0 });
+  state.tell('fault', fault.chat ?? null);
+  return id;
+}
+
+/** The first fault that meets this call, which is one fewer of its count then. */
+function takeFault(state: State, method: string, args: Arguments): Fault | null {
+  const chat = args.integer('chat_id');
+  const fitting = state.faults.all().filter((fault) => fits(fault, method, chat));
+  for (const fault of fitting) {
+    const isMet = Math.floor((fault.seen + 1) * (fault.chance ?? 1)) > Math.floor(fault.seen * (fault.chance ?? 1));
+    const left = fault.count - (isMet ? 1 : 0);
+    if (left === 0) state.faults.remove(fault.id);
+    else state.faults.put({ ...fault, count: left, seen: fault.seen + 1 });
+    if (isMet) {
+      state.tell('fault', fault.chat ?? null);
+      return fault;
+    }
+  }
+  return null;
+}
+
+function fits(fault: FaultRow, method: string, chat: number): boolean {
+  if (fault.chat !== undefined && fault.chat !== chat) return false;
+  if (fault.method === '*') return true;
+  return fault.method === 'send' ? sends.has(method) : fault.method.toLowerCase() === method.toLowerCase();
 }

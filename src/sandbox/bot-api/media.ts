@@ -1,3 +1,4 @@
+import { imageSize } from '../../domain/files/kind.ts';
 import type { DocumentShown, MediaKind } from '../world/world.ts';
 
 interface KindFacts {
@@ -57,6 +58,31 @@ export function sampleFile(kind: MediaKind): GivenFile {
   const facts = kinds[kind];
   const bytes = kind === 'photo' ? samplePhoto : Buffer.from(`A sample of the sandbox: ${facts.type}.\n`);
   return { kind, name: facts.name, mimeType: facts.mimeType, bytes };
+}
+
+/** Telegram's words for an upload that it does not take; null where it does. Those about a picture come from its servers, later. */
+export function uploadRefused(kind: MediaKind, { byteLength: size }: Uint8Array): string | null {
+  if (size === 0) return 'file must be non-empty';
+  if (kind !== 'photo' || size <= photoMax) return null;
+  return `file of size ${size} bytes is too big for a photo; the maximum size is ${photoMax} bytes`;
+}
+
+export function pictureRefused(kind: MediaKind, bytes: Uint8Array): string | null {
+  if (kind !== 'photo') return null;
+  const size = imageSize(bytes);
+  if (size === null) return 'IMAGE_PROCESS_FAILED';
+  const [short, long] = [Math.min(size.width, size.height), Math.max(size.width, size.height)];
+  return short === 0 || short + long > sidesMax || long > short * ratioMax ? 'PHOTO_INVALID_DIMENSIONS' : null;
+}
+
+/** Limits of Telegram for a photo. */
+const photoMax = 10_485_760;
+const sidesMax = 10_000;
+const ratioMax = 20;
+
+/** Albums are told apart by numbers of their own, as long as those of Telegram. */
+export function newAlbum(counter: { count(name: 'lastAlbum'): number }): string {
+  return String(14_000_000_000_000_000n + BigInt(counter.count('lastAlbum')));
 }
 
 interface FileKeeper {

@@ -23,21 +23,23 @@ export class Rates {
     this.#stopwatch = stopwatch;
   }
 
-  /** Takes one send out of every window that it falls into, or throws 429. */
-  spend({ id, kind }: ChatRow): void {
+  /** Takes a send, or the messages of an album, out of every window that they fall into, or throws 429. */
+  spend({ id, kind }: ChatRow, messages = 1): void {
     const now = this.#stopwatch.elapsed();
     const chat = this.#chats.get(id) ?? [];
     forget(this.#global, now - secondMs);
     forget(chat, now - minuteMs);
     const { globalPerSecond, chatPerSecond, groupPerMinute } = this.#limits;
     const waitMs = Math.max(
-      waitFor(this.#global, globalPerSecond, now - secondMs),
-      waitFor(chat, chatPerSecond, now - secondMs),
-      kind === 'private' ? 0 : waitFor(chat, groupPerMinute, now - minuteMs),
+      waitFor(this.#global, globalPerSecond, { since: now - secondMs, messages }),
+      waitFor(chat, chatPerSecond, { since: now - secondMs, messages }),
+      kind === 'private' ? 0 : waitFor(chat, groupPerMinute, { since: now - minuteMs, messages }),
     );
     if (waitMs > 0) throw tooManyRequests(Math.ceil(waitMs / secondMs));
-    this.#global.push(now);
-    chat.push(now);
+    for (let message = 0; message < messages; message += 1) {
+      this.#global.push(now);
+      chat.push(now);
+    }
     this.#chats.set(id, chat);
   }
 
@@ -51,9 +53,14 @@ function forget(times: number[], until: number): void {
   while (times[0] !== undefined && times[0] <= until) times.shift();
 }
 
-/** The wait until fewer than `most` of the times lie after `since`; 0 when it is so already. */
-function waitFor(times: readonly number[], most: number | null, since: number): number {
+interface Wanted {
+  readonly since: number;
+  readonly messages: number;
+}
+
+/** The wait until there is room for so many more after `since`, or none before them; 0 when it is so already. */
+function waitFor(times: readonly number[], most: number | null, { since, messages }: Wanted): number {
   if (most === null) return 0;
-  const blocking = times.at(-most);
+  const blocking = times.at(-Math.max(most - messages + 1, 1));
   return blocking === undefined || blocking <= since ? 0 : blocking - since;
 }

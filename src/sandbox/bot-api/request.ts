@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
 
-interface Upload {
+export interface Upload {
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: Uint8Array;
 }
 
-/** Bytes of a request: a file of 50 MB and room for the rest. */
+/** Telegram's limit for one file; the request has room for the rest. */
+const fileBytesMax = 50 * 1024 * 1024;
 const bodyBytesMax = 60 * 1024 * 1024;
 /** Bodies without a file are small; this is far above the largest text with all of its entities. */
 const plainBytesMax = 2 * 1024 * 1024;
@@ -40,6 +41,13 @@ export class Arguments {
     return text === undefined ? otherwise : integerIn(text);
   }
 
+  /** The fields of a JSON object inside of an argument, as arguments by themselves; its files are those of the call. */
+  within(fields: object): Arguments {
+    const texts = new Map<string, string>();
+    addFields(fields, texts);
+    return new Arguments(texts, this.#files);
+  }
+
   boolean(name: string): boolean {
     return ['true', 'yes', '1'].includes(this.text(name).trim().toLowerCase());
   }
@@ -55,9 +63,13 @@ export class Arguments {
   }
 
   file(name: string): Upload | null {
-    const reference = this.text(name);
-    const field = reference.startsWith('attach://') ? reference.slice('attach://'.length) : name;
-    return this.#files.get(field) ?? null;
+    return this.attached(this.text(name)) ?? this.#files.get(name) ?? null;
+  }
+
+  /** The file of the part that is named by `attach://`. */
+  attached(reference: string): Upload | null {
+    const scheme = 'attach://';
+    return reference.startsWith(scheme) ? (this.#files.get(reference.slice(scheme.length)) ?? null) : null;
   }
 
   without(name: string): Arguments {
@@ -109,6 +121,10 @@ function flatten(body: string, texts: Map<string, string>): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest("can't parse request parameters: expected an Object");
   }
+  addFields(value, texts);
+}
+
+function addFields(value: object, texts: Map<string, string>): void {
   for (const [name, field] of Object.entries<unknown>({ ...value })) {
     if (field === null || field === undefined) continue;
     texts.set(name, typeof field === 'string' ? field : JSON.stringify(field));
@@ -153,7 +169,12 @@ function readForm(incoming: IncomingMessage, texts: Map<string, string>): Promis
     parser.on('field', (name, value) => texts.set(name, value));
     parser.on('file', (...[field, stream, name, , mimeType]) => {
       const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      let bytes = 0;
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.byteLength;
+        if (bytes > fileBytesMax) stop(tooLarge());
+        else chunks.push(chunk);
+      });
       stream.on('end', () => files.set(field, { name, mimeType, bytes: Buffer.concat(chunks) }));
     });
     parser.once('finish', () => resolve(new Arguments(texts, files)));

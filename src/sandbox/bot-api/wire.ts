@@ -44,6 +44,7 @@ function build(state: State, row: MessageRow, isOuter: boolean): Json {
     date: row.date,
     ...(row.editDate === null ? {} : { edit_date: row.editDate }),
     ...ephemeralOf(row),
+    ...(row.album === null ? {} : { media_group_id: row.album }),
     ...(isOuter ? replyOf(state, row, chat) : {}),
     ...contentOf(row),
     ...(row.service === null ? {} : serviceOf(state, row)),

@@ -15,21 +15,22 @@ const fileNameMax = 255;
 const fileTextMax = Math.ceil((5 * 1024 * 1024) / 3) * 4;
 const mimeType = z.string().regex(/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/, 'must be a type such as "image/png"');
 
+/** A file of that kind, or without `data` a sample of one. */
+export const file = z.strictObject({
+  kind: z.enum(mediaKinds),
+  name: z.string().min(1).max(fileNameMax).optional(),
+  data: z.base64('must be base64').max(fileTextMax, 'must be a file of at most 5 MiB').optional(),
+  mime_type: mimeType.optional(),
+});
+
 export const sayBody = z
   .strictObject({
     as,
     chat,
     thread: id.nullish(),
     text: text.optional(),
-    /** A file of that kind, or without `data` a sample of one; `text` is its caption then. */
-    media: z
-      .strictObject({
-        kind: z.enum(mediaKinds),
-        name: z.string().min(1).max(fileNameMax).optional(),
-        data: z.base64('must be base64').max(fileTextMax, 'must be a file of at most 5 MiB').optional(),
-        mime_type: mimeType.optional(),
-      })
-      .optional(),
+    /** A file, or two to ten of them as an album; `text` is the caption then, of an album that of the first. */
+    media: z.union([file, z.array(file).min(2).max(10)]).optional(),
     reply_to: id.optional(),
     reply_to_ephemeral: id.optional(),
     ephemeral: z.literal(false, 'must be false: commands are ephemeral by themselves').optional(),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Log, Timer } from '../../app/ports/outside.ts';
 import { pageAssets } from '../page/page.ts';
+import { sitePages } from '../site/site.ts';
 import type { World, Travel } from '../world/world.ts';
 import { fault, faultOf, read, readJson, send, type Answer } from './answers.ts';
 import { eventsQuery } from './bodies.ts';
@@ -80,7 +81,7 @@ export function createSandboxPages(deps: SandboxPagesDeps): SandboxPages {
   };
 }
 
-const firstWords = ['/start', '/new in 1 minute say hello'];
+const firstWords = ['/start', '/new in 1 minute: it works'];
 
 function routesOf(
   deps: SandboxPagesDeps,
@@ -93,6 +94,7 @@ function routesOf(
   };
   for (const [path, asset] of Object.entries(pageAssets())) on('GET', path, () => asset);
   const now = () => travel?.now() ?? clock.now();
+  for (const [method, path, page] of sitePages({ now, timer })) on(method, `/site${path}`, page);
   for (const [name, view] of Object.entries(createViews({ world, travel, log, now, links, starters }))) {
     on('GET', `/control/${name}`, ({ query }) => view(query));
   }

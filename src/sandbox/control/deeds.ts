@@ -9,6 +9,7 @@ import {
   type Fault,
   type MessageShown,
   type Pressing,
+  type SaidFile,
   type Saying,
   type World,
   type Travel,
@@ -94,11 +95,11 @@ type SayDeed = Omit<z.output<typeof bodies.sayBody>, 'chat' | 'wait'>;
 
 function sayingOf(asked: SayDeed, chat: number): Saying {
   const { as, thread = null, text = '', media, reply_to: replyTo, reply_to_ephemeral: replyToEphemeral } = asked;
-  const file = media === undefined ? undefined : fileOf(media);
+  const file = Array.isArray(media) ? media.map(fileOf) : media && fileOf(media);
   return { as, chat, thread, text, ...given({ media: file, replyTo, replyToEphemeral, isEphemeral: asked.ephemeral }) };
 }
 
-function fileOf({ kind, name, data, mime_type: mimeType }: NonNullable<SayDeed['media']>): Saying['media'] {
+function fileOf({ kind, name, data, mime_type: mimeType }: z.output<typeof bodies.file>): SaidFile {
   const bytes = data === undefined ? undefined : Buffer.from(data, 'base64');
   return { kind, ...given({ name, bytes, mimeType }) };
 }

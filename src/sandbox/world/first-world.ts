@@ -64,6 +64,7 @@ export const firstSettings: SettingsRow = {
   lastUpdate: 100_000_000,
   lastCallback: 0,
   lastFile: 0,
+  lastAlbum: 0,
   lastFault: 0,
   lastLine: 0,
   lastCall: 0,

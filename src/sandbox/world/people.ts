@@ -1,4 +1,4 @@
-import { keepFile, sampleFile } from '../bot-api/media.ts';
+import { keepFile, newAlbum, sampleFile } from '../bot-api/media.ts';
 import { captionMax, cleaned, textMax, type Formatted } from '../bot-api/texts.ts';
 import { messageJson, userJson, commandsFor } from '../bot-api/wire.ts';
 import { topicName, iconColors } from '../methods/topics.ts';
@@ -7,7 +7,7 @@ import { isCommandForMe, isPresent, type Platform, type Secrecy } from './platfo
 import type { ChatRow, MessageRow, TopicRow } from './rows.ts';
 import { onlyWords, speaker } from './shown.ts';
 import type { State } from './state.ts';
-import { SandboxRefusal, type Editing, type Person, type Pressing, type Saying } from './world.ts';
+import { SandboxRefusal, type Editing, type Person, type Pressing, type SaidFile, type Saying } from './world.ts';
 
 interface TopicNamed {
   readonly chat: number;
@@ -27,23 +27,22 @@ export class People {
   }
 
   say(saying: Saying): MessageRow {
-    const { as, chat: chatId, thread, text, media, replyTo } = saying;
+    const { as, chat: chatId, thread, text, replyTo } = saying;
     const chat = this.#placeOf(as, chatId);
-    const content = readable(text, media !== undefined);
+    const files = filesOf(saying);
+    const content = readable(text, files.length > 0);
     const target = replyTo === undefined ? null : this.#message(chatId, replyTo);
     const place = thread ?? (thread === undefined && chat.isForum ? (target?.threadId ?? null) : null);
     this.#checkTopic(chat, place, as);
     const ephemeral = this.#secrecyOf(chat, saying, content);
     if (!chat.isStarted) this.#state.chats.put({ ...chat, isStarted: true });
-    return this.#platform.post({
-      chatId,
-      from: as,
-      threadId: place,
-      replyTo: target?.messageId ?? null,
-      document: media === undefined ? null : keepFile(this.#state, { ...sampleFile(media.kind), ...media }),
-      ephemeral,
-      ...content,
-    });
+    const draft = { chatId, from: as, threadId: place, replyTo: target?.messageId ?? null, ephemeral };
+    const album = files.length > 1 ? newAlbum(this.#state) : null;
+    const [first, ...others] = files.map((file) => keepFile(this.#state, { ...sampleFile(file.kind), ...file }));
+    const row = this.#platform.post({ ...draft, ...content, document: first ?? null, album });
+    // Each is a message, and an update, of its own; the words stand below the first.
+    for (const document of others) this.#platform.post({ ...draft, document, album });
+    return row;
   }
 
   /**
@@ -175,6 +174,15 @@ export class People {
       throw refused('topic_closed', `The topic "${topic.name}" is closed.`);
     }
   }
+}
+
+/** Telegram's apps send so many in one album, and no album of one. */
+const albumMax = 10;
+
+function filesOf({ media = [] }: Saying): readonly SaidFile[] {
+  const files = Array.isArray(media) ? (media as readonly SaidFile[]) : [media as SaidFile];
+  if (files.length > albumMax) throw refused('bad_input', `An album has at most ${albumMax} files.`);
+  return files;
 }
 
 export function person(key: string): Person {

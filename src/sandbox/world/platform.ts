@@ -35,6 +35,7 @@ const blank = {
   isSilent: false,
   service: null,
   document: null,
+  album: null,
   reactions: [],
   isHidden: false,
 } satisfies Chosen;

@@ -100,6 +100,7 @@ export interface Counters {
   readonly lastUpdate: number;
   readonly lastCallback: number;
   readonly lastFile: number;
+  readonly lastAlbum: number;
   readonly lastFault: number;
   readonly lastLine: number;
   readonly lastCall: number;

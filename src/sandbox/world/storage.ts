@@ -25,7 +25,7 @@ export interface Storage {
 const fileBytesMax = 512 * 1024 * 1024;
 
 /** Raised when a row gets a field that rows of earlier versions lack. */
-const layout = 1;
+const layout = 2;
 
 const tables = `
   create table if not exists rows (kind text not null, key text not null, body text not null, unique (kind, key));

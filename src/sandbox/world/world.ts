@@ -174,23 +174,28 @@ export interface MessageShown {
   /** The field of the Bot API that makes it a service message, such as `forum_topic_created`. */
   readonly service: string | null;
   readonly document: DocumentShown | null;
+  /** The album of which it is one message, as they have it in common; null for a message alone. */
+  readonly album: string | null;
   /** The emoji with which the bot reacted. */
   readonly reactions: readonly string[];
+}
+
+export interface SaidFile {
+  readonly kind: MediaKind;
+  readonly name?: string;
+  readonly mimeType?: string;
+  /** A sample of the kind when absent. */
+  readonly bytes?: Uint8Array;
 }
 
 export interface Saying {
   readonly as: string;
   readonly chat: number;
   readonly thread?: number | null;
-  /** With `media`, the caption, which may be empty. */
+  /** With `media`, the caption, which may be empty; of an album, that of its first message. */
   readonly text: string;
-  readonly media?: {
-    readonly kind: MediaKind;
-    readonly name?: string;
-    readonly mimeType?: string;
-    /** A sample of the kind when absent. */
-    readonly bytes?: Uint8Array;
-  };
+  /** A file, or those of an album. */
+  readonly media?: SaidFile | readonly SaidFile[];
   readonly replyTo?: number;
   /** An answer to an ephemeral message of the bot, which is one itself. */
   readonly replyToEphemeral?: number;

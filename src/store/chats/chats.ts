@@ -1,10 +1,19 @@
-import type { AccessEntry, LetIn, LettingIn, ShutOut, ShuttingOut } from '../../app/ports/chat-facts.ts';
+import type {
+  AccessEntry,
+  KnownThread,
+  LetIn,
+  LettingIn,
+  ShutOut,
+  ShuttingOut,
+  ThreadQuery,
+} from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatBack, ChatChange, ChatGone, NewChat } from '../../app/ports/chats.ts';
 import type { Page, PageQuery } from '../../app/ports/runs.ts';
 import { actorAt, addressOf, isGroup } from '../../app/use-cases/membership.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
 import { ownerGonePause } from '../../domain/task.ts';
+import { telegramThread } from '../../domain/thread.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, positionOf, writeCursor } from '../engine/queries.ts';
@@ -13,6 +22,7 @@ import { all, hold, insertReturning, one, run, select, update, updateReturning }
 import { refreshCards } from '../outbox/cards.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
+import { redrawLost, redrawWords } from '../outbox/standing.ts';
 import { tellEvents } from '../records/journal.ts';
 import { pauseTasks } from '../tasks/auto-pauses.ts';
 import { left } from '../tasks/grants.ts';
@@ -28,6 +38,7 @@ export const chatsStore = {
   moveChat,
   chatGone,
   chatBack,
+  listThreads,
   listAccess,
   letIn,
   shutOut,
@@ -69,6 +80,7 @@ function* changeChat(chatId: string, change: ChatChange, at: number): Script<voi
     sql`id = ${chatId}`,
   );
   if (settings !== undefined || timezone !== undefined) yield* lookAtHeld({ chatId }, at);
+  if (settings !== undefined) yield* redrawWords(chatId, at);
 }
 
 /** Told again, it does nothing: the tasks are paused, and the owners have heard of it. */
@@ -120,6 +132,7 @@ function* chatBack({ chatId, at, word }: ChatBack): Script<number | null> {
   );
   const said = word(back, paused.length);
   if (said !== null) yield* addMessages([said], at);
+  yield* redrawLost(at);
   yield* refreshCards(paused.map(({ id: taskId }) => ({ taskId, at, key: `back:${taskId}`, topic: null })));
   return paused.length;
 }
@@ -162,6 +175,27 @@ function* listAccess({ limit, cursor }: PageQuery): Script<Page<AccessEntry>> {
     keyOf: ({ id }) => id,
   });
   return { items: rows.map(entryOf), next: next === null ? null : writeCursor('access', next) };
+}
+
+const threads = select({ ...pick(c, 'id', 'address', 'title', 'state', 'timezone'), name: u.name });
+
+function* listThreads({ of, limit, cursor }: ThreadQuery): Script<Page<KnownThread>> {
+  const chat = of === null ? undefined : yield* findRow(of);
+  if (of !== null && chat === undefined) return { items: [], next: null };
+  const after = cursor === null ? undefined : sql`c.id < ${positionOf('thread', cursor)}`;
+  const where = allOf(sql`c.provider = ${telegram}`, chat && sql`c.id = ${chat.id}`, after);
+  const { rows, next } = yield* page({
+    limit,
+    found: (max) => all(threads`from ${source} where ${where} order by c.id desc ${limited(max)}`),
+    keyOf: ({ id }) => id,
+  });
+  const items = rows.map(({ address, name, title, state, timezone }) => ({
+    thread: telegramThread(address),
+    title: name ?? title,
+    state,
+    timezone,
+  }));
+  return { items, next: next === null ? null : writeCursor('thread', next) };
 }
 
 function stands({ state, stateBefore }: ChatRow): boolean {
@@ -303,6 +337,8 @@ function* record({ before, after, traceId = null, ...deed }: Deed): Script<strin
   const row = { ...deed, before: json(before), after: json(after), traceId };
   const made = yield* insertReturning('audit', row, pick(columns.audit, 'id'));
   const ref = String(made?.id ?? '');
-  yield* tellEvents([{ kind: `access.${deed.verb}`, at: deed.at, taskId: null, ref, data: after ?? before ?? {} }]);
+  yield* tellEvents([
+    { kind: `access.${deed.verb}`, at: deed.at, taskId: null, ref, chatId: deed.chatId, data: after ?? before ?? {} },
+  ]);
   return ref;
 }

@@ -67,15 +67,36 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   const ofYoung = sql`chat_id = ${young.id}`;
   yield* update('tasks', { chatId: old.id, number: sql`number + ${old.lastNumber}` }, ofYoung);
   yield* mergeLanes(old.id, young.id);
-  for (const table of ['grants', 'runs', 'audit', 'usage', 'drafts', 'acks', 'standing'] as const)
-    yield* update(table, { chatId: old.id }, ofYoung);
+  for (const table of followers) yield* update(table, { chatId: old.id }, ofYoung);
   yield* mergeDeliveries(old.id, young.id);
   yield* mergeNotes(old.id, young.id);
+  yield* mergeBlobs(old.id, young.id);
   yield* mergeMembers(old.id, young.id, at);
   yield* update('chatAliases', { chatId: old.id }, ofYoung);
   yield* run(sql`delete from chats where id = ${young.id}`);
   yield* insert('chatAliases', { address: young.id, provider: merged, chatId: old.id, createdAt: at });
   yield* writeMerged(old, young, at);
+}
+
+/** Tables whose rows the old chat takes over as they are. */
+const followers = [
+  ...(['grants', 'runs', 'audit', 'usage', 'drafts', 'acks', 'standing', 'occurrences', 'gaps', 'attempts'] as const),
+  ...(['taskTags', 'taskVersions', 'events', 'watches', 'blobRefs', 'albumMessages'] as const),
+] as const;
+
+/** Bytes that both chats have are kept once. */
+function* mergeBlobs(oldId: string, youngId: string): Script<void> {
+  yield* run(sql`insert into blobs (chat_id, sha256, mime, size, is_whole, put_at, expires_at)
+    select ${oldId}, sha256, mime, size, is_whole, put_at, expires_at from blobs where chat_id = ${youngId}
+    on conflict (chat_id, sha256) do update set
+      is_whole = case when excluded.is_whole = 1 then 1 else blobs.is_whole end,
+      expires_at = case when excluded.expires_at is null or blobs.expires_at is null then null
+        when excluded.expires_at > blobs.expires_at then excluded.expires_at else blobs.expires_at end`);
+  yield* run(sql`insert into blob_chunks (chat_id, sha256, chunk, bytes)
+    select ${oldId}, sha256, chunk, bytes from blob_chunks where chat_id = ${youngId}
+    on conflict (chat_id, sha256, chunk) do nothing`);
+  for (const table of ['blob_chunks', 'blobs'] as const)
+    yield* run(sql`delete from ${raw(table)} where chat_id = ${youngId}`);
 }
 
 const lanedFields = { id: columns.runs.id, topic: mapped(columns.runs.input, topicIn) };

@@ -105,13 +105,18 @@ function folded(title: string): string {
 
 const failing = raw(`((t.state = 'paused' and t.paused_reason = '${failuresPause}') or t.consecutive_failures > 0)`);
 
+const snoozed = raw(
+  `exists (select 1 from occurrences o where o.task_id = t.id and o.status = 'pending' and o.source = 'snooze')`,
+);
+
+/** A task that has run for the last time and is snoozed still comes. */
 const filters: Readonly<Record<ChatTasksQuery['filter'], Sql>> = {
   all: raw(`t.state <> 'deleted'`),
-  open: raw(`t.state in ('active', 'paused')`),
+  open: sql`(t.state in ('active', 'paused') or (t.state = 'completed' and ${snoozed}))`,
   active: raw(`t.state = 'active'`),
   paused: raw(`t.state = 'paused'`),
   failing: sql`t.state <> 'deleted' and ${failing}`,
-  completed: raw(`t.state = 'completed'`),
+  completed: sql`(t.state = 'completed' and not ${snoozed})`,
 };
 
 function* chatTasks({ chatId, filter, ownerId, text, offset, limit }: ChatTasksQuery): Script<ChatTasks> {

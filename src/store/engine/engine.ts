@@ -1,4 +1,4 @@
-import type { Dialect, Shape, Sql, Tuple } from './sql.ts';
+import type { Dialect, Holds, Shape, Sql, Tuple } from './sql.ts';
 
 /** Requests of a transaction to its engine; the functions that make them are in `statements.ts`. */
 export type Ask =
@@ -12,7 +12,7 @@ export type Ask =
 /** An insert of some columns, the first of which tells its rows apart. */
 export interface Insertion {
   readonly table: string;
-  readonly columns: readonly { readonly name: string; readonly holds: 'text' | 'int' }[];
+  readonly columns: readonly { readonly name: string; readonly holds: Holds }[];
   /** The action on a row that is there already; empty where that is a fault. */
   readonly conflict: Shape;
 }

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
 import { connectionLockKey } from './lock.ts';
-import { placesIn, raw, written, type Sql, type Tuple, type Value } from './sql.ts';
+import { placesIn, raw, written, type Holds, type Sql, type Tuple, type Value } from './sql.ts';
 import { run } from './statements.ts';
 
 /** Parts of a client that the engine needs; node-postgres and the tests' embedded Postgres both have them. */
@@ -152,7 +152,7 @@ async function asked(client: Client, { shape, values }: Sql): Promise<unknown[]>
   return (await client.query(text, values.map(storable))).rows;
 }
 
-const types = { text: 'text', int: 'bigint' } as const;
+const types = { text: 'text', int: 'bigint', bytes: 'bytea' } as const;
 
 const keptTexts = new WeakMap<object, string>();
 
@@ -200,7 +200,7 @@ async function inserted(client: Client, into: Insertion, tuples: readonly Tuple[
   });
 }
 
-function beside(places: readonly ('text' | 'int')[]): string {
+function beside(places: readonly Holds[]): string {
   const arrays = places.map((holds, index) => `$${index + 1}::${types[holds]}[]`).join(', ');
   const names = places.map((_holds, index) => `c${index + 1}`).join(', ');
   return `unnest(${arrays}) with ordinality as v(${names}, ord)`;

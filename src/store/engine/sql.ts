@@ -4,12 +4,14 @@
  * identity of its shape.
  */
 
-export type Value = string | number | null;
+export type Value = string | number | Uint8Array | null;
+/** The kinds of values, as the places for them are written. */
+export type Holds = 'text' | 'int' | 'bytes';
 export type Tuple = readonly Value[];
 export type Dialect = 'sqlite' | 'postgres';
 
 /** A part of a text: as it stands, the place of a value, or what the dialects write differently. */
-type Piece = string | { readonly holds: 'text' | 'int' } | Readonly<Record<Dialect, string>>;
+type Piece = string | { readonly holds: Holds } | Readonly<Record<Dialect, string>>;
 
 /** All of a statement but its values. There is one for each text, however often it is asked for. */
 export interface Shape {
@@ -41,6 +43,7 @@ function extended(shape: Shape, name: unknown, pieces: () => readonly Piece[]): 
 
 const text1 = shapeOf([{ holds: 'text' }]);
 const int1 = shapeOf([{ holds: 'int' }]);
+const bytes1 = shapeOf([{ holds: 'bytes' }]);
 
 /** A value that may be null, whose type its place would not tell. */
 export function text(value: string | null): Sql {
@@ -49,6 +52,10 @@ export function text(value: string | null): Sql {
 
 export function int(value: number | null): Sql {
   return { shape: int1, values: [value] };
+}
+
+export function bytes(value: Uint8Array | null): Sql {
+  return { shape: bytes1, values: [value] };
 }
 
 export type Part = string | number | Sql;
@@ -140,11 +147,7 @@ export function list(values: readonly string[]): Sql {
 }
 
 /** The text of a shape. `place` writes the place of a value, whose number counts from one. */
-export function written(
-  { pieces }: Shape,
-  dialect: Dialect,
-  place: (kind: 'text' | 'int', number: number) => string,
-): string {
+export function written({ pieces }: Shape, dialect: Dialect, place: (kind: Holds, number: number) => string): string {
   let number = 0;
   return pieces
     .map((piece) => {
@@ -154,6 +157,6 @@ export function written(
     .join('');
 }
 
-export function placesIn({ pieces }: Shape): readonly ('text' | 'int')[] {
+export function placesIn({ pieces }: Shape): readonly Holds[] {
   return pieces.flatMap((piece) => (typeof piece === 'object' && 'holds' in piece ? [piece.holds] : []));
 }

@@ -147,13 +147,23 @@ function answering(prepared: Prepared, wrote: (rows: number) => void): (ask: Ask
       case 'hold':
         return undefined;
       case 'insert':
-        wrote(ask.tuples.length);
+        wrote(weightOf(ask.into, ask.tuples));
         return insertInto(prepared, ask.into, ask.tuples);
       case 'update':
         wrote(ask.tuples.length);
         return ask.tuples.map(runsOn(prepared.changing(ask.change)));
     }
   };
+}
+
+/** Bytes that weigh as much as a row where the log of the database is counted in rows. */
+const bytesPerRow = 2048;
+
+function weightOf({ columns }: Insertion, tuples: readonly Tuple[]): number {
+  if (!columns.some(({ holds }) => holds === 'bytes')) return tuples.length;
+  let bytes = 0;
+  for (const tuple of tuples) for (const value of tuple) if (value instanceof Uint8Array) bytes += value.length;
+  return tuples.length + Math.floor(bytes / bytesPerRow);
 }
 
 function runsOn(statement: Statement): (tuple: Tuple) => boolean {

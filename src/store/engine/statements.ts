@@ -4,6 +4,7 @@ import type { Change, Insertion, Script } from './engine.ts';
 import { selectionOf, type Answer, type Selectable, type RowOf, type Selection, type TableName } from './fields.ts';
 import {
   begun,
+  bytes,
   followed,
   int,
   joined,
@@ -11,6 +12,7 @@ import {
   raw,
   sql,
   text,
+  type Holds,
   type Part,
   type Shape,
   type Sql,
@@ -185,7 +187,7 @@ function settingOf(table: TableName, set: object, values: Value[]): Shape {
     const column = columns.get(name);
     if (column === undefined) throw new Error(`${table} has no column ${name}`);
     shape = followed(shape, shape === nothing.shape ? column.becomes : column.thenBecomes);
-    if (typeof value === 'object' && value !== null) {
+    if (typeof value === 'object' && value !== null && 'shape' in value) {
       values.push(...value.values);
       shape = followed(shape, value.shape);
     } else {
@@ -227,7 +229,7 @@ interface Named {
 
 interface NamedColumn {
   readonly name: string;
-  readonly holds: 'text' | 'int';
+  readonly holds: Holds;
   /** `name = `, first in the list of what an update sets, and behind another one. */
   readonly becomes: Shape;
   readonly thenBecomes: Shape;
@@ -252,8 +254,8 @@ function namesOf(table: TableName): Named {
 }
 
 function namedColumn({ name, dataType }: Column): NamedColumn {
-  const holds = dataType === 'number' ? 'int' : 'text';
-  const place = (holds === 'int' ? int(null) : text(null)).shape;
+  const holds = dataType === 'number' ? 'int' : dataType === 'buffer' ? 'bytes' : 'text';
+  const place = { int, text, bytes }[holds](null).shape;
   return { name, holds, place, becomes: raw(`${name} = `).shape, thenBecomes: raw(`, ${name} = `).shape };
 }
 

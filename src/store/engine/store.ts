@@ -4,6 +4,8 @@ import { dirname } from 'node:path';
 import type { Store } from '../../app/ports/store.ts';
 import type { EventQuery } from '../../app/ports/why.ts';
 import { AppError, errorText, faultCodeOf } from '../../domain/errors.ts';
+import { chunkReads, chunkStore } from '../blobs/blobs.ts';
+import { watchReads } from '../blobs/watches.ts';
 import { chatsStore } from '../chats/chats.ts';
 import { chatFactStore } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
@@ -68,11 +70,12 @@ export function createStore(engine: Engine): Store {
       ...grantStore,
       ...answerStore,
       ...usageStore,
+      ...chunkStore,
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer }),
-    ...bind(engine, 'read', taskReads),
+    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads }),
     close: () => told(engine.close(), engine.file),
   };
 }

@@ -113,7 +113,7 @@ export function listCopies(file: string): readonly Copy[] {
   });
 }
 
-/** What was kept aside beside the database: before an upgrade or a restore, or when its file was lost. The newest first. */
+/** Files that were kept aside beside the database: before an upgrade or a restore, or when its file was lost. The newest first. */
 export function keptAside(file: string): readonly Copy[] {
   const [folder, name] = [dirname(file), basename(file)];
   if (!existsSync(folder)) return [];

@@ -1,4 +1,4 @@
-import type { ChatStore, WaitingResults } from '../../app/ports/chats.ts';
+import type { ChatStore, SentCall, WaitingResults } from '../../app/ports/chats.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import { backlogCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
@@ -99,17 +99,20 @@ function* writeHold(chatId: string | null, until: number, now: number): Script<v
   );
 }
 
-type SentCall = Awaited<ReturnType<ChatStore['sentSince']>>[number];
-
 const c = columnsOf('chats', 'c');
-const sentFields = { chatId: c.id, address: c.address, at: like(columns.inbox.receivedAt, raw('calls.at')) };
+const sentFields = {
+  chatId: c.id,
+  address: c.address,
+  at: like(columns.inbox.receivedAt, raw('calls.at')),
+  messages: like(deliveries.messages, raw('calls.messages')),
+};
 
 function* sentSince(since: number): Script<SentCall[]> {
   return yield* all(
     select(sentFields)`from (
-        select chat_id, sent_at as at from deliveries where sent_at is not null and sent_at >= ${since}
+        select chat_id, sent_at as at, messages from deliveries where sent_at is not null and sent_at >= ${since}
         union all
-        select chat_id, topic_called_at as at from tasks where topic_called_at is not null and topic_called_at >= ${since}
+        select chat_id, topic_called_at as at, 1 as messages from tasks where topic_called_at is not null and topic_called_at >= ${since}
       ) calls join chats c on c.id = calls.chat_id where ${isOfTelegram} order by calls.at`,
   );
 }

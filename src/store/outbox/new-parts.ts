@@ -134,14 +134,23 @@ const aboutFields = {
   occurrenceId: columnsOf('runs', 'r').occurrenceId,
 };
 
-/** A card, a result and a word about a task name it, and an answer to a person names none. */
+/** A card, a result and a word about a task name it, and an answer to a person names none. Any message of an album will do. */
 function* messageAt(address: string, messageId: number): Script<MessageAbout | null> {
   const found = yield* one(
     select(aboutFields)`from deliveries d left join runs r on r.id = d.run_id
       where d.platform_chat_id = ${address} and d.message_id = ${messageId} and d.message_id is not null and d.message_id > 0
       order by d.id limit 1`,
   );
-  return found ?? null;
+  return found ?? (yield* albumAt(address, messageId)) ?? null;
+}
+
+function* albumAt(address: string, messageId: number): Script<MessageAbout | undefined> {
+  return yield* one(
+    select(
+      aboutFields,
+    )`from album_messages a join deliveries d on d.id = a.delivery_id left join runs r on r.id = d.run_id
+      where a.platform_chat_id = ${address} and a.message_id = ${messageId} order by d.id limit 1`,
+  );
 }
 
 export function* tellOnce(word: Word, message: NewMessage, at: number): Script<boolean> {

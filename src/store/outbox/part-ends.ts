@@ -10,6 +10,7 @@ import { all, hold, one, returning, select, update, updateAll } from '../engine/
 import { tellGroupInstead } from '../questions/escalations.ts';
 import { settleLateNags } from '../questions/nags.ts';
 import { tellEvents } from '../records/journal.ts';
+import { keepAlbums } from './albums.ts';
 import { insertCardPart } from './cards.ts';
 import { taskLane } from './lanes.ts';
 import { addMessages, insertPart, isNews, tellOnce } from './new-parts.ts';
@@ -45,6 +46,7 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
       won.filter(({ taskId }) => !gone.has(taskId ?? '')),
       now,
     );
+    if (status === 'delivered') yield* keepAlbums(won);
     if (status !== 'failed')
       yield* settleLateNags(
         won.map(({ id }) => id),
@@ -96,11 +98,12 @@ const fence = raw('fence + 1');
 function endColumns(end: PartEnd, now: number) {
   switch (end.status) {
     case 'delivered': {
-      const { chatId, threadId, messageId } = end.ids;
+      const { chatId, threadId, messageId, more = [] } = end.ids;
       return {
         platformChatId: chatId,
         messageThreadId: threadId,
         messageId,
+        messages: 1 + more.length,
         deliveredAt: end.at,
         evidence: foundOut(end),
         error: null,

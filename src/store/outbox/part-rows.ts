@@ -112,7 +112,7 @@ export function claimedPart(row: PartRow, now: number): OutboxPart {
   };
 }
 
-/** What a task brings keeps the lane of its results wherever it goes. */
+/** A result keeps the lane of its task wherever it goes. */
 function fallbackOf({ taskId, lane, goesTo, taskPolicies }: PartRow): OutboxPart['fallback'] {
   if (taskId === null || lane !== taskLane(taskId)) return null;
   if (goesTo === 'thread') return 'taken';

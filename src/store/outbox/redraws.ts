@@ -42,7 +42,7 @@ const { tasks, deliveries, runs } = columns;
 
 /** So long before a run, or a part that waits, nothing is drawn anew: Telegram takes one call a second in a chat. */
 const nearMs = 5000;
-/** What a chat was sent in the last minute, and what falls due in the next one. */
+/** The messages that a chat was sent in the last minute, and those that fall due in the next one. */
 const minuteMs = 60_000;
 
 /**

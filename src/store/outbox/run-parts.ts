@@ -1,4 +1,5 @@
 import type { NewDelivery, RunEnd } from '../../app/ports/pipeline.ts';
+import { messagesIn } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick, type Answer } from '../engine/fields.ts';
 import { allOf, list, sql } from '../engine/sql.ts';
@@ -41,6 +42,7 @@ function rowOf({ end: { run, finishedAt, notices }, part }: RunPart) {
     status: approveBy === undefined ? 'pending' : 'blocked',
     readyAt: approveBy ?? finishedAt,
     content: JSON.stringify(part.content),
+    messages: messagesIn(part.content),
     unknownPolicy: part.unknown,
     expiresAt: approveBy ?? part.expiresAt,
     fence: 0,
@@ -52,6 +54,7 @@ function rowOf({ end: { run, finishedAt, notices }, part }: RunPart) {
     urgent: part.urgent === true || (part.kind === 'notice' && notices.byHand) ? 1 : 0,
     cause: approveBy === undefined ? null : 'approval',
     silent: part.silent === true ? 1 : 0,
+    onlyFor: part.onlyFor === undefined ? null : JSON.stringify(part.onlyFor),
     goesTo: part.thread === undefined ? 'task' : 'thread',
     toTopic: part.thread?.topic ?? null,
   } as const;

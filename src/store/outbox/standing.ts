@@ -1,6 +1,6 @@
 import type { StandsFor } from '../../app/ports/chats.ts';
 import type { DeliveryKind } from '../../domain/delivery.ts';
-import type { View } from '../../domain/shown.ts';
+import { mayBeOver, type View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { allOf, int, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { insert, run, update } from '../engine/statements.ts';
@@ -46,21 +46,6 @@ export function standWhereSaid(
   return stand({ ...where, id: saidLane(is), kind, taskId: is.taskId }, at);
 }
 
-/** Words that are over one day. Every other word tells of what was, and stays true. */
-const standingWords: ReadonlySet<View['view']> = new Set([
-  'escalated',
-  'autoPaused',
-  'blocked',
-  'fallback',
-  'notRenamed',
-  'inDoubt',
-  'missed',
-  'mayNotRun',
-  'ownerGone',
-  'notPinned',
-  'backlog',
-]);
-
 /** Notes words that are over one day, as they are put into the outbox. */
 export function* standAsWord(
   part: {
@@ -75,7 +60,7 @@ export function* standAsWord(
 ): Script<void> {
   const { id, taskId, chatId, content } = part;
   const view = 'view' in content ? (content as View).view : null;
-  if (view === null || !standingWords.has(view) || (part.edits ?? null) !== null) return;
+  if (view === null || !mayBeOver[view] || (part.edits ?? null) !== null) return;
   // Nothing is drawn while results wait for their turn, so the first drawing finds that they are through.
   const due = view === 'backlog' ? { dueAt: at } : {};
   yield* stand({ id: standingLane(id), kind: view, taskId: taskId ?? '', chatId, deliveryId: id, ...due }, at);
@@ -83,7 +68,7 @@ export function* standAsWord(
 
 /* ---- when they are to be drawn anew ---- */
 
-/** Whoever has pressed a button is answered first, and changes that follow at once gather in one drawing. */
+/** The press of a button is answered first, and changes that follow at once gather in one drawing. */
 const waitMs = 20_000;
 /** After a change by which people decide; more of them in a row are one drawing. */
 const againMs = raw('60000');
@@ -94,7 +79,7 @@ const afterRunMs = raw(`(case when exists (select 1 from tasks t where t.id = st
 /** After the pause that is owed to the last drawing; the earlier of two instants holds, so changes gather in one drawing. */
 function* owe(whose: Sql, now: number, afterMs: Sql): Script<void> {
   const soon = now + waitMs;
-  // What was drawn by a clock that was ahead owes no pause.
+  // A drawing by a clock that was ahead owes no pause.
   const at = sql`case when drawn_at <= ${now} and drawn_at + ${afterMs} > ${soon} then drawn_at + ${afterMs} else ${int(soon)} end`;
   yield* update('standing', { dueAt: at }, allOf(whose, sql`(due_at is null or due_at > ${at})`));
 }
@@ -111,9 +96,14 @@ export function* redrawStarted(taskId: string, now: number): Script<void> {
   yield* owe(sql`id = ${saidLane({ as: 'started', taskId })}`, now, againMs);
 }
 
+/** A chat that was lost can be reached again: its owners were told elsewhere. */
+export function* redrawLost(now: number): Script<void> {
+  yield* owe(sql`kind = 'chatGone'`, now, againMs);
+}
+
 /** Trouble of a chat is over, and so may be the words about it. */
 export function* redrawWords(chatId: string, now: number): Script<void> {
-  const ofChat = sql`kind in ('blocked', 'fallback', 'notRenamed', 'inDoubt', 'ownerGone', 'notPinned')
+  const ofChat = sql`kind in ('blocked', 'fallback', 'notRenamed', 'inDoubt', 'ownerGone', 'notPinned', 'oneOffs')
     and (task_id in (select t.id from tasks t where t.chat_id = ${chatId}) or (task_id = '' and chat_id = ${chatId}))`;
   yield* owe(ofChat, now, againMs);
 }
@@ -141,7 +131,7 @@ export function* forgetStanding(deliveryId: string): Script<void> {
 
 /** A question is answered in its place, in words that name who did. */
 export function* forgetAnswered(address: string, messageId: number): Script<void> {
-  yield* run(sql`delete from standing where kind in ('inDoubt', 'mayNotRun', 'ownerGone') and id in (
+  yield* run(sql`delete from standing where kind in ('inDoubt', 'mayNotRun', 'ownerGone', 'approval', 'oneOffs') and id in (
     select ${standingLaneOf('d.id')} from deliveries d where d.platform_chat_id = ${address} and d.message_id = ${messageId})`);
 }
 

@@ -57,7 +57,7 @@ export function* joinTopic(taskId: string): Script<SharedTopic> {
   const ofChat = sharers(chat?.id ?? '');
   yield* update(
     'tasks',
-    // What became of a topic of its own is no news in one that it shares.
+    // The loss of its own topic is no news in one that it shares.
     { topicShared: 1, topicLost: null, topicLostAt: sql`(select max(s.topic_lost_at) from tasks s where s.${ofChat})` },
     sql`id = ${taskId} and topic_shared = 0`,
   );
@@ -104,7 +104,7 @@ export function* endTopic(end: TopicEnd): Script<boolean> {
   );
 }
 
-/** Whoever leaves a chat loses the right under which their tasks run there, and a chat may be let in no more. */
+/** An owner who leaves a chat loses the right under which their tasks run there, and a chat may be let in no more. */
 export function* isOwnerThere(taskId: string): Script<boolean> {
   const found = yield* one(
     select(pick(columnsOf('tasks', 't'), 'id'))`from tasks t join chats c on c.id = t.chat_id

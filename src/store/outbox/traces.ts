@@ -16,6 +16,7 @@ function* lastMessageBefore(address: string, at: number): Script<number | null> 
 }
 
 const { inbox, deliveries } = columns;
+const a = columnsOf('albumMessages', 'a');
 
 /** Each side walks down from the highest id and stops at the first that is old enough. */
 function* lastMessageBy(address: string, at: number): Script<number | null> {
@@ -30,7 +31,11 @@ function* lastMessageBy(address: string, at: number): Script<number | null> {
       where platform_chat_id = ${address} and message_id is not null and message_id > 0 and delivered_at <= ${at}
       order by message_id desc limit 1`,
   );
-  const known = [told, sent].flatMap((found) => found?.messageId ?? []);
+  const inAlbum = yield* one(
+    select(pick(a, 'messageId'))`from album_messages a join deliveries d on d.id = a.delivery_id
+      where a.platform_chat_id = ${address} and d.delivered_at <= ${at} order by a.message_id desc limit 1`,
+  );
+  const known = [told, sent, inAlbum].flatMap((found) => found?.messageId ?? []);
   return known.length === 0 ? null : Math.max(...known);
 }
 
@@ -43,6 +48,8 @@ function* explainedAfter(address: string, messageId: number, limit: number): Scr
         select message_id from inbox where address = ${address} and message_id > ${messageId}
         union
         select message_id from deliveries where platform_chat_id = ${address} and message_id > ${messageId} and edits is null
+        union
+        select message_id from album_messages where platform_chat_id = ${address} and message_id > ${messageId}
       ) explained order by message_id ${limited(limit)}`,
   );
   return found.map(({ id }) => id);

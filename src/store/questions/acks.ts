@@ -13,8 +13,8 @@ import type { SlotAck } from '../../app/ports/runs.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, least, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
-import { forUpdate, limit as limited, list, sql } from '../engine/sql.ts';
-import { all, one, returning, run, select, update } from '../engine/statements.ts';
+import { forUpdate, limit as limited, list, sql, text } from '../engine/sql.ts';
+import { all, one, returning, run, select, update, updateReturning } from '../engine/statements.ts';
 import { shownOf } from '../outbox/part-rows.ts';
 import { redrawSoon } from '../outbox/standing.ts';
 import { tellEvents } from '../records/journal.ts';
@@ -40,17 +40,31 @@ function* noteDone(done: DoneNote): Script<NotedDone> {
   // Looked at again, because somebody else may have said so at this very moment.
   const known = yield* lockedAck(done);
   const result = yield* resultOf(known?.runId ?? null);
-  const first = { by: actor, at, isFirst: true, result };
+  const first = { by: actor, at, isFirst: true, result, endedSnoozes: [] };
   if (known === undefined) return first;
   if (!isNew && known.status === 'done') {
     // A reminder that was on its way just then may have come after all.
     yield* settleNag(known.nagDeliveryId, at);
-    return { by: known.doneBy ?? actor, at: known.doneAt ?? at, isFirst: false, result };
+    return { by: known.doneBy ?? actor, at: known.doneAt ?? at, isFirst: false, result, endedSnoozes: [] };
   }
   if (!isNew) yield* closeAsDone(done, known.nagDeliveryId);
+  const endedSnoozes = yield* endSnoozesOf(done);
   yield* redrawSoon([taskId], at);
   yield* tellEvents([{ kind: 'ack.done', at, taskId, ref: occurrenceId }]);
-  return first;
+  return { ...first, endedSnoozes };
+}
+
+/** A snooze ends with Done: nobody has to be reminded once more. */
+function* endSnoozesOf({ taskId, occurrenceId, at }: DoneNote): Script<readonly number[]> {
+  const ended = yield* updateReturning(
+    'occurrences',
+    { status: 'skipped', reason: text('done'), updatedAt: at },
+    sql`task_id = ${taskId} and replay_of = ${occurrenceId} and replay_of is not null and status = 'pending' and source = 'snooze'`,
+    pick(columns.occurrences, 'id', 'slotAt'),
+  );
+  const data = { reason: 'done' };
+  yield* tellEvents(ended.map(({ id }) => ({ kind: 'occurrence.skipped', at, taskId, ref: id, data })));
+  return ended.map(({ slotAt }) => slotAt).toSorted((a, b) => a - b);
 }
 
 function* closeAsDone({ occurrenceId, actor, at }: DoneNote, nag: string | null): Script<void> {
@@ -140,14 +154,14 @@ const statusOf = maybe(columnsOf('acks', 'a').status);
 const openFields = {
   taskId: columnsOf('occurrences', 'o').taskId,
   occurrenceId: columnsOf('occurrences', 'o').id,
-  isAsked: mapped(statusOf, (status) => status === 'open'),
+  isAsked: mapped(statusOf, (status) => status === 'open' || status === 'given_up'),
 };
 
 function* openResults({ chatId, since, limit }: OpenResultsQuery): Script<readonly OpenResult[]> {
   return yield* all(
     select(openFields)`from tasks t join occurrences o on o.task_id = t.id left join acks a on a.occurrence_id = o.id
       where t.chat_id = ${chatId} and t.state <> 'deleted' and o.slot_at >= ${since} and o.status = 'succeeded'
-        and (a.status is null or a.status = 'open') order by o.updated_at desc, o.id desc ${limited(limit)}`,
+        and (a.status is null or a.status in ('open', 'given_up')) order by o.updated_at desc, o.id desc ${limited(limit)}`,
   );
 }
 

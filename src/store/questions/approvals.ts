@@ -1,16 +1,16 @@
-import type { RunEnd } from '../../app/ports/pipeline.ts';
+import type { NewQuestion, RunEnd } from '../../app/ports/pipeline.ts';
 import type { Approval, Approved } from '../../app/ports/questions.ts';
 import { approvalExpiryMs } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
 import type { View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
-import { sql } from '../engine/sql.ts';
+import { sql, text as bound } from '../engine/sql.ts';
 import { one, select, update, updateReturning } from '../engine/statements.ts';
 import { taskLaneOf } from '../outbox/lanes.ts';
 import { insertPart } from '../outbox/new-parts.ts';
 import { tellEvents } from '../records/journal.ts';
-import { decisionIn } from '../runs/codec.ts';
+import { consentIn, decisionIn } from '../runs/codec.ts';
 import { questionFields, sayExpired } from './questions.ts';
 
 /**
@@ -37,6 +37,23 @@ export function* askApproval(ends: readonly RunEnd[]): Script<void> {
   }
 }
 
+interface Asked {
+  readonly runId: string;
+  readonly taskId: string | null;
+  readonly chatId: string | null;
+  readonly now: number;
+}
+
+/** The question whether an effect may happen, in the same place; nobody is asked where nothing is delivered. */
+export function* askBefore({ id, text, decideBy }: NewQuestion, { runId, taskId, chatId, now }: Asked): Script<void> {
+  if (id === null || taskId === null || chatId === null) return;
+  const content: View = { view: 'approval', runId, text, decideBy, isEffect: true };
+  const home = yield* one(select(pick(columns.tasks, 'homeTopic'))`from tasks where id = ${taskId}`);
+  const place = { chatId, taskId, thread: { topic: home?.homeTopic ?? null } };
+  const part = { ...place, id, run: { id: runId, part: questionPart }, expiresAt: decideBy };
+  yield* insertPart({ ...part, kind: 'notice', content }, now);
+}
+
 /** Among the words about a run, after those about how it ended. */
 const questionPart = 3;
 
@@ -52,6 +69,8 @@ export function* tellNotApproved(runId: string | null, now: number): Script<void
 
 function* decideApproval(approval: Approval & { readonly at: number }): Script<Approved> {
   const { runId, actor, isGiven, at } = approval;
+  const effect = yield* decideEffect(approval);
+  if (effect !== null) return effect;
   const decision = JSON.stringify({ [isGiven ? 'approved_by' : 'discarded_by']: actor, approval_at: at });
   const waiting = sql`run_id = ${runId} and kind = 'result' and status = 'blocked' and cause = 'approval' and expires_at > ${at}`;
   const decided = yield* updateReturning(
@@ -67,6 +86,27 @@ function* decideApproval(approval: Approval & { readonly at: number }): Script<A
   else yield* tellEvents(decided.map(({ id }) => ({ kind: 'delivery.failed', at, taskId, ref: id })));
   return { is: 'decided', isGiven, by: actor, at, isFirst: true };
 }
+
+/** An effect that waits for it, rather than a result; null where nobody was asked about one. */
+function* decideEffect({ runId, actor, isGiven, at }: Approval & { readonly at: number }): Script<Approved | null> {
+  const run = yield* one(select(effectFields)`from runs where id = ${runId}`);
+  const consent = consentIn(run?.approval ?? null);
+  if (run === undefined || consent === null) return null;
+  if (consent.is !== 'asked') {
+    const { by, at: decidedAt } = consent;
+    return { is: 'decided', isGiven: consent.is === 'given', by, at: decidedAt, isFirst: false, isEffect: true };
+  }
+  if (consent.decideBy <= at) return { is: 'expired' };
+  // The decision is carried out by the runner, which finds the run ready.
+  const approval = JSON.stringify({ [isGiven ? 'approved_by' : 'discarded_by']: actor, approval_at: at });
+  const asked = sql`id = ${runId} and status = 'backoff' and approval = ${bound(run.approval)}`;
+  const won = yield* updateReturning('runs', { approval, readyAt: at }, asked, pick(columns.runs, 'id'));
+  if (won.length === 0) return { is: 'none' };
+  yield* tellEvents([{ kind: isGiven ? 'approval.given' : 'approval.refused', at, taskId: run.taskId, ref: runId }]);
+  return { is: 'decided', isGiven, by: actor, at, isFirst: true, isEffect: true };
+}
+
+const effectFields = pick(columns.runs, 'taskId', 'approval');
 
 /** A released part is not too old nor held for quiet hours: a person just looked at it. */
 function released(at: number, decision: string) {

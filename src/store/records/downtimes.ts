@@ -108,7 +108,7 @@ const shownFields = {
   reportedAt: downtimes.reportedAt,
 };
 
-/** Whoever asks about a time before more starts than these is told what each slot was decided by alone. */
+/** A question about a time before more starts than these is answered by the slots alone. */
 const downtimesReadMax = 500;
 
 const unwritableFields = { from: downtimes.fromAt, to: downtimes.toAt };

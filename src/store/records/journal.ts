@@ -3,7 +3,7 @@ import type { EventKind, TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
-import { list, sql } from '../engine/sql.ts';
+import { list, raw, sql } from '../engine/sql.ts';
 import { all, insertAll, insertReturning, select, updateAll } from '../engine/statements.ts';
 import { refreshCards, type CardChange } from '../outbox/cards.ts';
 import { redrawSoon } from '../outbox/standing.ts';
@@ -42,9 +42,12 @@ const unseen: ReadonlySet<TaskVerb> = new Set([
  * card of the task drawn anew. Answers the ids of the rows.
  */
 export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
-  const ids = yield* insertEntries(entries);
+  const chatOf = yield* chatsOf(entries.map(({ taskId }) => taskId));
+  const ids = yield* insertEntries(entries.map((entry) => ({ ...entry, chatId: chatOf(entry.taskId) })));
   const named = entries.map((entry, index) => ({ ...entry, id: ids[index] ?? '' }));
-  yield* tellEvents(named.map(({ verb, at, taskId, id }) => ({ kind: `task.${verb}`, at, taskId, ref: id })));
+  yield* tellEvents(
+    named.map(({ verb, at, taskId, id }) => ({ kind: `task.${verb}`, at, taskId, ref: id, chatId: chatOf(taskId) })),
+  );
   yield* redrawSoon(
     entries.filter(({ verb }) => verb === 'answer').map(({ taskId }) => taskId),
     entries[0]?.at ?? 0,
@@ -65,7 +68,7 @@ export function* recordVerbs(entries: readonly AuditEntry[]): Script<string[]> {
   return ids;
 }
 
-function* insertEntries(entries: readonly AuditEntry[]): Script<string[]> {
+function* insertEntries(entries: readonly (AuditEntry & { readonly chatId: string | null })[]): Script<string[]> {
   const rows = entries.map(({ before, after, traceId = null, hasCard: _card, ...entry }) => {
     return { ...entry, before: jsonOf(before), after: jsonOf(after), traceId };
   });
@@ -124,6 +127,8 @@ export interface NewEvent {
   readonly at: number;
   readonly taskId: string | null;
   readonly ref: string | null;
+  /** The chat whose it is; looked up where whoever tells it does not know. */
+  readonly chatId?: string | null;
   readonly data?: object;
 }
 
@@ -134,10 +139,36 @@ export function traced(traceId: string | null | undefined): { readonly trace_id?
 
 /** Appends events; they become readable with the commit of what they tell. */
 export function* tellEvents(events: readonly NewEvent[]): Script<void> {
+  const chatOf = yield* chatsOfEvents(events.filter(({ chatId }) => chatId === undefined));
   yield* insertAll(
     'events',
-    events.map(({ at, kind, taskId, ref, data }) => ({ at, kind, taskId, ref, data: jsonOf(data) })),
+    events.map(({ data, chatId, ...event }) => ({ ...event, data: jsonOf(data), chatId: chatId ?? chatOf(event) })),
   );
+}
+
+/** A run and a delivery stay in the chat where they were, when their task moves. */
+function* chatsOfEvents(events: readonly NewEvent[]): Script<(event: NewEvent) => string | null> {
+  if (events.length === 0) return () => null;
+  const known = new Map<string, string | null>();
+  for (const [of, table] of [
+    ['run.', 'runs'],
+    ['delivery.', 'deliveries'],
+  ] as const) {
+    const refs = events.flatMap(({ kind, ref }) => (kind.startsWith(of) ? (ref ?? []) : []));
+    if (refs.length === 0) continue;
+    const found = yield* all(select(pick(columns.runs, 'id', 'chatId'))`from ${raw(table)} where id in ${list(refs)}`);
+    for (const { id, chatId } of found) known.set(id, chatId);
+  }
+  const chatOf = yield* chatsOf(events.flatMap(({ taskId, ref }) => (known.has(ref ?? '') ? [] : (taskId ?? []))));
+  return ({ ref, taskId }) => known.get(ref ?? '') ?? chatOf(taskId);
+}
+
+/** The chats in which tasks are now. */
+export function* chatsOf(taskIds: readonly string[]): Script<(taskId: string | null) => string | null> {
+  if (taskIds.length === 0) return () => null;
+  const found = yield* all(select(pick(columns.tasks, 'id', 'chatId'))`from tasks where id in ${list(taskIds)}`);
+  const known = new Map(found.map(({ id, chatId }) => [id, chatId]));
+  return (taskId) => known.get(taskId ?? '') ?? null;
 }
 
 function jsonOf(value: object | null | undefined): string | null {

@@ -20,6 +20,8 @@ const slotFields = {
   runCreatedAt: maybe(r.createdAt),
   ...pick(r, 'startedAt', 'runNumber'),
   readyAt: maybe(r.readyAt),
+  runError: r.error,
+  runErrorCode: r.errorCode,
   provider: maybe(c.provider),
   address: maybe(c.address),
 };
@@ -82,6 +84,8 @@ export function* withWork(found: readonly BareSlot[]): Script<SlotRow[]> {
       runNumber,
       startedAt,
       readyAt,
+      runError,
+      runErrorCode,
       provider,
       address,
       ...slot
@@ -100,6 +104,8 @@ export function* withWork(found: readonly BareSlot[]): Script<SlotRow[]> {
             createdAt: runCreatedAt,
             startedAt,
             readyAt,
+            // A failed attempt has left a code.
+            waitsFor: runStatus === 'backoff' && runErrorCode === null ? runError : null,
             place,
             ...work(runId),
           },

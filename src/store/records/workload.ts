@@ -1,6 +1,6 @@
 import type { QuotaCounts, UsageQuery } from '../../app/operations/status.ts';
 import type { ServerFacts, ChatUsage, TaskCounts } from '../../app/ports/chat-facts.ts';
-import type { Pile, TaskTally, Workload } from '../../app/ports/metering.ts';
+import type { KindPile, Pile, TaskTally, Workload } from '../../app/ports/metering.ts';
 import { usageCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, least, like, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
@@ -32,12 +32,42 @@ function* workload(now: number, max: number): Script<Workload> {
       unknown: inState(parts, 'unknown'),
       blocked: inState(parts, 'blocked'),
     },
+    byKind: yield* byKind(now, max),
     inbox: yield* pile(
       sql`select received_at as at from inbox where status = 'received' order by update_id ${limit(max)}`,
     ),
     oldestWorkAt: earliest([...live, ...parts].map(({ made }) => made)),
     databaseBytes: yield* databaseBytes(),
   };
+}
+
+const kindFields = {
+  state: like(tasks.actionKind, raw('state')),
+  kind: like(tasks.actionKind, raw('kind')),
+  count,
+};
+
+function* byKind(now: number, max: number): Script<KindPile[]> {
+  const found = yield* all(
+    select(kindFields)`from (
+        select * from (select 'due' as state, action_kind as kind from tasks
+          where next_at is not null and next_at <= ${now} ${limit(max)}) as due
+        union all
+        select * from (select 'pending' as state, t.action_kind as kind from occurrences o join tasks t on t.id = o.task_id
+          where o.status = 'pending' ${limit(max)}) as pending
+        union all ${liveOf(1, max)} union all ${liveOf(0, max)}
+      ) as work group by state, kind`,
+  );
+  return found.filter((one): one is KindPile => workStates.has(one.state));
+}
+
+const workStates: ReadonlySet<string> = new Set(['due', 'pending', 'queued', 'running', 'backoff']);
+
+/** A run is exclusive or not, and each kind has an index of its live ones. */
+function liveOf(exclusive: 0 | 1, max: number): Sql {
+  return sql`select * from (select status as state, coalesce(action_kind, 'message') as kind from runs
+    where exclusive = ${raw(String(exclusive))} and status in ('queued', 'running', 'backoff', 'waiting') ${limit(max)}
+  ) as live_${raw(String(exclusive))}`;
 }
 
 const pileFields = { count, since: numberOrNull(raw('min(at)')) };
@@ -93,13 +123,19 @@ function earliest(instants: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
-const tallyFields = { state: tasks.state, schedule: tasks.scheduleKind, count, last: like(tasks.id, raw('max(id)')) };
+const tallyFields = {
+  ...pick(tasks, 'state'),
+  schedule: tasks.scheduleKind,
+  action: tasks.actionKind,
+  count,
+  last: like(tasks.id, raw('max(id)')),
+};
 
 function* taskTally(after: string, size: number): Script<TaskTally> {
   const found = yield* all(
     select(tallyFields)`from (
-        select id, state, schedule_kind from tasks where id > ${after} order by id ${limit(size)}
-      ) as page group by state, schedule_kind`,
+        select id, state, schedule_kind, action_kind from tasks where id > ${after} order by id ${limit(size)}
+      ) as page group by state, schedule_kind, action_kind`,
   );
   const seen = found.reduce((sum, { count }) => sum + count, 0);
   const last = found.reduce((latest, one) => (one.last > latest ? one.last : latest), '');

@@ -1,11 +1,12 @@
 import type { SlotPlan, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
 import type { NewRun } from '../../domain/run.ts';
+import { keepSnapshots } from '../blobs/snapshots.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, pick } from '../engine/fields.ts';
+import { columns, pick, type Answer } from '../engine/fields.ts';
 import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { askAboutMissed } from '../questions/questions.ts';
-import { tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
+import { chatsOf, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
 import { endWaiting, stopTasks } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { cancelLive } from './thread-runs.ts';
@@ -23,7 +24,10 @@ export function* writeClaims(claims: readonly SlotPlan[], now: number): Script<v
     )),
   ];
   for (const claim of won) if (claim.replaces && !(yield* stands(claim))) yield* makeRoom(claim.taskId, now);
-  const placed = won.flatMap((claim) => claim.occurrences.map((occurrence) => ({ taskId: claim.taskId, occurrence })));
+  const chats = new Map(won.flatMap(({ runs }) => runs.map(({ taskId, chatId }) => [taskId, chatId])));
+  const placed = won.flatMap(({ taskId, occurrences }) =>
+    occurrences.map((occurrence) => ({ taskId, occurrence, chatId: chats.get(taskId) })),
+  );
   const made = yield* insertOccurrences(placed, now);
   const known = placed.filter((_one, index) => made[index] !== true);
   yield* tellEvents(placed.filter((_one, index) => made[index]).flatMap((one) => decisionOf(one, now)));
@@ -43,17 +47,12 @@ export function* writeClaims(claims: readonly SlotPlan[], now: number): Script<v
     now,
   );
   const gaps = won.flatMap(({ taskId, gap }) => (gap === null ? [] : [{ taskId, gap }]));
+  const chatOf = yield* chatsOf(gaps.map(({ taskId }) => taskId));
   yield* insertAll(
     'gaps',
-    gaps.map(({ taskId, gap: { id, fromAt, toAt, count, reason } }) => ({
-      id,
-      taskId,
-      fromAt,
-      toAt,
-      count,
-      reason,
-      createdAt: now,
-    })),
+    gaps.map(({ taskId, gap: { id, fromAt, toAt, count, reason } }) => {
+      return { id, taskId, fromAt, toAt, count, reason, createdAt: now, chatId: chatOf(taskId) };
+    }),
     raw(`on conflict (task_id, from_at) do update set
       count = case when excluded.to_at > gaps.to_at then excluded.count else gaps.count end,
       to_at = case when excluded.to_at > gaps.to_at then excluded.to_at else gaps.to_at end`),
@@ -90,17 +89,20 @@ function isAsExpected({ taskId, expectNextAt }: SlotPlan): Sql {
 
 interface Placed {
   readonly taskId: string;
+  /** The chat of its task, where whoever places it does not know it. */
+  readonly chatId?: string | null | undefined;
   readonly occurrence: NewOccurrence;
 }
 
 /** A slot that already has its row, because a clock went back or a task was enabled again, keeps that row. */
 export function* insertOccurrences(placed: readonly Placed[], now: number): Script<boolean[]> {
+  const chatOf = yield* chatsOf(placed.flatMap(({ taskId, chatId }) => (chatId === undefined ? taskId : [])));
   return yield* insertAll(
     'occurrences',
-    placed.map(({ taskId, occurrence }) => {
+    placed.map(({ taskId, occurrence, chatId = chatOf(taskId) }) => {
       const { id, slotAt, source, status, reason, decideBy, replayOf = null, runId, lateMs } = occurrence;
       const made = { createdAt: now, updatedAt: now };
-      return { id, taskId, slotAt, source, status, reason, decideBy, replayOf, runId, lateMs, ...made };
+      return { id, taskId, slotAt, source, status, reason, decideBy, replayOf, runId, lateMs, ...made, chatId };
     }),
     raw('on conflict (task_id, slot_at) do nothing'),
   );
@@ -116,27 +118,29 @@ export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void
   });
 }
 
-/** Numbers for the runs of each task, in the order in which they enter. */
-function* numbersFor(runs: readonly NewRun[]): Script<ReadonlyMap<string, number>> {
-  const numbers = new Map<string, number>();
+type Numbers = Pick<Answer<typeof numberFields>, 'runNumber' | 'contextVersion'>;
+
+/** Numbers for the runs of each task, in the order in which they enter, and that of the context which they are given. */
+function* numbersFor(runs: readonly NewRun[]): Script<ReadonlyMap<string, Numbers>> {
+  const numbers = new Map<string, Numbers>();
   // Most tasks have one, so that one statement numbers all of them.
   for (let left = runs.filter(({ taskId }) => taskId !== null); left.length > 0;) {
     const firsts = new Map(left.toReversed().map(({ taskId, id }) => [taskId ?? '', id]));
     const mine = sql`id in ${list([...firsts.keys()])}`;
     const counted = yield* updateReturning('tasks', { runNumber: raw('run_number + 1') }, mine, numberFields);
-    for (const { id, runNumber } of counted) numbers.set(firsts.get(id) ?? '', runNumber);
+    for (const { id, ...given } of counted) numbers.set(firsts.get(id) ?? '', given);
     const taken = new Set(firsts.values());
     left = left.filter(({ id }) => !taken.has(id));
   }
   return numbers;
 }
 
-const numberFields = pick(columns.tasks, 'id', 'runNumber');
+const numberFields = pick(columns.tasks, 'id', 'runNumber', 'contextVersion');
 
 /** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
 export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
   const numbers = yield* numbersFor(runs);
-  return yield* insertAll(
+  const made = yield* insertAll(
     'runs',
     runs.map((run) => {
       const { id, source, idempotencyKey, payloadHash, lane, taskId, taskVersion, occurrenceId, chatId, ownerId } = run;
@@ -149,7 +153,8 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
         ...whose,
         exclusive: run.exclusive ? 1 : 0,
         rank: 10 - run.priority,
-        runNumber: numbers.get(id) ?? null,
+        runNumber: numbers.get(id)?.runNumber ?? null,
+        contextVersion: numbers.get(id)?.contextVersion ?? null,
         actionKind: run.input.action.kind,
         status: 'queued' as const,
         readyAt: run.readyAt,
@@ -159,12 +164,15 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
         title: run.input.title,
         instructions: run.input.instructions,
         input: run.inputText,
+        snapshot: run.snapshot?.sha256 ?? null,
         createdAt: run.createdAt,
         traceId: run.traceId ?? null,
       };
     }),
     raw('on conflict (idempotency_key, source) do nothing'),
   );
+  yield* keepSnapshots(runs.filter((_run, index) => made[index]));
+  return made;
 }
 
 /** Whether the slot that would take over has its row already; then nobody gives way to it again. */

@@ -2,11 +2,13 @@ import type { StartableRun, Unreadable } from '../../app/ports/pipeline.ts';
 import type { Attempt, Delivery } from '../../app/ports/runs.ts';
 import type { Actor } from '../../domain/access.ts';
 import { policyOf } from '../../domain/policy.ts';
-import type { RunInput } from '../../domain/run.ts';
+import type { Consent, RunInput } from '../../domain/run.ts';
+import { snapshotOf } from '../blobs/snapshots.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, mapped, maybe, pick, together, type Answer } from '../engine/fields.ts';
 import { list, raw } from '../engine/sql.ts';
 import { all, select } from '../engine/statements.ts';
+import { albumsOf } from '../outbox/albums.ts';
 import { grantFields, readFacts, readGrant, readObject, unreadable } from '../tasks/codec.ts';
 
 /** Rows of runs and of what hangs on them, as the runner and whoever looks at them see them. */
@@ -17,8 +19,19 @@ const r = columnsOf('runs', 'r');
 export const startableFields = {
   ...pick(r, 'id', 'status', 'fence', 'attempts', 'interruptions', 'freeAttempts'),
   ...pick(r, 'taskId', 'occurrenceId', 'chatId', 'ownerId'),
-  ...pick(r, 'taskVersion', 'runNumber', 'startedAt', 'createdAt', 'cancelRequestedAt', 'cancelReason', 'traceId'),
-  ...pick(r, 'title', 'instructions', 'input'),
+  ...pick(
+    r,
+    'taskVersion',
+    'contextVersion',
+    'runNumber',
+    'startedAt',
+    'createdAt',
+    'cancelRequestedAt',
+    'cancelReason',
+    'traceId',
+  ),
+  ...pick(r, 'title', 'instructions', 'input', 'approval', 'snapshot'),
+  snapshotBytes: snapshotOf('r'),
   taskState: maybe(columnsOf('tasks', 't').state),
   ...grantFields,
 };
@@ -32,7 +45,7 @@ export type StartableRow = Answer<typeof startableFields>;
 export function readStartable(row: StartableRow): StartableRun | Unreadable {
   try {
     const { id, status, fence, attempts, interruptions, freeAttempts, taskId, occurrenceId, chatId, ownerId } = row;
-    const { taskVersion, runNumber, startedAt, createdAt, taskState, traceId } = row;
+    const { taskVersion, contextVersion, runNumber, startedAt, createdAt, taskState, traceId } = row;
     return {
       id,
       status,
@@ -45,6 +58,7 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
       chatId,
       ownerId,
       taskVersion,
+      contextVersion,
       runNumber,
       startedAt,
       createdAt,
@@ -52,6 +66,7 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
       taskState,
       grant: chatId === null ? null : readGrant(row, chatId),
       traceId,
+      consent: consentIn(row.approval),
       ...readInput(row),
     };
   } catch (error) {
@@ -64,14 +79,25 @@ function readInput({
   title,
   instructions,
   input: text,
+  snapshot,
+  snapshotBytes,
 }: Answer<typeof inputFields>): Pick<StartableRun, 'input' | 'policy'> {
-  const input = { ...readObject('input', text), title, instructions } as unknown as RunInput;
+  const large = snapshot === null ? {} : readObject('snapshot', snapshotBytes?.toString('utf8') ?? '');
+  const input = { ...readObject('input', text), ...large, title, instructions } as unknown as RunInput;
   const { action, timezone, policies, follows } = input;
   if (typeof action?.kind !== 'string') throw new Error('input has no action');
   if (typeof timezone !== 'string') throw new Error('input has no zone');
   if (follows !== undefined && typeof follows.schedule?.kind !== 'string') throw new Error('input has no schedule');
   // The density of the schedule matters only for slots that were missed, and this run is past that.
   return { input, policy: policyOf(policies ?? {}, { actionKind: action.kind, minGapMs: null }) };
+}
+
+/** The consent to the effect of a run; null where nobody was asked. */
+export function consentIn(text: string | null): Consent | null {
+  const decision = decisionIn(text);
+  if (decision !== null) return { is: decision.isGiven ? 'given' : 'refused', by: decision.by, at: decision.at };
+  const decideBy = readFacts(text)?.['decide_by'];
+  return typeof decideBy === 'number' ? { is: 'asked', decideBy } : null;
 }
 
 /** The decision about a part; null when there was none. */
@@ -83,7 +109,10 @@ export function decisionIn(text: string | null): Delivery['decision'] {
   return { isGiven: facts?.['approved_by'] !== undefined, by: by as Actor, at };
 }
 
-const inputFields = pick(columns.runs, 'title', 'instructions', 'input');
+const inputFields = {
+  ...pick(columns.runs, 'title', 'instructions', 'input', 'snapshot'),
+  snapshotBytes: snapshotOf('runs'),
+};
 
 /** A run that is over, for doing it again. Throws when what it was given cannot be read. */
 export const endedFields = {
@@ -102,6 +131,7 @@ const c = columnsOf('chats', 'c');
 
 const deliveryFields = {
   runId: d.runId,
+  messages: d.messages,
   shown: {
     ...pick(d, 'id', 'part', 'status'),
     thread: {
@@ -143,8 +173,20 @@ export function* partsOf(runIds: readonly (string | null)[]): Script<(runId: str
     select(deliveryFields)`from deliveries d join chats c on c.id = d.chat_id
       where d.run_id in ${list(ids)} and d.kind = 'result' order by d.run_id, d.id`,
   );
-  const [ofTries, ofParts] = [grouped(tries), grouped(parts)];
+  const [ofTries, ofParts] = [grouped(tries), grouped(yield* withAlbums(parts))];
   return (runId) => ({ attempts: ofTries.get(runId) ?? [], deliveries: ofParts.get(runId) ?? [] });
+}
+
+/** Few results are albums, and then nobody asks for more than the one number. */
+function* withAlbums(parts: readonly Answer<typeof deliveryFields>[]): Script<readonly OfRun<Delivery>[]> {
+  const first = parts.flatMap(({ messages, shown: { id, messageId } }) =>
+    messages > 1 && messageId !== null ? [[id, messageId] as const] : [],
+  );
+  const albums = yield* albumsOf(new Map(first));
+  return parts.map(({ runId, shown }) => {
+    const messageIds = albums.get(shown.id);
+    return { runId, shown: messageIds === undefined ? shown : { ...shown, messageIds } };
+  });
 }
 
 interface OfRun<T> {

@@ -1,18 +1,20 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
 import { shownNotedMs } from '../../domain/limits.ts';
-import { isOfSlot, type RunErrorCode } from '../../domain/run.ts';
+import type { RunErrorCode } from '../../domain/run.ts';
+import { addRefs } from '../blobs/refs.ts';
+import { writeWatches } from '../blobs/watches.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, mapped, pick, type Answer } from '../engine/fields.ts';
+import { columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
+import { hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
 import { contextWords, insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
-import { readFacts } from '../tasks/codec.ts';
 import { lastShown, noteShown } from '../upkeep/notes.ts';
-import { completeSpent, countBegun, moveFollowers, type Spent } from './thread-runs.ts';
+import { countTasks, isFinal, type FinalEnd } from './tallies.ts';
+import { moveFollowers } from './thread-runs.ts';
 
 /**
  * The end of attempts, written in one transaction: a result is never recorded without its deliveries, its counters and
@@ -54,7 +56,13 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* tellNotices(finals, { autoPaused, spent });
   yield* insertRunParts(contextWords(finals, kept));
   yield* bookUsage(won);
+  yield* addRefs(finals.flatMap(filesOf));
+  yield* writeWatches(finals);
   return { written: won.length, autoPaused };
+}
+
+function filesOf({ run: { id: runId, chatId }, files = [] }: RunEnd) {
+  return files.map(({ sha256 }) => ({ runId, chatId: chatId ?? '', sha256, role: 'output' as const }));
 }
 
 /** Under the claim with which its attempt was begun. */
@@ -69,25 +77,20 @@ function* lockTasks(ends: readonly RunEnd[]): Script<void> {
   yield* hold(sql`select id from tasks where id in ${list(ids)} order by id ${forUpdate}`);
 }
 
-function errorCodeOf({ attemptStatus, isInternal }: RunEnd): RunErrorCode | null {
+function errorCodeOf({ attemptStatus, isInternal, isInvalid }: RunEnd): RunErrorCode | null {
   if (isInternal === true) return 'internal';
+  if (isInvalid === true) return 'invalid_action';
   return attemptStatus === 'succeeded' ? null : attemptStatus;
 }
 
 /** One for each attempt, so that whoever reads them sees every try. */
 function endEvent({ run, attempt, status, finishedAt }: RunEnd): NewEvent {
-  const event = { kind: `run.${status}`, at: finishedAt, taskId: run.taskId, ref: run.id } as const;
+  const { id: ref, taskId, chatId } = run;
+  const event = { kind: `run.${status}`, at: finishedAt, taskId, ref, chatId } as const;
   // Most runs need one attempt and are asked for by a schedule, and the fewer bytes a result costs, the better.
   const isOnly = attempt === 1 && status !== 'backoff';
   if (isOnly && run.traceId === null) return event;
   return { ...event, data: { ...(isOnly ? {} : { attempt }), ...traced(run.traceId) } };
-}
-
-/** The end of the run as well: it is not tried again. */
-type FinalEnd = RunEnd & { readonly status: Exclude<RunEnd['status'], 'backoff'>; readonly isRepeat?: true };
-
-function isFinal(end: RunEnd): end is FinalEnd {
-  return end.status !== 'backoff';
 }
 
 interface CalledOff {
@@ -110,7 +113,7 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is not null`,
   });
-  return stopped.map((end) => ({
+  return stopped.map(({ files: _files, watched: _watched, ...end }) => ({
     end,
     as: {
       ...end,
@@ -199,9 +202,9 @@ function* endOccurrences(ends: readonly FinalEnd[]): Script<void> {
     'occurrences',
     ends.filter((end) => end.run.occurrenceId !== null),
     {
-      set: ({ status, error, finishedAt, isRepeat }) => ({
+      set: ({ status, error, finishedAt, isRepeat = false, isUnchanged = false }) => ({
         status,
-        reason: status === 'cancelled' ? 'cancelled' : isRepeat === true ? 'unchanged' : null,
+        reason: status === 'cancelled' ? 'cancelled' : isRepeat || isUnchanged ? 'unchanged' : null,
         error,
         updatedAt: finishedAt,
       }),
@@ -217,158 +220,11 @@ function* endOccurrences(ends: readonly FinalEnd[]): Script<void> {
   }
 }
 
-interface Tally {
-  readonly runs: number;
-  readonly failures: number;
-  /** Failures since the last success of this batch, or all of them when there was none. */
-  readonly streak: number;
-  readonly succeeded: boolean;
-  readonly lastRunId: string | null;
-  readonly lastRunAt: number;
-  readonly lastStatus: FinalEnd['status'] | null;
-  readonly lastError: string | null;
-  readonly context: string | null;
-  readonly freshAt: number | null;
-  /** Runs that count for `max_runs`. */
-  readonly bounded: number;
-}
-
-interface Counted {
-  /** Tasks that may have failed too often in a row. */
-  readonly failing: readonly string[];
-  /** Tasks that are complete. */
-  readonly spent: readonly Spent[];
-  /** Runs whose context is kept with them, as a person had changed that of their task. */
-  readonly kept: ReadonlySet<string>;
-}
-
-/** One update for each task, however many of its runs end in this batch. */
-function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<RunEnd>): Script<Counted> {
-  const ends = finals.filter((end) => !between.has(end));
-  const tallies = new Map<string, Tally>();
-  const newest = newestVersions(ends);
-  const kept = new Set<string>();
-  const open = new Set(ends.flatMap(({ run }) => run.occurrenceId ?? []));
-  for (const end of ends) {
-    const taskId = end.run.taskId;
-    if (taskId === null) continue;
-    const counts = end.status === 'failed' && (yield* isFirstFailureOfItsKind(end, open));
-    const isKept = end.context !== null && (yield* keepsContext(taskId, end));
-    if (isKept) kept.add(end.run.id);
-    const context = isKept ? null : end.context;
-    const isBounded = isOfSlot(end.run.input) && end.run.taskVersion === newest.get(taskId);
-    const tally = tallies.get(taskId) ?? emptyTally;
-    tallies.set(taskId, {
-      ...addTo(tally, { ...end, context }, counts),
-      bounded: tally.bounded + (isBounded ? 1 : 0),
-    });
-    open.delete(end.run.occurrenceId ?? '');
-  }
-  const sorted = [...tallies].sort(([a], [b]) => (a < b ? -1 : 1));
-  yield* updateAll('tasks', sorted, {
-    set: ([taskId, tally]) => ({
-      runs: sql`runs + ${tally.runs}`,
-      failures: sql`failures + ${tally.failures}`,
-      consecutiveFailures: sql`case when ${tally.succeeded ? 1 : 0} = 1 then 0 else consecutive_failures end + ${tally.streak}`,
-      lastRunId: text(tally.lastRunId),
-      lastRunAt: tally.lastRunAt,
-      lastRunStatus: tally.lastStatus,
-      lastError: tally.lastError,
-      freshAt: sql`coalesce(${int(tally.freshAt)}, fresh_at)`,
-      context: sql`coalesce(${text(tally.context)}, context)`,
-      boundedRuns: sql`bounded_runs + case when bounded_since <= ${newest.get(taskId) ?? 0} then ${tally.bounded} else 0 end`,
-    }),
-    where: ([taskId]) => sql`id = ${taskId}`,
-  });
-  const now = finals[0]?.finishedAt ?? 0;
-  const idsOf = (wanted: (tally: Tally) => boolean) =>
-    sorted.filter(([, tally]) => wanted(tally)).map(([taskId]) => taskId);
-  // Few have an older version than another run of their task in this batch.
-  const apart = finals.filter((end) => between.has(end) || end.run.taskVersion !== newest.get(end.run.taskId ?? ''));
-  const one = yield* countBegun(
-    apart.flatMap(({ run }) => (run.taskId === null ? [] : run.id)),
-    now,
-  );
-  const spent = [
-    ...one,
-    ...(yield* completeSpent(
-      idsOf(({ bounded }) => bounded > 0),
-      now,
-    )),
-  ];
-  return { failing: idsOf(({ streak }) => streak > 0), spent, kept };
-}
-
-/** The newest version of each task of which a run has ended here. */
-function newestVersions(ends: readonly FinalEnd[]): ReadonlyMap<string, number> {
-  const newest = new Map<string, number>();
-  for (const { run } of ends)
-    if (run.taskId !== null) newest.set(run.taskId, Math.max(newest.get(run.taskId) ?? 0, run.taskVersion ?? 0));
-  return newest;
-}
-
 /** One run that harmed the work of others is enough. */
 function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
   const harmful = ends.filter(({ isHarmful }) => isHarmful === true);
   const taskIds = [...new Set(harmful.flatMap(({ run }) => run.taskId ?? []))].toSorted();
   return yield* pauseTasks(taskIds, { reason: 'harmful_template', guard: allOf() }, ends[0]?.finishedAt ?? 0);
-}
-
-/** A person who changed the context while the run was under way knew more than the run, so theirs stays, and the run keeps its own. */
-function* keepsContext(taskId: string, { run: { id, createdAt }, output, context }: RunEnd): Script<boolean> {
-  const edits = yield* all(
-    select({
-      after: mapped(columns.audit.after, readFacts),
-    })`from audit where task_id = ${taskId} and at > ${createdAt}`,
-  );
-  if (!edits.some(({ after }) => after !== null && 'context' in after)) return false;
-  yield* update('runs', { output: JSON.stringify({ ...output, context }) }, sql`id = ${id}`);
-  return true;
-}
-
-const emptyTally: Tally = {
-  runs: 0,
-  failures: 0,
-  streak: 0,
-  succeeded: false,
-  lastRunId: null,
-  lastRunAt: 0,
-  lastStatus: null,
-  lastError: null,
-  freshAt: null,
-  context: null,
-  bounded: 0,
-};
-
-function addTo(tally: Tally, end: FinalEnd, counts: boolean): Omit<Tally, 'bounded'> {
-  const succeeded = end.status === 'succeeded';
-  return {
-    runs: tally.runs + 1,
-    failures: tally.failures + (end.status === 'failed' ? 1 : 0),
-    streak: succeeded ? 0 : tally.streak + (counts ? 1 : 0),
-    succeeded: succeeded || tally.succeeded,
-    lastRunId: end.run.id,
-    lastRunAt: end.run.startedAt ?? end.startedAt,
-    lastStatus: end.status,
-    lastError: end.error,
-    freshAt: succeeded ? end.finishedAt : tally.freshAt,
-    context: succeeded && end.context !== null ? JSON.stringify(end.context) : tally.context,
-  };
-}
-
-/**
- * The slots that one outage made late fail for one cause, so together they count once towards the automatic pause. Those
- * of this batch that are still to be counted stand in the table as failed already, and are not earlier ones.
- */
-function* isFirstFailureOfItsKind(end: RunEnd, open: ReadonlySet<string>): Script<boolean> {
-  if (!end.run.input.late) return true;
-  const failed = yield* all(
-    select(pick(columnsOf('occurrences', 'o'), 'id'))`from occurrences o
-        join occurrences mine on mine.id = ${end.run.occurrenceId ?? ''}
-      where o.task_id = mine.task_id and o.source = 'catch_up' and o.status = 'failed' and o.id <> mine.id
-        and o.created_at = mine.created_at`,
-  );
-  return failed.every(({ id }) => open.has(id));
 }
 
 /** One quantity for each kind, because one statement may not book the same row twice. */

@@ -1,7 +1,7 @@
-import type { LastResult, RunQuery, RunView, Page } from '../../app/ports/runs.ts';
+import type { BroughtBack, LastResult, RunQuery, RunView, Page } from '../../app/ports/runs.ts';
 import { liveStatuses, taskSourceOf, type MessageInput, type RunStatus } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
+import { columns, columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, tagged } from '../engine/queries.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
@@ -20,6 +20,7 @@ const c = columnsOf('chats', 'c');
 const viewedFields = {
   ...pick(r, 'id', 'source', 'idempotencyKey', 'taskId', 'occurrenceId', 'traceId', 'status'),
   ...pick(r, 'runNumber', 'actionKind', 'error', 'errorCode', 'createdAt', 'startedAt', 'finishedAt'),
+  progress: r.progress,
   // A run that cannot be read was told so by whoever stumbled over it, and is still shown.
   input: mapped(r.input, readFacts),
   output: mapped(r.output, readFacts),
@@ -40,6 +41,15 @@ const namedMax = 200;
 
 export function* readRun(runId: string): Script<RunView | null> {
   return (yield* withParts(yield* all(selectRuns`from ${source} where r.id = ${runId}`)))[0] ?? null;
+}
+
+const broughtFields = { chatId: r.chatId, output: mapped(r.output, readFacts) };
+
+export function* broughtBack(runId: string): Script<BroughtBack | null> {
+  const found = yield* one(select(broughtFields)`from runs r where r.id = ${runId}`);
+  if (found === undefined) return null;
+  const used = pick(columns.usage, 'kind', 'quantity');
+  return { ...found, usage: yield* all(select(used)`from usage where run_id = ${runId} order by kind`) };
 }
 
 const lastFields = {

@@ -1,21 +1,40 @@
-import type { Batch, RunStore, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
+import type {
+  Batch,
+  Progress,
+  RunStore,
+  StartBatch,
+  Started,
+  StartedRun,
+  StartPlan,
+} from '../../app/ports/pipeline.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, least, pick } from '../engine/fields.ts';
-import { forUpdateSkipLocked, limit as limited, list, raw, skipLocked, sql, text, type Sql } from '../engine/sql.ts';
-import { all, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
+import {
+  allOf,
+  forUpdateSkipLocked,
+  limit as limited,
+  list,
+  raw,
+  skipLocked,
+  sql,
+  text,
+  type Sql,
+} from '../engine/sql.ts';
+import { all, insertAll, one, select, update, updateAll, updateReturning } from '../engine/statements.ts';
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
+import { askBefore, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
-import { readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
+import { consentIn, readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
 import { finishRuns } from './ends.ts';
 import { countBegun } from './thread-runs.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
-export const runStore = { addRun, startRuns, finishRuns, cancelRequested, nextRunAt };
+export const runStore = { addRun, startRuns, finishRuns, noteProgress, cancelRequested, nextRunAt, wakeRuns };
 
 const { runs } = columns;
 
@@ -36,7 +55,7 @@ function* addRun(run: NewRun): Script<{ runId: string; created: boolean }> {
  * Runs that are ready, most urgent first, and before them those that a dead process left running. A run in order waits
  * until every earlier live run of its lane has ended.
  */
-function* startRuns(at: Batch, bootId: string, plan: Parameters<RunStore['startRuns']>[2]): Script<Started> {
+function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['startRuns']>[2]): Script<Started> {
   const found = [...(yield* leftBehind(at, bootId)), ...(yield* ready(at))].slice(0, at.limit);
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
@@ -44,16 +63,18 @@ function* startRuns(at: Batch, bootId: string, plan: Parameters<RunStore['startR
   const plans = yield* withTasksHeld(plan(read), byId);
   yield* closeInterrupted(plans, byId, at.now);
   yield* endUnstarted(plans, byId, at.now);
+  yield* putOff(plans, byId, at.now);
   const starting = plans.filter((one) => one.does === 'start');
   const started = yield* openAttempts({ starting, byId, bootId, now: at.now });
   const more = found.length === at.limit || plans.length < found.length;
   return { taken: plans.length, more, started: startedOf(started, read, at.now) };
 }
 
-function* ready({ now, limit }: Batch): Script<StartableRow[]> {
+function* ready({ now, limit, without = [] }: StartBatch): Script<StartableRow[]> {
+  const others = without.length === 0 ? allOf() : sql`(r.action_kind is null or r.action_kind not in ${list(without)})`;
   return yield* all(
     select(startableFields)`from ${startableSource}
-      where r.status in ('queued', 'backoff') and r.ready_at <= ${now}
+      where r.status in ('queued', 'backoff') and r.ready_at <= ${now} and ${others}
         and (r.lane is null or not exists (select 1 from runs e where e.lane = r.lane and e.lane is not null
           and e.status in ('queued', 'running', 'backoff', 'waiting') and e.id < r.id))
       order by r.rank, r.ready_at ${limited(limit)} ${skipLocked('r')}`,
@@ -134,6 +155,10 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
       data: { reason: one.reason ?? one.error, ...traced(byId.get(one.runId)?.traceId) },
     })),
   );
+  for (const { runId, reason } of won) {
+    const isExpired = reason === 'discarded' && consentIn(byId.get(runId)?.approval ?? null)?.is === 'asked';
+    if (isExpired) yield* tellNotApproved(runId, now);
+  }
   const leftOut = won.map(({ runId, reason }) => ({ taskId: byId.get(runId)?.taskId ?? null, reason }));
   yield* tellMayNotRun(leftOut, now);
   yield* pauseForOwners(leftOut, now);
@@ -162,6 +187,38 @@ function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Sc
   yield* tellNotices(
     failed.flatMap((one) => endingOf(one, byId.get(one.runId), now)),
     { autoPaused, spent },
+  );
+}
+
+/** Told once for each time that a run has to wait, and not for each look whether it still has to. */
+function* putOff(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
+  const waiting = plans.filter((one) => one.does === 'wait');
+  const won = yield* updateAll('runs', waiting, {
+    set: ({ runId, until, reason, question }) => ({
+      status: 'backoff',
+      readyAt: until,
+      error: reason,
+      errorCode: null,
+      bootId: null,
+      // The same columns for all of them, whether they wait for a person or for a host.
+      approval: text(
+        question === undefined
+          ? (byId.get(runId)?.approval ?? null)
+          : JSON.stringify({ asked_at: now, decide_by: question.decideBy }),
+      ),
+    }),
+    where: ({ runId }) => isUntaken(byId, runId),
+  });
+  for (const { runId, question } of won) {
+    const { taskId = null, chatId = null } = byId.get(runId) ?? {};
+    if (question !== undefined) yield* askBefore(question, { runId, taskId, chatId, now });
+  }
+  const fresh = won.filter(({ runId }) => byId.get(runId)?.status !== 'backoff');
+  yield* tellEvents(
+    fresh.map(({ runId, reason }) => {
+      const { taskId = null, traceId } = byId.get(runId) ?? {};
+      return { kind: 'run.backoff', at: now, taskId, ref: runId, data: { reason, ...traced(traceId) } };
+    }),
   );
 }
 
@@ -197,14 +254,15 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
     'attempts',
     won.map((runId) => {
       const attempt = (byId.get(runId)?.attempts ?? 0) + 1;
-      return { runId, attempt, status: 'running' as const, bootId, startedAt: now };
+      const chatId = byId.get(runId)?.chatId ?? null;
+      return { runId, attempt, status: 'running' as const, bootId, startedAt: now, chatId };
     }),
   );
   yield* tellEvents(
     won.map((runId) => {
-      const { taskId = null, traceId, attempts = 0 } = byId.get(runId) ?? {};
+      const { taskId = null, chatId = null, traceId, attempts = 0 } = byId.get(runId) ?? {};
       const data = { attempt: attempts + 1, ...traced(traceId) };
-      return { kind: 'run.started', at: now, taskId, ref: runId, data };
+      return { kind: 'run.started', at: now, taskId, ref: runId, chatId, data };
     }),
   );
   return won;
@@ -230,6 +288,17 @@ function startedOf(
   });
 }
 
+function* noteProgress({ runId, fence, text: progress, at }: Progress): Script<void> {
+  const held = sql`id = ${runId} and fence = ${fence} and status = 'running'`;
+  const told = yield* updateReturning('runs', { progress }, held, pick(runs, 'taskId', 'traceId'));
+  yield* tellEvents(
+    told.map(({ taskId, traceId }) => {
+      const data = { text: progress, ...traced(traceId) };
+      return { kind: 'run.progress', at, taskId, ref: runId, data };
+    }),
+  );
+}
+
 function* cancelRequested(bootId: string): Script<readonly string[]> {
   const found = yield* all(
     select(pick(runs, 'id'))`from runs
@@ -253,4 +322,9 @@ function* nextRunAt(bootId: string, now: number): Script<number | null> {
     select({ at: least(runs.readyAt) })`from runs where status in ('queued', 'backoff') and ready_at > ${now}`,
   );
   return found?.at ?? null;
+}
+
+/** Those that were called off, or begin already, are left as they are. */
+function* wakeRuns(runIds: readonly string[], now: number): Script<void> {
+  yield* update('runs', { readyAt: now }, sql`id in ${list(runIds)} and status = 'backoff' and ready_at > ${now}`);
 }

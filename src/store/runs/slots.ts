@@ -227,7 +227,7 @@ function* nextDueAt(now: number): Script<number | null> {
   return instants.length === 0 ? null : Math.min(...instants);
 }
 
-/** Whoever has a run, or waits for one, will be fresh by that; and what is due comes first. A snooze is for another day. */
+/** A task that has a run, or waits for one, will be fresh by that, and what is due comes first. A snooze is for another day. */
 function* refreshStale({ now, limit }: Batch, plan: Parameters<SlotStore['refreshStale']>[1]): Script<Counts> {
   const found: DueRow[] = yield* all(
     selectDue`from ${dueSource}
@@ -245,7 +245,8 @@ function* refreshStale({ now, limit }: Batch, plan: Parameters<SlotStore['refres
   const decided = plan(found.map(readDue));
   yield* writeQuarantines(decided.filter(isQuarantine), now);
   const wanted = decided.filter((one): one is Refresh => !isQuarantine(one));
-  const made = yield* insertOccurrences(wanted, now);
+  const placed = wanted.map(({ run, ...one }) => ({ ...one, chatId: run.chatId }));
+  const made = yield* insertOccurrences(placed, now);
   const runs = wanted.filter((_one, index) => made[index] === true).map(({ run }) => run);
   yield* dispatchRuns(runs, now);
   // Tasks that may not run are found again, so a page of nothing but those is the last one.

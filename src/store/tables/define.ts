@@ -1,3 +1,4 @@
+import { blobChunksTable, blobRefsTable, blobsTable, watchesTable } from './blobs.ts';
 import type { Dialect } from './dialect.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
 import {
@@ -16,6 +17,7 @@ import {
 import { tasksTable, taskTagsTable } from './tasks.ts';
 import {
   acksTable,
+  albumMessagesTable,
   attemptsTable,
   deliveriesTable,
   gapsTable,
@@ -43,6 +45,7 @@ export function defineTables(d: Dialect) {
     runs: runsTable(d),
     attempts: attemptsTable(d),
     deliveries: deliveriesTable(d),
+    albumMessages: albumMessagesTable(d),
     standing: standingTable(d),
     acks: acksTable(d),
     taskVersions: taskVersionsTable(d),
@@ -56,5 +59,9 @@ export function defineTables(d: Dialect) {
     usage: usageTable(d),
     kv: kvTable(d),
     told: toldTable(d),
+    blobs: blobsTable(d),
+    blobChunks: blobChunksTable(d),
+    blobRefs: blobRefsTable(d),
+    watches: watchesTable(d),
   };
 }

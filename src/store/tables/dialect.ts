@@ -1,8 +1,8 @@
 import type * as sqlite from 'drizzle-orm/sqlite-core';
 
 /**
- * The tables, written once. Every column is a text or an integer in both dialects, so that a row read on one engine looks
- * the same on the other; times are integer milliseconds UTC, JSON is text that the rows' codec reads. The names in
+ * The tables, written once. Every column is a text, an integer or bytes in both dialects, so that a row read on one engine
+ * looks the same on the other; times are integer milliseconds UTC, JSON is text that the rows' codec reads. The names in
  * TypeScript, and the types of what stands in a column, are those of the domain; a row that lies is met by whoever reads it.
  * The dialects differ in the column builders alone, and a parity test compares them.
  */
@@ -10,6 +10,7 @@ export interface Dialect {
   readonly table: typeof sqlite.sqliteTable;
   readonly text: <N extends string>(name: N) => sqlite.SQLiteTextBuilderInitial<N, [string, ...string[]], undefined>;
   readonly int: <N extends string>(name: N) => sqlite.SQLiteIntegerBuilderInitial<N>;
+  readonly bytes: <N extends string>(name: N) => sqlite.SQLiteBlobBufferBuilderInitial<N>;
   /** A primary key that counts up by itself. */
   readonly serial: <N extends string>(name: N) => sqlite.SQLiteIntegerBuilderInitial<N>;
   /** The number of the transaction that wrote the row, where several may write at a time; else always the same. */

@@ -7,6 +7,7 @@ const dialect = {
   table: core.pgTable,
   text: (name: string) => core.text(name),
   int: (name: string) => core.bigint(name, { mode: 'number' }),
+  bytes: core.customType<{ data: Buffer }>({ dataType: () => 'bytea' }),
   serial: (name: string) => core.bigserial(name, { mode: 'number' }),
   transaction: (name: string) => core.bigint(name, { mode: 'number' }).default(sql`txid_current()`),
   onPostgres: <T>(made: () => T) => [made()],

@@ -55,6 +55,7 @@ export function taskVersionsTable(d: Dialect) {
       at: int('at').notNull(),
       actor: text('actor').$type<Actor>().notNull(),
       definition: text('definition').notNull(),
+      chatId: text('chat_id'),
     },
     (t) => [d.primaryKey({ name: 'task_versions_pk', columns: [t.taskId, t.version] })],
   );
@@ -78,6 +79,8 @@ export function eventsTable(d: Dialect) {
       /** The row it is about: a run, a delivery, an occurrence, a gap. */
       ref: text('ref'),
       data: text('data'),
+      /** Null for what is about no chat, such as a downtime. */
+      chatId: text('chat_id'),
     },
     (t) => d.onPostgres(() => d.index('events_order').on(t.tx, t.id)),
   );

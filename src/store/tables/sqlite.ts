@@ -6,6 +6,7 @@ const dialect: Dialect = {
   table: core.sqliteTable,
   text: (name) => core.text(name),
   int: (name) => core.integer(name),
+  bytes: (name) => core.blob(name, { mode: 'buffer' }),
   serial: (name) => core.integer(name),
   transaction: <N extends string>(name: N) =>
     core.integer(name).default(0) as unknown as core.SQLiteIntegerBuilderInitial<N>,

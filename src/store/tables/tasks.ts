@@ -29,6 +29,8 @@ function definitionColumns({ text, int }: Dialect) {
     title: text('title').notNull(),
     instructions: text('instructions').notNull(),
     action: text('action').notNull(),
+    /** A copy out of the action, by which tasks are counted. */
+    actionKind: text('action_kind').notNull().default('message'),
     scheduleKind: text('schedule_kind').notNull(),
     onceAt: int('once_at'),
     cron: text('cron'),
@@ -50,6 +52,10 @@ function definitionColumns({ text, int }: Dialect) {
     /** JSON, in the order in which they were given; each is a row of `task_tags` too, by which it is found. */
     tags: text('tags').notNull(),
     context: text('context').notNull(),
+    /** Counts how often a person has changed the context, so that a run does not write over what it has not seen. */
+    contextVersion: int('context_version').notNull().default(0),
+    /** The version since which it watches what it watches now: a run of an earlier one saw something else. */
+    watchedSince: int('watched_since').notNull().default(0),
   };
 }
 
@@ -164,7 +170,6 @@ export function tasksTable(
 /** The tags of a task, one by one: what is written with its definition, and goes with its row. */
 export function taskTagsTable(d: Dialect) {
   const { table, text } = d;
-  return table('task_tags', { taskId: text('task_id').notNull(), tag: text('tag').notNull() }, (t) => [
-    d.primaryKey({ name: 'task_tags_pk', columns: [t.taskId, t.tag] }),
-  ]);
+  const tagColumns = { taskId: text('task_id').notNull(), tag: text('tag').notNull(), chatId: text('chat_id') };
+  return table('task_tags', tagColumns, (t) => [d.primaryKey({ name: 'task_tags_pk', columns: [t.taskId, t.tag] })]);
 }

@@ -33,6 +33,7 @@ export function occurrencesTable(d: Dialect) {
       deedId: int('deed_id'),
       /** The row of the audit by which somebody asked for it; null for what the schedule alone asked for. */
       askedBy: int('asked_by'),
+      chatId: text('chat_id'),
     },
     (t) => [
       // Also the uniqueness of the idempotency key, which is a function of these two columns.
@@ -63,6 +64,7 @@ export function gapsTable(d: Dialect) {
       count: int('count').notNull(),
       reason: text('reason').$type<Reason>().notNull(),
       createdAt: int('created_at').notNull(),
+      chatId: text('chat_id'),
     },
     (t) => [d.uniqueIndex('gaps_from').on(t.taskId, t.fromAt)],
   );
@@ -83,6 +85,8 @@ export function runsTable(d: Dialect) {
       rank: int('rank').notNull(),
       taskId: text('task_id'),
       taskVersion: int('task_version'),
+      /** The version of the context which it was given. */
+      contextVersion: int('context_version'),
       occurrenceId: text('occurrence_id'),
       chatId: text('chat_id'),
       ownerId: text('owner_id').$type<Actor>().notNull(),
@@ -103,7 +107,13 @@ export function runsTable(d: Dialect) {
       title: text('title').notNull().default(''),
       instructions: text('instructions').notNull().default(''),
       input: text('input').notNull(),
+      /** The blob with the large parts of its input, which equal those of other runs; null where they stand in `input`. */
+      snapshot: text('snapshot'),
       output: text('output'),
+      /** JSON: since when an effect waits for somebody to allow it, or who did, before its attempt; null where none has to. */
+      approval: text('approval'),
+      /** The last words of a live run about how far it is. */
+      progress: text('progress'),
       error: text('error'),
       errorCode: text('error_code').$type<RunErrorCode>(),
       createdAt: int('created_at').notNull(),
@@ -142,6 +152,7 @@ export function attemptsTable(d: Dialect) {
       durationMs: int('duration_ms'),
       httpStatus: int('http_status'),
       error: text('error'),
+      chatId: text('chat_id'),
     },
     (t) => [
       d.primaryKey({ name: 'attempts_pk', columns: [t.runId, t.attempt] }),
@@ -202,6 +213,8 @@ function deliveryColumns({ text, int }: Dialect) {
     heldUntil: int('held_until'),
     /** JSON: the one person who sees it, where Telegram can do that. */
     onlyFor: text('only_for'),
+    /** Messages of Telegram that it becomes: an album is several. */
+    messages: int('messages').notNull().default(1),
   };
 }
 
@@ -226,6 +239,25 @@ export function deliveriesTable(d: Dialect) {
     // "Delivered" means delivered: no path can set it without the id that Telegram returned.
     d.check('deliveries_proof', sql.raw(`status <> 'delivered' or message_id is not null`)),
   ]);
+}
+
+/** Messages of an album, in the order in which they stand; the first of them is that of its delivery. */
+export function albumMessagesTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'album_messages',
+    {
+      deliveryId: text('delivery_id').notNull(),
+      position: int('position').notNull(),
+      chatId: text('chat_id').notNull(),
+      platformChatId: text('platform_chat_id').notNull(),
+      messageId: int('message_id').notNull(),
+    },
+    (t) => [
+      d.primaryKey({ name: 'album_messages_pk', columns: [t.deliveryId, t.position] }),
+      d.index('album_messages_message').on(t.platformChatId, t.messageId),
+    ],
+  );
 }
 
 /** Confirmations, due or given: one row for each occurrence that anybody said Done to, or must. */

@@ -71,6 +71,10 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
     { chatId: chat.id, number, ...noTopic, topicCalledAt: null, topicName: null, ...noIncident },
     sql`id = ${task.id}`,
   );
+  // Rows that tell of the past stay where they were.
+  for (const table of ['taskTags', 'taskVersions', 'watches'] as const)
+    yield* update(table, { chatId: chat.id }, sql`task_id = ${task.id}`);
+  yield* update('occurrences', { chatId: chat.id }, sql`task_id = ${task.id} and status = 'pending'`);
 }
 
 /** Topic columns of a task without a topic. */

@@ -141,15 +141,15 @@ export function* recordDue(taskIds: readonly string[], { reason, guard }: Ended,
   for (const row of due) {
     const gap = gapOfRow(row, now);
     if (gap === null) continue;
-    const { id: taskId } = row;
+    const { id: taskId, chatId } = row;
     const id = idAt(now, taskId);
     const made = yield* insert(
       'gaps',
-      { id, taskId, ...gap, reason, createdAt: now },
+      { id, taskId, ...gap, reason, createdAt: now, chatId },
       raw('on conflict (task_id, from_at) do nothing'),
     );
     const data = { count: gap.count, reason };
-    if (made) yield* tellEvents([{ kind: 'gap.recorded', at: now, taskId, ref: id, data }]);
+    if (made) yield* tellEvents([{ kind: 'gap.recorded', at: now, taskId, ref: id, data, chatId }]);
   }
 }
 

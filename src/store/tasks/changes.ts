@@ -1,5 +1,5 @@
 import type { ChangedAndTold, ChangeRequest, TaskChange, TaskScene } from '../../app/ports/tasks.ts';
-import type { Task, Definition } from '../../domain/task.ts';
+import { watchedIn, type Task, type Definition } from '../../domain/task.ts';
 import { lockChat } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
@@ -56,7 +56,7 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   }
   for (const claim of change.claims) yield* writeClaims([claim], at);
   const { ended, calledOff } = yield* endOpen(request, change);
-  yield* setFields(request, change);
+  yield* setFields(request, change, scene.task);
   if (change.scopes !== null) {
     yield* update(
       'grants',
@@ -192,32 +192,48 @@ function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Scri
   return isAnswered;
 }
 
-function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange): Script<void> {
+function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange, before: Task): Script<void> {
   const stamp =
     change.stamp === null ? {} : { updatedAt: at, updatedBy: actor, ...stampOf(change.stamp, { at, actor }) };
   // Runs that the timing before asked for do not count any more when they end.
   const anew = change.set.boundedRuns === undefined ? {} : { boundedSince: raw('version + 1') };
-  const set = { ...fieldColumns(change.set), ...anew, ...stamp };
+  const set = { ...fieldColumns(change.set), ...anew, ...counted(change, before), ...stamp };
   if (Object.values(set).every((value) => value === undefined)) return;
   yield* update('tasks', { ...set, version: raw('version + 1') }, sql`id = ${taskId}`);
+  if (watchesAnew(change, before)) yield* run(sql`delete from watches where task_id = ${taskId}`);
   const { schedule } = change.set;
   // The topic that one-offs share is for one-offs; its next run gives a series a topic of its own.
   if (schedule !== undefined && schedule.kind !== 'once')
     yield* update('tasks', noTopic, sql`id = ${taskId} and topic_shared = 1 and topic_state = 'ready'`);
   if (change.set.tags !== undefined) {
     yield* run(sql`delete from task_tags where task_id = ${taskId}`);
-    yield* insertTags(taskId, change.set.tags);
+    yield* insertTags(before, change.set.tags);
   }
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
-  // What waits for its topic may go elsewhere by the new policies.
+  // Deliveries that wait for their topic may go elsewhere by the new policies.
   if (change.set.policies !== undefined) yield* retryBlocked({ chatId: null, taskId, inDoubt: false }, at);
 }
 
-export function* insertTags(taskId: string, tags: readonly string[]): Script<void> {
+export function* insertTags(
+  { id: taskId, chatId }: Pick<Task, 'id' | 'chatId'>,
+  tags: readonly string[],
+): Script<void> {
   yield* insertAll(
     'taskTags',
-    tags.map((tag) => ({ taskId, tag })),
+    tags.map((tag) => ({ taskId, tag, chatId })),
   );
+}
+
+/** Versions by which the end of a run knows that it began before a person changed what it has to do with. */
+function counted(change: TaskChange, before: Task) {
+  return {
+    ...(change.set.context === undefined ? {} : { contextVersion: raw('context_version + 1') }),
+    ...(watchesAnew(change, before) ? { watchedSince: raw('version + 1') } : {}),
+  };
+}
+
+function watchesAnew({ set: { action } }: TaskChange, before: Task): boolean {
+  return action !== undefined && watchedIn(action) !== watchedIn(before.action);
 }
 
 /** The actor and the time, in the columns of what was done. */
@@ -277,10 +293,13 @@ function definitionText(definition: Definition): string {
 
 type By = Pick<ChangeRequest, 'actor' | 'at'>;
 
-export function* addVersion({ actor, at }: By, task: Definition & Pick<Task, 'id' | 'version'>): Script<void> {
+export function* addVersion(
+  { actor, at }: By,
+  task: Definition & Pick<Task, 'id' | 'version' | 'chatId'>,
+): Script<void> {
   yield* insert(
     'taskVersions',
-    { taskId: task.id, version: task.version, at, actor, definition: definitionText(task) },
+    { taskId: task.id, version: task.version, at, actor, definition: definitionText(task), chatId: task.chatId },
     raw('on conflict (task_id, version) do nothing'),
   );
 }

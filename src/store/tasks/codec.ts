@@ -81,7 +81,8 @@ function readInstant(column: string, value: number): number {
 function readSchedule(row: ScheduleColumns): Schedule {
   const { timezone } = row;
   if (row.scheduleKind === 'once' && row.onceAt !== null) {
-    return { kind: 'once', onceAt: readInstant('once_at', row.onceAt), timezone };
+    const wait = row.startAt === null ? {} : { startAt: readInstant('start_at', row.startAt) };
+    return { kind: 'once', onceAt: readInstant('once_at', row.onceAt), ...wait, timezone };
   }
   if (row.scheduleKind === 'cron' && row.cron !== null) return { kind: 'cron', cron: row.cron, timezone };
   if (row.scheduleKind === 'rrule' && row.rrule !== null) return { kind: 'rrule', rrule: row.rrule, timezone };
@@ -99,7 +100,7 @@ export function scheduleColumns(schedule: Schedule): ScheduleColumns {
     cron: schedule.kind === 'cron' ? schedule.cron : null,
     rrule: schedule.kind === 'rrule' ? schedule.rrule : null,
     interval: schedule.kind === 'interval' ? schedule.interval : null,
-    startAt: schedule.kind === 'interval' ? schedule.startAt : null,
+    startAt: schedule.kind === 'once' || schedule.kind === 'interval' ? (schedule.startAt ?? null) : null,
     intervalFrom: schedule.kind === 'interval' ? schedule.from : null,
     timezone: schedule.timezone,
   };
@@ -356,6 +357,7 @@ export function definitionColumns({ action, schedule, policies, tags, ...plain }
     ...(schedule === undefined ? {} : scheduleColumns(schedule)),
     ...texts,
     action: jsonOf(action),
+    ...(action === undefined ? {} : { actionKind: action.kind }),
     ...(policies === undefined ? {} : policyColumns(policies)),
     tags: jsonOf(tags),
   };

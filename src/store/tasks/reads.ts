@@ -9,7 +9,7 @@ import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { acksOf } from '../questions/acks.ts';
 import { endedFields, partsOf } from '../runs/codec.ts';
-import { lastResult, listRuns, readRun } from '../runs/list.ts';
+import { broughtBack, lastResult, listRuns, readRun } from '../runs/list.ts';
 import { liveOf } from '../runs/thread-runs.ts';
 import { taskFields, taskSource } from './codec.ts';
 
@@ -20,6 +20,7 @@ export const taskReads = {
   readTaskRun,
   listTaskRuns,
   readRun,
+  broughtBack,
   lastResult,
   listRuns,
   readEndedRun,

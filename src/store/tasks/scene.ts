@@ -57,7 +57,7 @@ function* aheadOf(taskId: string, now: number): Script<Pick<TaskScene, 'taken' |
   return { taken: new Set(slotsOf(ahead)), skipped: slotsOf(skipped), unused: slotsOf(unused) };
 }
 
-/** Nobody remembers a result whose row is gone. */
+/** A result whose row is gone is nobody's to put off. */
 function* resultOf(taskId: string, of: string | null): Script<string | null> {
   const asked = of === null ? raw(`status = 'succeeded'`) : sql`id = ${of}`;
   const found = yield* one(

@@ -134,8 +134,8 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
     updatedAt: at,
     updatedBy: actor,
   });
-  yield* insertTags(id, task.tags);
-  yield* addVersion(task, { ...task, version: 1 });
+  yield* insertTags({ id, chatId }, task.tags);
+  yield* addVersion(task, { ...task, version: 1, chatId });
   yield* recordVerbs([
     {
       at: task.at,

@@ -148,7 +148,8 @@ const allChecks: readonly Check[] = [
   {
     name: 'delivered_without_id',
     table: 'deliveries',
-    fault: () => sql`x.status = 'delivered' and x.message_id is null`,
+    fault: () => sql`x.status = 'delivered' and (x.message_id is null or (x.messages > 1 and x.messages - 1 <>
+      (select count(*) from album_messages a where a.delivery_id = x.id)))`,
   },
   {
     name: 'delivered_elsewhere',
@@ -172,6 +173,27 @@ const allChecks: readonly Check[] = [
     name: 'sending_elsewhere',
     table: 'deliveries',
     fault: (at) => sql`x.status = 'sending' and (x.boot_id is null or (${isGone(raw('x.sent_at'), at)}))`,
+  },
+  {
+    name: 'file_without_bytes',
+    table: 'runs',
+    from: { source: raw('blob_refs x'), id: raw('x.run_id') },
+    fault: () => sql`not exists (select 1 from blobs b
+      where b.chat_id = x.chat_id and b.sha256 = x.sha256 and b.is_whole = 1 and b.expires_at is null)`,
+  },
+  {
+    name: 'file_of_no_run',
+    table: 'runs',
+    from: { source: raw('blob_refs x'), id: raw('x.run_id') },
+    fault: () => sql`not exists (select 1 from runs r where r.id = x.run_id)`,
+  },
+  {
+    name: 'file_unreferred',
+    // There are few files for each task, and the fewest pages are those of the tasks.
+    table: 'tasks',
+    from: { source: raw('blobs x'), id: raw('x.sha256') },
+    fault: () => sql`x.expires_at is null and not exists (select 1 from blob_refs r
+      where r.chat_id = x.chat_id and r.sha256 = x.sha256)`,
   },
 ];
 

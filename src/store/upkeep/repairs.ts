@@ -7,7 +7,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, pick, type Answer, type Fields, type RowOf } from '../engine/fields.ts';
 import { allOf, forUpdateOf, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, insert, one, select, update, updateReturning, type Settable } from '../engine/statements.ts';
-import { recordVerbs, tellEvents } from '../records/journal.ts';
+import { chatsOf, recordVerbs, tellEvents } from '../records/journal.ts';
 import { insertOccurrences } from '../runs/claims.ts';
 import { lookAhead } from '../runs/slots.ts';
 import { changesState } from '../tables/records.ts';
@@ -151,7 +151,8 @@ function* note({ check, id, now: at, actor }: Noting, { taskId, before, after }:
   }
   // A run without a task has no state of a task to name.
   const [was, is] = [JSON.stringify(told.before), JSON.stringify(told.after)];
-  yield* insert('audit', { at, actor, verb: 'reconcile', taskId, before: was, after: is });
+  const chatId = taskId === null ? null : (yield* chatsOf([taskId]))(taskId);
+  yield* insert('audit', { at, actor, verb: 'reconcile', taskId, chatId, before: was, after: is });
 }
 
 /** Facts of a row under the names that its columns have. */

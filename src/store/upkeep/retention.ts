@@ -2,10 +2,12 @@ import type { Pruned, PruneRequest, Removed, Shelf } from '../../app/ports/upkee
 import { keepIn, type Keep } from '../../domain/chat-settings.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../domain/limits.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import { dropExpiredBlobs, dropRefsOf } from '../blobs/refs.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, returning, select } from '../engine/statements.ts';
+import { dropAlbums } from '../outbox/albums.ts';
 import { cardLaneOf, taskLaneOf } from '../outbox/lanes.ts';
 import { changesState } from '../tables/records.ts';
 import { readFacts } from '../tasks/codec.ts';
@@ -174,11 +176,13 @@ function* pruneTable(request: TableRequest): Script<Pruned> {
   const removed = { [shelf]: ids.length };
   if (ids.length === 0) return { removed, next: page.next };
   if (shelf === 'tasks') {
+    yield* dropIn('watches', 'task_id', ids);
     yield* dropIn('task_tags', 'task_id', ids);
     yield* dropIn('standing', 'task_id', ids);
   }
-  if (shelf === 'runs') Object.assign(removed, yield* dropOfRuns(ids));
-  if (shelf === 'occurrences') Object.assign(removed, yield* dropOfOccurrences(gone));
+  if (shelf === 'deliveries') yield* dropIn('album_messages', 'delivery_id', ids);
+  if (shelf === 'runs') Object.assign(removed, yield* dropOfRuns(ids, request.now));
+  if (shelf === 'occurrences') Object.assign(removed, yield* dropOfOccurrences(gone, request.now));
   return { removed, next: page.next };
 }
 
@@ -247,10 +251,15 @@ function* pruneHistory(
   );
   if (gone.length === 0) return {};
   yield* noteKept(id, Math.max(...gone.map(({ slotAt }) => slotAt)), { now, until: now + (now - before) });
-  return { occurrences: gone.length, ...(yield* dropOfOccurrences(gone)) };
+  return { occurrences: gone.length, ...(yield* dropOfOccurrences(gone, now)) };
 }
 
-function* dropOfOccurrences(gone: readonly { readonly id: string; readonly runId: string | null }[]): Script<Removed> {
+interface GoneSlot {
+  readonly id: string;
+  readonly runId: string | null;
+}
+
+function* dropOfOccurrences(gone: readonly GoneSlot[], now: number): Script<Removed> {
   const runs = gone.flatMap(({ runId }) => runId ?? []);
   return {
     acks: yield* dropIn(
@@ -259,16 +268,18 @@ function* dropOfOccurrences(gone: readonly { readonly id: string; readonly runId
       gone.map(({ id }) => id),
     ),
     runs: yield* dropIn('runs', 'id', runs),
-    ...(yield* dropOfRuns(runs)),
+    ...(yield* dropOfRuns(runs, now)),
   };
 }
 
 /** An occurrence goes with everything that hangs on it, and so does a run, so that no half of a story is left. */
-function* dropOfRuns(runs: readonly string[]): Script<Removed> {
+function* dropOfRuns(runs: readonly string[], now: number): Script<Removed> {
+  if (runs.length > 0) yield* dropAlbums(sql`run_id in ${list(runs)}`);
   return {
     attempts: yield* dropIn('attempts', 'run_id', runs),
     deliveries: yield* dropIn('deliveries', 'run_id', runs),
     usage: yield* dropIn('usage', 'run_id', runs),
+    blob_refs: yield* dropRefsOf(runs, now),
   };
 }
 
@@ -312,5 +323,9 @@ function* dropExpired(at: {
         select scope, key from kv where expires_at is not null and expires_at <= ${now} order by scope, key ${limit})`,
     ),
   };
-  return { removed, more: Object.values(removed).some((count) => count === at.limit) };
+  const files = yield* dropExpiredBlobs(now);
+  return {
+    removed: { ...removed, blobs: files.removed },
+    more: files.more || Object.values(removed).some((count) => count === at.limit),
+  };
 }

@@ -266,7 +266,7 @@ function* beginEarlier(taskId: string, begins: NonNullable<TurnedBack['begins']>
   const before = yield* taskById(taskId);
   const set = { version: before.version + 1, updatedAt: now, updatedBy: 'system' } as const;
   const isThis: Sql = sql`id = ${taskId}`;
-  if ('onceAt' in begins) yield* update('tasks', { ...set, onceAt: begins.onceAt }, isThis);
+  if ('onceAt' in begins) yield* update('tasks', { ...set, ...begins }, isThis);
   else yield* update('tasks', { ...set, startAt: begins.startAt }, isThis);
   const after = yield* taskById(taskId);
   yield* keepVersion({ actor: 'system', at: now }, before, after);

@@ -10,6 +10,8 @@ import { poolHeapMb } from '../../domain/limits.ts';
 export interface Kinds {
   readonly slots: { readonly ask: SlotQuestion; readonly answer: Opinion };
   readonly template: { readonly ask: TemplateAsk; readonly answer: TemplateAnswer };
+  readonly selection: { readonly ask: SelectionAsk; readonly answer: SelectionAnswer };
+  readonly difference: { readonly ask: DifferenceAsk; readonly answer: DifferenceAnswer };
 }
 
 export type Kind = keyof Kinds;
@@ -24,6 +26,23 @@ export interface TemplateAsk {
 }
 
 export type TemplateAnswer = { readonly text: string } | { readonly fault: string; readonly line?: number };
+
+/** A JSONata expression, and what it chooses from, as JSON; without that it is only read. */
+export interface SelectionAsk {
+  readonly expression: string;
+  readonly input?: string;
+}
+
+export type SelectionAnswer = { readonly value?: unknown } | { readonly fault: string; readonly position?: number };
+
+export interface DifferenceAsk {
+  readonly before: string;
+  readonly after: string;
+}
+
+export interface DifferenceAnswer {
+  readonly text: string | null;
+}
 
 /** Without an `ask` the kind is only loaded. */
 export interface ToChild<K extends Kind = Kind> {
@@ -56,7 +75,7 @@ const entry = fileURLToPath(import.meta.url).replace(/child(\.[jt]s)$/, 'program
 /** The folders that the program may read: our code, and its libraries as they are looked up and as they really are. */
 function readRights(): readonly string[] {
   const require = createRequire(import.meta.url);
-  const folders = [...Object.values(libraries), 'liquidjs'].flatMap((name) => {
+  const folders = [...Object.values(libraries), 'liquidjs', 'jsonata', 'diff'].flatMap((name) => {
     const places = (require.resolve.paths(name) ?? []).filter((folder) => existsSync(join(folder, name)));
     // A link on the way must be readable as well, and then it stands for what is in it.
     const lookedUp = places.map((folder) => (lstatSync(folder).isSymbolicLink() ? folder : join(folder, name)));

@@ -246,7 +246,7 @@ async function load(timer: Timer, child: Child, kind: Kind): Promise<string | nu
 export async function childFault(timer: Timer, start: () => Child = startChild): Promise<string | null> {
   try {
     const child = start();
-    for (const kind of ['template', 'slots'] as const) {
+    for (const kind of ['template', 'slots', 'selection', 'difference'] as const) {
       const fault = await load(timer, child, kind);
       if (fault !== null) return fault;
     }

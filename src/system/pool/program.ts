@@ -20,6 +20,9 @@ const kinds: Loaders = {
     const { evaluate } = await import('../templates/liquid.ts');
     return (ask: TemplateAsk) => inZone(ask.zone, () => evaluate(ask));
   }),
+  // It guards itself, because a guard outside would not hold its promises.
+  selection: once(async () => (await import('../expressions/jsonata.ts')).select),
+  difference: once(async () => guarded((await import('../expressions/difference.ts')).difference)),
 };
 
 function once<T>(make: () => T): () => T {

@@ -33,7 +33,10 @@ export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<
     switch (worked.is) {
       case 'done':
         strikes.drop(text);
-        if ('fault' in worked.answer) return { is: 'giveUp', error: faultOf(worked.answer.fault).message };
+        if ('fault' in worked.answer) {
+          const { fault } = worked.answer;
+          return { is: 'giveUp', error: faultOf('instructions', fault).message, fault };
+        }
         return { is: 'done', text: worked.answer.text };
       case 'died':
         return harmful('took down the process that rendered it');
@@ -47,12 +50,12 @@ export function createTemplates(run: (work: Work<'template'>) => Promise<Worked<
   };
 
   return {
-    check: async (template, owner) => {
-      const worked = await evaluate(owner, { ...template, isTrial: true });
-      if (worked.is === 'spent') throw notNow(spentText, worked.afterMs);
-      if (worked.is === 'away') throw notNow(awayText, limits.poolAwayMs);
-      if (worked.is !== 'done') throw faultOf('it takes too much time or memory');
-      if ('fault' in worked.answer) throw faultOf(worked.answer.fault, worked.answer.line);
+    check: async ({ field, text, variables }, owner) => {
+      const worked = await evaluate(owner, { text, variables, isTrial: true });
+      if (worked.is === 'spent') throw notNow(field, spentText, worked.afterMs);
+      if (worked.is === 'away') throw notNow(field, awayText, limits.poolAwayMs);
+      if (worked.is !== 'done') throw faultOf(field, 'it takes too much time or memory');
+      if ('fault' in worked.answer) throw faultOf(field, worked.answer.fault, worked.answer.line);
     },
     render: async (text, owner, variables) => renderedBy(text, await evaluate(owner, { text, variables })),
   };
@@ -70,21 +73,30 @@ function harmful(what: string): Rendered {
   return {
     is: 'giveUp',
     isHarmful: true,
+    fault: `it ${what}`,
     error: `The template ${what}. Make it simpler: fewer and shorter loops, smaller texts. Then resume the task.`,
   };
 }
 
-function faultOf(fault: string, line?: number): AppError {
-  return new AppError(
-    'invalid_template',
-    `The text looks like a template and cannot be read as one: ${fault}. Change it, or set action.plain to true to send it as plain text.`,
-    { details: { field: 'instructions', fault, ...(line === undefined ? {} : { line }) } },
-  );
+function faultOf(field: string, fault: string, line?: number): AppError {
+  // A refusal names the setting; the sentence names the place in it.
+  const [root = '', setting = ''] = field.split('.', 2);
+  const named = setting === '' ? root : `${root}.${setting}`;
+  const details = { field: named, fault, ...(line === undefined ? {} : { line }) };
+  if (field === 'instructions') {
+    return new AppError(
+      'invalid_template',
+      `The text looks like a template and cannot be read as one: ${fault}. Change it, or set action.plain to true to send it as plain text.`,
+      { details },
+    );
+  }
+  const example = 'Write for example {{ context.name }} or {{ context.name | default: "none" }}.';
+  return new AppError('invalid_action', `${field} cannot be read as a template: ${fault}. ${example}`, { details });
 }
 
-function notNow(why: string, ms: number): AppError {
+function notNow(field: string, why: string, ms: number): AppError {
   const seconds = Math.ceil(ms / 1000);
   return new AppError('quota_exceeded', `The template was not looked at: ${why}. Try again in ${seconds} s.`, {
-    details: { field: 'instructions', retry_after_seconds: seconds },
+    details: { field, retry_after_seconds: seconds },
   });
 }

@@ -1,5 +1,6 @@
 import { Composer } from 'grammy';
-import { commands, plainText, unknownCommand } from './commands.ts';
+import type { ActionForm } from '../../app/actions/form.ts';
+import { commandsFor, plainText, unknownCommand } from './commands.ts';
 import type { BotContext, Handler } from './context.ts';
 import { editButtons } from './edit/buttons.ts';
 import { answered } from './kit/answers.ts';
@@ -18,9 +19,10 @@ export const buttons: ReadonlyMap<string, Handler> = new Map<string, Handler>(
   ),
 );
 
-/** Routes words and callbacks to the handlers that answer them. */
-export function createChat(): Composer<BotContext> {
+/** Routes words and callbacks to the handlers that answer them; actions with a command of their own bring that along. */
+export function createChat(forms: readonly ActionForm[]): Composer<BotContext> {
   const chat = new Composer<BotContext>();
+  const commands = commandsFor(forms);
   // grammY's own commands are case-sensitive and not read from captions, so the command is looked up by its word.
   chat.on(['message', 'edited_message'], async (ctx) => {
     const named = commands.find(({ name }) => name === ctx.command)?.handle ?? unknownCommand;

@@ -1,15 +1,18 @@
+import type { ActionForm } from '../../app/actions/form.ts';
 import { isWholeTitle } from '../../app/tasks/named.ts';
 import { titlesReadMax } from '../../domain/limits.ts';
 import { readTime, timeOr } from '../../domain/when/asked.ts';
 import type { Answer, Command, ChatContext, Handler } from './context.ts';
 import { editCommand, goOnEditing } from './edit/editing.ts';
 import { helpCommand } from './help/help.ts';
+import { wordsOfKind } from './kit/action.ts';
 import { answer, forAsker, silence, turnedDown } from './kit/answers.ts';
 import { momentIn, pauseEndIn } from './kit/days.ts';
-import { draftAnswered, draftHere, type OpenDraft, readingOf } from './kit/drafts.ts';
+import { type DraftAt, draftAnswered, draftHere, type OpenDraft, readingOf } from './kit/drafts.ts';
 import { calledAlone, impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
-import { goOn } from './new-task/answering.ts';
+import { actionCommand } from './new-task/acting.ts';
+import { goOn, isAnotherTask } from './new-task/answering.ts';
 import { newTask, quickly } from './new-task/beginning.ts';
 import { pressedInWords, timeMended } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
@@ -18,7 +21,7 @@ import { purgeCommand, topicCommand } from './place/removals.ts';
 import { statusCommand, usageCommand } from './place/status.ts';
 import { doneCommand, doneHere, isDoneWord } from './results/done.ts';
 import { replied } from './results/replying.ts';
-import { digestCommand } from './settings/digest.ts';
+import { digestCommand, isDigestAsked } from './settings/digest.ts';
 import { settingsCommand } from './settings/settings.ts';
 import {
   cancelCommand,
@@ -72,6 +75,16 @@ export const commands: readonly Command[] = [
   command('allow', allowCommand, 'owners'),
 ];
 
+/** With those of the actions behind `/new`. */
+export function commandsFor(forms: readonly ActionForm[]): readonly Command[] {
+  const made = forms.flatMap((form) => (form.command === undefined ? [] : [{ ...form, command: form.command }]));
+  const ofActions = made.map((form): Command => {
+    const { command: named } = form;
+    return { name: named.name, description: () => wordsOfKind(form).menu, menu: 'admins', handle: actionCommand(form) };
+  });
+  return [...commands.slice(0, 1), ...ofActions, ...commands.slice(1)];
+}
+
 /** Text without a command: what a draft waits for, a reply to a message about a task, or in a private chat a new one. */
 export const plainText: Handler = async (ctx) => {
   const draft = await draftHere(ctx);
@@ -81,12 +94,18 @@ export const plainText: Handler = async (ctx) => {
   if (draft === null || draft.step.step === 'preview') {
     return orNoTask(ctx, (await replied(ctx)) ?? (await doneHere(ctx)) ?? (await quickly(ctx)));
   }
-  const { row, step } = draft;
-  if (step.step === 'edit') return goOnEditing(ctx, { row, step });
+  return draft.step.step === 'edit' ? editGoesOn(ctx, { ...draft, step: draft.step }) : makingGoesOn(ctx, draft);
+};
+
+function editGoesOn(ctx: ChatContext, { row, step }: DraftAt<'edit'>): Promise<Answer> {
+  return step.what === 'time' && isAnotherTask(ctx) ? quickly(ctx) : goOnEditing(ctx, { row, step });
+}
+
+async function makingGoesOn(ctx: ChatContext, draft: OpenDraft): Promise<Answer> {
   // A reply to the message of a task means that task, whatever else is open.
   const about = (await impliedBy(ctx))?.by === 'reply' ? await replied(ctx) : null;
   return about ?? goOn(ctx, draft);
-};
+}
 
 async function aboutDraft(ctx: ChatContext, draft: OpenDraft): Promise<Answer | null> {
   return (await pressedInWords(ctx, draft)) ?? timeMended(ctx, draft);
@@ -140,9 +159,22 @@ export const unknownCommand: Handler = async (ctx) => {
   const command = synonym?.isDone === true ? commands.find(({ name }) => name === synonym.name) : undefined;
   if (command !== undefined) return command.handle({ ...ctx, command: command.name, args: argsOf(ctx) });
   const hint = texts.reply.synonyms[lower]?.(taskTold(ctx));
-  const name = synonym?.name ?? nearest(lower, namesFor(ctx.person.isOwner));
+  const name = synonym?.name ?? actionNamed(ctx, lower) ?? nearest(lower, namesFor(ctx.person.isOwner));
   return turnedDown(hint ?? texts.chat.unknownCommand(word, name));
 };
+
+/** The command of an action that people call otherwise, or misspell. */
+function actionNamed({ kinds }: ChatContext, word: string): string | null {
+  const known = kinds.forms.flatMap(({ command }) => command ?? []);
+  const called = known.find(({ also }) => also.includes(word))?.name ?? null;
+  return (
+    called ??
+    misspeltOf(
+      word,
+      known.map(({ name }) => name),
+    )
+  );
+}
 
 /** "/remind me tomorrow" is the beginning of a sentence that is known. */
 function argsOf({ command, args }: ChatContext): string {
@@ -178,11 +210,29 @@ const ofChat: readonly (readonly [pattern: RegExp, command: string, args: string
     'week',
   ],
   [/^settings$/i, 'settings', ''],
+  [
+    /^(?:(?:please )?help(?: me)?|what can (?:you|i|this bot) (?:do|say)(?: here)?|how (?:does (?:this|it)|do you) work)$/i,
+    'help',
+    '',
+  ],
 ];
 
 const ofTask =
-  /^(?<verb>pause|resume|unpause|delete|remove|skip|snooze|run|edit|history|why|done|show|next)(?: (?:the|my|task))* (?<rest>.+)$/i;
-const verbs: Readonly<Record<string, string>> = { unpause: 'resume', remove: 'delete', show: 'task' };
+  /^(?<verb>pause|resume|unpause|delete|remove|skip|snooze|run|edit|move|change|reschedule|history|why|done|show|next)(?: (?:the|my|task))* (?<rest>.+)$/i;
+const verbs: Readonly<Record<string, string>> = {
+  unpause: 'resume',
+  remove: 'delete',
+  show: 'task',
+  move: 'edit',
+  change: 'edit',
+  reschedule: 'edit',
+};
+const ofTitle = /^rename(?: (?:the|my|task))* (?<name>.+?) (?:to|as) (?<title>.+)$/i;
+
+const ofAll =
+  /^(?<verb>pause|resume|unpause) (?:everything|all(?: of)?(?: (?:my|the))?(?: (?:tasks|reminders))?)(?: (?<rest>.+))?$/i;
+const whenComes =
+  /^when(?:['’]?s| is| are| does| do| will)(?: (?:the|my|next))* (?<name>.+?)(?: (?:due|next|coming|come|run|planned))*$/i;
 
 /** Null where the words may be a new task. */
 async function orderIn(ctx: ChatContext): Promise<Order | null> {
@@ -195,10 +245,38 @@ async function orderIn(ctx: ChatContext): Promise<Order | null> {
   if (!isFree || words.includes('\n')) return null;
   const found = ofChat.find(([pattern]) => pattern.test(words));
   if (found !== undefined) return { command: found[1], args: found[2] };
+  return forAll(ctx, words) ?? digestOrder(ctx, words) ?? (await renaming(ctx, words)) ?? taskOrder(ctx, words);
+}
+
+/** "Pause everything", "pause all until monday", "resume all". */
+function forAll(ctx: ChatContext, words: string): Order | null {
+  const { verb = '', rest = '' } = ofAll.exec(words)?.groups ?? {};
+  const command = verb.toLowerCase() === 'pause' ? 'pause' : 'resume';
+  if (verb === '' || (rest !== '' && (command === 'resume' || pauseEndIn(rest, readingOf(ctx)) === null))) return null;
+  return { command, args: `all ${rest}`.trim() };
+}
+
+/** "Digest weekdays 7:30", and the digest now or no more. */
+function digestOrder(ctx: ChatContext, words: string): Order | null {
+  const rest = /^digest (?<rest>.+)$/i.exec(words)?.groups?.['rest']?.toLowerCase() ?? '';
+  return rest !== '' && isDigestAsked(rest, ctx) ? { command: 'digest', args: rest } : null;
+}
+
+async function renaming(ctx: ChatContext, words: string): Promise<Order | null> {
+  const { name = '', title = '' } = ofTitle.exec(words)?.groups ?? {};
+  if (name === '' || !(await isAboutTask(ctx, name))) return null;
+  return { command: 'edit', args: `${name} title ${title}` };
+}
+
+async function taskOrder(ctx: ChatContext, words: string): Promise<Order | null> {
+  const asked = whenComes.exec(words)?.groups?.['name'];
+  if (asked !== undefined) return (await isAboutTask(ctx, asked)) ? { command: 'next', args: asked } : null;
   const { verb = '', rest = '' } = ofTask.exec(words)?.groups ?? {};
-  if (verb === '' || !(await isAboutTask(ctx, rest))) return null;
   const said = verb.toLowerCase();
-  return { command: verbs[said] ?? said, args: rest };
+  const command = verbs[said] ?? said;
+  // "Move swim to 8" names what the other verbs say without a "to".
+  const args = command === 'edit' ? rest.replace(/ to (?=\S)(?!.* to )/i, ' ') : rest;
+  return verb !== '' && (await isAboutTask(ctx, args)) ? { command, args } : null;
 }
 
 /** A name or a number alone, or with a time behind it: "pause gym membership" is no order for the task gym. */

@@ -1,8 +1,9 @@
 import type { Context } from 'grammy';
+import type { Kinds } from '../../app/actions/kinds.ts';
 import type { Alarms } from '../../app/housekeeping/alarms.ts';
 import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
-import type { Chat, ChatStore, Draft, DraftChange, StandsFor } from '../../app/ports/chats.ts';
+import type { Chat, ChatStore, Draft, DraftChange, OnlyFor, StandsFor } from '../../app/ports/chats.ts';
 import type { World } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
@@ -13,6 +14,7 @@ import type { Preview } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Acks, Approvals } from '../../app/use-cases/acks.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
+import type { TestRuns } from '../../app/use-cases/test-runs.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
@@ -84,6 +86,8 @@ export interface ChatContext extends ChatDeps {
   readonly shown: Drawn | null;
   /** The message is seen by this person alone, and is changed by this number instead of its own. */
   readonly ephemeralId: number | null;
+  /** In a group: how this person alone is told what comes of it; absent in a private chat. */
+  readonly asker?: OnlyFor;
 }
 
 /** grammY's Context with ours; `answer` is what handling the update came to. */
@@ -185,6 +189,9 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly truth: Truth;
   readonly acks: Acks;
   readonly approvals: Approvals;
+  /** Actions of tasks besides sending a text, and calls that try them out. */
+  readonly kinds: Kinds;
+  readonly testRuns: TestRuns;
   readonly access: Access;
   readonly store: ChatStore &
     ChatFacts &

@@ -39,6 +39,7 @@ const englishTexts = {
   allow: place.allowTexts,
   access: kit.accessTexts,
   refusal: kit.refusalTexts,
+  action: kit.actionTexts,
   chat: kit.chatTexts,
   clock: kit.clockTexts,
   intake: kit.intakeTexts,

@@ -4,7 +4,7 @@ import type { CallFault, Clock, Outgoing, Sent, Stopwatch } from '../../app/port
 import type { Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import { isTokenRefused } from '../errors.ts';
-import { type Call, sendCall, contentOf, idsOf, whereOf } from './calls.ts';
+import { type Call, sendCall, contentOf, idsOfAll, whereOf } from './calls.ts';
 import { isPrivate, meaningOf, unchanged } from './refusals.ts';
 
 interface AloneDeps {
@@ -33,7 +33,7 @@ export function createAlone({ api, clock, stopwatch }: AloneDeps) {
     return null;
   };
   return {
-    /** Who is to see it, as far as that is known before a call is spent on it; `late`: all, as the time to tell one alone is over. */
+    /** The one who is to see it, as far as that is known before a call is spent on it; `late`: all, as the time to tell one alone is over. */
     reachOf,
     /** Null when everybody must see it: it is for all, or Telegram does not do that here, or not any more. */
     send: async (part: Outgoing, drawn: Drawn): Promise<Sent | null> => {
@@ -69,7 +69,7 @@ function posted(part: Outgoing, drawn: Drawn, { userId, callbackId }: OnlyFor): 
     },
   };
   const send = sendCall(where, drawn);
-  return async (raw, signal) => idsOf(await send(raw, signal));
+  return async (raw, signal) => idsOfAll(await send(raw, signal));
 }
 
 function changed(part: Outgoing, drawn: Drawn, userId: number, ephemeralId: number): Call<Ids> {

@@ -1,6 +1,10 @@
-import type { RawApi } from 'grammy';
+import { InputFile, type RawApi } from 'grammy';
 import type {
   EphemeralMessageParameters,
+  InputMediaAudio,
+  InputMediaDocument,
+  InputMediaPhoto,
+  InputMediaVideo,
   Message,
   ReplyParameters,
   InlineKeyboardButton,
@@ -8,8 +12,9 @@ import type {
   MessageEntity,
 } from 'grammy/types';
 import type { Outgoing, SentIds } from '../../app/ports/outside.ts';
+import { assert } from '../../domain/errors.ts';
 import { captionLengthMax } from '../../domain/limits.ts';
-import type { Drawn, Media, Button, Entity } from '../../domain/shown.ts';
+import type { Album, AlbumItem, Drawn, Media, Button, Entity, MediaKind, Upload } from '../../domain/shown.ts';
 import type { CallSignal } from '../api.ts';
 
 /** One call of the Bot API that is about to be made. */
@@ -38,28 +43,74 @@ export function whereOf({ route, silent }: Pick<Outgoing, 'route' | 'silent'>): 
   };
 }
 
-/** A new message: the words, or a file with the words below it. */
-export function sendCall(where: Where, drawn: Drawn): Call<Message> {
-  const { media } = drawn;
-  if (media === undefined) return (raw, signal) => raw.sendMessage({ ...where, ...contentOf(drawn) }, signal);
-  return sendFile({ ...where, ...captionOf(drawn) }, media);
+/** Bytes of files that are about to be uploaded, by their hash. */
+export type Loaded = ReadonlyMap<string, Uint8Array>;
+
+/** A new message: the words, or a file with the words below it, or an album, which is several. */
+export function sendCall(where: Where, drawn: Drawn, loaded: Loaded = new Map()): Call<readonly Message[]> {
+  const { media, album } = drawn;
+  if (album !== undefined) return sendAlbum(where, album, loaded);
+  const one: Call<Message> =
+    media === undefined
+      ? (raw, signal) => raw.sendMessage({ ...where, ...contentOf(drawn) }, signal)
+      : sendFile({ ...where, ...captionOf(drawn) }, media.kind, fileOf(media, loaded));
+  return async (raw, signal) => [await one(raw, signal)];
 }
 
-function sendFile(shown: Where & ReturnType<typeof captionOf>, { kind, fileId }: Media): Call<Message> {
+function fileOf(file: Media | Upload, loaded: Loaded): string | InputFile {
+  if ('fileId' in file) return file.fileId;
+  const bytes = loaded.get(file.sha256);
+  assert(bytes !== undefined, 'a file is sent before its bytes are read');
+  return new InputFile(bytes, quoted(file.name));
+}
+
+/** The client library writes a name as it is into the head of its part, where a blank would end it and a line break more than that. */
+function quoted(name: string): string {
+  return `"${name.replaceAll(/[\p{Cc}"\\]/gu, '_')}"`;
+}
+
+function sendFile(
+  shown: Where & ReturnType<typeof captionOf>,
+  kind: MediaKind,
+  file: string | InputFile,
+): Call<Message> {
   switch (kind) {
     case 'photo':
-      return (raw, signal) => raw.sendPhoto({ ...shown, photo: fileId }, signal);
+      return (raw, signal) => raw.sendPhoto({ ...shown, photo: file }, signal);
     case 'document':
-      return (raw, signal) => raw.sendDocument({ ...shown, document: fileId }, signal);
+      // As it is: Telegram would make a sticker of one picture, and a film without sound of another.
+      return (raw, signal) =>
+        raw.sendDocument({ ...shown, document: file, disable_content_type_detection: true }, signal);
     case 'video':
-      return (raw, signal) => raw.sendVideo({ ...shown, video: fileId }, signal);
+      return (raw, signal) => raw.sendVideo({ ...shown, video: file }, signal);
     case 'audio':
-      return (raw, signal) => raw.sendAudio({ ...shown, audio: fileId }, signal);
+      return (raw, signal) => raw.sendAudio({ ...shown, audio: file }, signal);
     case 'voice':
-      return (raw, signal) => raw.sendVoice({ ...shown, voice: fileId }, signal);
+      return (raw, signal) => raw.sendVoice({ ...shown, voice: file }, signal);
     case 'animation':
-      return (raw, signal) => raw.sendAnimation({ ...shown, animation: fileId }, signal);
+      return (raw, signal) => raw.sendAnimation({ ...shown, animation: file }, signal);
   }
+}
+
+function sendAlbum(where: Where, album: Album, loaded: Loaded): Call<readonly Message[]> {
+  // Kinds that stand together were put together, which the client library wants to see in the types.
+  const media = album.map((item) => albumItem(item, loaded)) as readonly InputMediaDocument[];
+  return async (raw, signal) => {
+    const messages = await raw.sendMediaGroup({ ...where, media }, signal);
+    // Fewer, or more, are no answer to what was asked.
+    if (messages.length !== album.length)
+      throw new Error(`Telegram answered an album with ${messages.length} messages`);
+    return messages;
+  };
+}
+
+function albumItem(
+  item: AlbumItem,
+  loaded: Loaded,
+): InputMediaAudio | InputMediaDocument | InputMediaPhoto | InputMediaVideo {
+  const { kind, caption } = item;
+  assert(kind !== 'voice' && kind !== 'animation', 'a file of this kind stands in no album');
+  return { type: kind, media: fileOf(item, loaded), caption };
 }
 
 export type Edited = Message | true;
@@ -106,6 +157,13 @@ function entityOf({ type, offset, length, url, language }: Entity): MessageEntit
 }
 
 type Named = Pick<Message, 'chat' | 'message_id' | 'message_thread_id' | 'is_topic_message' | 'ephemeral_message_id'>;
+
+/** The numbers of all that a part became. */
+export function idsOfAll([first, ...more]: readonly Named[]): SentIds {
+  assert(first !== undefined, 'nothing was sent');
+  const ids = idsOf(first);
+  return more.length === 0 ? ids : { ...ids, more: more.map(({ message_id: id }) => id) };
+}
 
 /** A reply carries a thread of its own kind; only a topic's is the number of a place. */
 export function idsOf(message: Named): SentIds {

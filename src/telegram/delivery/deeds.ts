@@ -87,8 +87,12 @@ export async function act(
   return sentBy(heed, answer, { part, verb, ids: () => asked, ...(already === undefined ? {} : { asked, already }) });
 }
 
+export async function takeBack(line: Line, { messageId, more = [], ...ids }: SentIds): Promise<void> {
+  for (const each of [messageId, ...more]) await takeBackOne(line, { ...ids, messageId: each });
+}
+
 /** A message that cannot be taken back stays in the wrong place, and the log says so. */
-export async function takeBack({ api, budget, log }: Line, { chatId, messageId }: SentIds): Promise<void> {
+async function takeBackOne({ api, budget, log }: Line, { chatId, messageId }: SentIds): Promise<void> {
   let error = 'the chat must be left alone';
   for (let tries = 0; tries < removalsMax && (await budget.take(chatId)); tries += 1) {
     const answer = await api.ask((raw, signal) =>

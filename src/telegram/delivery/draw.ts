@@ -6,9 +6,9 @@ import { spanText } from '../../domain/schedule/words/words.ts';
 import type { AlarmFacts, Drawn, View } from '../../domain/shown.ts';
 import { failuresPause, type Task } from '../../domain/task.ts';
 import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
-import { aboutMoment, moment, moments, type Setting } from '../chat/kit/clock.ts';
+import { aboutMoment, moment, moments, span, type Setting } from '../chat/kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
-import { blocks, lines, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
+import { blocks, lines, pre, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
 import {
   askingDrawn,
   type AskedFacts,
@@ -53,6 +53,8 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return drawn(blocks(notice.notRenamed(nameIn(about), view.cause), errorOf(view)));
     case 'notPinned':
       return drawn(notice.notPinned);
+    case 'tested':
+      return testedDrawn(view);
     case 'topicNotRemoved':
       return drawn(out.topicNotRemoved(view.cause, view.error));
     case 'downtime':
@@ -86,12 +88,28 @@ function comingDrawn(view: Coming): Drawn {
   }
 }
 
+/** How a trial ended; what it brought stands below. */
+function testedDrawn({ title, status, durationMs, error, isEmpty }: Of<'tested'>): Drawn {
+  const { action } = texts;
+  if (error !== null) return drawn(lines(action.testFailed(title, status), pre(shortened(error, errorShownMax))));
+  return drawn(
+    lines(
+      action.tested(title, status, durationMs < tookToldMs ? null : span(durationMs)),
+      isEmpty ? action.testedNothing : null,
+    ),
+  );
+}
+
+const errorShownMax = 1000;
+/** Less is no time for a person. */
+const tookToldMs = 100;
+
 function remadeText({ isAstray = false }: Of<'topicRemade'>, task: Task | null): Rich | string {
   const { notice } = texts;
   return task?.isTopicShared === true ? notice.sharedRemade(isAstray) : notice.topicRemade(nameIn({ task }), isAstray);
 }
 
-/** Whoever may change the settings of the chat may choose. */
+/** Admins of the chat, and whoever else may change its settings, may choose. */
 function oneOffsDrawn({ topics }: Of<'oneOffs'>): Drawn {
   const { settings } = texts;
   return drawn(settings.oneOffsOffer(topics), [
@@ -286,9 +304,10 @@ function trouble(facts: AlarmFacts, since: number, setting: Setting): Rich[] {
       return [alarm.clock(spanText(facts.byMs), at(facts.to, setting), facts.moved)];
     case 'downtime': {
       const [from, to] = [aboutMoment(since, setting), aboutMoment(facts.to, setting)];
+      const hasLost = facts.late + facts.missed + facts.asked + facts.skipped > 0;
       return [
         lines(notice.downtime(from, to, setting.timezone, facts.why), notice.downtimeCounts(facts)),
-        lines(alarm.chatsTold),
+        ...(hasLost ? [lines(alarm.chatsTold)] : []),
       ];
     }
     case 'audit': {

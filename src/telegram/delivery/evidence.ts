@@ -1,7 +1,8 @@
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, CallFault, Evidence, Log, Look, Outgoing } from '../../app/ports/outside.ts';
-import type { Drawn } from '../../domain/shown.ts';
+import { captionLengthMax } from '../../domain/limits.ts';
+import type { Album, Drawn } from '../../domain/shown.ts';
 import type { TelegramApi } from '../api.ts';
 import { type Answered, isTokenRefused } from '../errors.ts';
 import { type Call, editCall, type Edited, idsOf, setButtons, type Spot } from './calls.ts';
@@ -92,7 +93,8 @@ async function rangeOf({ store }: Finder, address: string, { sentAt, resentAs, b
   const after = await store.lastMessageBefore(address, sentAt);
   if (after === null) return null;
   const known = await store.explainedAfter(address, after, explainedMax);
-  const explained = new Set(besides === undefined ? known : [...known, besides.messageId]);
+  const apart = besides === undefined ? [] : [besides.messageId, ...(besides.more ?? [])];
+  const explained = new Set([...known, ...apart]);
   const highest = Math.max(after, ...explained);
   return {
     after,
@@ -165,12 +167,13 @@ const away: ReadonlySet<string> = new Set(['lost', 'unreached', 'wait']);
 const another: Step = { is: 'on', isThere: true, probed: true };
 
 async function lookAt(finder: Finder, found: Search, spot: Spot): Promise<Step> {
-  const probed = probedBy(await paid(finder, spot.address, editCall(spot, found.drawn)));
-  found.said[spot.messageId] = wordsOf(probed);
+  const { album } = found.drawn;
+  const probed = await probe(finder, found, spot, itemOf(found.drawn, 0));
   switch (probed.is) {
     case 'same':
-      return sameThere(finder, found, spot);
+      return album === undefined ? sameThere(finder, found, spot) : albumThere(finder, found, { spot, album });
     case 'rewritten':
+      if (album !== undefined) return { is: 'stop', why: `message ${spot.messageId} is ours, and not the album` };
       return rewrittenThere(finder, found, { spot, topic: probed.topic });
     case 'foreign':
       finder.met.put(keyOf(spot), 'other');
@@ -185,6 +188,46 @@ async function lookAt(finder: Finder, found: Search, spot: Spot): Promise<Step> 
       finder.tried.put(keyOf(spot), found.part.deliveryId);
       return { is: 'stop', why: probed.error, isAway: away.has(probed.is) };
   }
+}
+
+async function probe(finder: Finder, { said }: Search, spot: Spot, drawn: Drawn): Promise<Probed> {
+  const probed = probedBy(await paid(finder, spot.address, editCall(spot, drawn)));
+  said[spot.messageId] = wordsOf(probed);
+  return probed;
+}
+
+/** A message of an album, as one by itself; of anything else the whole. */
+function itemOf(drawn: Drawn, index: number): Drawn {
+  const item = drawn.album?.[index];
+  return item === undefined ? drawn : { text: item.caption, media: item };
+}
+
+interface AlbumAt {
+  /** Where its first message seems to be. */
+  readonly spot: Spot;
+  readonly album: Album;
+}
+
+/** Telegram takes an album as a whole, so it is there when each of its messages stands behind the first one with its own words. */
+async function albumThere(finder: Finder, found: Search, { spot, album }: AlbumAt): Promise<Step> {
+  const { address } = spot;
+  const ids = [spot.messageId];
+  for (
+    let messageId = spot.messageId + 1;
+    ids.length < album.length && messageId <= found.range.readTo;
+    messageId += 1
+  ) {
+    if (found.range.explained.has(messageId)) continue;
+    const probed = await probe(finder, found, { address, messageId }, itemOf(found.drawn, ids.length));
+    if ('error' in probed) return { is: 'stop', why: probed.error, isAway: away.has(probed.is) };
+    if (probed.is !== 'same') return another;
+    ids.push(messageId);
+  }
+  if (ids.length < album.length) return another;
+  const stands = await topicOf(finder, spot, found.drawn);
+  if (stands === undefined) return { is: 'stop', why: `message ${spot.messageId} did not tell its topic` };
+  const [messageId = 0, ...more] = ids;
+  return { is: 'arrived', ids: { chatId: address, threadId: stands, messageId, more }, evidence: '' };
 }
 
 /**
@@ -259,13 +302,24 @@ const writesMax = 3;
 const waitButton = { text: '…', data: 'v1:wait' } as const;
 
 /** The topic of a message of ours whose content is known; undefined when that cannot be told now. */
-async function topicOf(finder: Finder, spot: Spot, { buttons = [] }: Drawn): Promise<number | null | undefined> {
+async function topicOf(finder: Finder, spot: Spot, drawn: Drawn): Promise<number | null | undefined> {
   const { address, messageId } = spot;
-  const answer = await paid(finder, address, setButtons(spot, [...buttons, [waitButton]]));
-  // The button may stand there by now, whatever was answered. If it stays, the next look rewrites the message.
-  const isClean = await insist(finder, address, setButtons(spot, buttons));
+  const { marked, clean } = marking(spot, drawn);
+  const answer = await paid(finder, address, marked);
+  // The mark may stand there by now, whatever was answered. If it stays, the next look rewrites the message.
+  const isClean = await insist(finder, address, clean);
   if (!isClean) finder.log.error('message_left_rewritten', { chat_id: address, message_id: messageId });
   return isClean && answer.is === 'ok' && answer.value !== true ? idsOf(answer.value).threadId : undefined;
+}
+
+/** A change that is seen for a moment, and the one that takes it back. A message of an album bears no buttons, but words. */
+function marking(spot: Spot, drawn: Drawn): { readonly marked: Call<Edited>; readonly clean: Call<Edited> } {
+  const { buttons = [], album } = drawn;
+  if (album === undefined)
+    return { marked: setButtons(spot, [...buttons, [waitButton]]), clean: setButtons(spot, buttons) };
+  const first = itemOf(drawn, 0);
+  const text = `${first.text.slice(0, captionLengthMax - 2)} …`.trim();
+  return { marked: editCall(spot, { ...first, text }), clean: editCall(spot, first) };
 }
 
 async function paid<T>({ api, budget }: EvidenceDeps, address: string, call: Call<T>): Promise<Answered<T>> {

@@ -3,6 +3,7 @@ import type { OutboxStore } from '../../app/ports/outbox.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { GrantStore } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
+import { settingsOf } from '../../domain/chat-settings.ts';
 import { actionScope, grantFault } from '../../domain/grant.ts';
 import { askExpiryMs } from '../../domain/limits.ts';
 import type { Obstacle } from '../../domain/occurrence.ts';
@@ -14,7 +15,7 @@ import { withLine, withRows } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 
 export interface OverDeps {
-  readonly store: Pick<ChatStore, 'isTold' | 'unknownParts' | 'readUser' | 'isAwaited'> &
+  readonly store: Pick<ChatStore, 'findChat' | 'isTold' | 'unknownParts' | 'readUser' | 'isAwaited'> &
     Pick<GrantStore, 'readGrant'> &
     Pick<AckStore, 'readAck'> &
     Pick<QuestionStore, 'readQuestion' | 'lastAnswer'> &
@@ -30,7 +31,7 @@ interface Standing<About = Task | null> {
 }
 
 /**
- * What has become of the matter, in a line below the word about it, which is the same on every later day; null while all is as
+ * The state of the matter, in a line below the word about it, which is the same on every later day; null while all is as
  * the word says.
  */
 export async function overLine(deps: OverDeps, about: Standing): Promise<string | null> {
@@ -50,9 +51,22 @@ export async function overLine(deps: OverDeps, about: Standing): Promise<string 
       return (await store.isTold(chat.id, 'not_pinned', '')) ? null : over.pinned;
     case 'backlog':
       return over.nothingWaits;
+    case 'chatGone':
+      return backLine(deps, view.address);
+    case 'oneOffs':
+      return chosenLine(chat);
     default:
       return task === null ? null : overTask(deps, { ...about, task });
   }
+}
+
+async function backLine({ store }: OverDeps, address: string | undefined): Promise<string | null> {
+  const lost = address === undefined ? null : await store.findChat(address);
+  return lost === null || lost.state === 'gone' ? null : texts.notice.over.backThere;
+}
+
+function chosenLine({ settings }: Chat): string | null {
+  return settings['oneOffs'] === undefined ? null : texts.settings.oneOffs(settingsOf(settings).oneOffs);
 }
 
 async function overTask(deps: OverDeps, about: Standing<Task>): Promise<string | null> {
@@ -62,6 +76,14 @@ async function overTask(deps: OverDeps, about: Standing<Task>): Promise<string |
   switch (view.view) {
     case 'escalated':
       return doneLine(deps, about, view.occurrenceId);
+    case 'failed':
+      return task.state === 'deleted' ? over.deleted : task.counters.consecutiveFailures === 0 ? over.worksAgain : null;
+    case 'approval':
+      return view.decideBy <= about.setting.now
+        ? texts.reminder.approvalExpired
+        : task.state === 'deleted'
+          ? over.deleted
+          : null;
     case 'autoPaused':
       return resumedLine(deps, about, view.reason);
     case 'missed':

@@ -1,23 +1,28 @@
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
+import type { BlobStore } from '../../app/ports/blobs.ts';
 import type { ChatStore } from '../../app/ports/chats.ts';
 import type { Budget, Log, Outgoing, Sent, Stopwatch, TopicMade, Transport } from '../../app/ports/outside.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
-import { type Drawn, printIn } from '../../domain/shown.ts';
+import { uploadedAtOnceMax } from '../../domain/files/limits.ts';
+import { type Drawn, messagesIn, printIn } from '../../domain/shown.ts';
 import { asideApi, type AsideApi, type TelegramApi } from '../api.ts';
 import { withLine } from '../chat/results/view.ts';
 import { inLocale, type Locale, type LocaleOf, localeOf as offered, texts } from '../chat/texts.ts';
 import type { Answered } from '../errors.ts';
 import { createAlone } from './alone.ts';
-import { editCall, sendCall, type Edited, idsOf, whereOf } from './calls.ts';
+import { editCall, sendCall, type Edited, idsOf, idsOfAll, whereOf } from './calls.ts';
 import { act, askedIds, sentBy, takeBack, tokenWatch, type Heed } from './deeds.ts';
 import { drawnOf, type DrawingDeps } from './drawing.ts';
 import { createEvidence } from './evidence.ts';
 import { badEntities, isPrivate, meaningOf, otherForm } from './refusals.ts';
+import { createSpace, isFileRefused, loadedFor, named, uploadBytes, uploadMs, withoutFile } from './uploads.ts';
 
 interface TransportDeps extends DrawingDeps {
   readonly api: TelegramApi;
   readonly store: DrawingDeps['store'] &
     Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics' | 'isTopicTaken'>;
+  /** Files of results. */
+  readonly blobs: Pick<BlobStore, 'readBlob'>;
   readonly budget: Budget;
   readonly stopwatch: Stopwatch;
   readonly log: Log;
@@ -34,6 +39,7 @@ interface Line extends TransportDeps {
   readonly drawn: (part: Outgoing) => Promise<Drawn | null>;
   readonly heed: Heed;
   readonly forums: ReturnType<typeof createForums>;
+  readonly space: ReturnType<typeof createSpace>;
   readonly alone: ReturnType<typeof createAlone>;
 }
 
@@ -51,6 +57,7 @@ export function telegramTransport(deps: TransportDeps): Transport {
     drawn: drawing(deps, alone),
     heed: tokenWatch(log),
     forums: createForums(asideApi(api, deps.budget)),
+    space: createSpace(uploadedAtOnceMax),
     alone,
   };
   const drawn = async (part: Outgoing) => left.get(part.deliveryId) ?? (await line.drawn(part));
@@ -85,7 +92,7 @@ function drawing(deps: TransportDeps, alone: Line['alone']): Line['drawn'] {
   };
   const drawn = async (part: Outgoing) => {
     const shown = await drawnOf(deps, part);
-    // Who had asked for it alone is told why all can read it.
+    // The one who asked is told why all can read the answer.
     return shown !== null && alone.reachOf(part) === 'late' ? (withLine(shown, texts.out.shownToAll) ?? shown) : shown;
   };
   return async (part) => inLocale(await localeAt(part.route.address), () => drawn(part));
@@ -97,7 +104,7 @@ async function sendNew(line: Line, part: Outgoing): Promise<Sent> {
   const drawn = await line.drawn(part);
   if (drawn === null) return nothingToShow;
   if (line.alone.reachOf(part) !== 'alone') return printed(await sendToAll(line, part, drawn), drawn);
-  const sent = await line.alone.send(part, drawn);
+  const sent = await line.alone.send(part, named(drawn));
   if (sent !== null) return sent;
   // Content that Telegram does not show to one person alone is shown to all of them, rather than to nobody.
   if (!(await mayCallAgain(line, part))) return unpaid;
@@ -115,8 +122,8 @@ function printed(sent: Sent, { print }: Drawn): Sent {
 }
 
 /** The one call was paid for; every further one is not. */
-function mayCallAgain({ budget }: Line, { route }: Outgoing): Promise<boolean> {
-  return budget.take(route.address);
+function mayCallAgain({ budget }: Line, { route }: Outgoing, drawn?: Drawn): Promise<boolean> {
+  return budget.take(route.address, drawn === undefined ? 1 : messagesIn(drawn));
 }
 
 const unpaid: Sent = {
@@ -124,16 +131,16 @@ const unpaid: Sent = {
   error: 'it was refused as it was, and the chat must be left alone for now',
 };
 
-/** Words may be refused for their looks, and once more for their file. */
+/** Words may be refused for their looks, and more often for their files: each of these as what it is and as a document. */
 const plainerMax = 2;
 
 async function sendToAll(line: Line, part: Outgoing, asDrawn: Drawn): Promise<Sent> {
   let drawn = asDrawn;
   let sent = await post(line, part, drawn);
-  for (let tries = 0; tries < plainerMax && sent.is === 'refused'; tries += 1) {
-    const plainer = withoutWhatIsRefused(line, part, { drawn, error: sent.error });
+  for (let tries = 0; tries < plainerMax + messagesIn(asDrawn); tries += 1) {
+    const plainer = plainerThan(line, part, { drawn, sent });
     if (plainer === null) return sent;
-    if (!(await mayCallAgain(line, part))) return unpaid;
+    if (!(await mayCallAgain(line, part, plainer))) return unpaid;
     drawn = plainer;
     sent = await post(line, part, drawn);
   }
@@ -141,32 +148,38 @@ async function sendToAll(line: Line, part: Outgoing, asDrawn: Drawn): Promise<Se
 }
 
 /** The words matter more than how they look, and more than the file above them; null when nothing can be left out. */
-function withoutWhatIsRefused(
+function plainerThan(
   { log }: Line,
   part: Outgoing,
-  { drawn, error }: { readonly drawn: Drawn; readonly error: string },
+  { drawn, sent }: { readonly drawn: Drawn; readonly sent: Sent },
 ): Drawn | null {
-  const { media, ...words } = drawn;
-  if (badEntities.test(error) && (drawn.entities ?? []).length > 0) {
-    log.warn('entities_refused', { delivery_id: part.deliveryId, error });
+  if (sent.is === 'refused' && badEntities.test(sent.error) && (drawn.entities ?? []).length > 0) {
+    log.warn('entities_refused', { delivery_id: part.deliveryId, error: sent.error });
     return { ...drawn, entities: [] };
   }
-  if (media === undefined) return null;
-  log.warn('file_refused', { delivery_id: part.deliveryId, kind: media.kind, error });
-  const gone = texts.out.fileGone(media.kind);
-  return { ...words, text: words.text === '' ? gone : `${words.text}\n\n${gone}` };
+  if (!isFileRefused(sent, drawn)) return null;
+  const { error } = sent;
+  log.warn('file_refused', { delivery_id: part.deliveryId, kind: drawn.media?.kind ?? 'album', error });
+  return withoutFile(drawn, error);
 }
 
 async function post(line: Line, part: Outgoing, drawn: Drawn): Promise<Sent> {
   const { address, topic } = part.route;
   if (topic !== null && (await line.forums.areStillOff(address))) return topicsOff;
-  const answer = await line.api.ask(sendCall({ ...whereOf(part), ...replyOf(drawn) }, drawn));
-  if (answer.is === 'lost') line.left.put(part.deliveryId, drawn);
-  const sent = sentBy(line.heed, answer, { part, verb: 'send', ids: idsOf });
+  const sent = await line.space(uploadBytes(drawn), () => leave(line, part, drawn));
   const isOutside = sent.is === 'sent' && topic !== null && sent.ids.threadId === null;
   if (!isOutside || !(await line.forums.areOff(address))) return sent;
   await takeBack(line, sent.ids);
   return topicsOff;
+}
+
+async function leave({ api, blobs, left, heed }: Line, part: Outgoing, drawn: Drawn): Promise<Sent> {
+  const loaded = await loadedFor(blobs, part, drawn);
+  if ('is' in loaded) return loaded;
+  const call = sendCall({ ...whereOf(part), ...replyOf(drawn) }, drawn, loaded);
+  const answer = await api.ask(call, api.timeoutMs + uploadMs(drawn));
+  if (answer.is === 'lost') left.put(part.deliveryId, drawn);
+  return sentBy(heed, answer, { part, verb: 'send', ids: idsOfAll });
 }
 
 /** Without the message that it answers, an answer is still worth more than none. */

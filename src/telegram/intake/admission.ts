@@ -65,7 +65,7 @@ async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | 
   if (tried === 'right') return keptWhole(deps, startAlone(update, claimedArg));
   if (tried === 'wrong') return null;
   if (!(await isLetIn(deps, coming))) {
-    turnAway(deps, coming);
+    await turnAway(deps, coming);
     return null;
   }
   // A person who is shut out later is told so, whenever they were refused before.
@@ -121,7 +121,7 @@ async function isLost({ store }: AdmissionDeps, { my_chat_member: change }: Upda
   return (await store.findChat(String(change.chat.id))) !== null;
 }
 
-function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming): void {
+async function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming): Promise<void> {
   const { callback_query: press, message, my_chat_member: change } = update;
   if (press !== undefined) {
     deps.errands.refuseCallback(press.id, texts.intake.pressRefused);
@@ -129,22 +129,29 @@ function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming): voi
     return;
   }
   if (message?.chat.type === 'private') {
-    refuseInPrivate(deps, message);
+    await refuseInPrivate(deps, message);
     return;
   }
   const isAddedNow = change !== undefined && memberStatusOf(change.new_chat_member) !== 'out';
   if (isAddedNow || (message !== undefined && isOwnCommand(deps, wording))) refuseChat(deps, origin);
 }
 
-function refuseInPrivate({ claim, refusals, errands }: AdmissionDeps, { from, chat, ...message }: Message): void {
+async function refuseInPrivate(deps: AdmissionDeps, { from, chat, ...message }: Message): Promise<void> {
   if (from === undefined || from.is_bot) return;
+  const { claim, refusals, errands } = deps;
   const at = { chatId: chat.id, topic: message.message_thread_id ?? null };
-  refusals.once({ userId: from.id, chatId: null }, () => errands.refuse(at, refusalWords(claim, from.id)));
+  if (await isUnowned(deps)) {
+    const words = claim.isLocked() ? texts.intake.claimLocked : texts.intake.unclaimed;
+    refusals.eachMinute(from.id, () => errands.refuse(at, words));
+    return;
+  }
+  const words = texts.intake.strangerRefused(from.id);
+  refusals.once({ userId: from.id, chatId: null }, () => errands.refuse(at, words));
 }
 
-function refusalWords(claim: Claim, userId: number): string {
-  if (claim.isOpen()) return texts.intake.unclaimed;
-  return claim.isLocked() ? texts.intake.claimLocked : texts.intake.strangerRefused(userId);
+/** An owner may have been named from elsewhere since the start. */
+async function isUnowned({ claim, store }: Pick<AdmissionDeps, 'claim' | 'store'>): Promise<boolean> {
+  return (claim.isOpen() || claim.isLocked()) && (await store.listOwners()).length === 0;
 }
 
 /** The word behind `/start`, wherever it was said by the sender: that may be a code. Null where there is none. */
@@ -158,8 +165,7 @@ async function tryCode(deps: AdmissionDeps, update: Update, word: string): Promi
   const { message } = update;
   if (!deps.claim.isOpen() || message?.chat.type !== 'private') return 'none';
   const { from, chat } = message;
-  // An owner may have been named from elsewhere since the start.
-  if (from.is_bot || (await deps.store.listOwners()).length > 0) return 'none';
+  if (from.is_bot || !(await isUnowned(deps))) return 'none';
   if (await claims(deps, from, word, update.update_id)) return 'right';
   const words = deps.claim.isLocked() ? texts.intake.claimLocked : texts.intake.claimWrong;
   deps.errands.say({ chatId: chat.id, topic: message.message_thread_id ?? null }, words);
@@ -207,34 +213,48 @@ function refuseChat({ refusals, errands }: AdmissionDeps, { chat, from, topic }:
 }
 
 const dayMs = 86_400_000;
+const minuteMs = 60_000;
 /** Strangers that are remembered; past that the oldest is forgotten and may be refused once more. */
 const rememberedMax = 10_000;
 
 type Refusals = ReturnType<typeof createRefusals>;
 
 /**
- * Refusals: a stranger is refused once a day, a group once. They are remembered in memory alone, so a restart forgets them;
- * nothing of a stranger is kept but the line in the log.
+ * Refusals: a stranger and a group are refused once a day; while the bot has no owner, a stranger each minute. They are remembered in
+ * memory alone, so a restart forgets them; nothing of a stranger is kept but the line in the log.
  */
 export function createRefusals({ stopwatch, log }: Pick<TelegramInDeps, 'stopwatch' | 'log'>) {
   const people = createRecent<true>(rememberedMax, { ms: dayMs, stopwatch });
-  const chats = createRecent<true>(rememberedMax);
-  const once = (refused: Recent<true>, key: string, facts: object, refuse: () => boolean) => {
-    if (refused.has(key)) return;
-    if (!refused.has(`seen ${key}`)) log.info('stranger_refused', { ...facts });
-    refused.put(refuse() ? key : `seen ${key}`, true);
+  const newcomers = createRecent<true>(rememberedMax, { ms: minuteMs, stopwatch });
+  const chats = createRecent<true>(rememberedMax, { ms: dayMs, stopwatch });
+  const note = (seen: Recent<true>, key: string, facts: object) => {
+    if (seen.has(`seen ${key}`)) return;
+    log.info('stranger_refused', { ...facts });
+    seen.put(`seen ${key}`, true);
+  };
+  const once = (refused: Recent<true>, key: string, refuse: () => boolean) => {
+    if (!refused.has(key) && refuse()) refused.put(key, true);
   };
   return {
     /** Those who were not refused yet count as refused when the word is on its way. A group has its `chatId`. */
-    once: (who: { readonly userId: number | null; readonly chatId: number | null }, refuse: () => boolean) => {
-      const { userId, chatId } = who;
-      if (chatId === null) once(people, `user ${userId}`, { user_id: userId }, refuse);
-      else once(chats, `${chatId}`, { user_id: userId, address: String(chatId) }, refuse);
+    once: (
+      { userId, chatId }: { readonly userId: number | null; readonly chatId: number | null },
+      refuse: () => boolean,
+    ) => {
+      const [refused, key, where] =
+        chatId === null ? [people, `user ${userId}`, {}] : [chats, `${chatId}`, { address: String(chatId) }];
+      note(refused, key, { user_id: userId, ...where });
+      once(refused, key, refuse);
+    },
+    /** While nobody owns the bot, whoever writes is most likely to be its owner, and needs the words again. */
+    eachMinute: (userId: number, refuse: () => boolean) => {
+      note(people, `user ${userId}`, { user_id: userId });
+      once(newcomers, `user ${userId}`, refuse);
     },
     forget: (userId: number) => {
       for (const key of [`user ${userId}`, `seen user ${userId}`]) people.drop(key);
     },
     /** A callback is refused each time, because each must be answered; it is logged once a day. */
-    noteCallback: (userId: number) => once(people, `press ${userId}`, { user_id: userId, by: 'press' }, () => true),
+    noteCallback: (userId: number) => note(people, `press ${userId}`, { user_id: userId, by: 'press' }),
   };
 }

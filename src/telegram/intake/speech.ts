@@ -14,6 +14,7 @@ import { telegramThread } from '../../domain/thread.ts';
 import type { ChatContext, ChatDeps, Person, Place, Replied } from '../chat/context.ts';
 import { parsePress } from '../chat/kit/press.ts';
 import { isDoneWord } from '../chat/results/done.ts';
+import { isOrderFor, talkWords } from '../chat/results/replying.ts';
 import { inLocale, type Locale, localeOf as offered, texts } from '../chat/texts.ts';
 import { placeOf } from './deps.ts';
 import { actorOf } from './owners.ts';
@@ -23,6 +24,7 @@ import {
   handledBy,
   nothingToSay,
   saying,
+  sayingQuietly,
   type Handled,
   type IntakeContext,
   type Taken,
@@ -99,7 +101,8 @@ async function wordsFor(
     const isAsked = wording.command !== null && isOurCommand(deps, wording, place);
     return isAsked ? saying(writing, texts.intake.postAsYourself) : nothingToSay;
   }
-  if (!(await concernsUs(deps, place, wording, { message, speaker }))) return nothingToSay;
+  const concern = await concernOf(deps, place, wording, { message, speaker });
+  if (concern !== 'us') return concern === 'talk' ? talkHeard(deps, place, writing) : nothingToSay;
   const person = await listenerFor(deps, place.chat, speaker);
   if (person === 'out') return nothingToSay;
   if (person === 'unknown') return saying(writing, texts.intake.cannotTellWho);
@@ -109,7 +112,7 @@ async function wordsFor(
   if (pace !== 'fine') return pace === 'first' ? saying(writing, texts.intake.tooFast) : nothingToSay;
   return {
     ...unsaid(updateId, message),
-    place,
+    place: await inZoneOf(deps, place, person),
     person,
     isPress: false,
     date: writtenAt(message),
@@ -119,6 +122,22 @@ async function wordsFor(
     isOfAnother: isOfAnother(message),
     ...(message.media_group_id === undefined ? {} : { album: message.media_group_id }),
   };
+}
+
+/** A group of which no zone is known lives by the clocks of the owner who speaks there, until somebody says otherwise. */
+async function inZoneOf({ store, clock }: SpeechDeps, place: Place, person: Person): Promise<Place> {
+  const { chat } = place;
+  if (!person.isOwner || chat.kind === 'private' || chat.timezone !== null) return place;
+  const { timezone = null } = (await store.findChat(String(person.id))) ?? {};
+  if (timezone === null) return place;
+  const settings = { ...chat.settings, zoneOf: person.actor };
+  await store.changeChat(chat.id, { timezone, settings }, clock.now());
+  return { ...place, chat: { ...chat, timezone, settings }, timezone };
+}
+
+async function talkHeard({ store }: SpeechDeps, place: Place, writing: Writing): Promise<Handled> {
+  const words = await talkWords(store, place, writing.now);
+  return words === null ? nothingToSay : sayingQuietly(writing, words);
 }
 
 /** Words that somebody else wrote can be scheduled, but order nothing. */
@@ -172,6 +191,7 @@ async function pressIn(
   const { id: updateId, receivedAt: date } = ctx.taken.stored;
   if (paceOf(deps, place.chat, person, { updateId, at: date }) !== 'fine') return refuse(texts.intake.tooFast);
   const ephemeralId = message.ephemeral_message_id ?? null;
+  const asker = { userId: person.id, callbackId: callback.id, until: date + ephemeralMs };
   const told: UpdateFacts = {
     ...unsaid(updateId, message),
     place,
@@ -181,11 +201,11 @@ async function pressIn(
     press: parsePress(callback.data ?? ''),
     shown: shownOf(message),
     ephemeralId,
+    ...askerIn(place, asker),
   };
   Object.assign(ctx, told);
   await next();
   // A callback from a message that one person alone sees is answered to that person alone.
-  const asker = { userId: person.id, callbackId: callback.id, until: date + ephemeralMs };
   const only = askerIn(place, ephemeralId === null ? asker : { ...asker, ephemeralId });
   ctx.handled = handledBy({ ...writing, ...only }, ctx.answer);
 }
@@ -238,19 +258,23 @@ function isOurCommand({ conversation }: SpeechDeps, { command, isAddressed }: Wo
 }
 
 /** People in a group talk to each other, and they are not asked who they are for that. */
-async function concernsUs(
+async function concernOf(
   deps: SpeechDeps,
   place: Place,
   wording: Wording,
   { message, speaker }: Spoken,
-): Promise<boolean> {
+): Promise<'us' | 'talk' | 'none'> {
   const { chat, topic, topicTask } = place;
-  if (wording.command !== null) return isOurCommand(deps, wording, place);
-  if (wording.isAddressed) return true;
-  // In the topic of a task, "done" is said to the task.
-  if (topicTask !== null && isDoneWord(wording.args)) return true;
-  if (chat.kind === 'private' || repliedTo(deps, message)?.isOurs === true) return true;
-  return (await deps.store.openDraft(chat.id, actorOf(speaker.id), topic, writtenAt(message))) !== null;
+  const date = writtenAt(message);
+  if (wording.command !== null) return isOurCommand(deps, wording, place) ? 'us' : 'none';
+  if (wording.isAddressed || chat.kind === 'private') return 'us';
+  const to = repliedTo(deps, message);
+  if (to?.isOurs === true) return 'us';
+  // In the topic of a task, "done" is said to the task, and so are other words that are nothing but an order.
+  if (topicTask !== null && isDoneWord(wording.args)) return 'us';
+  if (topicTask !== null && to === null && isOrderFor(topicTask, wording.args, { place, date })) return 'us';
+  if ((await deps.store.openDraft(chat.id, actorOf(speaker.id), topic, date)) !== null) return 'us';
+  return to === null && message.text !== undefined ? 'talk' : 'none';
 }
 
 /** In a topic, a message that answers nothing seems to answer the one with which the topic began. */

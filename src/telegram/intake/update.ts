@@ -112,3 +112,8 @@ export function saying(writing: Writing, text: string, isPress = false): Handled
   if (isPress) return { ...nothingToSay, toast: { text, isAlert: true } };
   return { ...nothingToSay, messages: [messageOf(writing, { text })] };
 }
+
+/** A message that makes no sound. */
+export function sayingQuietly(writing: Writing, shown: Drawn): Handled {
+  return { ...nothingToSay, messages: [{ ...messageOf(writing, shown), silent: true }] };
+}

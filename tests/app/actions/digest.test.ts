@@ -28,6 +28,7 @@ const job: Job = {
   attempt: 1,
   startedAt: start,
   outgoingKey: 'key',
+  progress: () => {},
   signal: new AbortController().signal,
 };
 

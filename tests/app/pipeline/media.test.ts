@@ -7,12 +7,12 @@ import { type Pipeline, hourly, afterAnHour } from '../../support/pipeline.ts';
 const file = { kind: 'photo', file_id: 'AgACAgIAAx-0_1' };
 const media = { kind: 'photo', fileId: 'AgACAgIAAx-0_1' };
 
-async function contents(instructions: string): Promise<{ p: Pipeline; parts: unknown[] }> {
+async function contents(instructions: string, sent: object = file): Promise<{ p: Pipeline; parts: unknown[] }> {
   const { p } = await afterAnHour({
     schedule: hourly,
     instructions,
     title: 'Plants',
-    action: { kind: 'message', media: file },
+    action: { kind: 'message', media: sent },
   });
   const rows = p.database.prepare(`select content from deliveries where kind = 'result' order by part`).all();
   return { p, parts: (rows as { content: string }[]).map(({ content }) => JSON.parse(content) as unknown) };
@@ -50,6 +50,17 @@ describe('a message with a file', () => {
     expect(parts).toMatchObject([{ text: '', media }, { text: 'x'.repeat(4000) }, { view: 'result' }]);
   });
 
+  it('is an album first and then the words, which bear the buttons', async () => {
+    const { p, parts } = await contents('Look.', [file, file]);
+    const item = { ...media, caption: '' };
+    expect(parts).toMatchObject([
+      { text: '', album: [item, item] },
+      { view: 'result', text: 'Look.' },
+    ]);
+    const { output } = p.database.prepare('select output from runs').get() as { output: string };
+    expect(JSON.parse(output)).toMatchObject({ attachments: [file, file] });
+  });
+
   it('has a file that was sent to the bot, and says what is wrong otherwise', () => {
     const action = messageAction(promptTemplates(), async () => null);
     const refusal = (value: unknown): string => {
@@ -73,8 +84,24 @@ describe('a message with a file', () => {
       { kind: 'photo', file_id: 'https://example.org/cat.png' },
       { kind: 'photo', file_id: 'x'.repeat(301) },
       { ...file, more: true },
+      [],
+      [file],
+      [file, { kind: 'photo' }],
+      Array.from({ length: 11 }, () => file),
     ]) {
       expect(refusal(wrong)).toContain('action.media is {"kind": "photo" |');
     }
+    expect(refusal([file, { ...file, kind: 'video' }])).toBe('fine');
+    for (const [one, other] of [
+      ['photo', 'document'],
+      ['audio', 'document'],
+      ['voice', 'voice'],
+    ])
+      expect(
+        refusal([
+          { ...file, kind: one },
+          { ...file, kind: other },
+        ]),
+      ).toContain('an album holds photos and videos');
   });
 });

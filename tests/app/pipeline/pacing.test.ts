@@ -9,7 +9,7 @@ const person = (n = 1) => ({ chatId: `person-${n}`, address: `${n}` });
 
 interface Kept {
   readonly holds: { chatId: string | null; until: number }[];
-  readonly sent: { chatId: string; address: string; at: number }[];
+  readonly sent: { chatId: string; address: string; at: number; messages?: number }[];
 }
 
 function world(kept: Partial<Kept> = {}, rates = telegram) {
@@ -18,7 +18,8 @@ function world(kept: Partial<Kept> = {}, rates = telegram) {
   const written: unknown[] = [];
   const store = {
     readHolds: () => Promise.resolve(kept.holds ?? []),
-    sentSince: (since: number) => Promise.resolve((kept.sent ?? []).filter(({ at }) => at > since)),
+    sentSince: (since: number) =>
+      Promise.resolve((kept.sent ?? []).filter(({ at }) => at > since).map((one) => ({ messages: 1, ...one }))),
     writeHold: (chatId: string | null, until: number) => {
       written.push([chatId, until - time.now()]);
       return Promise.resolve();
@@ -367,5 +368,62 @@ describe('asides', () => {
     expect([pacer.book(5), pacer.freeInMs()]).toEqual([1, expect.any(Number)]);
     end();
     await aside;
+  });
+});
+
+describe('an album', () => {
+  /** Takes the place of so many messages in the course of a turn, and answers how long that took. */
+  async function takeMany(at: ReturnType<typeof world>, chat: Chat, messages: number): Promise<number> {
+    const from = at.time.elapsed();
+    at.pacer.book(1);
+    const turn = at.pacer.start(chat);
+    let isTaken = false;
+    const taking = at.pacer.take(chat.address, messages).then(() => (isTaken = true));
+    await at.time.advance(0);
+    for (let steps = 0; !isTaken && steps < 200; steps += 1) await at.time.advance(at.pacer.turnInMs() ?? 0);
+    await taking;
+    turn.end();
+    return at.time.elapsed() - from;
+  }
+
+  it('goes out at once where all of its messages have room, and then counts as all of them', async () => {
+    const at = world();
+    expect(await takeMany(at, group(), 10)).toBe(0);
+    // As if they had been sent one by one.
+    expect(await waitFor(at, group())).toBe(10_000);
+    expect(await takeMany(at, group(), 9)).toBe(1000);
+    expect(await waitFor(at, group())).toBeGreaterThan(39_000);
+  });
+
+  it('waits in its turn until a group has room for all of it', async () => {
+    const at = world();
+    for (let calls = 0; calls < 15; calls += 1) await waitFor(at, group());
+    // Of fifteen in the last quarter of a minute five must be forgotten.
+    expect(await takeMany(at, group(), 10)).toBe(60_000 - 14_000 + 4000);
+  });
+
+  it('counts for all chats together as many times', async () => {
+    const at = world();
+    for (let n = 1; n <= 3; n += 1) expect(await takeMany(at, group(n), 10)).toBe(0);
+    expect(await waitFor(at, group(4))).toBe(1000);
+  });
+
+  it('of which a start knows counts as many times as well', async () => {
+    const at = world({ sent: [{ ...group(), at: 1_000_000 - 2000, messages: 10 }] });
+    await at.pacer.open();
+    expect(await waitFor(at, group())).toBe(10_000);
+  });
+
+  it('goes out where the pace is smaller than the album, as soon as nothing else counts', async () => {
+    const at = world({}, { overallPerSecond: 3, chatPerSecond: 1, groupPerMinute: 5 });
+    expect(await takeMany(at, group(), 10)).toBe(0);
+    expect(await waitFor(at, group())).toBeGreaterThan(60_000);
+  });
+
+  it('gives its place back where nothing came of the turn', async () => {
+    const at = world();
+    at.pacer.book(1);
+    at.pacer.start(group()).end();
+    expect(await takeMany(at, group(), 10)).toBe(0);
   });
 });

@@ -23,7 +23,7 @@ describe('after an outage', () => {
     const { p, task } = await withTask({ schedule: { ...hourly, timezone: 'Europe/Madrid' } });
     await p.pass(3 * hour + 30 * minute);
     expect(await statuses(p, task.id)).toEqual(['missed covered', 'missed covered', 'succeeded']);
-    expect(texts(p)).toEqual(['Stand up!\n\nLate: due 2026-11-18 13:00, ran 2026-11-18 13:30 (Europe/Madrid)']);
+    expect(texts(p)).toEqual(['Stand up!\n\nLate: due Wed 18 Nov 13:00, ran 13:30 (Europe/Madrid)']);
   });
 
   it('catch-ups run one after the other although an overlap would be skipped', async () => {

@@ -31,7 +31,7 @@ describe('a template', () => {
 
   it('that would harm others pauses its task at once, and says what to do', async () => {
     const error = 'The template took down the process that rendered it. Make it simpler.';
-    const { p, owners, id } = await templateOf({ is: 'giveUp', error, isHarmful: true });
+    const { p, owners, id } = await templateOf({ is: 'giveUp', error, fault: 'it died', isHarmful: true });
     expect(owners).toEqual([actor]);
     expect(await p.history(id)).toMatchObject([{ status: 'failed', error }]);
     expect(await p.rooms.tasks.get(id)).toMatchObject({
@@ -46,7 +46,7 @@ describe('a template', () => {
   });
 
   it('that has a fault fails its run and goes on', async () => {
-    const { p, id } = await templateOf({ is: 'giveUp', error: 'unknown variable' });
+    const { p, id } = await templateOf({ is: 'giveUp', error: 'unknown variable', fault: 'unknown variable' });
     expect((await p.history(id)).map(({ status }) => status)).toEqual(['failed', 'failed']);
     expect((await p.rooms.tasks.get(id)).state).toBe('active');
   });
@@ -131,7 +131,14 @@ describe('a template that names the last result', () => {
       return null;
     });
     const whose = { runId: 'r', taskId: 't', chatId: 'c', ownerId: actor, runNumber: 1 } as const;
-    const job = { ...whose, attempt: 1, startedAt: start, outgoingKey: 'k', signal: new AbortController().signal };
+    const job = {
+      ...whose,
+      attempt: 1,
+      startedAt: start,
+      outgoingKey: 'k',
+      signal: new AbortController().signal,
+      progress: () => {},
+    };
     await action.run({ ...job, input: { ...runInput, instructions } });
     expect(asked).toEqual(Array.from({ length: reads }, () => 't'));
   });

@@ -184,7 +184,7 @@ describe('a result that is not shown', () => {
 
 it('is refused beside a watch in the action, which does the same', () => {
   const rules = {
-    actions: { require: () => ({ check: () => null }) },
+    actions: { require: () => ({ check: () => [] }) },
     minIntervalMs: minute,
     retentionDays: 90,
     maxRunsDefault: 0,

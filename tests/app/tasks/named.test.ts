@@ -46,3 +46,12 @@ test('a whole title is told from a part of it', () => {
   expect(isWholeTitle('weekly 18:00', { title: 'Weekly report' })).toBe(false);
   expect(isWholeTitle('anything', { title: '🛒' })).toBe(false);
 });
+
+test.each([
+  ['retro b', 'Retro team B', ''],
+  ['retro a 2', 'Retro team A', '2'],
+])('%s is the only task that has every word', (words, title, rest) => {
+  const retros = [{ title: 'Retro team A' }, { title: 'Retro team B' }];
+  expect(tasksNamed(words, retros)).toEqual({ tasks: [{ title }], rest, isGuess: false });
+  expect(tasksNamed(words, retros, () => true)?.tasks).toEqual(retros);
+});

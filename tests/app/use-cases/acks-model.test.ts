@@ -131,6 +131,7 @@ const deeds: readonly Deed[] = [
       const ack = model.runs[index] ?? made(model, false);
       const isFirst = ack.status !== 'done';
       model.runs[index] = { ...ack, status: 'done', isReminded: false };
+      if (isFirst && index === model.snoozed) model.snoozedFor = null;
       expect(await real.p.rooms.acks.done(await requestFor(real, index))).toMatchObject({ isFirst });
     },
   },

@@ -52,7 +52,8 @@ describe('a chat that can be reached no more', () => {
       pausedReason: 'chat_gone',
     });
     expect((await p.rooms.tasks.get(second.id)).pausedReason).not.toBe('chat_gone');
-    expect(words(place)).toEqual([{ chat_id: ownersId, view: 'chatGone', title: 'Team', paused: 1, cause }]);
+    const word = { view: 'chatGone', title: 'Team', address: '-1001234', paused: 1, cause };
+    expect(words(place)).toEqual([{ chat_id: ownersId, ...word }]);
     expect(events(place, 'chat_gone')).toMatchObject([{ facts: { chat_id: groupId, tasks_paused: 1 } }]);
     expect(rung).toContain('deliverer');
   });

@@ -68,9 +68,11 @@ describe('the list of all runs', () => {
           return { items, next: at + 1 < pages.length ? String(at + 1) : null };
         },
         readRun: async () => null,
+        broughtBack: async () => null,
         liveRunsOf: async () => [],
         cancelRuns: async () => 0,
       },
+      blobs: { openBlob: async () => null },
       clock: { now: () => 0 },
       timer: {
         after: () => () => undefined,
@@ -145,6 +147,7 @@ describe('calling off what a thread has under way', () => {
       clock: p.time,
       timer: p.time,
       bell: p.rooms.bell,
+      blobs: p.rooms.blobs,
     });
     await p.settle();
 

@@ -24,6 +24,7 @@ const reasons: Readonly<Record<Reason, OccurrenceStatus>> = {
   declined: 'skipped',
   skip: 'skipped',
   undone: 'skipped',
+  done: 'skipped',
   unaccounted: 'missed',
   deleted: 'cancelled',
   paused: 'skipped',
@@ -33,6 +34,7 @@ const reasons: Readonly<Record<Reason, OccurrenceStatus>> = {
   grant_expired: 'skipped',
   grant_scope: 'skipped',
   gone_kind: 'skipped',
+  discarded: 'skipped',
   unchanged: 'succeeded',
 };
 const sources: Readonly<Record<OccurrenceSource, true>> = {
@@ -88,6 +90,7 @@ const aRun: SlotRun = {
   createdAt: slotAt + 3,
   startedAt: slotAt + 3,
   readyAt: slotAt + 3,
+  waitsFor: null,
   attempts: [{ status: 'succeeded', error: null }],
   deliveries: [aPart],
 };
@@ -111,7 +114,17 @@ const cases: Readonly<Record<string, Case>> = {
   'taken up late': [ran({ startedAt: slotAt + 20 * second }, { lateMs: 20 * second })],
   'made up for': [ran({ startedAt: slotAt + 30 * minute }, { source: 'catch_up', lateMs: 30 * minute })],
   'had to wait': [ran({ startedAt: slotAt + 30 * second }, { lateMs: 0 })],
-  'put off': [ran({ startedAt: slotAt + 30 * second, readyAt: slotAt + 30 * second }, { lateMs: 0 })],
+  'put off': [
+    ran({ startedAt: slotAt + 30 * second, readyAt: slotAt + 30 * second }, { lateMs: 0 }),
+    { jitter: 'PT5M' },
+  ],
+  'waited for its host': [ran({ startedAt: slotAt + 30 * second, readyAt: slotAt + 30 * second }, { lateMs: 0 })],
+  'waiting for its host': [
+    ran(
+      { status: 'backoff', readyAt: slotAt + 30 * second, waitsFor: 'api.example.com is busy', attempts: [] },
+      { status: 'dispatched' },
+    ),
+  ],
   'to be put off': [ran({ status: 'queued', readyAt: slotAt + 4 * hour }, { status: 'dispatched' })],
   ...Object.fromEntries(
     [2, 3, 4].map((count) => [`attempt ${count}`, [ran({ attempts: Array.from({ length: count }, () => failed) })]]),
@@ -135,7 +148,7 @@ const cases: Readonly<Record<string, Case>> = {
   'waits for approval': [sent({ status: 'blocked', cause: 'approval' })],
   'two wait for approval': [sent({ status: 'blocked', cause: 'approval' }, { status: 'blocked', cause: 'approval' })],
   approved: [sent(decided(true))],
-  discarded: [sent({ status: 'failed', ...decided(false) })],
+  'result discarded': [sent({ status: 'failed', ...decided(false) })],
   'two discarded': [sent({ status: 'failed', ...decided(false) }, { status: 'failed', ...decided(false) })],
   'waits for the end of quiet hours': [sent({ status: 'pending', heldUntil: slotAt + 12 * hour })],
   'quiet hours are over': [sent({ status: 'pending', heldUntil: slotAt })],

@@ -65,6 +65,15 @@ describe('an instant at which a task had no slots', () => {
     await expectWords('restored', known, await said(p, task, start + 3 * hour));
   });
 
+  it('tells who did it by their name, and by their id where none is known', async () => {
+    const { p, task } = await withTask({ schedule: hourly });
+    const pauser = 'telegram:user:1002';
+    await live(p, [[30, () => p.rooms.tasks.pause({ ...by(task), actor: pauser }, null)], [120]]);
+    expect((await why(p, task, start + hour)).line).toContain(pauser);
+    await p.store.noteUser({ id: pauser, name: 'Ben' }, start);
+    expect((await why(p, task, start + hour)).line).toMatch(/\bBen\b/);
+  });
+
   it('because its row could not be read, when its slot came or when its pause was to end', async () => {
     const p = await aPipeline();
     const [due, paused] = [

@@ -1,4 +1,5 @@
 import { accountOf } from '../../invariants/account.ts';
+import { proveCalls } from '../../invariants/calls.ts';
 import { proveParts } from '../../invariants/deliveries.ts';
 import { rowsIn, type Breach, type Row } from '../../invariants/rows.ts';
 import { proveSlots } from '../../invariants/slots.ts';
@@ -27,6 +28,7 @@ export function breachesOf(
       ...breaches,
       ...proofs.flatMap((prove) => prove(account)),
       ...witnessed.flatMap((prove) => prove(account)),
+      ...proveCalls(account, world.target),
     ],
   };
 }

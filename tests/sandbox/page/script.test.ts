@@ -178,3 +178,27 @@ test('the page shows each person what is for everybody or for this one, each in 
   expect(await visible(messages, 'ada')).toEqual(['m2', 'm3']);
   expect(await visible(messages, 'ben')).toEqual(['m3', 'e7']);
 });
+
+test('the list that stands alone keeps the chat that was left open, so that its topics can be reached', async () => {
+  interface Chat {
+    readonly key: string;
+  }
+  const { chatAt, shown } = (await moduleOf('shown.js')) as {
+    readonly chatAt: (chats: readonly Chat[], key: string, isListAlone: boolean) => Chat;
+    readonly shown: { chatKey: string };
+  };
+  const chats = ['ben', 'ada', 'lab'].map((key) => ({ key }));
+  shown.chatKey = 'lab';
+  expect(chatAt(chats, '', true).key).toBe('lab');
+  expect(chatAt(chats, '', false).key).toBe('ada');
+  expect(chatAt(chats, 'ben', true).key).toBe('ben');
+  expect(chatAt(chats, 'gone', false).key).toBe('ada');
+});
+
+test('times stand on the page as the bot writes them, whatever the language of the browser', async () => {
+  const times = (await moduleOf('times.js')) as Readonly<Record<string, (ms: number, zone?: string) => string>>;
+  const at = new Date(2026, 10, 20, 21, 5, 7).getTime();
+  expect(times['timeOf']?.(at)).toBe('21:05');
+  expect(times['secondOf']?.(at)).toBe('21:05:07');
+  expect(times['dayOf']?.(at)).toBe('Fri, 20 Nov 2026');
+});

@@ -208,6 +208,33 @@ export function auditTests(open: OpenWorld): void {
   });
 }
 
+/** Files of runs. */
+export function fileAuditTests(open: OpenWorld): void {
+  test('files are found that are referred to and not there, and those that nothing refers to and that never go', async () => {
+    const world = await open();
+    const { runId } = await dispatchedTask(world);
+    const blob = (sha256: string, isWhole: number, expiresAt: string) =>
+      world.query(`insert into blobs (chat_id, sha256, mime, size, is_whole, put_at, expires_at)
+        values ('c', '${sha256}', '', 1, ${isWhole}, 1, ${expiresAt})`);
+    const ref = (id: string, sha256: string) =>
+      world.query(`insert into blob_refs (run_id, sha256, role, chat_id) values ('${id}', '${sha256}', 'output', 'c')`);
+    await blob('there', 1, 'null');
+    await ref(runId, 'there');
+    await blob('on its way', 0, '5');
+    expect(await audit(world)).toEqual({});
+    await blob('half', 0, 'null');
+    await ref(runId, 'half');
+    expect(await audit(world)).toEqual({ file_without_bytes: [runId] });
+    await world.query(`update blobs set is_whole = 1, expires_at = 5 where sha256 = 'half'`);
+    expect(await audit(world)).toEqual({ file_without_bytes: [runId] });
+    await world.query(`delete from blob_refs where sha256 = 'half'`);
+    await blob('forgotten', 1, 'null');
+    for (const limit of [1, 100]) expect(await audit(world, limit)).toEqual({ file_unreferred: ['forgotten'] });
+    await ref('zzz', 'forgotten');
+    for (const limit of [1, 100]) expect(await audit(world, limit)).toEqual({ file_of_no_run: ['zzz'] });
+  });
+}
+
 /** Runs, attempts and deliveries that do not fit together, and how they are mended. */
 export function workAuditTests(open: OpenWorld): void {
   test('a run without an attempt is let go, and taken up again', async () => {

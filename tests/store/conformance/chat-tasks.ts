@@ -53,6 +53,17 @@ export function chatTaskTests(open: OpenWorld): void {
     expect(await find(other.chatId, 'tea')).toBeNull();
   });
 
+  test('a task that has run for the last time and is snoozed still comes', async () => {
+    const { world, task } = await withTask(open);
+    const over = await aTask(world);
+    await snooze(world, task.id, nine + hour);
+    await world.query(`update tasks set state = 'completed', next_at = null`);
+
+    const { chatId } = task;
+    expect(await list(world, { chatId, filter: 'open' })).toEqual([[task.number], 1]);
+    expect(await list(world, { chatId, filter: 'completed' })).toEqual([[over.number], 1]);
+  });
+
   test('titles are told of all tasks of a chat that are not long deleted', async () => {
     const { world, task: first } = await withTask(open, { title: 'Retro' });
     await aTask(world, { title: 'Tea' });

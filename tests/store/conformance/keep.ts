@@ -23,15 +23,26 @@ export function keepTests(open: OpenWorld): void {
   ])('goes beyond what a task keeps: %s', async (_what, keep, left) => {
     const { world, task } = await keeping({ keep });
     await ran(world, 6);
+    await world.query(
+      `insert into blob_refs (run_id, sha256, role, chat_id) select id, 'f', 'output', chat_id from runs`,
+    );
     // The third of them became a day old just now.
     const now = keep.days === undefined ? nine + 2 * day : nine + day + 2 * hour;
     const removed = await history(world, 50, now);
 
     expect(await slotsOf(world, task)).toEqual(left);
     const gone = 6 - left.length;
-    const all = { occurrences: gone, acks: 0, runs: gone, attempts: gone, deliveries: gone, usage: gone };
+    const all = {
+      occurrences: gone,
+      acks: 0,
+      runs: gone,
+      attempts: gone,
+      deliveries: gone,
+      usage: gone,
+      blob_refs: gone,
+    };
     expect(removed).toEqual(gone === 0 ? { occurrences: 0 } : all);
-    for (const table of ['runs', 'attempts', 'deliveries', 'usage'])
+    for (const table of ['runs', 'attempts', 'deliveries', 'usage', 'blob_refs'])
       expect([table, await count(world, table)]).toEqual([table, left.length]);
   });
 

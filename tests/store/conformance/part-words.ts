@@ -343,9 +343,14 @@ export function traceTests(open: OpenWorld): void {
     const other = await world.store.findChat('-5');
 
     expect(await world.store.sentSince(nine)).toHaveLength(3);
-    expect(await world.store.sentSince(nine)).toContainEqual({ chatId: other?.id, address: '-5', at: nine });
+    expect(await world.store.sentSince(nine)).toContainEqual({
+      chatId: other?.id,
+      address: '-5',
+      at: nine,
+      messages: 1,
+    });
     expect(await world.store.sentSince(nine + 1)).toEqual([
-      { chatId: task.chatId, address: '-100', at: nine + minute },
+      { chatId: task.chatId, address: '-100', at: nine + minute, messages: 1 },
     ]);
   });
 

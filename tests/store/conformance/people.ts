@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Actor } from '../../../src/domain/access.ts';
+import type { Thread } from '../../../src/domain/thread.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aChat, aMessage, owner, someone, threadOf } from '../scenes.ts';
 
+const revoked = (world: World) => world.query('select revoked_at, revoked_by from grants order by id');
+
 /** People and their membership. */
 export function peopleTests(open: OpenWorld): void {
-  const revoked = (world: World) => world.query('select revoked_at, revoked_by from grants order by id');
-
   test('a person is noted with the name of today, and keeps role and zone', async () => {
     const { store } = await open();
     expect(await store.readUser(someone)).toBeNull();
@@ -74,7 +75,10 @@ export function peopleTests(open: OpenWorld): void {
     expect(await stale(nine)).toEqual([first, { ...first, userId: 'telegram:user:9' }]);
     expect(await stale(nine, 1)).toEqual([first]);
   });
+}
 
+/** The list of those who are let in, and of the chats that are known. */
+export function accessTests(open: OpenWorld): void {
   const change = ({ make }: World, address: string, at = nine) =>
     ({ address, by: owner, newId: make.id(), at }) as const;
   const letIn = (world: World, address: string, role: 'owner' | null = null) =>
@@ -112,6 +116,30 @@ export function peopleTests(open: OpenWorld): void {
       '-100',
       '7',
     ]);
+  });
+
+  test('chats are listed whatever their standing, newest first, and one of them by any of its threads', async () => {
+    const world = await open();
+    const { store } = world;
+    const ada = await letIn(world, '7', 'owner');
+    await letIn(world, '-100');
+    await shutOut(world, '-100');
+    await aTask(world, { home: { provider: 'cli', address: 'default', topic: null } });
+    await store.changeChat(ada.chat.id, { timezone: 'Europe/Madrid' }, nine);
+    const first = await store.listThreads({ of: null, limit: 1, cursor: null });
+    const second = await store.listThreads({ of: null, limit: 1, cursor: first.next });
+    const group = { thread: threadOf('-100'), title: 'Name of -100', state: 'refused', timezone: null };
+    expect(first.items).toEqual([group]);
+    expect(second).toEqual({
+      items: [{ thread: threadOf('7'), title: 'Name of 7', state: 'approved', timezone: 'Europe/Madrid' }],
+      next: null,
+    });
+    const at = (of: Thread) => store.listThreads({ of, limit: 9, cursor: null });
+    expect((await at({ ...threadOf('-100'), topic: 7 })).items).toEqual([group]);
+    expect((await at(threadOf('-404'))).items).toEqual([]);
+    await expect(store.listThreads({ of: null, limit: 1, cursor: 'x' })).rejects.toMatchObject({
+      code: 'invalid_cursor',
+    });
   });
 
   test('the last owner cannot be denied, nor made a user, and one of two can', async () => {

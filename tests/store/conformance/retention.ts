@@ -67,6 +67,7 @@ export function retentionTests(open: OpenWorld): void {
       attempts: 4,
       deliveries: 4,
       usage: 4,
+      blob_refs: 0,
     });
     expect(await slotsOf(world, task)).toEqual(Array.from({ length: retentionKeptRuns }, (_one, index) => index + 4));
     for (const table of ['runs', 'attempts', 'deliveries', 'usage'])
@@ -135,7 +136,7 @@ export function retentionTests(open: OpenWorld): void {
     await world.store.finishRuns([endOf(await startOne(world, nine + hour))]);
     await world.store.addRun(world.make.newRun({ createdAt: nine + hour }));
 
-    expect(await prune(world, 'runs')).toEqual({ runs: 1, attempts: 1, deliveries: 0, usage: 0 });
+    expect(await prune(world, 'runs')).toEqual({ runs: 1, attempts: 1, deliveries: 0, usage: 0, blob_refs: 0 });
     expect(await world.query('select status, occurrence_id is null as alone from runs order by id')).toMatchObject([
       { status: 'succeeded' },
       { status: 'queued' },

@@ -49,6 +49,93 @@ export function runTests(open: OpenWorld): void {
     expect((await startEvery(world, nine)).map(({ run }) => run.id)).toEqual([late.runId]);
   });
 
+  test('a run that has to wait begins no attempt, tells why, and is ready again at its time', async () => {
+    const world = await open();
+    const { runId } = await world.store.addRun(world.make.newRun());
+    const until = nine + minute;
+    await world.store.startRuns(ready, bootId, () => [
+      { runId, does: 'wait', interrupted: false, until, reason: 'its host is busy' },
+    ]);
+
+    expect(await world.store.readRun(runId)).toMatchObject({
+      status: 'backoff',
+      error: 'its host is busy',
+      attempts: [],
+    });
+    expect(await world.store.nextRunAt(bootId, nine)).toBe(until);
+    expect(await startEvery(world, nine)).toEqual([]);
+    expect(await startEvery(world, until)).toMatchObject([{ attempt: 1, run: { id: runId } }]);
+  });
+
+  test('a run that waits begins when it is woken, and nothing else is touched by that', async () => {
+    const world = await open();
+    const { runId } = await world.store.addRun(world.make.newRun());
+    const { runId: called } = await world.store.addRun(world.make.newRun());
+    const until = nine + minute;
+    const wait = { does: 'wait', interrupted: false, until, reason: 'its host is busy' } as const;
+    await world.store.startRuns(ready, bootId, () => [
+      { runId, ...wait },
+      { runId: called, ...wait },
+    ]);
+    await world.store.cancelRun({ runId: called, actor: 'system:api', at: nine });
+
+    await world.store.wakeRuns([runId, called, 'nobody'], nine + 1);
+    expect((await startEvery(world, nine + 1)).map(({ run }) => run.id)).toEqual([runId]);
+    await world.store.wakeRuns([runId], nine + 2);
+    expect(await startEvery(world, nine + 2)).toEqual([]);
+  });
+
+  test('runs of kinds that have no place left, and those that a plan leaves out, stay as they are', async () => {
+    const world = await open();
+    const input = { ...runInput, action: { kind: 'http' } };
+    const { runId: call } = await world.store.addRun(world.make.newRun({ input }));
+    const { runId: message } = await world.store.addRun(world.make.newRun());
+    const first = await world.store.startRuns({ ...ready, without: ['http', 'script'] }, bootId, startAll);
+    expect(first.started.map(({ run }) => run.id)).toEqual([message]);
+    expect(await world.store.startRuns(ready, bootId, () => [])).toMatchObject({ taken: 0, started: [] });
+    expect((await startEvery(world, nine)).map(({ run }) => run.id)).toEqual([call]);
+  });
+
+  test('an effect waits for somebody to let it happen, and the first word about it counts', async () => {
+    const world = await open();
+    const { runId } = await world.store.addRun(world.make.newRun());
+    const decideBy = nine + hour;
+    const question = { id: null, text: 'POST https://example.com', decideBy };
+    const waits = { runId, does: 'wait', interrupted: false, until: decideBy, reason: 'waits', question } as const;
+    const { runId: busy } = await world.store.addRun(world.make.newRun());
+    // Another one waits for its host meanwhile, and nobody for its consent.
+    const host = {
+      runId: busy,
+      does: 'wait',
+      interrupted: false,
+      until: decideBy,
+      reason: 'its host is busy',
+    } as const;
+    await world.store.startRuns(ready, bootId, () => [host, waits]);
+    expect((await world.store.readRun(busy))?.status).toBe('backoff');
+    const decide = (isGiven: boolean, at: number) =>
+      world.store.decideApproval({ runId, actor: 'telegram:user:7', isGiven, at });
+
+    expect(await decide(true, decideBy)).toEqual({ is: 'expired' });
+    const given = { is: 'decided', isGiven: true, by: 'telegram:user:7', at: nine + minute, isEffect: true };
+    expect(await decide(true, nine + minute)).toEqual({ ...given, isFirst: true });
+    expect(await decide(false, nine + 2 * minute)).toEqual({ ...given, isFirst: false });
+    const [started] = await startEvery(world, nine + minute);
+    expect(started?.run.consent).toEqual({ is: 'given', by: 'telegram:user:7', at: nine + minute });
+  });
+
+  test('how far a run is stands with it while its claim holds, and is told as an event', async () => {
+    const world = await open();
+    const { runId } = await world.store.addRun(world.make.newRun());
+    const { fence } = await startOne(world, nine);
+    await world.store.noteProgress({ runId, fence, text: '1 of 3', at: nine });
+    await world.store.noteProgress({ runId, fence: fence + 1, text: 'of another', at: nine });
+
+    expect(await world.store.readRun(runId)).toMatchObject({ progress: '1 of 3' });
+    const { events } = await world.store.readEvents({ after: null, taskId: null, kind: 'run.progress', limit: 10 });
+    expect(events).toMatchObject([{ ref: runId, data: { text: '1 of 3' } }]);
+  });
+
   test('a started run has an open attempt, a fence and an owner, and is not started again', async () => {
     const world = await open();
     const { runId } = await world.store.addRun(world.make.newRun());

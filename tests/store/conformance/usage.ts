@@ -11,7 +11,7 @@ const none = { runs: 0, failures: 0, messages: 0, isCapped: false, spent: [] };
 export function usageTests(open: OpenWorld): void {
   test('runs, failures, messages and what was spent are told of a chat, a topic, a person and everybody', async () => {
     const world = await open();
-    const { started } = await aRunningTask(world, { home: threadOf('-100', 7) });
+    const { task, started } = await aRunningTask(world, { home: threadOf('-100', 7) });
     await world.store.finishRuns([endOf(started, { usage: [{ kind: 'echo', quantity: 3 }] })]);
     const other = await aRunningTask(world, { home: threadOf('-5'), ownerIfNone: someone, actor: someone });
     await world.store.finishRuns([failureOf(other.started)]);
@@ -21,6 +21,9 @@ export function usageTests(open: OpenWorld): void {
        where kind = 'answer'`,
     );
     const spent = [{ kind: 'echo', quantity: 3 }];
+    const brought = await world.store.broughtBack(started.run.id);
+    expect(brought).toEqual({ chatId: task.chatId, output: null, usage: spent });
+    expect(await world.store.broughtBack('nothing')).toBeNull();
     expect(await world.store.usageOf(all)).toEqual({ ...none, runs: 2, failures: 1, messages: 1, spent });
     const inChat = { ...all, thread: threadOf('-100') };
     expect(await world.store.usageOf(inChat)).toEqual({ ...none, runs: 1, messages: 1, spent });

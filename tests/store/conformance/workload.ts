@@ -1,7 +1,18 @@
 import { expect, test } from 'vitest';
 import { meteredStore } from '../../../src/app/operations/metered-store.ts';
 import type { Meter } from '../../../src/app/ports/metering.ts';
-import { aTask, bootId, claimAll, endOf, hour, minute, nine, startAll, startOne } from '../../support/builders.ts';
+import {
+  aTask,
+  bootId,
+  claimAll,
+  endOf,
+  hour,
+  minute,
+  nine,
+  runInput,
+  startAll,
+  startOne,
+} from '../../support/builders.ts';
 import { manualTime } from '../../support/fakes.ts';
 import type { OpenWorld } from '../../support/store-worlds.ts';
 import { aReadyTask, claimParts, show } from '../scenes.ts';
@@ -18,6 +29,7 @@ export function workloadTests(open: OpenWorld): void {
       pending: 0,
       runs: { queued: nothing, running: nothing, backoff: nothing },
       deliveries: { pending: nothing, sending: nothing, unknown: nothing, blocked: nothing },
+      byKind: [],
       inbox: nothing,
       oldestWorkAt: null,
       databaseBytes: expect.any(Number) as number,
@@ -83,15 +95,30 @@ export function workloadTests(open: OpenWorld): void {
     expect([work.due.count, work.runs.queued.count]).toEqual([3, 3]);
   });
 
-  test('tasks are counted page by page, by state and kind of schedule', async () => {
+  test('work is counted by what is to be done as well', async () => {
+    const world = await open();
+    const { store, make } = world;
+    const http = { kind: 'http', url: 'https://api.example.com' };
+    await aTask(world, { nextAt: nine });
+    await aTask(world, { nextAt: nine, action: http });
+    await store.addRun(make.newRun({ input: { ...runInput, action: http } }));
+    const { byKind } = await store.workload(nine, many);
+    expect(byKind.toSorted((a, b) => `${a.state} ${a.kind}`.localeCompare(`${b.state} ${b.kind}`))).toEqual([
+      { state: 'due', kind: 'http', count: 1 },
+      { state: 'due', kind: 'message', count: 1 },
+      { state: 'queued', kind: 'http', count: 1 },
+    ]);
+  });
+
+  test('tasks are counted page by page, by state, kind of schedule and kind of action', async () => {
     const world = await open();
     const once = { kind: 'once', onceAt: nine + hour, timezone: 'UTC' } as const;
     for (let count = 0; count < 3; count += 1) await aTask(world);
     await aTask(world, { schedule: once, nextAt: nine + hour });
     const first = await world.store.taskTally('', 3);
-    expect(first.counts).toEqual([{ state: 'active', schedule: 'cron', count: 3 }]);
+    expect(first.counts).toEqual([{ state: 'active', schedule: 'cron', action: 'message', count: 3 }]);
     expect(await world.store.taskTally(first.last ?? '', 3)).toEqual({
-      counts: [{ state: 'active', schedule: 'once', count: 1 }],
+      counts: [{ state: 'active', schedule: 'once', action: 'message', count: 1 }],
       last: null,
     });
   });

@@ -32,6 +32,42 @@ describe('words without a slash in a private chat', () => {
     expect((await tasksIn(talk)).map((task) => task.state)).not.toContain('active');
   });
 
+  test.each(['pause everything', 'pause all', 'pause all my reminders', 'Pause all until monday.'])(
+    '%s pauses every task',
+    async (words) => {
+      const talk = await withTask('every day at 12 swim', privately);
+      await talk.make('every day at 13 tea');
+      await talk.ask(words);
+      const until = words.includes('monday') ? Date.UTC(2026, 10, 23) : null;
+      const paused = { state: 'paused', resumeAt: until };
+      expect(await tasksIn(talk)).toMatchObject([paused, paused]);
+      await talk.ask(words.startsWith('Pause') ? 'unpause everything' : 'resume all');
+      expect(await tasksIn(talk)).toMatchObject([{ state: 'active' }, { state: 'active' }]);
+    },
+  );
+
+  test.each(['when is swim', 'When does the swim come?', "when's my swim due"])(
+    '%s tells when it comes',
+    async (words) => {
+      const talk = await withTask('every day at 12 swim', privately);
+      expect(await talk.tells(words)).toBe(await talk.tells('/next swim'));
+      expect(await tasksIn(talk)).toHaveLength(1);
+    },
+  );
+
+  test.each(['digest weekdays 7:30', 'Digest every weekday at 7:30'])('%s sets the digest', async (words) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    await talk.ask(words);
+    expect((await tasksIn(talk)).map(({ action }) => action.kind)).toEqual(['message', 'digest']);
+  });
+
+  test.each(['create it', 'create the task', 'Create this!'])('%s presses the preview', async (words) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    await talk.ask('tomorrow at 9 tea');
+    await talk.say(words);
+    expect(await tasksIn(talk)).toMatchObject([{ title: 'swim' }, { title: 'tea' }]);
+  });
+
   test('undo takes the last change back', async () => {
     const talk = await withTask('every day at 12 swim', privately);
     await talk.ask('pause swim');
@@ -39,13 +75,39 @@ describe('words without a slash in a private chat', () => {
     expect(await tasksIn(talk)).toMatchObject([{ state: 'active' }]);
   });
 
-  test.each(['pause swim club membership', 'delete old mails friday', 'run 5k tomorrow at 7', 'list of presents'])(
-    '%s is another task',
+  test.each(['move swim to 8', 'reschedule my swim to every day at 8:00', 'change swim to 8am'])(
+    '%s offers the change',
     async (words) => {
       const talk = await withTask('every day at 12 swim', privately);
-      expect(await talk.tells(words)).toMatch(/^(?:When should I send it\?|New task:)/);
+      expect(await talk.tells(words)).toMatch(/12:00[^]*08:00/);
+      expect(await tasksIn(talk)).toHaveLength(1);
     },
   );
+
+  test('rename changes the title', async () => {
+    const talk = await withTask('every day at 12 swim', privately);
+    await talk.ask('rename swim to walk to the park');
+    expect(await tasksIn(talk)).toMatchObject([{ title: 'walk to the park' }]);
+  });
+
+  test.each(['what can you do?', 'help me', 'how does this work'])('%s is answered by the help', async (words) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toBe(await talk.tells('/help'));
+  });
+
+  test.each([
+    'move the car tomorrow at 8',
+    'pause swim club membership',
+    'delete old mails friday',
+    'run 5k tomorrow at 7',
+    'list of presents',
+    'pause all machines in the hall',
+    'when is easter',
+    'digest the book tomorrow at 9',
+  ])('%s is another task', async (words) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toMatch(/^(?:When should I send it\?|New task:)/);
+  });
 
   test('means nothing in a group', async () => {
     const talk = await withTask('every day at 12 swim');
@@ -66,10 +128,13 @@ describe('the zone in words', () => {
     expect((await talk.chat()).timezone).toBe(zone);
   });
 
-  test.each(['use paris time', "I'm in Paris"])('%s sets it', async (words) => {
-    const talk = await withTask('every day at 12 swim', privately);
-    expect(await talk.tells(words)).toContain('Europe/Paris');
-  });
+  test.each(['use paris time', "I'm in Paris", 'set timezone to Paris', 'change my time zone to Paris'])(
+    '%s sets it',
+    async (words) => {
+      const talk = await withTask('every day at 12 swim', privately);
+      expect(await talk.tells(words)).toContain('Europe/Paris');
+    },
+  );
 
   test('a clock offers the places where it shows that', async () => {
     const talk = await withTask('every day at 12 swim', privately);

@@ -10,7 +10,7 @@ const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'Asia/Kolkata', 'As
 
 /** Names, and the faults of templates, which are those of Liquid. */
 const names =
-  'Team message digest echo minutes min hour hours fridays title remove text Water the plants name monday thursday something nag private quiet members admins output not closed line col';
+  'Team message digest http echo minutes min hour hours fridays title remove text Water the plants name monday thursday something nag private quiet members admins output not closed line col';
 
 /** Phrases to be typed: English is read in every language. The buttons that make a task write such a phrase. */
 const typed = [...Object.values(examples).flat(), ...settableParts, 'every sunday and weekday'];
@@ -18,8 +18,8 @@ const typed = [...Object.values(examples).flat(), ...settableParts, 'every sunda
 /** The faults of policies, which name them as the API does. */
 const policies = 'policies is out of range';
 
-/** The line of a late result, which is written with the result. */
-const late = 'late due ran';
+/** The line of a late result, which is written with the result, and the day on which the stories play. */
+const late = 'late due ran wed nov';
 
 const known = new Set(
   [...zones, names, ...typed, policies, late].flatMap((words) => words.match(/[a-z]+/gi) ?? []).map(lower),

@@ -137,7 +137,6 @@ const nothingTold = {
   ephemeralId: null,
 } as const;
 
-const chatOf = createChat().middleware();
 const api = new Api('1:none');
 const me = { id: 1, is_bot: true, first_name: 'Cronogram', username: 'cronogram_bot' } as UserFromGetMe;
 
@@ -146,8 +145,22 @@ interface Given extends TalkOptions {
   readonly ids: { update: number; message: number };
 }
 
+function statusOf({ store, time, rooms }: Pipeline): ChatDeps['status'] {
+  return createStatus({
+    ...rooms,
+    store,
+    clock: time,
+    stopwatch: time,
+    timer: time,
+    version: '0.0.0',
+    ready: async () => ({ ok: true }),
+    loops: ['scheduler', 'runner'].map((name) => ({ name, health: () => ({ ok: true, idleMs: minute }) })),
+  });
+}
+
 function talkIn(pipeline: Pipeline, given: Given): Talk {
   const { store, time, rooms } = pipeline;
+  const chatOf = createChat(rooms.kinds.forms).middleware();
   const counters = given.ids;
   const messages = new Map<number, Message>();
   /** Our messages by the ids of their rows, and what was said last. */
@@ -168,6 +181,8 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     truth: rooms.truth,
     acks: rooms.acks,
     approvals: rooms.approvals,
+    kinds: rooms.kinds,
+    testRuns: rooms.testRuns,
     access: rooms.access,
     alarms: rooms.alarms,
     store: {
@@ -187,16 +202,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     clock: time,
     ids: countingIds(`d${counters.update}`),
     log: pipeline.log,
-    status: createStatus({
-      ...rooms,
-      store,
-      clock: time,
-      stopwatch: time,
-      timer: time,
-      version: '0.0.0',
-      ready: async () => ({ ok: true }),
-      loops: ['scheduler', 'runner'].map((name) => ({ name, health: () => ({ ok: true, idleMs: minute }) })),
-    }),
+    status: statusOf(pipeline),
     quota: { chat: 500, user: 500 },
     defaultTimezone: 'UTC',
     bot: 'cronogram_bot',
@@ -335,6 +341,9 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
         messageId: message.id,
         shown: isOld ? null : { text, ...(entities === undefined ? {} : { entities }) },
         press: parsePress(data),
+        ...(given.kind === 'private'
+          ? {}
+          : { asker: { userId: person.id, callbackId: 'c', until: time.now() + 15_000 } }),
       };
       const from = { id: person.id, is_bot: false, first_name: person.name };
       const callback_query = { id: 'c', from, chat_instance: 'i', data };

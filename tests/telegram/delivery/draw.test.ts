@@ -94,7 +94,7 @@ describe('what is drawn', () => {
         '',
         'HTTP 503',
         '',
-        'Next: Wed 18 Nov 11:00',
+        'Next run planned: Wed 18 Nov 11:00',
       ].join('\n'),
     );
     expect(draw(view, about(null))).toBeNull();
@@ -183,7 +183,7 @@ describe('what is drawn', () => {
     expect(wordsOf(view, null)).toBe(
       [
         'I was down from Wed 18 Nov 09:00 until Wed 18 Nov 10:00 (UTC).',
-        'Runs: 1 run late, 2 missed, 1 for you to decide.',
+        'Runs: 1 run late, 2 missed, 1 asked about.',
         '',
         '#3 Stand up',
         'and 4 more',
@@ -344,6 +344,7 @@ describe('whatever people write', () => {
       fc.asyncProperty(long, async (text) => {
         const rooms = {
           clock: { now: () => start },
+          kinds: { forms: [], formOf: () => undefined, outlook: () => null, changesThings: () => false },
           preview: () => previewOf(schedule, { after: start, minIntervalMs: minute }),
           store: {
             taskByTitle: async () => aTask({ title: text }),

@@ -45,7 +45,7 @@ it('tells in one word what became of topics that were to go, those that are stil
     Array.from({ length: 12 }, (_one, index) => `#${index} milk`),
     'CHAT_STRANGE',
   );
-  expect(many).toMatch(/^Still there: 12 .*and 2 more.*CHAT_STRANGE/s);
+  expect(many).toMatch(/^Left as they were: 12 .*and 2 more.*CHAT_STRANGE/s);
 });
 
 it.each<[DrawnView, string, string[]]>([

@@ -1,15 +1,19 @@
+import type { BlobStore } from '../../../src/app/ports/blobs.ts';
 import type { ChatStore, UnknownPart } from '../../../src/app/ports/chats.ts';
 import type { TelegramApi } from '../../../src/telegram/api.ts';
 import type { DrawingDeps } from '../../../src/telegram/delivery/drawing.ts';
 
 type Read = Pick<ChatStore, 'lastMessageBefore' | 'explainedAfter' | 'unknownParts' | 'orphanTopics' | 'isTopicTaken'> &
-  DrawingDeps['store'];
+  DrawingDeps['store'] &
+  Pick<BlobStore, 'readBlob'>;
 
 /** What the store knows of the messages of chats, in memory: fed by the updates of the platform, and by what was sent. */
 export interface Ledger extends Read {
   explain(address: string, messageId: number, at: number): void;
   /** Takes the updates that wait, as the inbox does. */
   hear(api: TelegramApi, at: number): Promise<void>;
+  /** Files of all chats, by their hash. */
+  readonly blobs: Map<string, Uint8Array>;
   readonly unknown: (UnknownPart & { readonly address: string })[];
 }
 
@@ -18,10 +22,13 @@ export function memoryLedger(): Ledger {
   const topics: { readonly address: string; readonly name: string; readonly topicId: number; readonly at: number }[] =
     [];
   const unknown: Ledger['unknown'] = [];
+  const blobs: Ledger['blobs'] = new Map();
   let offset = 0;
   const idsOf = (address: string) => known.filter((one) => one.address === address);
   return {
     unknown,
+    blobs,
+    readBlob: async (_chatId, sha256) => blobs.get(sha256) ?? null,
     explain: (address, messageId, at) => {
       known.push({ address, messageId, at });
     },

@@ -39,10 +39,10 @@ function countingBudget(): CountingBudget {
     allow: (calls) => {
       left = calls;
     },
-    take: async (address) => {
+    take: async (address, messages = 1) => {
       if (left === 0) return false;
       left -= 1;
-      taken.push(address);
+      for (let message = 0; message < messages; message += 1) taken.push(address);
       return true;
     },
     aside: (call) => call(),
@@ -95,6 +95,7 @@ export async function aPlace(options: PlaceOptions = {}): Promise<Place> {
     telegramTransport({
       api,
       store: ledger,
+      blobs: ledger,
       budget,
       clock: time,
       stopwatch: time,
@@ -122,7 +123,7 @@ export async function aPlace(options: PlaceOptions = {}): Promise<Place> {
       const sent = await transport.send(part);
       await time.advance(10);
       const { address, topic } = part.route;
-      if (sent.is === 'sent') ledger.explain(address, sent.ids.messageId, time.now());
+      if (sent.is === 'sent') for (const id of idsIn(sent.ids)) ledger.explain(address, id, time.now());
       if (sent.is === 'lost') {
         const { deliveryId, shown, taskId } = part;
         ledger.unknown.push({ address, deliveryId, topic, shown, taskId, sentAt });
@@ -134,7 +135,7 @@ export async function aPlace(options: PlaceOptions = {}): Promise<Place> {
       const sentAt = ledger.unknown[at]?.sentAt ?? 0;
       const found = await transport.settle(part, { sentAt, resentAs });
       if (found.is !== 'undecided' && at >= 0) ledger.unknown.splice(at, 1);
-      if (found.is === 'arrived') ledger.explain(found.ids.chatId, found.ids.messageId, time.now());
+      if (found.is === 'arrived') for (const id of idsIn(found.ids)) ledger.explain(found.ids.chatId, id, time.now());
       return found;
     },
     restart: () => {
@@ -187,6 +188,7 @@ export function part({
   const { buttons, media, edits = null, silent = false, onlyFor = null } = rest;
   return {
     deliveryId: id,
+    chatId: 'chat-1',
     taskId: null,
     runId: null,
     route: { provider: 'telegram', address: String(chat), topic },
@@ -201,6 +203,10 @@ export function part({
     resultOf: null,
     wasSent: false,
   };
+}
+
+function idsIn({ messageId, more = [] }: SentIds): readonly number[] {
+  return [messageId, ...more];
 }
 
 export function idsOf(sent: Sent | Evidence): SentIds {

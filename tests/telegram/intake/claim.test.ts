@@ -52,6 +52,25 @@ it('says to whoever comes without the code that the bot is nobody’s, and where
   expect(await doorway.query('select id from users')).toEqual([]);
 });
 
+it('says so again in each minute in which somebody writes', async () => {
+  const doorway = await aDoorway(nobody);
+  for (const text of ['tomorrow at 9 call mum', 'hello?', 'anybody?']) await doorway.says('ada', text, ada);
+  expect(sends(doorway, ada)).toHaveLength(1);
+  await doorway.time.advance(60_000);
+  await doorway.says('ada', 'tomorrow at 9 call mum', ada);
+  expect(sends(doorway, ada)).toEqual(Array(2).fill(expect.stringMatching(/Nobody owns this bot yet/)));
+  expect(doorway.log.lines.filter(({ event }) => event === 'stranger_refused')).toHaveLength(1);
+});
+
+it('says nothing about a code once an owner was named from elsewhere', async () => {
+  const world = await open();
+  const doorway = await aSettledDoorway({ world, ...nobody });
+  const by = { title: null, by: 'system', newId: 'none', at: 1 } as const;
+  await world.store.letIn({ address: String(ada), role: 'owner', ...by });
+  await doorway.says('ben', 'hello', ben);
+  expect(sends(doorway, ben)).toEqual([expect.stringMatching(/private bot/)]);
+});
+
 it('shows no code at the next start', async () => {
   const world = await open();
   const first = await aDoorway({ world, ...nobody });

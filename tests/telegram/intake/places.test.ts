@@ -178,6 +178,7 @@ it('tells a handler how the bot stands, from the platform', async () => {
   const doorway = await aDoorway({ world });
   const chats = doorway.served.world;
   chats.say({ as: 'ada', chat: lab, text: '/new' });
+  await doorway.settled();
   chats.say({ as: 'ada', chat: ada, text: '/new' });
   await doorway.settled();
   for (const { place } of doorway.saids) setUps.push(await doorway.setUp(place));

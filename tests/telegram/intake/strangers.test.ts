@@ -54,17 +54,28 @@ it('answers a press of a stranger with the refusal, and does nothing', async () 
   expect(await traces(doorway, ben)).toEqual([]);
 });
 
-it('refuses an unapproved group once, and only when it is spoken to', async () => {
+it('refuses an unapproved group once a day, and only when it is spoken to', async () => {
   const doorway = await aDoorway({ settings: { owners: [ada], chats: [] } });
   const { world } = doorway.served;
   world.say({ as: 'ben', chat: lab, text: 'good morning' });
   await doorway.says('ben', '/weather@other_bot');
   expect(sends(doorway, lab)).toEqual([]);
   for (const text of ['/new every day at 9 x', '/tasks', '/start@cronogram_bot']) await doorway.says('ben', text);
-  expect(sends(doorway, lab)).toEqual([expect.stringMatching(/approved/)]);
+  const refusal = expect.stringMatching(/not approved yet.*owner of this bot.*\/allow/) as string;
+  expect(sends(doorway, lab)).toEqual([refusal]);
+  await doorway.time.advance(86_400_000);
+  for (const text of ['good morning', '/tasks', '/next']) await doorway.says('ben', text);
+  expect(sends(doorway, lab)).toEqual([refusal, refusal]);
   expect(doorway.saids).toEqual([]);
   expect(await traces(doorway, ben)).toEqual([]);
   expect(await traces(doorway, lab)).toEqual([]);
+});
+
+it('refuses the members of a group in which an owner alone has used it', async () => {
+  const doorway = await aDoorway({ settings: { owners: [ada], chats: [] } });
+  await doorway.says('ada', '/tasks');
+  await doorway.says('ben', '/tasks');
+  expect(sends(doorway, lab)).toContainEqual(expect.stringMatching(/not approved yet/));
 });
 
 it('hears an owner in a group that is not approved', async () => {

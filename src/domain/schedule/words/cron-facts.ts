@@ -45,7 +45,8 @@ function dayFacts(cron: CronFields): DayFacts {
 }
 
 export function cronRhythm(cron: CronFields): Rhythm {
-  return { days: dayFacts(cron), time: timesFacts(cron), picks: null, weekStart: null, span: null };
+  const isEveryDay = cron.anyDay && cron.anyWeekday;
+  return { days: dayFacts(cron), time: timesFacts(cron, isEveryDay), picks: null, weekStart: null, span: null };
 }
 
 /** More times than these are no list that anybody reads, and so many even ones are a rhythm. */
@@ -54,32 +55,40 @@ const RHYTHM_FROM = 6;
 
 const hourSeconds = 3_600;
 
-/** Every hour with every minute, as one list of times, as an even rhythm, or as minutes of hours. */
-export function timesFacts({
-  hours,
-  minutes,
-  fixedTimes,
-}: {
+interface Times {
   readonly hours: readonly number[];
   readonly minutes: readonly number[];
   /** The times were named one by one, and not as a rhythm. */
   readonly fixedTimes: boolean;
-}): TimeFacts {
+}
+
+/** Every hour with every minute, as one list of times, as an even rhythm, or as minutes of hours. */
+export function timesFacts({ hours, minutes, fixedTimes }: Times, isEveryDay: boolean): TimeFacts {
   const times = hours.flatMap((hour) => minutes.map((minute) => hour * hourSeconds + minute * 60));
   const [minute = 0] = minutes;
   const [from = 0, twelveLater = 0] = times;
   if (!fixedTimes && times.length === 2 && twelveLater - from === 12 * hourSeconds)
     return { is: 'steps', step: { value: 12, unit: 'hour' }, from, to: null };
-  const even = hours.length === 24 ? null : evenFacts(times, fixedTimes ? RHYTHM_FROM : 3);
-  if (even !== null) return even;
-  if (times.length <= TIMES_SHOWN_MAX && hours.length < 24 && (fixedTimes || times.length < RHYTHM_FROM))
-    return { is: 'at', times };
+  const isAllDay = hours.length === 24;
+  const even = evenFacts(times, fixedTimes ? RHYTHM_FROM : 3) ?? nightFacts(times, isEveryDay);
+  if (even !== null && !isAllDay) return even;
+  if (times.length <= (fixedTimes ? TIMES_SHOWN_MAX : RHYTHM_FROM - 1) && !isAllDay) return { is: 'at', times };
   return minutes.length === 1 ? { is: 'hourly', minute, hours } : { is: 'grid', hours, minutes };
 }
 
 /** Times of the day that were named one by one. */
-export function listFacts(times: readonly number[]): TimeFacts | null {
-  return evenFacts(times, RHYTHM_FROM) ?? (times.length <= TIMES_SHOWN_MAX ? { is: 'at', times } : null);
+export function listFacts(times: readonly number[], isEveryDay: boolean): TimeFacts | null {
+  const even = evenFacts(times, RHYTHM_FROM) ?? nightFacts(times, isEveryDay);
+  return even ?? (times.length <= TIMES_SHOWN_MAX ? { is: 'at', times } : null);
+}
+
+/** `every 30 minutes from 22:00 to 02:00`: on every day, the hours behind midnight may be told with those before it. */
+function nightFacts(times: readonly number[], isEveryDay: boolean): TimeFacts | null {
+  const gap = times.findIndex((time, index) => index > 0 && time - (times[index - 1] ?? time) > 4 * hourSeconds);
+  if (!isEveryDay || gap === -1) return null;
+  const turned = [...times.slice(gap), ...times.slice(0, gap).map((time) => time + 24 * hourSeconds)];
+  const even = evenFacts(turned, RHYTHM_FROM);
+  return even?.is === 'steps' && even.to !== null ? { ...even, to: even.to % (24 * hourSeconds) } : null;
 }
 
 function evenFacts(times: readonly number[], least: number): TimeFacts | null {

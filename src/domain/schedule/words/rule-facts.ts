@@ -112,9 +112,13 @@ function dayFacts(rule: Rule, days: DayRule): DayFacts {
 
 const all = (size: number) => Array.from({ length: size }, (_, value) => value);
 
+function isEveryDay({ frequency, interval, weekdays, monthDays, months }: RruleParts): boolean {
+  return frequency === 'DAILY' && interval === 1 && weekdays.length + monthDays.length + months.length === 0;
+}
+
 function timeFacts(rule: Rule): TimeFacts {
   const { parts, periods, startWall } = rule;
-  if (periods !== null) return dayTimes(pickedTimes(parts, periods.times) ?? periods.times);
+  if (periods !== null) return dayTimes(pickedTimes(parts, periods.times) ?? periods.times, isEveryDay(parts));
   const start = secondOfDayOf(startWall);
   const isHourly = parts.frequency === 'HOURLY';
   const or = (list: readonly number[], value: readonly number[]) => (list.length > 0 ? list : value);
@@ -122,7 +126,7 @@ function timeFacts(rule: Rule): TimeFacts {
   const seconds = or(parts.seconds, parts.frequency === 'SECONDLY' || start % 60 === 0 ? [] : [start % 60]);
   const isPlain = parts.interval === 1 && parts.positions.length === 0 && parts.frequency !== 'SECONDLY';
   if (isPlain && (seconds.join() === '0' || seconds.length === 0))
-    return timesFacts({ hours: or(parts.hours, all(24)), minutes: or(minutes, all(60)), fixedTimes: false });
+    return timesFacts({ hours: or(parts.hours, all(24)), minutes: or(minutes, all(60)), fixedTimes: false }, false);
   return {
     is: 'counted',
     step: { value: parts.interval, unit: UNITS[parts.frequency] },
@@ -132,10 +136,15 @@ function timeFacts(rule: Rule): TimeFacts {
   };
 }
 
-function dayTimes(times: readonly number[]): TimeFacts {
+function dayTimes(times: readonly number[], areDaily: boolean): TimeFacts {
   const unique = (size: number, most: number) => [...new Set(times.map((time) => Math.floor(time / size) % most))];
   return (
-    listFacts(times) ?? { is: 'seconds', hours: unique(3_600, 24), minutes: unique(60, 60), seconds: unique(1, 60) }
+    listFacts(times, areDaily) ?? {
+      is: 'seconds',
+      hours: unique(3_600, 24),
+      minutes: unique(60, 60),
+      seconds: unique(1, 60),
+    }
   );
 }
 

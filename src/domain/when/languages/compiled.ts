@@ -12,7 +12,7 @@ export function languagesOf(code: string | undefined, others: readonly Language[
 }
 
 /** No letter, digit or apostrophe may follow, so that "tomorrow's" and "9th" are not taken for "tomorrow" and "9". */
-const END = String.raw`(?![\p{L}\p{N}_]|'(?!\s*time|\s|$)|[.:,]\d)`;
+const END = String.raw`(?![\p{L}\p{N}_]|'(?!\s*time|\s|$)|(?<=\d)[.:,]\d|[.:]\d)`;
 
 /** A pattern for Cursor.take: blanks, one of the words, and the end of a word. */
 export function words(source: string): RegExp {
@@ -33,13 +33,26 @@ export function any(list: readonly string[]): string {
   return `(?:${list.join('|')})`;
 }
 
+const places = new WeakMap<readonly string[], readonly RegExp[]>();
+const tableWords = new WeakMap<Readonly<Record<string, number>>, readonly string[]>();
+
+/** Patterns of a list or a table are made once, because they are dear. */
+function known<K extends object, V>(all: WeakMap<K, V>, key: K, make: () => V): V {
+  const found = all.get(key) ?? make();
+  all.set(key, found);
+  return found;
+}
+
 /** The place in a list of alternatives at which a word stands. */
 export function placeOf(list: readonly string[], word: string): number {
-  return list.findIndex((source) => new RegExp(`^(?:${source})$`, 'u').test(word));
+  return known(places, list, () => list.map((source) => new RegExp(`^(?:${source})$`, 'u'))).findIndex((each) =>
+    each.test(word),
+  );
 }
 
 export function valueOf(table: Readonly<Record<string, number>>, word: string): number {
-  const keys = Object.keys(table);
+  if (/^\d/.test(word)) return Number.parseInt(word, 10);
+  const keys = known(tableWords, table, () => Object.keys(table));
   const key = keys[placeOf(keys, word)];
-  return key === undefined ? Number.parseInt(word, 10) : (table[key] ?? Number.NaN);
+  return key === undefined ? Number.NaN : (table[key] ?? Number.NaN);
 }

@@ -31,7 +31,13 @@ export interface Language {
   /** Said around a time, and no part of the text: `remind me to`, `please`. */
   readonly manners: { readonly before: string; readonly reminds: string; readonly to: string; readonly after: string };
   /** Words that are often misspelt, and those that stand one letter away from them. */
-  readonly spelling: { readonly known: readonly string[]; readonly others: readonly string[] };
+  readonly spelling: {
+    readonly known: readonly string[];
+    readonly others: readonly string[];
+    /** Short words, which are looked for behind such words alone, as in "in 2 horus". */
+    readonly units: readonly string[];
+    readonly countedBy: string;
+  };
 }
 
 type Word =

@@ -13,7 +13,7 @@ import { refusal } from '../faults.ts';
 import type { Edge, Except } from '../pieces/bounds.ts';
 import type { Days } from '../pieces/days.ts';
 import { dayOf, dayOfDate, ordered } from './once.ts';
-import type { Plan } from './plan.ts';
+import { isStepped, type Plan } from './plan.ts';
 import { dayLabel, type Reading, today } from './reading.ts';
 import { minuteOf } from './times.ts';
 
@@ -25,6 +25,8 @@ export interface EdgeDay {
 
 export interface Bounds {
   readonly starting: EdgeDay | null;
+  /** A start in the past, from which stepped weeks and months are counted. */
+  readonly counted: EdgeDay | null;
   readonly until: EdgeDay | null;
   readonly lasting: Plan['lasting'];
   readonly count: number | null;
@@ -57,18 +59,36 @@ function startOfNext(span: NonNullable<Edge['span']>, from: number): number {
 
 function edgeDay({ days, time, span }: Edge, side: 'start' | 'end', reading: Reading): EdgeDay {
   const from = today(reading.setting);
-  const minute = time === null ? null : minuteOf(time, null, reading);
+  const isNight = days?.kind === 'ahead' && days.night;
+  const minute = time === null ? null : minuteOf(time, isNight ? 'night' : null, reading);
   if (span !== null) return { day: side === 'end' ? endOf(span, from) : startOfNext(span, from), minute };
   return { day: days === null ? from : dayOf(days, from, null, reading), minute };
 }
 
+/** A start so many days ago is where weeks are counted from, rather than one of next year. */
+const COUNTED_DAYS_MAX = 90;
+
 /** "From 5 november to 9 december" has begun where only its end lies ahead. */
-function startDay(edge: Edge, until: EdgeDay | null, reading: Reading): EdgeDay {
+function startDay(edge: Edge, until: EdgeDay | null, plan: Plan, reading: Reading): EdgeDay {
   const found = edgeDay(edge, 'start', reading);
   const { days } = edge;
-  const isOpen = days?.kind === 'date' && days.date.year === null;
-  if (until === null || found.day <= until.day || !isOpen) return found;
-  return { ...found, day: Math.max(today(reading.setting), beforeDate(days, until.day)) };
+  if (days?.kind !== 'date' || days.date.year !== null) return found;
+  const from = today(reading.setting);
+  if (until !== null && found.day > until.day) return { ...found, day: Math.max(from, beforeDate(days, until.day)) };
+  const past = beforeDate(days, from);
+  const isCounted = from - past <= COUNTED_DAYS_MAX && isCountable(plan);
+  if (civilFromDays(found.day).year !== civilFromDays(from).year && !isCounted)
+    reading.notes.push({
+      what: 'date',
+      text: (say) => say.starting(dayLabel(found.day, reading.setting)(say)),
+      other: null,
+    });
+  return isCounted ? { ...found, day: past } : found;
+}
+
+/** Weeks and months of which only some count may have begun. */
+function isCountable({ groups, count, lasting }: Plan): boolean {
+  return count === null && lasting === null && groups.some(({ rhythm }) => isStepped(rhythm));
 }
 
 /** "Until 18" ends today, and "in december" is the one that is or that comes. */
@@ -82,18 +102,18 @@ function noteEnd({ until: edge }: Plan, until: EdgeDay | null, { notes, setting 
 export function boundsOf(plan: Plan, reading: Reading): Bounds {
   const from = today(reading.setting);
   const until = plan.until === null ? null : edgeDay(plan.until, 'end', reading);
-  const starting = plan.starting === null ? null : startDay(plan.starting, until, reading);
+  const starting = plan.starting === null ? null : startDay(plan.starting, until, plan, reading);
   if ([until, plan.count, plan.lasting].filter((end) => end !== null).length > 1) {
     throw refusal('end', 'two_ends', (say) => say.twoEnds);
   }
   if (until !== null && until.day < Math.max(from, starting?.day ?? from)) {
     throw refusal('end', 'past', (say) => say.endsBeforeStart);
   }
-  if (starting !== null && starting.day < from) {
-    throw refusal('end', 'past', (say) => say.startPast);
-  }
   noteEnd(plan, until, reading);
-  return { starting, until, lasting: plan.lasting, count: plan.count };
+  const rest = { until, lasting: plan.lasting, count: plan.count };
+  if (starting === null || starting.day >= from) return { ...rest, starting, counted: null };
+  if (isCountable(plan)) return { ...rest, starting: null, counted: starting };
+  throw refusal('end', 'past', (say) => say.startPast);
 }
 
 /** The instant of a day and a minute of it. */
@@ -137,7 +157,7 @@ function addDays(all: Collected, days: Days, reading: Reading): void {
       return;
     }
     case 'ahead':
-      all.dates.push(from + days.days);
+      all.dates.push(dayOf(days, from, null, reading));
       return;
     case 'nth':
       throw refusal('end', 'exception', (say) => say.noException);

@@ -3,7 +3,6 @@ import {
   addMonths,
   civilFromDays,
   DAY_MS,
-  dateText,
   dayOfWall,
   daysFromCivil,
   MINUTE_MS,
@@ -17,7 +16,7 @@ import { type Amount, spanOf } from '../pieces/amount.ts';
 import type { CalendarDate } from '../pieces/dates.ts';
 import { type Days, isOneWeekday } from '../pieces/days.ts';
 import type { Group } from './plan.ts';
-import { clock, dayEdit, dayLabel, type Reading, timeEdit, today } from './reading.ts';
+import { clock, dayEdit, dayLabel, noteShift, type Reading, timeEdit, today } from './reading.ts';
 import { minutesOf } from './times.ts';
 
 /** Where the words of a day stand, so that a question can put another day there. */
@@ -51,6 +50,23 @@ function checkWeekday(weekday: number | null, day: number, span: Span, reading: 
   throw new Question((say) => say.otherWeekday(day, weekdayOf(day), weekday), dayWays(span, [day, nearest], reading));
 }
 
+/** "Tomorrow wednesday" on a Wednesday: tomorrow, or the coming one. */
+function checkAhead(
+  { days, night, weekday = null }: Extract<Days, { kind: 'ahead' }>,
+  now: number,
+  span: Span,
+  reading: Reading,
+): void {
+  const day = now + days;
+  if (weekday === null || weekdayOf(day) === weekday) return;
+  const coming = now + ((weekday - weekdayOf(now) + 7) % 7 || 7);
+  const ways = dayWays(span, [day, coming], reading).map(({ text, edits }) => ({
+    text,
+    edits: edits.map((edit) => ({ ...edit, text: `${edit.text}${night ? ' at night' : ''}` })),
+  }));
+  throw new Question((say) => say.otherWeekday(day, weekdayOf(day), weekday), ways);
+}
+
 /** The date, in the order of its figures that is known. */
 export function ordered({ date, other }: Extract<Days, { kind: 'date' }>, span: Span, reading: Reading): CalendarDate {
   const { slashes } = reading.setting;
@@ -67,15 +83,17 @@ type Weekdays = Extract<Days, { kind: 'weekdays' }>;
  * "Next friday", said on a Wednesday, is the coming one to some and the one after it to others. It is taken only where
  * both are the same day: when the weekday lies in the week after this one anyway.
  */
-function weekdayFrom({ weekdays, which, weeks = 0 }: Weekdays, from: number, span: Span, reading: Reading): number {
+function weekdayFrom(days: Weekdays, from: number, span: Span, reading: Reading): number {
+  const { weekdays, which, weeks = 0, isCounted = false } = days;
   const [weekday = 0] = weekdays;
-  const found = from + ((weekday - weekdayOf(from) + 7) % 7) + 7 * weeks;
+  const coming = from + ((weekday - weekdayOf(from) + 7) % 7 || (isCounted ? 7 : 0));
+  const found = coming + 7 * weeks;
   const monday = from + ((8 - weekdayOf(from)) % 7 || 7);
   if (which === 'after') return monday + ((weekday + 6) % 7);
   // "The following monday" may follow the coming one.
-  const isNext = which === 'next' && found < monday;
+  const isNext = which === 'next' && coming < monday;
   if (!isNext && which !== 'following') return found;
-  if (isNext && found === from) return found + 7;
+  if (isNext && coming === from) return found + 7;
   throw new Question((say) => say.whichWeekday(weekday), dayWays(span, [found, found + 7], reading));
 }
 
@@ -139,7 +157,8 @@ export function dayOf(days: Days, from: number, span: Span, reading: Reading): n
   const now = today(reading.setting);
   switch (days.kind) {
     case 'ahead':
-      return now + days.days;
+      checkAhead(days, now, span, reading);
+      return addedDays(now + days.days, [{ value: days.months ?? 0, unit: 'month' }]);
     case 'date': {
       const date = ordered(days, span, reading);
       const day = dayOfDate(date, from + days.early);
@@ -147,13 +166,13 @@ export function dayOf(days: Days, from: number, span: Span, reading: Reading): n
       return day - days.early;
     }
     case 'weekdays':
-      return weekdayFrom(days, days.which === 'any' ? from : now, span, reading);
+      return weekdayFrom(days, days.which === 'any' && days.weeks === undefined ? from : now, span, reading);
     case 'monthDays': {
       const [day = 1] = days.days;
       const ahead = { 'this month': 0, 'next month': 1, month: null, quarter: null }[days.of ?? 'month'];
-      const found = ahead === null ? nextMonthDay(day, from) : inMonth(day, ahead, now);
+      const found = ahead === null ? nextMonthDay(day, from + days.early) : inMonth(day, ahead, now);
       checkWeekday(days.weekday, found, span, reading);
-      return found;
+      return found - days.early;
     }
     case 'nth':
       return nthDay(days, from, span, reading);
@@ -181,6 +200,31 @@ function afterWait(group: Group, amount: Amount, reading: Reading): number {
   const wall = toWall(timezone, from);
   const day = dayOfWall(wall);
   return resolveShifted(timezone, addedDays(day, amount) * DAY_MS + (wall - day * DAY_MS)) + seconds * 1_000;
+}
+
+/** "In 17.30" is said as a length, and could be meant as a time. */
+function waited(group: Group, amount: Amount, reading: Reading): number {
+  const { clockAt, begin } = group;
+  const instant = checked(afterWait(group, amount, reading));
+  if (clockAt === null) return instant;
+  const { seconds } = spanOf(amount);
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const figures = reading.whole.slice(clockAt.begin, clockAt.end);
+  const at = hours < 24 ? clockOf(hours, minutes) : null;
+  reading.notes.push({
+    what: 'hour',
+    text: (say) => say.waitOf(hours, minutes),
+    other:
+      at === null
+        ? null
+        : { text: (say) => say.offers.at(figures), edits: [{ begin, end: clockAt.end, text: `at ${at}` }] },
+  });
+  return instant;
+}
+
+/** `2:30` keeps the half of the day open, as it was written. */
+function clockOf(hours: number, minutes: number): string {
+  return `${hours}:${String(minutes).padStart(2, '0')}`;
 }
 
 interface Moment {
@@ -279,7 +323,7 @@ function noteDay({ group, reading, at }: Moment, days: Days, day: number): void 
     notes.push({ what: 'date', text: label, other: insteadOf(day + 1) });
   } else if (isOneWeekday(days) && day === from) notes.push({ what: 'date', text: label, other: insteadOf(day + 7) });
   else if (isDate && days.date.year === null && civilFromDays(day).year !== civilFromDays(from).year) {
-    notes.push({ what: 'date', text: dateText(day), other: null });
+    notes.push({ what: 'date', text: label, other: null });
   }
 }
 
@@ -321,18 +365,20 @@ function askHour({ daysAt, end }: Group, reading: Reading): never {
 /** The moments that a group without a rhythm names. */
 export function momentsOf(group: Group, reading: Reading): readonly number[] {
   const { setting } = reading;
-  if (group.wait !== null) return [checked(afterWait(group, group.wait, reading))];
+  if (group.wait !== null) return [waited(group, group.wait, reading)];
   const { days } = group;
-  const isToday = days?.kind === 'ahead' && days.days === 0 && !days.night;
+  const isToday = days?.kind === 'ahead' && days.days === 0 && (days.months ?? 0) === 0 && !days.night;
   if (isToday && group.times === null && group.part === null) askHour(group, reading);
   return minutesOf(group, reading).map((minute) => {
     const at = (day: number) => resolveShifted(setting.timezone, day * DAY_MS + minute * MINUTE_MS);
     const moment = { group, minute, reading, at };
     const instant = days === null ? nextTime(moment) : onDay(moment, days);
-    if (instant > setting.now) return checked(instant);
+    if (instant > setting.now) return noteShift(checked(instant), minute, reading);
     if (days?.kind === 'ahead') return askPassed(moment);
     const day = dayOfWall(toWall(setting.timezone, instant));
-    throw refusal('later', 'past', (say) => say.isPast(`${dateText(day)} ${clock(minute)}`, setting.timezone));
+    throw refusal('later', 'past', (say) =>
+      say.isPast(say.dayAt(dayLabel(day, setting)(say), clock(minute)), setting.timezone),
+    );
   });
 }
 

@@ -5,15 +5,18 @@ import type { DayPart } from '../languages/language.ts';
 import type { Amount } from '../pieces/amount.ts';
 import type { Edge, Except } from '../pieces/bounds.ts';
 import type { ClockTime } from '../pieces/clock.ts';
-import type { Days } from '../pieces/days.ts';
+import { type Days, isOneWeekday } from '../pieces/days.ts';
 import type { Piece } from '../pieces/piece.ts';
 import type { Rhythm, RhythmFound } from '../pieces/rhythm.ts';
+import { type Calendar, FITTING, monthsFrom, partOf, sameDays } from './fitting.ts';
 
 /** Days and the times on them. `weekdays at 9 and weekends at 11` are two of these. */
 export interface Group {
   begin: number;
   end: number;
   rhythm: Rhythm | null;
+  /** Where the rhythm stands. */
+  rhythmAt: { readonly begin: number; readonly end: number } | null;
   promised: RhythmFound['promised'];
   days: Days | null;
   /** Where the days stand. */
@@ -25,6 +28,8 @@ export interface Group {
   minutes: readonly number[] | null;
   hours: { readonly from: ClockTime; readonly to: ClockTime } | null;
   wait: Amount | null;
+  /** The wait, where its figures are those of a clock: `in 17.30`. */
+  clockAt: { readonly begin: number; readonly end: number } | null;
   /** Nothing says whether it is waited for, or comes back. */
   isLength: boolean;
   /** Its day is one of several that have the same time. */
@@ -36,6 +41,8 @@ export interface Plan {
   readonly groups: Group[];
   readonly policies: AskedPolicies;
   timezone: string | null;
+  /** The zone is a distance from UTC. */
+  isOffset: boolean;
   doubtfulZone: { readonly begin: number; readonly end: number } | null;
   /** Where a range of days stands. */
   rangeAt: { readonly begin: number; readonly end: number } | null;
@@ -51,6 +58,7 @@ function emptyGroup({ begin, end }: Piece): Group {
     begin,
     end,
     rhythm: null,
+    rhythmAt: null,
     promised: null,
     days: null,
     daysAt: null,
@@ -60,20 +68,11 @@ function emptyGroup({ begin, end }: Piece): Group {
     minutes: null,
     hours: null,
     wait: null,
+    clockAt: null,
     isLength: false,
     isList: false,
   };
 }
-
-type Calendar = Extract<Rhythm, { kind: 'calendar' }>;
-
-/** The days that a rhythm of each unit may name. */
-const FITTING: Readonly<Record<'day' | 'week' | 'month' | 'year', (days: Days) => boolean>> = {
-  day: () => false,
-  week: (days) => days.kind === 'weekdays' && days.which === 'any',
-  month: (days) => days.kind === 'monthDays' || (days.kind === 'nth' && days.month === null),
-  year: (days) => (days.kind === 'date' && days.date.year === null) || (days.kind === 'nth' && days.month !== null),
-};
 
 function fits(days: Days, { rhythm, wait, days: known }: Group): boolean {
   if (wait !== null || known !== null) return false;
@@ -82,15 +81,7 @@ function fits(days: Days, { rhythm, wait, days: known }: Group): boolean {
   return days.kind !== 'ahead';
 }
 
-/** `every 6 months on 1 march` is in March and September: the months of each year, where the rhythm comes out even with it. */
-export function monthsFrom(days: Days | null, { unit, every, quarters }: Calendar): readonly number[] {
-  const step = quarters ? 3 : every;
-  if (unit !== 'month' || step === 1 || 12 % step !== 0 || days?.kind !== 'date' || days.date.year !== null) return [];
-  const { month } = days.date;
-  return Array.from({ length: 12 / step }, (_none, turn) => ((month - 1 + turn * step) % 12) + 1).sort((a, b) => a - b);
-}
-
-function isTimed({ times, part, wait, hours }: Group): boolean {
+export function isTimed({ times, part, wait, hours }: Group): boolean {
   return times !== null || part !== null || wait !== null || hours !== null;
 }
 
@@ -102,7 +93,7 @@ function isOpen(group: Group): boolean {
 /** Days that a rhythm of hours can go on. */
 function isOnDays(group: Group): boolean {
   const { rhythm, days } = group;
-  if (rhythm?.kind !== 'calendar' || rhythm.every !== 1 || isTimed(group)) return false;
+  if (rhythm?.kind !== 'calendar' || rhythm.every !== 1 || isTimed({ ...group, hours: null })) return false;
   return days?.kind === 'weekdays' || rhythm.unit === 'day';
 }
 
@@ -120,6 +111,7 @@ class Planner {
     groups: [],
     policies: {},
     timezone: null,
+    isOffset: false,
     doubtfulZone: null,
     rangeAt: null,
     until: null,
@@ -145,14 +137,14 @@ class Planner {
     return made;
   }
 
-  add(piece: Piece, next: Piece | undefined): void {
+  add(piece: Piece, behind: readonly Piece[]): void {
     switch (piece.is) {
       case 'rhythm':
-        return this.rhythm(piece);
+        return this.rhythm(piece, behind[0]);
       case 'days':
-        return this.days(piece);
+        return this.days(piece, behind);
       case 'times':
-        return this.times(piece, next);
+        return this.times(piece, behind[0]);
       case 'part': {
         const group = this.group(piece, (last) => last.part !== null);
         group.part = piece.part;
@@ -160,12 +152,8 @@ class Planner {
         return undefined;
       }
       case 'wait':
-      case 'length': {
-        const group = this.group(piece, (last) => last.wait !== null || last.rhythm !== null || last.days !== null);
-        group.wait = piece.amount;
-        group.isLength = piece.is === 'length';
-        return undefined;
-      }
+      case 'length':
+        return this.wait(piece);
       case 'hours':
       case 'minutes':
         return this.within(piece);
@@ -183,6 +171,25 @@ class Planner {
     }
   }
 
+  private wait(piece: Extract<Piece, { is: 'wait' | 'length' }>): void {
+    if (this.isWeeksAfter(piece)) return;
+    const group = this.group(piece, (last) => last.wait !== null || last.rhythm !== null || last.days !== null);
+    group.wait = piece.amount;
+    if (piece.is === 'wait') group.clockAt = piece.clockAt;
+    group.isLength = piece.is === 'length';
+  }
+
+  /** "Friday in two weeks". */
+  private isWeeksAfter({ is, amount, end }: Extract<Piece, { is: 'wait' | 'length' }>): boolean {
+    const group = this.plan.groups.at(-1);
+    const [first, more] = amount;
+    const days = group?.days ?? null;
+    if (is !== 'wait' || group === undefined || days === null || !isOneWeekday(days)) return false;
+    if (first?.unit !== 'week' || more !== undefined || group.rhythm !== null) return false;
+    Object.assign(group, { days: { ...days, weeks: first.value }, end });
+    return true;
+  }
+
   private within(piece: Extract<Piece, { is: 'hours' | 'minutes' }>): void {
     const group = this.group(piece, (last) => last[piece.is] !== null);
     if (piece.is === 'hours') group.hours = piece;
@@ -192,49 +199,52 @@ class Planner {
   private zone(piece: Extract<Piece, { is: 'zone' }>): void {
     if (this.plan.timezone !== null && this.plan.timezone !== piece.zone) throw contradiction();
     this.plan.timezone = piece.zone;
+    this.plan.isOffset = piece.isOffset === true;
     this.plan.doubtfulZone = piece.isDoubtful ? piece : null;
   }
 
   private nextWeek(piece: Extract<Piece, { is: 'week' }>): void {
     const group = this.plan.groups.at(-1);
     const { days } = group ?? {};
-    const isOne = days?.kind === 'weekdays' && days.weekdays.length === 1 && days.which === 'any';
-    if (group === undefined || !isOne) throw piece.fault;
+    const isNamed = days?.kind === 'weekdays' && days.which === 'any' && group?.rhythm === null;
+    if (group === undefined || !isNamed) throw piece.fault;
     group.days = { ...days, which: 'after' };
     group.end = piece.end;
   }
 
-  private rhythm(piece: Extract<Piece, { is: 'rhythm' }>): void {
+  private rhythm(piece: Extract<Piece, { is: 'rhythm' }>, next: Piece | undefined): void {
     const { rhythm, days, part, promised } = piece;
     const group = this.group(piece, (last) => {
       // "Every weekday every 2 hours" is one rhythm on these days.
       if (rhythm.kind === 'elapsed' && isOnDays(last)) return false;
       if (last.rhythm !== null || last.wait !== null) return true;
-      if (days !== null) return last.days !== null;
+      // "Weekends at 11, every day at 9" has an hour for each.
+      const isOther = piece.joint === 'and' || (last.times !== null && next !== undefined && isHour(next.is));
+      if (days !== null || (last.days !== null && isOther)) return last.days !== null;
       return last.days !== null && !(rhythm.kind === 'elapsed' || FITTING[rhythm.unit](last.days));
     });
     group.rhythm = rhythm;
+    group.rhythmAt = piece;
     group.promised = promised;
     if (days !== null) Object.assign(group, { days, daysAt: piece });
     group.part = part ?? group.part;
   }
 
-  private days(piece: Extract<Piece, { is: 'days' }>): void {
+  private days(piece: Extract<Piece, { is: 'days' }>, behind: readonly Piece[]): void {
     const { days } = piece;
     const before = this.plan.groups.at(-1);
     if (this.isWithin(piece, before)) return;
     if (before !== undefined && before.days !== null && isOpen(before)) {
-      const both = piece.joint === 'and' ? null : sameDays(before.days, days);
+      const both = bothDays(before, days) ?? (piece.joint === 'and' ? null : sameDays(before.days, days));
       if (both === null) return this.more(piece, before);
       const daysAt = { begin: before.daysAt?.begin ?? piece.begin, end: piece.end };
       Object.assign(before, { days: both, daysAt, end: piece.end });
       return undefined;
     }
-    const group = this.group(piece, (last) => !fits(days, last));
-    const comesBack = before?.rhythm !== undefined && before.rhythm !== null && group !== before;
+    const group = this.group(piece, (last) => !fits(days, last) || (isDaily(last) && isApart(last, piece, behind)));
     group.isList = piece.joint === 'and' && group !== before;
-    group.daysAt = piece;
-    group.days = comesBack && days.kind === 'weekdays' ? { ...days, plural: true } : days;
+    Object.assign(group, { daysAt: piece, days, part: group.part ?? partOf(days) });
+    if (before !== undefined && before.rhythm !== null && group !== before) besideRhythm(group, before, days);
     return undefined;
   }
 
@@ -262,7 +272,11 @@ class Planner {
 
   private times(piece: Extract<Piece, { is: 'times' }>, next: Piece | undefined): void {
     const isNext = next?.is === 'days' || next?.is === 'rhythm';
-    const group = this.group(piece, (last) => last.times !== null && isNext);
+    // "8 in the morning and 8 in the evening" are two of them.
+    const group = this.group(
+      piece,
+      (last) => (last.times !== null && isNext) || (last.part !== null && piece.joint === 'and'),
+    );
     if (group.times !== null) throw this.second(piece);
     group.times = piece.times;
   }
@@ -301,18 +315,49 @@ class Planner {
   }
 }
 
-/** The same day said twice: `friday, the 27th`, `tomorrow friday`. Null where they differ, or nobody can tell. */
-function sameDays(one: Days, other: Days): Days | null {
-  const [date, weekday] = one.kind === 'weekdays' ? [other, one] : [one, other];
-  if (weekday.kind !== 'weekdays' || weekday.weekdays.length !== 1 || weekday.which !== 'any') return null;
-  if (date.kind === 'date' && date.weekday === null) return { ...date, weekday: weekday.weekdays[0] ?? null };
-  const isOne = date.kind === 'monthDays' && date.days.length === 1 && date.of === null;
-  return isOne ? { ...date, weekday: weekday.weekdays[0] ?? null } : null;
+/** "Every weekday and saturday" are days of one rhythm. */
+function bothDays({ rhythm, days: known }: Group, days: Days): Days | null {
+  if (rhythm === null || known?.kind !== 'weekdays' || days.kind !== 'weekdays' || days.which !== 'any') return null;
+  return { ...known, weekdays: [...new Set([...known.weekdays, ...days.weekdays])] };
+}
+
+function isDaily({ rhythm }: Group): boolean {
+  return rhythm?.kind === 'calendar' && rhythm.unit === 'day';
+}
+
+/** "Every day at 9 mon-fri" names the days of this hour; in "every day at 9, sundays at 10" they have an hour of their own. */
+function isApart({ times, hours }: Group, { joint }: Piece, behind: readonly Piece[]): boolean {
+  if (times === null && hours === null) return joint === 'and';
+  // "At 9 on weekdays and at 10 on weekends" has the hours before the days.
+  const isOfOther = behind.findIndex(({ is }, index) => !(index % 2 === 0 ? isHour(is) : is === 'days'));
+  const length = isOfOther === -1 ? behind.length : isOfOther;
+  return length === 0 ? joint === 'and' : length % 2 === 1;
+}
+
+function isHour(is: Piece['is']): boolean {
+  return is === 'times' || is === 'part' || is === 'hours';
+}
+
+/** Every second week or month, and their like. */
+export function isStepped(rhythm: Rhythm | null): rhythm is Calendar {
+  return rhythm?.kind === 'calendar' && rhythm.every > 1;
+}
+
+/** Days behind a rhythm come back as well. */
+function besideRhythm(group: Group, before: Group, days: Days): void {
+  group.rhythm = sharedRhythm(before, days);
+  if (days.kind === 'weekdays') group.days = { ...days, plural: true };
+}
+
+/** In "every 2 weeks on monday at 9 and thursday at 10" both days are of the same weeks. */
+function sharedRhythm({ rhythm }: Group, days: Days): Rhythm | null {
+  if (rhythm?.kind !== 'calendar' || !FITTING[rhythm.unit](days)) return null;
+  return rhythm.every > 1 || rhythm.unit === 'month' ? rhythm : null;
 }
 
 export function planOf(pieces: readonly Piece[]): Plan {
   const planner = new Planner(pieces);
-  for (const [index, piece] of pieces.entries()) planner.add(piece, pieces[index + 1]);
+  for (const [index, piece] of pieces.entries()) planner.add(piece, pieces.slice(index + 1));
   for (const group of planner.plan.groups) if (group.minutes !== null) group.rhythm ??= HOURLY;
   return planner.plan;
 }

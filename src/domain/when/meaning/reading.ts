@@ -1,11 +1,11 @@
-import { civilFromDays, clockText, dateText, dayOfWall } from '../../schedule/time/calendar.ts';
+import { civilFromDays, clockText, dateText, dayOfWall, secondOfDayOf } from '../../schedule/time/calendar.ts';
 import { toWall } from '../../schedule/time/zone.ts';
 import type { Say, Text } from '../english.ts';
 import type { Edit, Way } from '../faults.ts';
 import type { ClockTime } from '../pieces/clock.ts';
 import type { AssumedWhat, Setting } from '../setting.ts';
 
-/** What was assumed, and how the words are changed to be read in the other way. */
+/** An assumption, and how the words are changed to be read in the other way. */
 export interface Note {
   readonly what: AssumedWhat;
   readonly text: Text;
@@ -17,7 +17,7 @@ export interface Reading {
   readonly setting: Setting;
   /** All that was written. */
   readonly whole: string;
-  /** What is left beside the time. */
+  /** The words beside the time. */
   readonly text: string;
   readonly notes: Note[];
   /** Runs that are counted by the task, because its schedule has no one rule that could count them. */
@@ -36,6 +36,13 @@ export function clock(minute: number): string {
 export function dayLabel(day: number, setting: Setting): Say {
   const isNear = civilFromDays(today(setting)).year === civilFromDays(day).year;
   return (say) => say.day(day, !isNear);
+}
+
+/** A time that the change of the clocks leaves out comes an hour later. */
+export function noteShift(instant: number, minute: number, { setting, notes }: Reading): number {
+  const shown = Math.floor(secondOfDayOf(toWall(setting.timezone, instant)) / 60);
+  if (shown !== minute) notes.push({ what: 'hour', text: clock(shown), other: null });
+  return instant;
 }
 
 interface Span {

@@ -1,19 +1,27 @@
+import { combined } from '../../schedule/combine.ts';
 import { parseSchedule, type Schedule } from '../../schedule/schedule.ts';
-import { dayOfWall, iso, MINUTE_MS, secondOfDayOf } from '../../schedule/time/calendar.ts';
+import {
+  civilFromDays,
+  dayOfWall,
+  daysFromCivil,
+  iso,
+  MINUTE_MS,
+  secondOfDayOf,
+} from '../../schedule/time/calendar.ts';
 import { durationText } from '../../schedule/time/duration.ts';
 import { toWall } from '../../schedule/time/zone.ts';
 import type { FixedOffer } from '../english.ts';
 import { Question, refusal, type Way } from '../faults.ts';
 import { spanOf } from '../pieces/amount.ts';
-import type { ClockTime } from '../pieces/clock.ts';
 import type { Days } from '../pieces/days.ts';
 import type { CalendarUnit, Rhythm } from '../pieces/rhythm.ts';
 import { type Bounds, instantOf } from './edges.ts';
+import { monthsFrom } from './fitting.ts';
 import { addedDays, ordered } from './once.ts';
-import { type Group, monthsFrom } from './plan.ts';
+import { contradiction, type Group } from './plan.ts';
 import { clock, type Reading, timeEdit } from './reading.ts';
 import { icalWall, MINUTES_OF_DAY, isRule, type Series, seriesSchedule, untilText } from './series.ts';
-import { isAfternoon, minutesOf } from './times.ts';
+import { minutesOf, timesOfRhythm } from './times.ts';
 
 type Where = Pick<Series, 'weekdays' | 'monthDays' | 'months' | 'nth'>;
 
@@ -29,7 +37,7 @@ function whereOf(group: Group, reading: Reading): Where {
     case 'weekdays':
       return { ...NOWHERE, weekdays: days.weekdays };
     case 'monthDays':
-      return { ...NOWHERE, monthDays: days.days, months: isQuarter ? quarterMonths(days.days) : [] };
+      return { ...NOWHERE, ...monthDaysOf(days, isQuarter) };
     case 'date':
       return yearDay(days, group, reading);
     case 'nth': {
@@ -46,16 +54,42 @@ function quarterMonths(places: readonly number[]): readonly number[] {
   return places.every((place) => place < 0) ? QUARTER_ENDS : QUARTER_BEGINS;
 }
 
+/** "3 days before the 1st" counts from the end of the month before, and "3 days before the end" from the last day. */
+function monthDaysOf(
+  { days, early }: Extract<Days, { kind: 'monthDays' }>,
+  isQuarter: boolean,
+): Pick<Where, 'monthDays' | 'months'> {
+  const found = days.map((day) => earlierDay(day, early));
+  const isBefore = days.some((day) => day > 0 && day - early < 1);
+  const months = isQuarter ? quarterMonths(days) : [];
+  return { monthDays: found, months: isBefore && isQuarter ? [...QUARTER_ENDS] : months };
+}
+
+function earlierDay(day: number, early: number): number {
+  const found = day > 0 && day - early < 1 ? day - early - 1 : day - early;
+  if (day < 0 && found >= 0) return found + 1;
+  if (found >= -28 && (early >= 0 || found <= 28)) return found;
+  throw refusal('month', 'too_early', (say) => say.tooEarly);
+}
+
 /** Days before the first of a month are counted from the end of the month before, because February has two ends. */
 function yearDay(days: Extract<Days, { kind: 'date' }>, group: Group, reading: Reading): Where {
   const { day, month } = ordered(days, group.daysAt, reading);
   const { early, also = [] } = days;
+  if (early < 0) return laterInYear(month, day - early);
   if (early === 0 || day - early > 0) return { ...NOWHERE, monthDays: [day - early, ...also], months: [month] };
   const back = early - day + 1;
   const before = month === 1 ? 12 : month - 1;
   if (back <= 28 && before === 2) return { ...NOWHERE, monthDays: [-back], months: [before] };
   const length = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][before - 1] ?? 30;
   if (back <= length) return { ...NOWHERE, monthDays: [length - back + 1], months: [before] };
+  throw refusal('year', 'too_early', (say) => say.tooEarly);
+}
+
+/** A day behind a date; those behind the end of February are another day in every fourth year. */
+function laterInYear(month: number, day: number): Where {
+  const { month: at, day: date } = civilFromDays(daysFromCivil(2_001, month, day));
+  if (at === month || month > 2) return { ...NOWHERE, monthDays: [date], months: [at] };
   throw refusal('year', 'too_early', (say) => say.tooEarly);
 }
 
@@ -117,15 +151,37 @@ function checkDays(group: Group, unit: CalendarUnit, where: Where): void {
   if (unit !== 'day' && group.days === null) askDays(group, unit, null);
 }
 
+/** "Every other day mon-fri" counts days, or names them. */
+function askStepOrDays({ days, daysAt, rhythmAt }: Group, every: number, { whole }: Reading): void {
+  if (days === null || daysAt === null || rhythmAt === null) return;
+  const { begin, end } = daysAt;
+  const joint = /[\s,(]*$/.exec(whole.slice(0, begin))?.[0] ?? '';
+  const close = joint.includes('(') && whole.charAt(end) === ')' ? 1 : 0;
+  throw new Question(
+    (say) => say.stepOrDays(every),
+    [
+      {
+        text: (say) => say.offers.everyUnits(every, 'day'),
+        edits: [{ begin: begin - joint.length, end: end + close, text: '' }],
+      },
+      {
+        text: whole.slice(begin, end).trim(),
+        edits: [{ begin: rhythmAt.begin, end: rhythmAt.end, text: 'every day' }],
+      },
+    ],
+  );
+}
+
 function calendarSchedule(group: Group, rhythm: Extract<Rhythm, { kind: 'calendar' }>, context: Context): Schedule {
-  const { reading, bounds } = context;
+  const { reading, bounds, phase = null } = context;
   const where = whereOf(group, reading);
   checkDays(group, rhythm.unit, where);
+  if (rhythm.unit === 'day' && rhythm.every > 1) askStepOrDays(group, rhythm.every, reading);
   const unit = rhythm.unit === 'week' || group.days === null ? rhythm.unit : unitOf(group.days);
   const times = minutesOf(group, reading);
   const months = monthsFrom(group.days, rhythm);
   const place = months.length === 0 ? { every: rhythm.every, ...where } : { every: 1, ...where, months };
-  const series: Series = { unit: rhythm.quarters ? 'month' : unit, ...place, times, rhythm: null };
+  const series: Series = { unit: rhythm.quarters ? 'month' : unit, ...place, times, rhythm: null, phase };
   return boundedSeries(series, bounds, reading);
 }
 
@@ -136,10 +192,12 @@ function boundedSeries(series: Series, bounds: Bounds, reading: Reading): Schedu
   return seriesSchedule(series, { ...bounds, count: null }, reading.setting);
 }
 
-/** What all groups of a plan share. */
+/** The parts that all groups of a plan share. */
 export interface Context {
   readonly reading: Reading;
   readonly bounds: Bounds;
+  /** A day from which stepped weeks and months are counted. */
+  readonly phase?: number | null;
 }
 
 function runningMinute(now: number, seconds: number): number {
@@ -226,134 +284,50 @@ function elapsedSchedule(group: Group, seconds: number, context: Context): Sched
   if (group.hours === null && group.minutes === null && group.days === null)
     return freeSchedule(group, seconds, context);
   if (group.times !== null || group.part !== null) askStart(group, reading);
-  const { times, rhythm }: DayTimes = timesOfRhythm(group, seconds, reading);
-  const isBounded = bounds.starting ?? bounds.until ?? bounds.count ?? bounds.lasting;
-  if (times.length === MINUTES_OF_DAY && isBounded !== null) throw refusal('end', 'endless', (say) => say.endless);
-  const series: Series = { unit: unitOf(group.days), every: 1, ...whereOf(group, reading), times, rhythm };
-  return boundedSeries(series, bounds, reading);
+  const { times, rhythm, night } = timesOfRhythm(group, seconds, reading);
+  const isBounded = (bounds.starting ?? bounds.until ?? bounds.count ?? bounds.lasting) !== null;
+  if (times.length === MINUTES_OF_DAY && isBounded) throw refusal('end', 'endless', (say) => say.endless);
+  const where = whereOf(group, reading);
+  const series: Series = { unit: unitOf(group.days), every: 1, ...where, times, rhythm };
+  if (night.length === 0) return boundedSeries(series, bounds, reading);
+  return group.days === null ? everyNight(series, night, context) : acrossMidnight(series, night, context);
+}
+
+/** "Every hour from 22 to 6 until friday" begins in an evening, and ends in the morning behind the last one. */
+function everyNight(series: Series, night: readonly number[], { reading, bounds }: Context): Schedule {
+  const { starting, until } = bounds;
+  const [first = 0] = series.times;
+  const last = night.at(-1) ?? 0;
+  const ends: Bounds = {
+    ...bounds,
+    starting: starting === null ? null : { ...starting, minute: starting.minute ?? first },
+    until: until === null || until.minute !== null ? until : { day: until.day + 1, minute: last },
+  };
+  return boundedSeries({ ...series, times: [...night, ...series.times], rhythm: null }, ends, reading);
+}
+
+/** "Every hour from 22 to 6 on weekdays" ends in the morning behind each of these days. */
+function acrossMidnight(series: Series, night: readonly number[], { reading, bounds }: Context): Schedule {
+  const { weekdays, monthDays, nth } = series;
+  if (monthDays.length > 0 || nth !== null) throw refusal('rhythm', 'over_midnight', (say) => say.overMidnight);
+  const { until, count } = bounds;
+  const behind = { ...series, weekdays: weekdays.map((day) => (day + 1) % 7), times: night, rhythm: null };
+  if (count !== null) reading.maxRuns = count;
+  const evening = seriesSchedule(series, { ...bounds, count: null }, reading.setting);
+  const last = until === null ? null : { ...until, day: until.day + 1 };
+  const morning = seriesSchedule(behind, { ...bounds, until: last, count: null }, reading.setting);
+  return combined([evening, morning], {}, { now: reading.setting.now, isOneStart: true });
 }
 
 /** The schedule of a group that comes back. */
 export function recurringSchedule(group: Group, context: Context): Schedule {
   const { rhythm, days } = group;
+  // "The 1st, friday" is one day; no weekday goes with the 1st of every month.
+  if ((days?.kind === 'monthDays' || days?.kind === 'date') && days.weekday !== null) throw contradiction();
   if (rhythm?.kind === 'elapsed') return elapsedSchedule(group, rhythm.seconds, context);
   return calendarSchedule(
     group,
     rhythm ?? { kind: 'calendar', unit: unitOf(days), every: 1, quarters: false },
     context,
   );
-}
-
-interface HoursOfDay {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** "From 9 to 5" ends in the afternoon, and "from 1 to 3pm" begins there. */
-export function hoursOfDay({ hours }: Group, reading: Reading): HoursOfDay | null {
-  if (hours === null) return null;
-  const { from, to } = hours;
-  const isBothPm = to.half && to.minute >= 780 && from.open && from.minute + 720 < to.minute && from.minute >= 60;
-  const begin = isBothPm && from.minute >= 420 ? assumedHalf(from, reading) : openMinute(from, reading);
-  const late = to.named === 'midnight' ? 1_439 : openMinute(to, reading);
-  return {
-    from: begin,
-    to: to.open && late < begin && late < 720 && late + 720 > begin ? assumedHalf(to, reading) : late,
-  };
-}
-
-function openMinute(time: ClockTime, reading: Reading): number {
-  return isAfternoon(time) ? assumedHalf(time, reading) : time.minute;
-}
-
-function assumedHalf(time: ClockTime, reading: Reading): number {
-  const other = { text: clock(time.minute), edits: [timeEdit(time, time.minute, reading)] };
-  reading.notes.push({ what: 'hour', text: clock(time.minute + 720), other });
-  return time.minute + 720;
-}
-
-/** The runs of a rhythm inside a day, and the cron fields that say them, where there are some. */
-interface DayTimes {
-  readonly times: readonly number[];
-  readonly rhythm: string | null;
-}
-
-const DAY_MINUTES = 1_440;
-
-function stepped(from: number, to: number, step: number): number[] {
-  const times: number[] = [];
-  for (let time = from; time <= to; time += step) times.push(time);
-  return times;
-}
-
-function hourField(from: number, to: number, step: number): string {
-  if (from === 0 && to === 24 - step) return step === 1 ? '*' : `*/${step}`;
-  if (from === to) return String(from);
-  return `${from}-${to}${step === 1 ? '' : `/${step}`}`;
-}
-
-/** Steps of whole hours: `0 8-18/2`. */
-function hourSteps(times: readonly number[], minutes: readonly number[], step: number): string {
-  const hours = times.map((time) => Math.floor(time / 60));
-  return `${minutes.join()} ${hourField(hours[0] ?? 0, hours.at(-1) ?? 0, step / 60)}`;
-}
-
-/** Steps inside the hour, where the first and the last hour hold as many as the others: a quarter past 9 to 16:45. */
-function minuteSteps(times: readonly number[], step: number): string | null {
-  const [first = 0, last = 0] = [times[0], times.at(-1)];
-  const isWhole = 60 % step === 0 && first % 60 < step && (last % 60) + step >= 60;
-  if (!isWhole) return null;
-  const minute = step === 1 ? '*' : first % 60 === 0 ? `*/${step}` : `${first % 60}-59/${step}`;
-  return `${minute} ${hourField(Math.floor(first / 60), Math.floor(last / 60), 1)}`;
-}
-
-function fieldsOf(times: readonly number[], step: number): string | null {
-  if (times.length === 1) return null;
-  return step % 60 === 0 ? hourSteps(times, [(times[0] ?? 0) % 60], step) : minuteSteps(times, step);
-}
-
-/** Both ends belong to the hours: "every 2 hours from 8 to 18" runs at 8 and at 18. */
-function betweenHours({ from: begin, to: end }: HoursOfDay, step: number): DayTimes {
-  if (begin <= end) {
-    const times = stepped(begin, end, step);
-    return { times, rhythm: fieldsOf(times, step) };
-  }
-  const times = stepped(begin, end + DAY_MINUTES, step).map((time) => time % DAY_MINUTES);
-  return { times: [...new Set(times)].sort((a, b) => a - b), rhythm: null };
-}
-
-function atMinutes(hoursOfDay: HoursOfDay | null, minutes: readonly number[], step: number): DayTimes {
-  if (step !== 60 && hoursOfDay === null) {
-    throw refusal('rhythm', 'which_hours', (say) => say.whichHours);
-  }
-  if (step % 60 !== 0) throw refusal('rhythm', 'contradiction', (say) => say.minutesOfHours);
-  const [from, to] = hoursOfDay === null ? [0, 23 * 60] : [hoursOfDay.from, hoursOfDay.to];
-  if (from % 60 !== 0 || to % 60 !== 0 || from > to) {
-    throw refusal('rhythm', 'contradiction', (say) => say.minutesTwice);
-  }
-  const hours = stepped(from, to, step);
-  const times = hours.flatMap((hour) => minutes.map((minute) => hour + minute));
-  const within = hoursOfDay === null ? times : times.filter((time) => time <= to);
-  const isFull = within.length === times.length;
-  return { times: within, rhythm: isFull ? hourSteps(hours, minutes, step) : null };
-}
-
-/** `every 15 minutes on weekdays` goes round the clock from midnight, so it has to come out even. */
-function roundTheClock(step: number): DayTimes {
-  if (DAY_MINUTES % step !== 0 || (step > 60 ? step % 60 !== 0 : 60 % step !== 0)) {
-    throw refusal('rhythm', 'uneven_rhythm', (say) => say.unevenRhythm);
-  }
-  const times = stepped(0, DAY_MINUTES - 1, step);
-  return { times, rhythm: fieldsOf(times, step) };
-}
-
-function timesOfRhythm(group: Group, seconds: number, reading: Reading): DayTimes {
-  const step = seconds / 60;
-  if (!Number.isInteger(step)) {
-    throw refusal('rhythm', 'seconds', (say) => say.wholeMinutes);
-  }
-  if (step >= DAY_MINUTES) throw refusal('rhythm', 'contradiction', (say) => say.longerThanDay);
-  const hours = hoursOfDay(group, reading);
-  if (group.minutes !== null) return atMinutes(hours, group.minutes, step);
-  return hours === null ? roundTheClock(step) : betweenHours(hours, step);
 }

@@ -1,12 +1,22 @@
 import { combined } from '../../schedule/combine.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../../schedule/schedule.ts';
-import { dateText, dayOfWall, DAY_MS, pad, secondOfDayOf } from '../../schedule/time/calendar.ts';
+import {
+  civilFromDays,
+  dateText,
+  dayOfWall,
+  DAY_MS,
+  daysFromCivil,
+  pad,
+  secondOfDayOf,
+  weekdayOf,
+} from '../../schedule/time/calendar.ts';
 import { toWall } from '../../schedule/time/zone.ts';
 import { refusal } from '../faults.ts';
 import type { Amount } from '../pieces/amount.ts';
 import type { Setting } from '../setting.ts';
 import type { Bounds, EdgeDay } from './edges.ts';
 import { addedDays } from './once.ts';
+import { dayLabel } from './reading.ts';
 
 /** A series on the calendar: which days, and which minutes of them. */
 export interface Series {
@@ -21,6 +31,8 @@ export interface Series {
   readonly times: readonly number[];
   /** The minute and hour fields of a cron, where the times are a rhythm through the day. */
   readonly rhythm: string | null;
+  /** A day of the first of its steps, where other rhythms share them. */
+  readonly phase?: number | null;
 }
 
 const WEEKDAY_CODES = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
@@ -132,16 +144,26 @@ export function icalWall(day: number, minute: number): string {
  * A rule counts its weeks and months from DTSTART, so DTSTART is the first run: the first one from now, or from the day
  * that "starting" names. It is found by the rule itself, taken without its step.
  */
-function firstRun(series: Series, setting: Setting, starting: number | null): string {
+function firstRun(series: Series, setting: Setting, starting: EdgeDay | null): string {
   const { timezone, now } = setting;
-  const from = starting ?? dayOfWall(toWall(timezone, now));
-  const plain = `DTSTART:${icalWall(from, 0)}\nRRULE:${ruleOf({ ...series, every: 1 })}`;
+  const { phase = null } = series;
+  const today = { day: dayOfWall(toWall(timezone, now)), minute: null };
+  const from = phase === null ? (starting ?? today) : { day: periodOf(series, phase), minute: null };
+  const rule = ruleOf(phase === null ? { ...series, every: 1 } : series);
+  const plain = `DTSTART:${icalWall(from.day, from.minute ?? 0)}\nRRULE:${rule}`;
   const first = nextSlot(parseSchedule({ kind: 'rrule', rrule: plain, timezone }, now), now);
   if (first === null) throw refusal('any', 'never', (say) => say.noSuchDays);
   const wall = toWall(timezone, first);
   const minute = Math.floor(secondOfDayOf(wall) / 60);
   // A change of the clocks may have moved the run; the rule names the time before that.
   return icalWall(dayOfWall(wall), series.times.findLast((time) => time <= minute) ?? minute);
+}
+
+/** The day with which the week or the month begins that holds this one. */
+function periodOf({ unit }: Series, day: number): number {
+  if (unit === 'week') return day - ((weekdayOf(day) + 6) % 7);
+  const { year, day: date } = civilFromDays(day);
+  return unit === 'day' ? day : unit === 'month' ? day - date + 1 : daysFromCivil(year, 1, 1);
 }
 
 /** The last day that a series of this length has, which begins with its first run. */
@@ -172,13 +194,13 @@ export function seriesSchedule(series: Series, bounds: Bounds, setting: Setting)
       throw refusal('clocks', 'uneven_times', (say) => say.unevenTimes);
     }
     const each = series.times.map((time) => seriesSchedule({ ...series, times: [time] }, bounds, setting));
-    return combined(each, {}, { now });
+    return combined(each, {}, { now, isOneStart: true });
   }
-  const start = firstRun(series, setting, starting?.day ?? null);
+  const start = firstRun(series, setting, starting);
   const rrule = `DTSTART:${start}\nRRULE:${[ruleOf(series), ...endPart(bounds, start)].join(';')}`;
   const schedule = parseSchedule({ kind: 'rrule', rrule, timezone }, now);
   if (nextSlot(schedule, now) !== null) return schedule;
-  throw refusal('end', 'never', (say) => say.endsBefore(until === null ? null : dateText(until.day)));
+  throw refusal('end', 'never', (say) => say.endsBefore(until === null ? null : dayLabel(until.day, setting)(say)));
 }
 
 export const MINUTES_OF_DAY = DAY_MS / 60_000;

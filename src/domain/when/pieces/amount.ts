@@ -34,15 +34,10 @@ const patterns = compiled(({ numbers, units, words: w }) => {
   };
 });
 
+export const unitWords = compiled(({ units }) => UNITS.map((name) => units[name]));
+
 function unitOf(cursor: Cursor, text: string): Unit {
-  return (
-    UNITS[
-      placeOf(
-        UNITS.map((name) => cursor.language.units[name]),
-        text,
-      )
-    ] ?? 'second'
-  );
+  return UNITS[placeOf(unitWords(cursor.language), text)] ?? 'second';
 }
 
 export function isClock(unit: Unit): unit is keyof typeof SECONDS {
@@ -96,11 +91,12 @@ function countOf(cursor: Cursor, { number, word = '' }: Readonly<Record<string, 
   return number === undefined ? valueOf(cursor.language.numbers, word) : Number(number.replace(',', '.'));
 }
 
-/** `in 2:30` is how long, as 2h30 is. */
-const COLON = /\s*(?<hours>\d{1,2}):(?<minutes>[0-5]\d)(?![\p{L}\p{N}:]|\s*[ap]\.?m)/uy;
+/** `in 2:30`, `in 17.30` and `in 0900` are how long, as 2h30 is; 2027 is a year. */
+const CLOCK_LIKE =
+  /\s*(?!20[2-5]\d(?![\p{N}:.]))(?<hours>\d{1,2}(?=[:.])|[01]\d|2[0-3])[:.]?(?<minutes>[0-5]\d)(?![\p{L}\p{N}:%°]|[.,]\d|\s*[ap]\.?m(?![\p{L}])|\s*[\p{Sc}])/uy;
 
-export function colonAmount(cursor: Cursor): Amount | null {
-  const { hours, minutes } = cursor.take(COLON)?.groups ?? {};
+export function clockAmount(cursor: Cursor): Amount | null {
+  const { hours, minutes } = cursor.take(CLOCK_LIKE)?.groups ?? {};
   if (hours === undefined) return null;
   return [{ value: Number(hours) * 60 + Number(minutes), unit: 'minute' }];
 }

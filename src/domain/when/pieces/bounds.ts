@@ -260,6 +260,15 @@ export function monthAt(cursor: Cursor): Bound | null {
   return { is: 'range', edge: date(1), to: date(-1) };
 }
 
+const THIS_SPAN = words('this\\s+(?:(?<week>week)|(?<month>month)|(?<year>year))');
+
+/** Behind what comes back: `every day this week`. */
+export function thisSpanAt(cursor: Cursor): Bound | null {
+  const groups = cursor.take(THIS_SPAN)?.groups;
+  const span = (['week', 'month', 'year'] as const).find((name) => groups?.[name] !== undefined);
+  return span === undefined ? null : { is: 'until', edge: { days: null, time: null, span } };
+}
+
 /** A start, an end, or what is left out. */
 export function boundAt(cursor: Cursor): Bound | null {
   return cursor.first([except, range, until, count, lasting, starting]);

@@ -27,10 +27,26 @@ export interface ClockTime {
 const HALF = String.raw`(?<half>[ap]\.?\s?m\b\.?|(?:(?<=:\d\d)a|(?<=\d)p)(?![\p{L}\p{N}]))`;
 const ISH = String.raw`(?:[\s-]?ish)?`;
 
+/** Numbers in words, up to this one. */
+function namedIn(numbers: Readonly<Record<string, number>>, max: number): readonly string[] {
+  return Object.keys(numbers).filter((word) => /^[^ ]{3,}$|\[ -\]/.test(word) && (numbers[word] ?? 99) <= max);
+}
+
+const headPatterns = compiled(({ numbers, weekdays, words: w }) => ({
+  // "9 tomorrow gym" and "8 and 20 every day": figures at the beginning, before their day.
+  headHour: new RegExp(
+    String.raw`\s*(?<hour>1\d|2[0-3]|[1-9]|${any(namedIn(numbers, 12))})(?=(?:\s+(?:sharp|exactly))?\s+(?:(?:${w.tomorrow}|${w.today}|${w.tonight})|(?=\p{L}{4})${any(weekdays)})(?![\p{L}']))`,
+    'yu',
+  ),
+  headList: new RegExp(
+    String.raw`\s*(?<hour>1\d|2[0-3]|[1-9])(?=(?:\s*(?:,|&|and\s)\s*\d{1,2}){1,5}\s+(?:every|each|daily|${w.tomorrow}|${w.today})(?![\p{L}']))`,
+    'yu',
+  ),
+}));
+
 const patterns = compiled(({ numbers, parts, words: w }) => {
   const at = String.raw`(?<at>(?:(?:${w.at})\s*(?:(?:exactly|the\s+hour\s+of)\s+)?))`;
-  const named = (max: number) =>
-    Object.keys(numbers).filter((word) => /^[^ ]{3,}$|\[ -\]/.test(word) && (numbers[word] ?? 99) <= max);
+  const named = (max: number) => namedIn(numbers, max);
   const hour = String.raw`(?<hour>\d{1,2}|${any(named(12))})`;
   const minutes = `(?<count>\\d{1,2}|${any(named(45))})`;
   return {
@@ -42,6 +58,10 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
     ish: words(String.raw`${at}?(?<hour>\d{1,2})[\s-]?ish(?:\s*${HALF})?`),
     dotted: words(String.raw`${at}?(?<hour>\d{1,2})\.(?<minute>\d\d)(?:\s*h(?:rs)?|\s*${HALF})?`),
     fourAt: words(String.raw`${at}(?<hour>[01]\d|2[0-3])(?<minute>[0-5]\d)(?:\s*h|\s*hrs|\s*hours)?`),
+    threeAt: words(
+      String.raw`${at}(?<hour>[1-9])(?<minute>[0-5][05])(?!\s+(?:[\p{L}'.]+\s+){1,2}(?:st(?:reet)?|r(?:oa)?d|ave(?:nue)?|lane|square|drive|place|court|way))`,
+    ),
+    blankHalf: words(String.raw`${at}?(?<hour>1[0-2]|[1-9])\s(?<minute>[0-5]\d)\s?(?<half>[ap]\.?m\b)`),
     fourHalf: words(String.raw`${at}?(?<hour>1[0-2]|[1-9])(?<minute>[0-5]\d)\s*(?<half>[ap]m\b)`),
     four: words(String.raw`(?<hour>[01]\d|2[0-3])(?<minute>[0-5]\d)(?:\s*h|\s*hrs|\s*hours)?`),
     zeroFour: words(String.raw`(?<hour>0\d)(?<minute>[0-5]\d)(?:\s*h|\s*hrs|\s*hours)?`),
@@ -51,7 +71,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
     named: words(String.raw`${at}?(?:(?:${w.about})\s+)?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))${ISH}`),
     // "At 8 30 tomorrow"; before other words the second figure may count those.
     blank: new RegExp(
-      String.raw`\s*${at}?(?<hour>\d{1,2})\s(?<minute>[0-5]\d)(?=\s+(?:${w.tomorrow}|${w.today}|${w.tonight}|every|daily)(?![\p{L}]))`,
+      String.raw`\s*${at}?(?<hour>\d{1,2})\s(?<minute>[0-5]\d)(?=\s+(?:${w.tomorrow}|${w.today}|${w.tonight}|every|daily)(?![\p{L}])|(?<=[1-5]\d)\s*$)`,
       'yu',
     ),
     pastOrTo: words(
@@ -153,9 +173,9 @@ function nearNamed(cursor: Cursor): ClockTime | null {
 
 function spokenTime(cursor: Cursor): ClockTime | null {
   const match = cursor.take(patterns(cursor.language).spoken);
-  const minute = match?.groups?.['minute'] ?? '';
-  const value = minute.startsWith('oh') ? 5 : valueOf(cursor.language.numbers, minute);
-  return match === null ? null : timeOf(cursor, match, value);
+  if (match === null) return null;
+  const minute = match.groups?.['minute'] ?? '';
+  return timeOf(cursor, match, minute.startsWith('oh') ? 5 : valueOf(cursor.language.numbers, minute));
 }
 
 function namedTime(cursor: Cursor): ClockTime | null {
@@ -183,13 +203,16 @@ function saidTime(cursor: Cursor): ClockTime | null {
     colonTime,
     dated(p.comma),
     (at) => about(dated(p.ish)(at)),
+    dated(p.blankHalf),
     dated(p.half),
     dated(p.fourHalf),
+    dated(p.threeAt),
     (at) => dottedTime(at, false),
     (at) => closed(dated(p.fourAt)(at)),
     (at) => closed(dated(p.zeroFour)(at)),
     dated(p.oClock),
     dated(p.beforePart),
+    headTime,
     dated(p.blank),
     (at) => hoursTime(at),
     askHalfHour,
@@ -200,6 +223,17 @@ function saidTime(cursor: Cursor): ClockTime | null {
   ]);
 }
 
+/** Nothing of the line stands before it. */
+const HEAD = /^[\0\s]*$/;
+
+function headTime(cursor: Cursor): ClockTime | null {
+  const { headHour, headList } = headPatterns(cursor.language);
+  const before = cursor.at;
+  const match = cursor.take(headHour) ?? cursor.take(headList);
+  if (match === null || !HEAD.test(cursor.text.slice(0, before))) return null;
+  return timeOf(cursor, match, 0, { assumed: true });
+}
+
 const MEASURED_AFTER_AT =
   /\s*(?:at|@)\s*\d+\s*(?:[%°]|(?:percent|degrees|km|mph|usd|euros?|dollars?)(?![\p{L}\p{N}]))/uy;
 
@@ -207,8 +241,9 @@ const MEASURED_AFTER_AT =
 function askHalfHour(cursor: Cursor): null {
   const begin = cursor.begin();
   const match = cursor.take(patterns(cursor.language).halfHour);
-  const hour = valueOf(cursor.language.numbers, match?.groups?.['hour'] ?? '');
-  if (match === null || !(hour >= 1 && hour <= 12)) return null;
+  if (match === null) return null;
+  const hour = valueOf(cursor.language.numbers, match.groups?.['hour'] ?? '');
+  if (!(hour >= 1 && hour <= 12)) return null;
   const half = match.groups?.['half'] ?? '';
   const way = (of: number) => ({ text: `${of}:30`, edits: [{ begin, end: cursor.at, text: `at ${of}:30${half}` }] });
   throw new Question(
@@ -231,14 +266,20 @@ function hoursTime(cursor: Cursor): ClockTime | null {
   return timeOf(cursor, match, 0, { length: match.groups?.['at'] === undefined });
 }
 
+/** `1400`, which counts something else but for the times beside it. */
+function fourTime(cursor: Cursor): ClockTime | null {
+  const four = cursor.take(patterns(cursor.language).four);
+  return four === null ? null : closed(timeOf(cursor, four, Number(four.groups?.['minute'])));
+}
+
 /** A number behind a day can be an hour as well, and so can a word in a list. */
 function bareTime(cursor: Cursor, isList: boolean): ClockTime | null {
   const p = patterns(cursor.language);
   return cursor.attempt((at) => {
     const dotted = dottedTime(at, true);
     if (dotted !== null) return dotted;
-    const four = at.take(p.four);
-    if (four !== null) return closed(timeOf(at, four, Number(four.groups?.['minute'])));
+    const four = fourTime(at);
+    if (four !== null) return four;
     const match = at.take(isList ? p.bare : p.figure);
     if (match === null || at.has(MEASURED) || Number(match.groups?.['hour']) > 23) return null;
     return timeOf(at, match, 0, { bare: true, assumed: !isList });
@@ -250,8 +291,9 @@ export function oneTime(cursor: Cursor): ClockTime | null {
   return saidTime(cursor) ?? bareTime(cursor, true);
 }
 
-function formOf({ half, begin, end, length }: ClockTime, { text }: Cursor): 'half' | 'colon' | null {
+function formOf({ half, begin, end, length }: ClockTime, { text }: Cursor): 'half' | 'colon' | 'four' | null {
   if (half) return 'half';
+  if (/(?:^|\s)\d{4}$/.test(text.slice(begin, end))) return 'four';
   return !length && text.slice(begin, end).includes(':') ? 'colon' : null;
 }
 
@@ -261,7 +303,7 @@ function timesInRow(cursor: Cursor, first: ClockTime): readonly ClockTime[] {
   const row: ClockTime[] = [];
   while (form !== null) {
     const next = cursor.attempt((at) => {
-      const time = saidTime(at);
+      const time = form === 'four' ? fourTime(at) : saidTime(at);
       return time !== null && formOf(time, at) === form ? time : null;
     });
     if (next === null) break;
@@ -272,15 +314,43 @@ function timesInRow(cursor: Cursor, first: ClockTime): readonly ClockTime[] {
   return [];
 }
 
+/** `at 8 12 18`: three hours and more that grow are a list; two may be an hour and its minutes. */
+function hoursInRow(cursor: Cursor, first: ClockTime): readonly ClockTime[] {
+  const begin = cursor.at;
+  if (!/^(?:at|@)\s*\d{1,2}$/.test(cursor.text.slice(first.begin, first.end))) return [];
+  const row: ClockTime[] = [];
+  for (;;) {
+    const last = row.at(-1) ?? first;
+    const next = cursor.has(ROW_NEXT) ? bareTime(cursor, true) : null;
+    if (next === null || next.minute <= last.minute) break;
+    row.push({ ...next, bare: false });
+  }
+  if (row.length > 1) {
+    cursor.at = row.at(-1)?.end ?? begin;
+    return row;
+  }
+  cursor.at = begin;
+  return [];
+}
+
+const ROW_NEXT = /\s+\d{1,2}(?![\p{L}\p{N}:.,/%-])/uy;
+
+/** With "at" before it, a number in a list is an hour for sure. */
+function listedTime(cursor: Cursor, between: RegExp): ClockTime | null {
+  const joint = cursor.take(between)?.[0];
+  const time = joint === undefined ? null : oneTime(cursor);
+  return time === null || joint === undefined ? null : { ...time, bare: time.bare && !/\bat\s*$|@\s*$/.test(joint) };
+}
+
 /** `at 8, 12 and 18:30`. `isHour` says that a number alone is an hour here. */
 export function timesAt(cursor: Cursor, isHour: boolean): readonly ClockTime[] | null {
   const first = saidTime(cursor) ?? (isHour ? bareTime(cursor, false) : null);
   if (first === null) return null;
-  const times = [first, ...timesInRow(cursor, first)];
+  const times = [first, ...timesInRow(cursor, first), ...hoursInRow(cursor, first)];
   const { between, sharp } = patterns(cursor.language);
   for (;;) {
     const isSharp = cursor.take(sharp) !== null;
-    const next = cursor.attempt((at) => (isSharp || at.take(between) === null ? null : oneTime(at)));
+    const next = cursor.attempt((at) => (isSharp ? null : listedTime(at, between)));
     if (next === null) return times;
     times.push(next);
   }

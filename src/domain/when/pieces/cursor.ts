@@ -1,5 +1,14 @@
 import type { Language } from '../languages/language.ts';
 
+/** A line with the place at which its words begin, and the one at which they end. */
+export interface Line {
+  /** Small letters, as long as all that was written; what is not looked at is blank. */
+  readonly plain: string;
+  readonly begin: number;
+  readonly end: number;
+  readonly language: Language;
+}
+
 /** A place in one line of text. A reader that finds nothing leaves it where it was. */
 export class Cursor {
   readonly text: string;
@@ -62,6 +71,6 @@ export function plainLine(line: string): string {
     .replace(/[\u2010-\u2015\u2212]/g, '-')
     .replace(/[\u2018\u2019\u02bc]/g, "'")
     .replace(/[\u201c\u201d]/g, '"')
-    .replace(/\u2236/g, ':')
+    .replace(/\u2236|(?<=\d);(?=[0-5]\d(?!\d))/g, ':')
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -11,7 +11,14 @@ export type Of = 'month' | 'this month' | 'next month' | 'quarter' | null;
 
 /** Days, as they were written. */
 export type Days =
-  | { readonly kind: 'ahead'; readonly days: number; readonly night: boolean }
+  /** `weekday`: the day as it is called too, in `tomorrow friday`; `months`: of `a month from tomorrow`. */
+  | {
+      readonly kind: 'ahead';
+      readonly days: number;
+      readonly months?: number;
+      readonly night: boolean;
+      readonly weekday?: number | null;
+    }
   | {
       readonly kind: 'weekdays';
       readonly weekdays: readonly number[];
@@ -19,6 +26,8 @@ export type Days =
       readonly which: Which;
       /** So many weeks after the coming one. */
       readonly weeks?: number;
+      /** Today is not the coming one: `two fridays from now`. */
+      readonly isCounted?: boolean;
     }
   | {
       readonly kind: 'date';
@@ -26,14 +35,24 @@ export type Days =
       readonly weekday: number | null;
       /** The other order of 3/4/2026. */
       readonly other: CalendarDate | null;
-      /** Days before it. */
+      /** Days before it; days behind it are less than none. */
       readonly early: number;
       /** More days of its month: `5, 7 and 9 december`. */
       readonly also?: readonly number[];
       /** It is called by its name, which means every year: `christmas`. */
       readonly isHoliday?: boolean;
+      /** `the night before christmas`. */
+      readonly night?: boolean;
     }
-  | { readonly kind: 'monthDays'; readonly days: readonly number[]; readonly of: Of; readonly weekday: number | null }
+  | {
+      readonly kind: 'monthDays';
+      /** -1 is the last one. */
+      readonly days: readonly number[];
+      readonly of: Of;
+      readonly weekday: number | null;
+      /** Days before it. */
+      readonly early: number;
+    }
   | {
       readonly kind: 'nth';
       readonly ordinals: readonly number[];
@@ -69,15 +88,20 @@ function dated(cursor: Cursor): DaysFound | null {
   const { isWeak, ...date } = found;
   const weekday = behind === undefined ? null : weekdayAt(cursor, behind);
   const early = before === undefined ? 0 : earlyOf(cursor, before);
-  return { days: { kind: 'date', ...date, weekday, early }, isWeak: isWeak && name === undefined && early === 0 };
+  const night = before?.['one']?.includes('night') === true;
+  return {
+    days: { kind: 'date', ...date, weekday, early, ...(night ? { night } : {}) },
+    isWeak: isWeak && name === undefined && early === 0,
+  };
 }
 
 function earlyOf(
   cursor: Cursor,
-  { count = '', weeks, fortnights, one }: Readonly<Record<string, string | undefined>>,
+  { count = '', weeks, fortnights, one, after, next }: Readonly<Record<string, string | undefined>>,
 ): number {
-  if (one !== undefined) return 1;
-  return valueOf(cursor.language.numbers, count) * (fortnights === undefined ? (weeks === undefined ? 1 : 7) : 14);
+  if (one !== undefined || next !== undefined) return one === undefined ? -1 : 1;
+  const unit = fortnights === undefined ? (weeks === undefined ? 1 : 7) : 14;
+  return valueOf(cursor.language.numbers, count) * unit * (after === undefined ? 1 : -1);
 }
 
 function ahead(cursor: Cursor): DaysFound | null {
@@ -130,14 +154,26 @@ function weekdays(cursor: Cursor): DaysFound | null {
   const hasOn = cursor.take(p.on) !== null;
   const isNext = cursor.take(p.nextWeek) !== null;
   if (isNext) cursor.take(p.on);
+  cursor.take(p.theAfterNext);
   const found = daySet(cursor) ?? nameds(cursor);
   if (found === null) return null;
   const { days } = found;
   cursor.take(days.kind === 'weekdays' && days.plural ? p.alone : p.only);
-  if (isOneWeekday(days) && cursor.take(p.fortnight) !== null) return { days: { ...days, weeks: 2 }, isWeak: false };
+  const moved = weeksBehind(cursor, days);
+  if (moved !== null) return { days: moved, isWeak: false };
   const isAfter = isNext || (isOneWeekday(days) && cursor.take(p.afterWeek) !== null);
   if (!isAfter || days.kind !== 'weekdays') return { days, isWeak: found.isWeak && !hasOn };
   return { days: { ...days, which: 'after' }, isWeak: false };
+}
+
+/** `tuesday week`, `friday fortnight`, `the weekend after next`. */
+function weeksBehind(cursor: Cursor, days: Days): Days | null {
+  const p = dayPatterns(cursor.language);
+  if (days.kind !== 'weekdays' || days.which !== 'any' || days.plural) return null;
+  if (cursor.take(p.afterNext) !== null) return { ...days, which: 'next', weeks: 1 };
+  if (!isOneWeekday(days)) return null;
+  if (cursor.take(p.fortnight) !== null) return { ...days, weeks: 2 };
+  return cursor.take(p.week) === null ? null : { ...days, weeks: 1 };
 }
 
 export function isOneWeekday(days: Days): days is Extract<Days, { kind: 'weekdays' }> {
@@ -154,11 +190,16 @@ function daySet(cursor: Cursor): DaysFound | null {
   if (work !== null) return set(WORK_WEEK, true);
   const weekend = cursor.take(p.weekend)?.groups;
   if (weekend !== undefined) {
-    const which = weekend['which'] === undefined ? 'any' : /next|following/.test(weekend['which']) ? 'next' : 'this';
+    const which =
+      weekend['which'] === undefined ? 'any' : /next|nxt|following/.test(weekend['which']) ? 'next' : 'this';
     return set([6, 0], weekend['plural'] !== undefined, which);
   }
-  const letters = cursor.take(p.letters)?.[0].trim();
-  return letters === undefined ? null : set(lettersOf(cursor, letters), true);
+  const match = cursor.take(p.letters);
+  const { from, to } = match?.groups ?? {};
+  if (match === null) return null;
+  if (from === undefined || to === undefined) return set(lettersOf(cursor, match[0].trim()), true);
+  const place = (letters: string) => cursor.language.weekdayLetters.indexOf(letters === 'm' ? 'mo' : letters);
+  return set(range(place(from), place(to)), true);
 }
 
 function lettersOf({ language }: Cursor, text: string): number[] {
@@ -169,22 +210,18 @@ function lettersOf({ language }: Cursor, text: string): number[] {
     .flatMap((word) => language.weekdayLetters.flatMap((each, day) => (each === word ? day : [])));
 }
 
+function whichOf(said: string | undefined): Which {
+  if (said === undefined || /coming/.test(said)) return 'any';
+  return /next|nxt/.test(said) ? 'next' : /following/.test(said) ? 'following' : 'this';
+}
+
 function nameds(cursor: Cursor): DaysFound | null {
   const p = dayPatterns(cursor.language);
   const match = cursor.take(p.weekdays);
   const first = match?.groups;
   if (first === undefined) return null;
   const said = first['which'];
-  const which =
-    said === undefined
-      ? 'any'
-      : /next/.test(said)
-        ? 'next'
-        : /following/.test(said)
-          ? 'following'
-          : /coming/.test(said)
-            ? 'any'
-            : 'this';
+  const which = whichOf(said);
   const name = first['name'] ?? '';
   const list: WeekdayList = { weekdays: [weekdayAt(cursor, name)], plural: first['plural'] !== undefined };
   while (list.weekdays.length <= 7 && addWeekday(cursor, list));
@@ -200,7 +237,7 @@ function ofAt(cursor: Cursor): Of {
   const groups = cursor.take(p.ofMonth)?.groups;
   if (groups === undefined) return cursor.take(p.everyMonth) === null ? null : 'month';
   if (groups['this'] !== undefined) return 'this month';
-  if (groups['next'] !== undefined) return 'next month';
+  if (groups['next'] !== undefined || groups['soon'] !== undefined) return 'next month';
   return groups['quarter'] === undefined ? 'month' : 'quarter';
 }
 
@@ -229,12 +266,24 @@ function nth(cursor: Cursor): DaysFound | null {
 interface MonthDay {
   readonly day: number;
   readonly isWeak: boolean;
+  /** Its words name the month too: `month end`. */
+  readonly of?: 'month';
+}
+
+/** Days that are counted from an end of the month. */
+function edgeDay(cursor: Cursor): MonthDay | null {
+  const p = dayPatterns(cursor.language);
+  if (cursor.take(p.lastDay) !== null || cursor.take(p.lastDayAlone) !== null) return { day: -1, isWeak: false };
+  if (cursor.take(p.firstDay) !== null) return { day: 1, isWeak: false };
+  if (cursor.take(p.monthEnd) !== null) return { day: -1, isWeak: false, of: 'month' };
+  const back = cursor.take(p.toLast)?.groups?.['count'];
+  return back === undefined ? null : { day: -valueOf(cursor.language.ordinals, back), isWeak: false };
 }
 
 function monthDay(cursor: Cursor): MonthDay | null {
   const p = dayPatterns(cursor.language);
-  if (cursor.take(p.lastDay) !== null || cursor.take(p.lastDayAlone) !== null) return { day: -1, isWeak: false };
-  if (cursor.take(p.firstDay) !== null) return { day: 1, isWeak: false };
+  const edge = edgeDay(cursor);
+  if (edge !== null) return edge;
   const match = cursor.take(p.monthDay) ?? cursor.take(p.numberDay);
   const { day: figure, the } = match?.groups ?? {};
   if (match === null || figure === undefined) return null;
@@ -264,6 +313,8 @@ function inMonth(cursor: Cursor): DaysFound | null {
 function monthDays(cursor: Cursor): DaysFound | null {
   const p = dayPatterns(cursor.language);
   const hasOn = cursor.take(p.on) !== null;
+  const before = cursor.take(p.early)?.groups;
+  const early = before === undefined ? 0 : earlyOf(cursor, before);
   const first = monthDay(cursor);
   if (first === null) return null;
   const days = [first.day];
@@ -274,10 +325,10 @@ function monthDays(cursor: Cursor): DaysFound | null {
   }
   const of = ofAt(cursor);
   const month = of === null ? cursor.take(p.ofNamed)?.groups?.['month'] : undefined;
-  if (month !== undefined) return inNamed(cursor, days, month);
+  if (month !== undefined) return early === 0 ? inNamed(cursor, days, month) : null;
   return {
-    days: { kind: 'monthDays', days: [...new Set(days)], of, weekday: null },
-    isWeak: first.isWeak && of === null && !hasOn,
+    days: { kind: 'monthDays', days: [...new Set(days)], of: first.of ?? of, weekday: null, early },
+    isWeak: first.isWeak && of === null && !hasOn && early === 0,
   };
 }
 
@@ -289,22 +340,51 @@ function weekdayWithDay(cursor: Cursor): DaysFound | null {
   const day = name === undefined ? undefined : cursor.take(p.theDay)?.groups?.['day'];
   if (name === undefined || day === undefined) return null;
   const weekday = weekdayAt(cursor, name);
-  return { days: { kind: 'monthDays', days: [Number.parseInt(day, 10)], of: null, weekday }, isWeak: false };
+  return { days: { kind: 'monthDays', days: [Number.parseInt(day, 10)], of: null, weekday, early: 0 }, isWeak: false };
 }
 
-/** `a week from friday`, `three weeks on monday`, `a fortnight today`. */
+/** `two fridays from now`. */
+function weekdaysFromNow(cursor: Cursor): DaysFound | null {
+  const { count = '', name = '' } = cursor.take(dayPatterns(cursor.language).fromNow)?.groups ?? {};
+  const weeks = valueOf(cursor.language.numbers, count) - 1;
+  if (name === '' || !(weeks >= 0)) return null;
+  const weekdays = [weekdayAt(cursor, name)];
+  return { days: { kind: 'weekdays', weekdays, plural: false, which: 'any', weeks, isCounted: true }, isWeak: false };
+}
+
+/** `next month on the 5th`. */
+function ofNextMonth(cursor: Cursor): DaysFound | null {
+  if (cursor.take(dayPatterns(cursor.language).nextMonth) === null) return null;
+  const found = cursor.first([nth, monthDays]);
+  if (found === null || !('of' in found.days) || found.days.of !== null) return null;
+  return { days: { ...found.days, of: 'next month' }, isWeak: false };
+}
+
+/** `a week from friday`, `three weeks on monday`, `a fortnight today`, `a month from tomorrow`. */
 export function weeksLater(cursor: Cursor): DaysFound | null {
   const groups = cursor.take(dayPatterns(cursor.language).later)?.groups;
-  if (groups === undefined) return null;
+  if (groups === undefined) return weekdaysFromNow(cursor);
   const days = (ahead(cursor) ?? nameds(cursor))?.days;
-  const weeks = valueOf(cursor.language.numbers, groups['count'] ?? '') * (groups['fortnights'] === undefined ? 1 : 2);
-  if (days?.kind === 'ahead') return { days: { ...days, days: days.days + 7 * weeks }, isWeak: false };
-  if (days === undefined || !isOneWeekday(days)) return null;
-  return { days: { ...days, weeks }, isWeak: false };
+  const count = valueOf(cursor.language.numbers, groups['count'] ?? '');
+  const step = Object.entries(STEPS).find(([name]) => groups[name] !== undefined)?.[1] ?? 7;
+  const [more, months] = step === 0 ? [0, count] : [step * count, 0];
+  if (days?.kind === 'ahead') return { days: { ...days, days: days.days + more, months }, isWeak: false };
+  if (days === undefined || step < 7 || !isOneWeekday(days)) return null;
+  return { days: { ...days, weeks: (step / 7) * count }, isWeak: false };
+}
+
+/** Days of each unit but the week; months are counted by themselves. */
+const STEPS = { days: 1, months: 0, fortnights: 14 } as const;
+
+/** `the last day of this year`. */
+function lastOfYear(cursor: Cursor): DaysFound | null {
+  if (cursor.take(dayPatterns(cursor.language).lastOfYear) === null) return null;
+  const date = { year: null, month: 12, day: 31 };
+  return { days: { kind: 'date', date, other: null, weekday: null, early: 0 }, isWeak: false };
 }
 
 /** The days that stand at the cursor. */
 export function daysAt(cursor: Cursor): DaysFound | null {
   if (cursor.has(NO_DATE)) return null;
-  return cursor.first([ahead, inMonth, dated, nth, weekdayWithDay, weekdays, monthDays]);
+  return cursor.first([ahead, inMonth, ofNextMonth, dated, nth, weekdayWithDay, weekdays, lastOfYear, monthDays]);
 }

@@ -1,16 +1,29 @@
 import { AppError } from '../../errors.ts';
 import { besideAt, type AskedPolicies } from '../beside.ts';
-import type { Say } from '../english.ts';
-import { Question, refusal, momentOffers, type Way } from '../faults.ts';
-import { any, compiled, words } from '../languages/compiled.ts';
+import { Question, refusal } from '../faults.ts';
+import { compiled, words } from '../languages/compiled.ts';
 import type { DayPart } from '../languages/language.ts';
-import { type Amount, amountAt, colonAmount, isClock, UNITS } from './amount.ts';
-import { type Bound, boundAt, monthAt } from './bounds.ts';
+import { type Amount, amountAt, clockAmount, isClock } from './amount.ts';
+import { type Bound, boundAt, monthAt, thisSpanAt } from './bounds.ts';
 import { type ClockTime, oneTime, partAt, timesAt } from './clock.ts';
 import { Cursor } from './cursor.ts';
 import { type Days, daysAt, weeksLater } from './days.ts';
 import { type RhythmFound, rhythmAt } from './rhythm.ts';
+import { nextSpan, turnOfDay, unitless, vague } from './vague.ts';
 import { zoneAt, type ZoneFound } from './zones.ts';
+
+type Span = { readonly begin: number; readonly end: number };
+
+/** Pieces that stand together. */
+export interface Run {
+  readonly begin: number;
+  readonly end: number;
+  readonly pieces: readonly Piece[];
+  readonly isHead: boolean;
+  readonly isTail: boolean;
+  /** A word of the text stands right behind it. */
+  readonly isFollowed: boolean;
+}
 
 /** A part of a time, and where it stands in the line. */
 export type Piece = {
@@ -23,7 +36,8 @@ export type Piece = {
   | { readonly is: 'part'; readonly part: DayPart; readonly isSaid: boolean; readonly plural: boolean }
   | { readonly is: 'days'; readonly days: Days; readonly isWeak: boolean }
   | ({ readonly is: 'rhythm'; readonly isAdverb: boolean } & RhythmFound)
-  | { readonly is: 'wait'; readonly amount: Amount }
+  /** `clockAt`: figures such as 17.30, which a clock shows too. */
+  | { readonly is: 'wait'; readonly amount: Amount; readonly clockAt: Span | null }
   | { readonly is: 'length'; readonly amount: Amount }
   | ({ readonly is: 'zone' } & ZoneFound)
   | { readonly is: 'hours'; readonly from: ClockTime; readonly to: ClockTime }
@@ -54,26 +68,10 @@ const patterns = compiled(({ words: w, units }) => ({
   onTheHour: words(
     String.raw`(?:on|at)\s+the\s+(?:(?<half>half)(?:[\s-]+hour)?|hour|full\s+hour)|at\s+(?<half2>half)\s+past`,
   ),
-  vague: words(
-    String.raw`(?<wait>in\s+(?:a\s+(?:few|bit|while|moment)|some|several)(?:\s+(?<unit>${any(Object.values(units))}))?)|(?<rhythm>(?:every|each)\s+(?:few|couple(?:\s+of)?|so\s+often)(?:\s+(?<often>${any(Object.values(units))}))?)|soon|later|asap|sometime|someday|right\s+now|immediately`,
-  ),
-  nextSpan: words(
-    String.raw`(?:sometime\s+)?(?:${w.next})\s+(?:(?<week>${units.week})|(?<month>${units.month})|(?<year>${units.year}))`,
-  ),
-  // "In 5 check oven" and "in five to check" lack the unit.
-  noUnit: words(
-    String.raw`in\s+(?:(?<count>\d{1,4})(?=\s*$|\s*[,:;.!?]|\s+to\s)|(?<figure>\d{1,3})(?=\s+\p{L})|(?<word>two|three|four|five|ten|fifteen|twenty|thirty)(?=\s*$|\s+to\s))`,
-  ),
   hourFirst:
     /\s*(?:on\s+the\s+(?:half[\s-]*)?hour(?=\s*,?\s+(?:every|each|(?:from|between)\s+\d))|(?:at\s+)?(?:a\s+)?(?:quarter|half|\d{1,2})\s+past(?=\s+(?:every|each)\s+hour))/y,
   sameTime: words(
     String.raw`(?:at\s+)?(?:around\s+|about\s+)?this\s+(?:same\s+)?time\s+(?:(?<tomorrow>${w.tomorrow})|(?:${w.next})\s+(?:(?<week>${units.week})|(?<month>${units.month})|(?<year>${units.year})))`,
-  ),
-  dayEnd: words(
-    String.raw`(?:by\s+|at\s+)?(?:the\s+)?(?:eod|cob|end\s+of\s+(?:the\s+|my\s+)?(?:work(?:ing)?\s*|business\s+)?day|close\s+of\s+(?:business|play))`,
-  ),
-  dayTurn: words(
-    String.raw`(?:at|by|before|after|around)\s+(?:(?:tea|bed|dinner|supper|breakfast)\s?time|dawn|dusk|sunrise|sunset|sundown|breakfast|lunch|dinner|supper|bed)|last\s+thing(?:\s+at\s+night)?`,
   ),
 }));
 
@@ -81,12 +79,14 @@ function wait(cursor: Cursor, before: readonly Piece[]): Content | null {
   const p = patterns(cursor.language);
   const isTimer = cursor.take(p.timer) !== null;
   const hasIn = cursor.take(p.in) !== null;
-  const amount = amountAt(cursor) ?? (hasIn && before.length === 0 ? colonAmount(cursor) : null);
+  const counted = amountAt(cursor);
+  const begin = cursor.begin();
+  const amount = counted ?? ((hasIn || isTimer) && before.length === 0 ? clockAmount(cursor) : null);
   if (amount === null) return null;
   const isNow = cursor.take(p.fromNow) !== null;
   if (!hasIn && !isTimer && !isNow) return null;
   cursor.take(p.inTime);
-  return { is: 'wait', amount };
+  return { is: 'wait', amount, clockAt: counted === null ? { begin, end: cursor.at } : null };
 }
 
 /** `9h` and `8h30` are times where nothing says that they are lengths. */
@@ -99,98 +99,20 @@ function length(cursor: Cursor): Content | null {
   return amount === null || isClockLike || isRelative ? null : { is: 'length', amount };
 }
 
-/** `in 5` lacks its unit. */
-function unitless(cursor: Cursor): Content | null {
-  const begin = cursor.begin();
-  const lone = cursor.take(patterns(cursor.language).noUnit)?.groups;
-  const figure = lone?.['count'] ?? lone?.['figure'] ?? lone?.['word'];
-  if (figure === undefined) return null;
-  const ways = (['minutes', 'hours', 'days'] as const).map((unit): Way => ({
-    text: (say) => say.offers[unit](figure),
-    edits: [{ begin, end: cursor.at, text: `in ${figure} ${unit}` }],
-  }));
-  return { is: 'vague', fault: new Question((say) => say.whatUnit(figure), ways, ['unit']) };
-}
-
-/** `in a couple of hours` is a wait; what says no number is vague. */
-function vague(cursor: Cursor): Content | null {
-  const p = patterns(cursor.language);
-  const begin = cursor.begin();
-  const match = cursor.take(p.vague);
-  if (match === null) return null;
-  const { rhythm: isRhythm, unit, often, wait: waits } = match.groups ?? {};
-  const name = UNITS.find((each) => each === (unit ?? often ?? 'day').replace(/s$/, '')) ?? 'day';
-  const way = (text: Say, words: string): Way => ({ text, edits: [{ begin, end: cursor.at, text: words }] });
-  const ways =
-    isRhythm === undefined
-      ? waits === undefined
-        ? momentOffers.map(([offer, words]): Way => way((say) => say.offers[offer], words))
-        : /^(?:hour|day|week|month)/.test(unit ?? '')
-          ? [2, 3].map((count) => way((say) => say.offers.inUnits(count, name), `in ${count} ${name}s`))
-          : [5, 10, 30].map((count) => way((say) => say.offers.inUnits(count, 'minute'), `in ${count} minutes`))
-      : [2, 3].map((count) => way((say) => say.offers.everyUnits(count, name), `every ${count} ${name}s`));
-  return {
-    is: 'vague',
-    fault: new Question((say) => (isRhythm === undefined ? say.when : say.howOften), ways, ['time']),
-  };
-}
-
-const TURN_HOURS: ReadonlyArray<readonly [of: RegExp, ...hours: readonly string[]]> = [
-  [/dawn|sunrise|breakfast/, '7:00', '8:00', '9:00'],
-  [/lunch/, '12:00', '13:00', '14:00'],
-  [/bed|last/, '21:00', '22:00', '23:00'],
-  [/./, '17:00', '18:00', '20:00'],
-];
-
-/** `end of day` and `after lunch` are other hours for everybody. */
-function turnOfDay(cursor: Cursor): Content | null {
-  const p = patterns(cursor.language);
-  const begin = cursor.begin();
-  const said = (cursor.take(p.dayEnd) ?? cursor.take(p.dayTurn))?.[0].trim();
-  if (said === undefined) return null;
-  const [, ...hours] = TURN_HOURS.find(([of]) => of.test(said)) ?? [];
-  const ways = hours.map((text) => ({ text, edits: [{ begin, end: cursor.at, text: `at ${text}` }] }));
-  return { is: 'vague', isTurn: true, fault: new Question((say) => say.turnOfDay(said), ways, ['time']) };
-}
-
 /** `this time tomorrow`, `this time next week`. */
 function sameTime(cursor: Cursor): Content | null {
   const groups = cursor.take(patterns(cursor.language).sameTime)?.groups;
   if (groups === undefined) return null;
   const unit = (['week', 'month', 'year'] as const).find((name) => groups[name] !== undefined) ?? 'day';
-  return { is: 'wait', amount: [{ value: 1, unit }] };
+  return { is: 'wait', amount: [{ value: 1, unit }], clockAt: null };
 }
 
-const SPAN_OFFERS = {
-  week: [
-    ['monday', 'monday next week'],
-    ['wednesday', 'wednesday next week'],
-    ['friday', 'friday next week'],
-  ],
-  month: [
-    ['first', 'the 1st of next month'],
-    ['fifteenth', 'the 15th of next month'],
-    ['lastDay', 'the last day of next month'],
-  ],
-  year: [['newYear', '1 january']],
-} as const;
-
-/** A whole span of days: the day in it is asked for. */
-function nextSpan(cursor: Cursor): Content | null {
-  const begin = cursor.begin();
-  const groups = cursor.take(patterns(cursor.language).nextSpan)?.groups;
-  if (groups === undefined) return null;
-  const span = groups['week'] === undefined ? (groups['month'] === undefined ? 'year' : 'month') : 'week';
-  const ways = SPAN_OFFERS[span].map(([name, words]): Way => ({
-    text: (say) => say.offers[name],
-    edits: [{ begin, end: cursor.at, text: words }],
-  }));
-  const fault = new Question((say) => say.dayOfNext[span], ways, ['day']);
-  return span === 'week' ? { is: 'week', fault } : { is: 'vague', fault };
-}
+/** "Invoice 2026-11" names a month. */
+const YEAR_AND_MONTH = /\s*20[2-9]\d-(?:0[1-9]|1[0-2])(?![\d:])/uy;
 
 /** `from 8 to 18`, `between 9 and 17`, `8-18`. */
 function hours(cursor: Cursor, before: readonly Piece[]): Content | null {
+  if (cursor.has(YEAR_AND_MONTH)) return null;
   const isDay = takesHour(before, cursor);
   const p = patterns(cursor.language);
   const hasFrom = cursor.take(p.from) !== null;
@@ -219,6 +141,7 @@ function isDayNext({ text, language, at }: Cursor): boolean {
 function bareHours(cursor: Cursor): Content | null {
   const from = oneTime(cursor);
   if (from === null || cursor.take(patterns(cursor.language).to) === null) return null;
+  if (cursor.attempt(daysAt) !== null) return null;
   const to = oneTime(cursor);
   return to === null ? null : { is: 'hours', from, to };
 }
@@ -239,7 +162,27 @@ function minutesOf(cursor: Cursor): Content | null {
   return { is: 'minutes', minutes: [...new Set(values)].sort((a, b) => a - b) };
 }
 
-function days(cursor: Cursor): Content | null {
+/** "Tomorrow 9 march to school" has an hour and a verb, or two days. */
+const HOUR_AND_VERB = /\s*(?<figure>[1-9]|1\d|2[0-3])\s+(?:march|may)(?=\s+\p{L})/uy;
+
+function askVerb(cursor: Cursor, before: readonly Piece[]): void {
+  const [first, more] = before;
+  if (first?.is !== 'days' || more !== undefined || !cursor.has(HOUR_AND_VERB)) return;
+  const begin = cursor.begin();
+  const said = cursor.text.slice(begin, HOUR_AND_VERB.lastIndex);
+  const figure = said.split(/\s/, 1)[0] ?? '';
+  const end = begin + figure.length;
+  throw new Question(
+    (say) => say.whenToCome,
+    [
+      { text: (say) => say.offers.at(`${figure}:00`), edits: [{ begin: end, end, text: '\n' }] },
+      { text: said, edits: [{ begin: first.begin, end: first.end, text: '' }] },
+    ],
+  );
+}
+
+function days(cursor: Cursor, before: readonly Piece[]): Content | null {
+  askVerb(cursor, before);
   const found = fromDays(cursor) ?? daysAt(cursor);
   return found === null ? null : { is: 'days', ...found };
 }
@@ -271,7 +214,9 @@ function part(cursor: Cursor): Content | null {
 }
 
 function bound(cursor: Cursor, before: readonly Piece[]): Content | null {
-  const found = boundAt(cursor) ?? (isMonthly(before) ? cursor.attempt(monthAt) : null);
+  // "Class starts at 10" tells of the class, where nothing comes back.
+  if (before.length === 0 && cursor.has(/\s*(?:starts|begins|ends)\b/uy)) return null;
+  const found = boundAt(cursor) ?? (isMonthly(before) ? cursor.first([monthAt, thisSpanAt]) : null);
   return found === null ? null : { is: 'bound', bound: found };
 }
 
@@ -357,7 +302,7 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
     (at) => wait(at, before),
     (at) => bound(at, before),
     turnOfDay,
-    days,
+    (at) => days(at, before),
     (at) => hours(at, before),
     unitless,
     vague,
@@ -372,7 +317,7 @@ export function pieceAt(cursor: Cursor, before: readonly Piece[]): Piece | null 
     return found === null ? null : { begin, end: cursor.at, ...found };
   } catch (error) {
     if (!(error instanceof Question || error instanceof AppError)) throw error;
-    // What cannot be is at least one word long.
+    // A mistake is at least one word long.
     cursor.at = Math.max(cursor.at, begin);
     cursor.take(WORD_END);
     return { begin, end: cursor.at, is: 'vague', fault: error };

@@ -2,7 +2,7 @@ import type { Period } from '../english.ts';
 import { Question, refusal, type Way } from '../faults.ts';
 import { any, compiled, placeOf, valueOf, words } from '../languages/compiled.ts';
 import type { DayPart } from '../languages/language.ts';
-import { type Amount, amountAt, isClock, spanOf, type Unit } from './amount.ts';
+import { type Amount, amountAt, isClock, spanOf, type Unit, UNITS, unitWords } from './amount.ts';
 import { partAt } from './clock.ts';
 import type { Cursor } from './cursor.ts';
 import { type Days, daysAt, WORK_WEEK, weekdayAt } from './days.ts';
@@ -23,9 +23,7 @@ export interface RhythmFound {
   readonly promised: { readonly count: number; readonly of: 'times' | 'days' } | null;
 }
 
-const UNITS: readonly Unit[] = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'];
-
-const patterns = compiled(({ adverbs, numbers, ordinals, ordinalEnd, units, weekdays, plural, words: w }) => {
+const patterns = compiled(({ adverbs, numbers, ordinals, ordinalEnd, parts, units, weekdays, plural, words: w }) => {
   const number = any(Object.keys(numbers));
   const unit = any(UNITS.map((name) => units[name]));
   const weekday = any(weekdays);
@@ -51,6 +49,7 @@ const patterns = compiled(({ adverbs, numbers, ordinals, ordinalEnd, units, week
     ),
     alternate: /\s*(?:on\s+)?(?=alternat(?:e|ing)\s|alt\s+(?:mon|tue|wed|thu|fri|sat|sun|week|day))/y,
     semiannual: words('semi-?annually|half-?yearly'),
+    otherPart: new RegExp(String.raw`\s*(?:${w.other})(?=\s+(?:${Object.values(parts).join('|')})(?![\p{L}']))`, 'yu'),
     other: words(String.raw`(?:${w.other}|second\s+other)\s+(?<unit>${unit})`),
     stepped: words(String.raw`(?<nth>${steps})\s+(?<unit>${unit})(?!s?\s+(?:of|in)\b)`),
     numberedWeekday: words(String.raw`(?<count>\d{1,2}|two|three|four)\s+(?<weekday>${weekday})s`),
@@ -65,14 +64,7 @@ const patterns = compiled(({ adverbs, numbers, ordinals, ordinalEnd, units, week
 });
 
 function unitOf({ language }: Cursor, text: string): Unit {
-  return (
-    UNITS[
-      placeOf(
-        UNITS.map((name) => language.units[name]),
-        text,
-      )
-    ] ?? 'day'
-  );
+  return UNITS[placeOf(unitWords(language), text)] ?? 'day';
 }
 
 function stepOf(value: number): number {
@@ -141,6 +133,8 @@ function otherUnit(cursor: Cursor, begin: number): RhythmFound | null {
       ],
     );
   }
+  const part = cursor.take(p.otherPart) === null ? null : partAt(cursor);
+  if (part !== null) return { rhythm: by('day', 2), days: null, part: part.part, promised: null };
   const unit = cursor.take(p.other)?.groups?.['unit'];
   if (unit !== undefined) return plain(by(unitOf(cursor, unit), 2));
   const stepped = cursor.take(p.stepped)?.groups;

@@ -6,6 +6,7 @@ import type { Cursor } from './cursor.ts';
 
 const AREAS =
   'africa|america|antarctica|arctic|asia|atlantic|australia|brazil|canada|chile|etc|europe|indian|mexico|pacific|us';
+const FIXED = /\s*(?:in\s+)?\(?(?:utc|gmt)\s*(?<sign>[+-])\s*0?(?<hours>\d|1[0-4])(?::?00)?\)?(?![\p{L}\p{N}:])/uy;
 const OFFSET = /\s*(?:in\s+)?(?:utc|gmt)\s*[+-]\s*\d{1,2}|\s*\+\d\d:\d\d|\s+-\d\d:\d\d/y;
 
 const patterns = compiled(({ words: w }) => ({
@@ -59,6 +60,8 @@ export interface ZoneFound {
   readonly zone: string;
   /** `Madrid` with neither "in" nor "time", where text follows: it may begin the text. */
   readonly isDoubtful: boolean;
+  /** A distance from UTC, which says one moment and no clock that changes. */
+  readonly isOffset?: boolean;
 }
 
 /** Cities whose names are words of other things, when nothing says that a place is meant. */
@@ -98,6 +101,10 @@ function zoneIn(place: string, isSaid: boolean): string | null {
 /** A zone right behind a time, by its name or by a place in it. What looks like one and is none is refused with what to write. */
 export function zoneAt(cursor: Cursor): ZoneFound | null {
   const p = patterns(cursor.language);
+  const { sign, hours } = cursor.take(FIXED)?.groups ?? {};
+  // The names of such zones count the other way round.
+  const fixed = hours === undefined ? null : zoneName(`Etc/GMT${sign === '+' ? '-' : '+'}${hours}`);
+  if (fixed !== null) return { zone: fixed, isDoubtful: false, isOffset: true };
   if (cursor.has(OFFSET)) {
     throw refusal('zone', 'zone_offset', (say) => say.offset);
   }

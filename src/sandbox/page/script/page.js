@@ -1,6 +1,6 @@
 import { drawChats, drawTitle, markSeen, readAddress } from './chat/chats.js';
 import { drawActors, startComposer } from './chat/composer.js';
-import { drawMessages, showNewestButton } from './chat/messages.js';
+import { drawMessages, startScroll } from './chat/messages.js';
 import { field } from './chat/suggestions.js';
 import { act, ask } from './dialogs.js';
 import { connect, plan } from './live.js';
@@ -64,14 +64,12 @@ async function resetAll(button) {
   }, button);
 }
 
-function startScroll() {
-  const [scroll, older] = [byId('scroll'), byId('older', HTMLButtonElement)];
+function startOlder() {
+  const older = byId('older', HTMLButtonElement);
   older.addEventListener('click', () => {
     shown.limit = Math.min(500, shown.limit + 100);
     void act(refreshMessages, older);
   });
-  byId('to-newest').addEventListener('click', () => scroll.scrollTo({ top: scroll.scrollHeight, behavior: 'smooth' }));
-  scroll.addEventListener('scroll', showNewestButton, { passive: true });
 }
 
 function openAddress() {
@@ -93,6 +91,7 @@ function start() {
   startClock();
   startFaults();
   startScroll();
+  startOlder();
   byId('calls-polls').addEventListener('change', drawCalls);
   const reset = byId('reset', HTMLButtonElement);
   reset.addEventListener('click', () => void resetAll(reset));

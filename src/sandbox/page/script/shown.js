@@ -70,6 +70,18 @@ export const shown = {
   clockRead: 0,
 };
 
+/**
+ * The chat of an address. Where the list stands alone, the topics of the chat that was left stay in reach.
+ *
+ * @param {readonly ChatJson[]} chats
+ * @param {string} key
+ * @param {boolean} isListAlone
+ */
+export function chatAt(chats, key, isListAlone) {
+  const wanted = key || (isListAlone ? shown.chatKey : 'ada');
+  return chats.find((each) => each.key === wanted) ?? chats.find((each) => each.key === 'ada') ?? chats[0];
+}
+
 /** @returns {ChatJson | null} */
 export function currentChat() {
   return shown.state?.chats.find((chat) => chat.key === shown.chatKey) ?? null;

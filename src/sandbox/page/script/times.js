@@ -1,13 +1,26 @@
 import { shown } from './shown.js';
 
+/** The page and the bot speak English, and times stand there as the bot writes them. */
+const language = 'en-GB';
+
 /** @param {number} ms */
 export function timeOf(ms) {
-  return new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  return new Date(ms).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' });
+}
+
+/** @param {number} ms */
+export function secondOf(ms) {
+  return new Date(ms).toLocaleTimeString(language);
 }
 
 /** @param {number} ms */
 export function dayOf(ms) {
-  return new Date(ms).toLocaleDateString([], { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+  return new Date(ms).toLocaleDateString(language, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+  });
 }
 
 /**
@@ -15,7 +28,7 @@ export function dayOf(ms) {
  * @param {string} [zone]
  */
 export function fullOf(ms, zone) {
-  return new Date(ms).toLocaleString([], {
+  return new Date(ms).toLocaleString(language, {
     weekday: 'short',
     day: 'numeric',
     month: 'short',

@@ -5,6 +5,7 @@ import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
 import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../context.ts';
+import { filesOf, worstLines } from '../kit/action.ts';
 import { answer, answerWith, Refused, silence, turnedDown } from '../kit/answers.ts';
 import { comingWords, taskName, factsOf, nextSentence, settingFor, undoRow } from '../kit/card.ts';
 import { scheduleText, type Setting } from '../kit/clock.ts';
@@ -15,9 +16,11 @@ import { arg } from '../kit/press.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
+import { isSetting, settingChanges, settingIn } from './action-words.ts';
 import { fieldIn, isField, nearField } from './field-words.ts';
 import { type Guessed, retimed, type Retimed } from './retiming.ts';
-import { pieced } from './rhythms.ts';
+import { pieced, staying } from './rhythms.ts';
+import { amongRhythms } from './several.ts';
 import { editMenu } from './view.ts';
 
 /** `/edit [n] <new when>`, and `/edit [n] <field> <value>`; alone it shows the menu. */
@@ -26,7 +29,7 @@ export const editCommand = onNamedTask(
   async (ctx, { task, rest }) => {
     if (rest === '') return answerWith(editMenu(task, await factsOf(task, ctx)));
     if (isBareNumber(ctx, rest)) return answer(texts.retime.bareNumber(task.number, rest));
-    const field = fieldIn(rest, { task, now: ctx.date });
+    const field = settingIn(rest, task, ctx.kinds.formOf(task.action.kind)) ?? fieldIn(rest, { task, now: ctx.date });
     if (field === null) return editTime(ctx, task, rest);
     if (field.is === 'patch') return edited(ctx, task, field.patch);
     if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));
@@ -35,7 +38,8 @@ export const editCommand = onNamedTask(
 );
 
 function takesEdit(words: string, ctx: ChatContext): 'yes' | 'maybe' {
-  return isField(words) || timeOr(() => readTime(words, readingOf(ctx))) !== null ? 'yes' : 'maybe';
+  const isNamed = isField(words) || isSetting(words, ctx.kinds.forms);
+  return isNamed || timeOr(() => readTime(words, readingOf(ctx)))?.text === '' ? 'yes' : 'maybe';
 }
 
 async function editTime(ctx: ChatContext, task: Task, words: string): Promise<Answer> {
@@ -53,9 +57,9 @@ async function editTime(ctx: ChatContext, task: Task, words: string): Promise<An
   return answer(texts.retime.how(read.sentence, tries, task.number));
 }
 
-/** Another time for the whole task, or one rhythm or exception more. */
+/** One rhythm or exception more, another time for one rhythm of several, or for the whole task. */
 async function newTime(ctx: ChatContext, task: Task, words: string): Promise<Retimed> {
-  return (await pieced(task, words, ctx)) ?? retimed(ctx, task, words);
+  return (await pieced(task, words, ctx)) ?? (await amongRhythms(ctx, task, words)) ?? retimed(ctx, task, words);
 }
 /** Words with which times begin: those are hardly the name of a field. */
 const ofTime = /^(?:every|each|at|on|in|from|until|till|next|this|the|last|first|after|before|once|to|not?)$/i;
@@ -100,13 +104,30 @@ async function editedWords(
   return blocks(
     edit.changed(taskName(task)),
     // Handled once more after a crash, it is changed already.
-    told.length === 0 ? null : lines(...told),
+    told.length === 0 ? null : lines(...told, stays(changes, ctx.clock.now())),
     lines(
       isRetimed(changes) && before !== null && before !== after ? field.nextBefore(before) : null,
       await nextSentence(task, ctx),
       ...warnings.map(({ message }) => making.note(message)),
+      ...catchUpNotes(task, changes, ctx),
     ),
   );
+}
+
+/** Slots that are made up from now on can bring many calls at once. */
+function catchUpNotes(task: Task, changes: Changes, ctx: ChatContext): readonly string[] {
+  const isAbout = policyChanges(changes).some(({ field }) => field === 'missed' || field === 'missed_limit');
+  if (!isAbout) return [];
+  const { schedule, policies, action } = task;
+  const outlook = ctx.kinds.outlook(action, { schedule, policies, now: ctx.clock.now() });
+  return worstLines(outlook).map((line) => texts.making.note(line));
+}
+
+/** Rhythms and exceptions that the change has left alone. */
+function stays({ schedule }: Changes, now: number): string | null {
+  if (schedule === undefined) return null;
+  const pieces = staying(schedule.before as Schedule, schedule.after as Schedule, now);
+  return pieces.length === 0 ? null : texts.retime.stays(pieces);
 }
 
 const timing: readonly string[] = ['until', 'start_at', 'max_runs'];
@@ -119,9 +140,10 @@ function diffs(changes: Changes, setting: Setting): readonly Rich[] {
   const { edit, field: words } = texts;
   const told = Object.entries(changes).flatMap(([field, { before, after }]) => {
     if (field === 'policies') return [];
-    if (field === 'action') return mediaDiff(before, after);
+    if (field === 'action') return actionDiffs(before, after);
     const text = (value: unknown) => valueText(field, value, setting);
-    return [edit.diff(edit.fields[field] ?? words.names[field] ?? field, text(before), text(after))];
+    const [was, is] = fromDifference(text(before), text(after));
+    return [edit.diff(edit.fields[field] ?? words.names[field] ?? field, was, is)];
   });
   const policies = policyChanges(changes).map(({ field, before, after }) =>
     edit.diff(policyName(field), policyWords(field, before, setting), policyWords(field, after, setting)),
@@ -129,7 +151,28 @@ function diffs(changes: Changes, setting: Setting): readonly Rich[] {
   return [...told, ...policies];
 }
 
-/** Of the action only its attachment is shown; the rest was not named. */
+/** Long texts begin a little before the place where they differ: further on they are cut. */
+function fromDifference(before: string, after: string): readonly [string, string] {
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same += 1;
+  const begin = before.lastIndexOf(' ', same - sameShownMax) + 1;
+  if (same < sameMax || begin === 0) return [before, after];
+  return [`…${before.slice(begin)}`, `…${after.slice(begin)}`];
+}
+
+/** As many characters in common are shown whole, and so many before the difference otherwise. */
+const sameMax = 120;
+const sameShownMax = 40;
+
+/** Each setting of the action by its name, and its attachment. */
+function actionDiffs(before: unknown, after: unknown): readonly Rich[] {
+  const settings = settingChanges(before, after).map(([name, was, is]) => {
+    const [shownBefore, shownAfter] = fromDifference(was, is);
+    return texts.edit.diff(name, shownBefore, shownAfter);
+  });
+  return [...settings, ...mediaDiff(before, after)];
+}
+
 function mediaDiff(before: unknown, after: unknown): readonly Rich[] {
   const { edit, field } = texts;
   const [had, has] = [mediaText(before), mediaText(after)];
@@ -137,9 +180,8 @@ function mediaDiff(before: unknown, after: unknown): readonly Rich[] {
 }
 
 function mediaText(action: unknown): string {
-  const media = typeof action === 'object' && action !== null && 'media' in action ? action.media : null;
-  const kind = typeof media === 'object' && media !== null && 'kind' in media ? media.kind : null;
-  return typeof kind === 'string' ? kind : texts.field.noMedia;
+  const kinds = filesOf(factsIn(action));
+  return kinds.length === 0 ? texts.field.noMedia : texts.field.media(kinds);
 }
 
 function policyChanges({ policies }: Changes) {
@@ -205,7 +247,7 @@ export async function wayPressed(ctx: ChatContext): Promise<Answer> {
   const way = step?.step === 'edit' && /^\d$/.test(arg(ctx, 1)) ? step.offers[Number(arg(ctx, 1))] : undefined;
   if (found.is !== 'open' || step?.step !== 'edit' || way === undefined) throw new Refused(texts.making.over);
   const task = await permitted(ctx, 'change', step.taskId);
-  const read = await retimed(ctx, task, way.when);
+  const read = await newTime(ctx, task, way.when);
   if ('sentence' in read) throw new Refused(read.sentence);
   const told = 'asks' in read ? read.asks : await edited(ctx, task, read.patch, read);
   const replies = told.replies.map((reply) =>

@@ -1,5 +1,7 @@
 import type { PolicyName } from '../../../domain/policy.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
+import type { MediaKind } from '../../../domain/shown.ts';
+import { filesWords } from '../kit/english.ts';
 import { blocks, code, lines, oneLine, say, type Rich, italic } from '../kit/rich.ts';
 import { list } from '../new-task/english.ts';
 
@@ -26,6 +28,13 @@ export const retimeTexts = {
     lines(say`${name} repeats: ${oneLine(repeats, 200)}.`, `Should it run ${day} from now on, or once?`),
   which: (name: Rich, times: readonly string[], time: string): Rich =>
     say`${name} runs at ${and(times)}. Which one should be ${time}?`,
+  rhythms: (name: Rich, rhythms: readonly string[], said: string): Rich =>
+    blocks(
+      lines(say`${name} has several rhythms:`, ...rhythms.map((rhythm) => `• ${oneLine(rhythm, 150)}`)),
+      `Which one should be ${oneLine(said, 150)}?`,
+    ),
+  onDays: (days: string): string => `on ${days}`,
+  stays: (pieces: readonly string[]): string => `Stays: ${pieces.join('; ')}`,
   noHour: (name: Rich, runs: string): Rich =>
     say`${name} runs ${oneLine(runs, 200)}, so there is no time of day to move. Nothing changed.`,
   notSaid: (name: Rich, runs: string): Rich =>
@@ -40,6 +49,9 @@ export const retimeTexts = {
     onceOn: (when: string): string => `Once, ${when}`,
     inPlace: (old: string, time: string): string => `${old} → ${time}`,
     alone: (time: string): string => `Only ${time}`,
+    part: (said: string): string => `${oneLine(said, 30)}, the rest stays`,
+    also: 'One more rhythm',
+    all: 'Instead of all',
   },
   /** The problem first, and what can be written instead; `number` is null where the words alone are waited for. */
   how: (sentence: Rich | string, tries: readonly string[], number: number | null): Rich =>
@@ -155,7 +167,7 @@ export const fieldTexts = {
       allow: 'run both',
     },
     skip_if_unchanged: { none: 'shown like any other', silent: 'comes without a sound', skip: 'not shown' },
-    approval: { none: 'not needed', required: 'needed before each delivery' },
+    approval: { none: 'not needed', required: 'needed each time' },
     fallback: { none: 'results wait', creator: 'results come where the task was made' },
   } as Readonly<Record<string, Readonly<Record<string, string>>>>,
   byDefault: 'as usual',
@@ -175,6 +187,7 @@ export const fieldTexts = {
   attempts: (count: number): string => plural(count, { one: '{n} attempt', other: '{n} attempts' }),
   noTags: 'none',
   noMedia: 'none',
+  media: (kinds: readonly MediaKind[]): string => filesWords(kinds).replace(/^an? /, ''),
   how: (field: string, number: number, example: string): Rich =>
     say`I did not understand that for ${oneLine(field, 40)}. For example: ${code(`/edit #${number} ${example}`)}`,
   unknown: (word: string, number: number): Rich =>

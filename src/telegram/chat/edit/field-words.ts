@@ -56,7 +56,7 @@ function policy<N extends PolicyName>(
 const fields: readonly Field[] = [
   { names: ['title'], example: 'title Water the plants', read: (value) => ({ title: value }) },
   { names: ['text'], example: 'text Water the plants', read: (value) => ({ instructions: value }) },
-  { names: ['zone'], example: 'zone Europe/Madrid', read: readZone },
+  { names: ['zone', 'in'], example: 'zone Europe/Madrid', read: readZone },
   policy('missed', ['missed'], 'missed ask'),
   policy('overlap', ['overlap'], 'overlap queue'),
   policy('retry', ['retry', 'retries', 'attempts'], 'retry 3', readRetry),
@@ -70,7 +70,7 @@ const fields: readonly Field[] = [
   policy('keep', ['keep', 'history'], 'keep 10 runs, 30 days', keepRead),
   policy('fallback', ['fallback'], 'fallback creator'),
   policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
-  policy('start_at', ['start', 'starts'], 'start 2027-01-31'),
+  policy('start_at', ['start', 'starts', 'starting', 'beginning'], 'start 2027-01-31'),
   policy('max_runs', ['max runs', 'runs'], 'max runs 10'),
   policy('refresh_after', ['refresh', 'refresh after'], 'refresh 6 hours'),
   { names: ['tags', 'tag'], example: 'tags home, garden', read: readTags },
@@ -86,12 +86,15 @@ export type FieldWords =
 
 /** True where the words begin with the name of a field. */
 export function isField(words: string): boolean {
-  return fields.some(({ names }) => names.some((name) => patternOf(name).test(words)));
+  return fields.some(({ names }) => names.some((name) => !ofTime.has(name) && patternOf(name).test(words)));
 }
 
 function patternOf(name: string): RegExp {
   return new RegExp(`^${name.replace(' ', '[\\s_-]*')}(?:\\s*[:=]\\s*|\\s+|$)`, 'i');
 }
+
+/** A time may begin with these too: "starting monday every 2 weeks", "in 2 hours". */
+const ofTime: ReadonlySet<string> = new Set(['starting', 'beginning', 'in']);
 
 /** The field with which the words begin, and its new value; null when they begin with none, as a time does. */
 export function fieldIn(words: string, reading: FieldReading): FieldWords | null {
@@ -101,6 +104,7 @@ export function fieldIn(words: string, reading: FieldReading): FieldWords | null
       if (match === null) continue;
       const value = words.slice(match[0].length).trim();
       const patch = value === '' ? null : field.read(value, reading);
+      if (patch === null && ofTime.has(name)) continue;
       return patch === null ? { is: 'unread', word: value, ...called(field) } : { is: 'patch', patch };
     }
   }

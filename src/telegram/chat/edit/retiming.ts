@@ -2,7 +2,7 @@ import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { hoursOf, withHours } from '../../../domain/schedule/hours.ts';
-import { inputOf, lastSlot, type Schedule } from '../../../domain/schedule/schedule.ts';
+import { inputOf, lastSlot, type Schedule, type ScheduleInput } from '../../../domain/schedule/schedule.ts';
 import type { OnceSchedule } from '../../../domain/schedule/shapes.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import { WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
@@ -16,7 +16,7 @@ import { dateIn, moment, scheduleText, settingOf, weekdayIn } from '../kit/clock
 import { clocksIn } from '../kit/days.ts';
 import { type Offer, putDraft, readingFor } from '../kit/drafts.ts';
 import { button, dataOf, inRows, type Rows, shortId } from '../kit/press.ts';
-import { bold, type Rich } from '../kit/rich.ts';
+import { bold, oneLine, type Rich } from '../kit/rich.ts';
 import { isTimeless, offersIn, whatIsWrongWithTime } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
 
@@ -29,7 +29,7 @@ export type Retimed =
   | { readonly asks: Answer }
   | { readonly sentence: Rich | string; readonly tries: readonly string[]; readonly isTimeless?: boolean };
 
-/** What was not said and was assumed, and the buttons of what could have been meant. */
+/** The parts that were assumed, and the buttons of the other readings. */
 export interface Guessed {
   readonly assumed?: readonly string[];
   readonly ways?: Rows[number];
@@ -41,18 +41,23 @@ export function isRepeating(task: Pick<Task, 'schedule' | 'pausedReason'>): bool
 
 const lead = /^(?:(?:time|when|hour)(?:\s*[:=]\s*|\s+)|to\s+)/i;
 
+export function withoutLead(words: string): string {
+  return words.trim().replace(lead, '');
+}
+
 /** The new time is read on the clocks of the task, whatever the chat has. */
 export async function retimed(ctx: ChatContext, task: Task, all: string): Promise<Retimed> {
-  const words = all.trim().replace(lead, '');
+  const words = withoutLead(all).replace(/\s+instead of all$/i, '');
   const reading = readingFor(task, ctx);
   const moved = isUnreadable(task) ? null : byHour(reading, ctx.clock.now(), task, words);
   if (moved !== null) return moved;
-  const days = isRepeating(task) ? byDays(reading, ctx.clock.now(), task, words) : null;
+  const inDays = isRepeating(task) ? byDays : byDay;
+  const days = isEdge.test(words) ? null : inDays(reading, ctx.clock.now(), task, words);
   if (days !== null) return days;
   const read = await triedTo(async () => readTime(words, reading));
   if ('refusal' in read) {
     const offers = offersIn(read.refusal);
-    if (offers !== null) return askWay(ctx, task, read.refusal, offers);
+    if (offers !== null) return asking(ctx, task, bold(sentenceOf(read.refusal) ?? read.refusal.message), offers);
     const { sentence, tries } = whatIsWrongWithTime(read.refusal);
     return { sentence, tries: triesFor(task, tries), isTimeless: isTimeless(read.refusal) };
   }
@@ -89,20 +94,29 @@ function onceData(task: Task, at: number): string | null {
   return dataOf('makeonce', shortId(task.id), Math.floor(at / 1000).toString(36));
 }
 
+export function asRetimed(tried: { readonly made: ScheduleInput } | { readonly refusal: AppError }): Retimed {
+  return 'refusal' in tried ? whatIsWrongWithTime(tried.refusal) : { patch: { schedule: tried.made } };
+}
+
+/** Labels longer than this have a row of their own. */
+const besideMax = 30;
+
 /** Several readings, or a piece that is missing: a button for each answer, which may be written as well. */
-function askWay(ctx: ChatContext, task: Task, fault: AppError, offers: Offer[]): Retimed {
+export function asking(ctx: ChatContext, task: Task, question: Rich, offers: readonly Offer[]): Retimed {
   const id = ctx.ids.next();
+  const perRow = offers.some(({ text }) => text.length > besideMax) ? 1 : 2;
   const rows = inRows(
-    offers.map(({ text }, index) => button(text, dataOf('editway', shortId(id), index))),
-    2,
+    offers.map(({ text }, index) => button(oneLine(text, labelMax), dataOf('editway', shortId(id), index))),
+    perRow,
   );
   return {
     asks: {
-      ...answer(bold(sentenceOf(fault) ?? fault.message), [...rows, [keepButton(task)]]),
-      draft: putDraft(ctx, id, { step: 'edit', taskId: task.id, what: 'time', misses: 0, offers }),
+      ...answer(question, [...rows, [keepButton(task)]]),
+      draft: putDraft(ctx, id, { step: 'edit', taskId: task.id, what: 'time', misses: 0, offers: [...offers] }),
     },
   };
 }
+const labelMax = 64;
 
 /** A moment for a task that repeats would take all its other runs from it. */
 function meant(task: Task, read: Asked, reading: Reading): Retimed {
@@ -230,13 +244,16 @@ const daySet = new RegExp(
   'i',
 );
 
+/** An end or a start names a day, and is none of the days on which the task comes. */
+const isEdge = /^(?:starting|beginning|until|till|no|not|never|except|without)\b/i;
+
 /** Days alone, or a rhythm of days: at the hours that the task has. Null where an hour is said, or the task has none. */
 function byDays(reading: Reading, now: number, task: Task, words: string): Retimed | null {
   const times = hoursOf(task.schedule);
   if (times === null) return null;
   const set = daySet.exec(words)?.[1];
   if (set === undefined && isTimed(words, reading)) return null;
-  const end = endWords(task, now);
+  const end = endWords(task.schedule, now);
   const clock = times.map(clockOf).join(' and ');
   const timed = `${set === undefined ? words : `every ${set}`} at ${clock}`;
   const read = timeOr(() => readTime(timed, reading));
@@ -248,6 +265,22 @@ function byDays(reading: Reading, now: number, task: Task, words: string): Retim
   // A series that had an end keeps it: nobody said that it should go on for ever.
   const ended = timeOr(() => readTime(`${timed} ${end}`, reading));
   return { patch: { schedule: inputOf(ended?.schedule ?? schedule) } };
+}
+
+/** A day alone moves a single moment, at the hour that it has. */
+function byDay(reading: Reading, now: number, task: Task, words: string): Retimed | null {
+  const times = isUnreadable(task) ? null : hoursOf(task.schedule);
+  const alone = times === null ? null : timeOr(() => readTime(words, reading));
+  const isDay = alone?.text === '' && alone.assumed.some(({ what }) => what === 'day');
+  if (times === null || !isDay) return null;
+  const read = timeOr(() => readTime(`${words} at ${times.map(clockOf).join(' and ')}`, reading));
+  return read?.text === '' && read.schedule.kind === 'once' ? meant(task, read, { ...reading, now }) : null;
+}
+
+/** The days that are said, where nothing but days of the week is. */
+export function daysIn(words: string, reading: Reading): string | null {
+  const days = daySet.exec(words.trim())?.[1] ?? null;
+  return days === null || isTimed(words, reading) ? null : days;
 }
 
 /** An hour was said, rather than a day alone. */
@@ -263,10 +296,11 @@ function loneDay(words: string, clock: string, reading: Reading): OnceSchedule |
   return schedule?.kind === 'once' ? schedule : null;
 }
 
-function endWords(task: Task, now: number): string | null {
-  const last = task.schedule.kind === 'rrule' ? lastSlot(task.schedule) : null;
+/** `until 2026-12-24`; null for a series without an end. */
+export function endWords(schedule: Schedule, now: number): string | null {
+  const last = schedule.kind === 'rrule' ? lastSlot(schedule) : null;
   if (last === null || last <= now) return null;
-  const setting = settingOf(task, now);
+  const setting = settingOf({ schedule }, now);
   return `until ${dateIn({ ...setting, now: last }, 0)}`;
 }
 

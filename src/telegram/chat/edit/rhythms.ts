@@ -14,9 +14,8 @@ import { capital, moment, scheduleText, settingOf, telling } from '../kit/clock.
 import { type PlaceAndDate, readingFor } from '../kit/drafts.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, oneLine } from '../kit/rich.ts';
-import { whatIsWrongWithTime } from '../new-task/preview.ts';
 import { texts } from '../texts.ts';
-import { isRepeating, type Retimed } from './retiming.ts';
+import { asRetimed, isRepeating, type Retimed } from './retiming.ts';
 
 /** The rhythms and exceptions of a task, one by one: each has a button that takes it back, and words add more. */
 
@@ -29,7 +28,14 @@ interface Item {
   readonly left: () => Schedule | null;
 }
 
-function itemsOf({ schedule }: Task, now: number): readonly Item[] {
+/** Pieces of a schedule that it has in common with the one before. */
+export function staying(before: Schedule, after: Schedule, now: number): readonly string[] {
+  const words = (schedule: Schedule) => itemsOf({ schedule }, now).map((item) => item.words);
+  const had = words(before);
+  return words(after).filter((each) => had.includes(each));
+}
+
+function itemsOf({ schedule }: Pick<Task, 'schedule'>, now: number): readonly Item[] {
   const setting = settingOf({ schedule }, now);
   const { rhythms, moments, exceptions } = piecesOf(schedule, now);
   const several = rhythms.length > 1 ? rhythms : [];
@@ -70,7 +76,7 @@ export function rhythmMenu(task: Task, now: number): Drawn {
   );
 }
 
-/** What a button of the menu takes back; null where that is gone. */
+/** The rhythm or exception that a button of the menu takes back; null where it is gone. */
 export function withoutItem(task: Task, key: string, now: number): TaskPatch | null {
   const left = isRepeating(task)
     ? itemsOf(task, now)
@@ -80,7 +86,8 @@ export function withoutItem(task: Task, key: string, now: number): TaskPatch | n
   return left === null || left === undefined ? null : { schedule: inputOf(left) };
 }
 
-const exceptLead = /^(?:(?:but\s+)?(?:except|excluding|not|never|without)\b|no\s+(?=\p{L}+days?\b))/iu;
+const exceptLead =
+  /^(?:(?:but\s+)?(?:except|excluding|not|never|without)\b|(?:no|remove|drop)\s+(?=(?:\p{L}+days?|weekends?)\b))/iu;
 const alsoLead = /^(?:and\s+)?(?:also|additionally|plus)\s+/iu;
 
 const backLead =
@@ -112,12 +119,14 @@ export async function pieced(task: Task, words: string, here: PlaceAndDate): Pro
   if (!(isExcept || alsoLead.test(words)) || !isRepeating(task)) return null;
   const { schedule } = task;
   const setting = readingFor(task, here);
-  const phrase = isExcept ? `every day at 9:00 ${words}` : words.replace(alsoLead, '');
+  const phrase = isExcept
+    ? `every day at 9:00 ${words.replace(/^(?:remove|drop)\b/i, 'except')}`
+    : words.replace(alsoLead, '');
   const read = await triedTo(async () => {
     const { schedule: other, text } = readTime(phrase, setting);
     if (text !== '') throw new AppError('invalid_schedule', texts.rhythms.leftOver(oneLine(text, 60)));
     const all = isExcept ? leavingOutAs(schedule, other, setting.now) : combined([schedule, other], {}, setting);
     return inputOf(all);
   });
-  return 'refusal' in read ? whatIsWrongWithTime(read.refusal) : { patch: { schedule: read.made } };
+  return asRetimed(read);
 }

@@ -1,11 +1,13 @@
+import { settingText } from '../../../app/actions/form.ts';
 import { type Policies, policyNames, policyOf } from '../../../domain/policy.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
+import { formOf } from '../kit/action.ts';
 import { cardText, type CardFacts } from '../kit/card.ts';
 import { dayMoment, settingOf, zoneOf } from '../kit/clock.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
 import { button, dataOf, shortId, inRows } from '../kit/press.ts';
-import { blocks, drawn } from '../kit/rich.ts';
+import { blocks, drawn, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { choicePatch, exampleOf } from './field-words.ts';
 import { isRepeating } from './retiming.ts';
@@ -15,10 +17,11 @@ import { isRepeating } from './retiming.ts';
 export function editMenu(task: Task, facts: CardFacts): Drawn {
   const { button: words, edit, field } = texts;
   const id = shortId(task.id);
-  return drawn(blocks(cardText(task, { ...facts, isUnfolded: true }), edit.menu), [
+  const told = blocks(cardText(task, { ...facts, isUnfolded: true }), edit.menu, settingsHint(task));
+  return drawn(told, [
     [
       button(field.button.time, dataOf('editwhat', id, 'time')),
-      button(field.button.text, dataOf('editwhat', id, 'text')),
+      hasText(task) ? button(field.button.text, dataOf('editwhat', id, 'text')) : null,
       button(field.button.title, dataOf('editwhat', id, 'title')),
     ],
     [
@@ -28,6 +31,18 @@ export function editMenu(task: Task, facts: CardFacts): Drawn {
     ],
     [button(words.back, dataOf('task', id))],
   ]);
+}
+
+/** An action that needs no text has settings, which are written. */
+function hasText({ action }: Task): boolean {
+  return formOf(action.kind)?.text !== 'note';
+}
+
+function settingsHint({ number, action }: Task): Rich | null {
+  const [first, ...others] = (formOf(action.kind)?.fields ?? []).filter(({ isEditable }) => isEditable === true);
+  if (first === undefined) return null;
+  const names = [first, ...others].map(({ name }) => name);
+  return texts.action.editHint(number, first.name, settingText(first.example), names);
 }
 
 /** The settings that have a menu of their own. */

@@ -12,6 +12,13 @@ export interface Helped {
   readonly isPrivate: boolean;
   /** How the bot is called by its name. */
   readonly bot: string;
+  /** One example of each command that an action brings. */
+  readonly actions: readonly Example[];
+}
+
+interface AboutAction {
+  readonly examples: readonly Example[];
+  readonly notes: readonly string[];
 }
 
 export const helpTexts = {
@@ -44,7 +51,7 @@ export const helpTexts = {
     allow: 'Who can use me, or approve somebody: /allow 123456789',
   },
   /** The everyday things: a phone shows it without much scrolling. */
-  help: ({ isPrivate, bot }: Helped): Rich =>
+  help: ({ isPrivate, bot, actions }: Helped): Rich =>
     blocks(
       'I send messages on time. Each task has a number, such as #3, and a topic: a thread for its messages.',
       lines(
@@ -53,6 +60,7 @@ export const helpTexts = {
         code(`${isPrivate ? '' : '/new '}in 20 minutes Take the pizza out`),
         row(`${isPrivate ? '' : '/new '}every day at 8, until done Take the pill`, 'asks until it is done'),
         row('/new', 'step by step, with buttons'),
+        ...actions.map(([words, does]) => row(words, does)),
       ),
       lines(
         bold('Change it'),
@@ -72,12 +80,13 @@ export const helpTexts = {
       ),
       say`More: ${code('/help all')} or ${code('/help snooze')}`,
     ),
-  all: (isOwner: boolean): Rich =>
+  all: (isOwner: boolean, actions: readonly Example[]): Rich =>
     blocks(
       lines(
         bold('Make a task'),
         row('/new every weekday at 9:00 Stand up', 'shows it first; press Create'),
         row('/new', 'step by step, with buttons'),
+        ...actions.map(([words, does]) => row(words, does)),
         row('/cancel', 'discards the task you are making, or stops a run: /cancel #3'),
       ),
       lines(
@@ -114,6 +123,8 @@ export const helpTexts = {
   /** The line of the menu, without the example at its end. */
   about: (name: string, does: string): Rich =>
     blocks(say`${bold(`/${name}`)} – ${does}`, rows(commandExamples[name] ?? [])),
+  aboutAction: (heading: string, does: string, { examples, notes }: AboutAction): Rich =>
+    blocks(say`${bold(heading)} – ${does}`, rows(examples), ...notes),
   aboutWord: (name: string): Rich => {
     const { does = '', examples = [] } = wordExamples[name] ?? {};
     return blocks(lines(bold(does)), rows(examples));

@@ -182,10 +182,10 @@ export const wordExamples: Readonly<Record<string, WordHelp>> = {
     ],
   },
   files: {
-    also: ['file', 'photo', 'photos', 'picture', 'pictures', 'media', 'video', 'voice'],
-    does: 'I can send photos, videos, voice messages and other files on time too',
+    also: ['file', 'photo', 'photos', 'picture', 'pictures', 'media', 'video', 'voice', 'album', 'albums'],
+    does: 'I can send photos, albums, videos, voice messages and other files on time too',
     examples: [
-      ['/new tomorrow at 9', 'as the caption of a photo that you send'],
+      ['/new tomorrow at 9', 'as the caption of a photo or an album that you send'],
       ['/new every friday at 17:00 The menu', 'in reply to a photo: with your own words'],
       ['/edit #3 media remove', 'only the words from now on'],
     ],

@@ -9,7 +9,7 @@ import { isUnreadable } from '../../../app/tasks/verbs.ts';
 import { isPerson } from '../../../domain/access.ts';
 import { type DateStyle, settingsOf } from '../../../domain/chat-settings.ts';
 import { MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
-import { type Button, type Drawn, type MediaKind, mediaKinds } from '../../../domain/shown.ts';
+import type { Button, Drawn } from '../../../domain/shown.ts';
 import {
   executionThread,
   failuresPause,
@@ -21,6 +21,7 @@ import {
 import { urlOf } from '../../../domain/thread.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
+import { actionLine, actionLines, answeredIn, filesOf } from './action.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { policyLines } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
@@ -35,7 +36,7 @@ export interface CardFacts {
   readonly pauserName?: string | null;
   /** When it was started by the press that draws this. */
   readonly startedAt?: number;
-  /** What became of the last run; its own status where that is not known. */
+  /** The end of the last run; its own status where that is not known. */
   readonly last?: LastRun | null;
   /** When it comes once more beside its schedule. */
   readonly snoozes?: readonly OpenSnooze[];
@@ -58,6 +59,7 @@ export interface CardFacts {
 export interface LastRun {
   readonly was: keyof typeof texts.task.lastWas;
   readonly done: 'notAsked' | 'open' | 'notDone' | { readonly by: string };
+  readonly answered?: number | null;
 }
 
 /** The card of a task: what it is, how it stands, and everything that can be done to it. */
@@ -78,6 +80,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
   const top = [heading, ...(isOver ? [words.completed, lastLine] : [...standing(task, facts), comes])];
   return lines(
     ...(isShort ? [words.oneLine(top.filter((part) => part !== null))] : top),
+    actionLine(task, facts),
     skippedText(task, facts),
     snoozeText(task, facts),
     ...(isOver ? errors : last),
@@ -88,7 +91,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
   );
 }
 
-/** What an event to come makes old tells its time. */
+/** A line that an event to come makes old tells its time. */
 function asOfText(task: Task, { now, dates, isTimeless }: CardFacts): string | null {
   return isTimeless === true || task.state !== 'active' ? null : aboutMoment(now, settingOf(task, now, dates));
 }
@@ -98,17 +101,18 @@ function isOneLine({ schedule, state }: Task, { isUnfolded = false }: CardFacts)
   return schedule.kind === 'once' && !isUnfolded && (state === 'active' || state === 'completed');
 }
 
-/** What goes on as planned takes one line; every other state has its own. */
+/** A task that goes on as planned takes one line; every other state has its own. */
 function standing(task: Task, facts: CardFacts): readonly (Rich | string | null)[] {
   const [state, schedule] = [stateText(task, facts), scheduleText(task, facts)];
   return task.state === 'active' && schedule !== null ? [texts.task.standing(state, schedule)] : [state, schedule];
 }
 
-/** What few look for every day. */
+/** The lines behind [More], which few look for every day. */
 function foldedTexts(task: Task, facts: CardFacts): readonly (Rich | string | null)[] {
   const isSaid = isBlank(task.instructions) || task.instructions.trim() === task.title;
   return [
     placeText(task),
+    ...actionLines(task),
     ...policyLines(task.policies, settingOf(task, facts.now, facts.dates)),
     originText(task, facts),
     isSaid ? null : texts.task.text(task.instructions),
@@ -117,15 +121,10 @@ function foldedTexts(task: Task, facts: CardFacts): readonly (Rich | string | nu
 
 function scheduleText(task: Task, { now, dates }: CardFacts): Rich | null {
   const schedule = scheduleWords(task, now, dates);
-  return schedule === null ? null : texts.task.scheduled(schedule, zoneOf(task), mediaOf(task));
+  return schedule === null ? null : texts.task.scheduled(schedule, zoneOf(task), filesOf(task.action));
 }
 
-function mediaOf({ action }: Pick<Task, 'action'>): MediaKind | null {
-  const { kind } = (action['media'] ?? {}) as { readonly kind?: unknown };
-  return mediaKinds.find((each) => each === kind) ?? null;
-}
-
-/** Somebody else may have taken it over since it was made. */
+/** The maker of a task is not always its owner: others take tasks over. */
 function originText({ created, ownerId, ...task }: Task, { ownerName = null, now, dates }: CardFacts): string {
   const { task: words } = texts;
   const at = dayMoment(created.at, settingOf(task, now, dates));
@@ -202,7 +201,8 @@ function pausedText(task: Task, by: string | null, setting: Setting): string {
   return at === null ? words.paused : words.pausedBy(by, at);
 }
 
-function lastTexts(task: Task, { now, startedAt, last = null, dates }: CardFacts): readonly (Rich | string)[] {
+function lastTexts(task: Task, facts: CardFacts): readonly (Rich | string)[] {
+  const { now, startedAt, last = null, dates } = facts;
   const { task: words } = texts;
   const { lastRunAt, lastRunStatus, lastError } = task;
   const setting = settingOf(task, now, dates);
@@ -211,6 +211,7 @@ function lastTexts(task: Task, { now, startedAt, last = null, dates }: CardFacts
   const { was, done } = last ?? { was: wasOf(lastRunStatus, []), done: 'notAsked' };
   const told = words.last(words.lastWas[was], aboutMoment(lastRunAt, setting), {
     done: typeof done === 'object' ? words.doneBy(done.by) : words.done[done],
+    zone: isEnded(task) && isOneLine(task, facts) ? setting.timezone : null,
     runs: task.counters.runs,
   });
   return [told, ...(lastRunStatus === 'failed' && lastError !== null ? [words.lastError(lastError)] : [])];
@@ -238,7 +239,7 @@ export function topicUrl(task: Task): string | null {
   return urlOf(thread?.address, thread?.topic);
 }
 
-/** What has ended offers what still works. Delete stands apart from what only looks. */
+/** An ended task offers what still works. Delete stands apart from buttons that only look. */
 export function cardButtons(
   task: Task,
   { next, mark, isUnfolded = false }: Pick<CardFacts, 'next' | 'mark' | 'isUnfolded'>,
@@ -326,7 +327,7 @@ export async function lastRunOf(
   if (run === null || lastRunStatus === null) return null;
   const was = wasOf(lastRunStatus, run.deliveries);
   const { occurrenceId } = run;
-  if (policies.ack === undefined || occurrenceId === null) return { was, done: 'notAsked' };
+  if (policies.ack === undefined || occurrenceId === null) return { was, done: 'notAsked', answered: answeredIn(run) };
   const ack = await store.readAck({ taskId, occurrenceId });
   if (ack === null) return { was, done: 'notAsked' };
   if (ack.doneBy !== null) return { was, done: { by: shortName(await calledOf({ store }, ack.doneBy)) } };

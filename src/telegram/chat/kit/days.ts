@@ -107,12 +107,17 @@ function readOne(when: string, reading: Reading): { readonly at: number; readonl
   return { at: read.schedule.onceAt, isDayAlone: read.assumed.some(({ what }) => what === 'day') };
 }
 
+const everyDay = /^\S+ \S+ \* \* \*$/;
+
 /** Words that are nothing but times of the day, read as those of every day; null for everything else. */
 export function clocksIn(words: string, reading: Reading): Asked | null {
   const alone = words.replace(/^(?:at|@)\s*/i, '');
+  // "Weekends at 10" has days of its own.
+  const own = timeOr(() => readTime(alone, reading))?.schedule;
+  if (own?.kind === 'cron' && !everyDay.test(own.cron)) return null;
   const read = timeOr(() => readTime(`every day at ${alone}`, reading));
   if (read?.text !== '') return null;
   const { schedule } = read;
-  const isDaily = schedule.kind === 'cron' && /^\S+ \S+ \* \* \*$/.test(schedule.cron);
+  const isDaily = schedule.kind === 'cron' && everyDay.test(schedule.cron);
   return isDaily && schedule.timezone === reading.timezone ? read : null;
 }

@@ -15,7 +15,7 @@ const draftMs = 30 * 60_000;
 
 const timezone = z.string();
 const Schedule = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('once'), onceAt: z.number(), timezone }),
+  z.object({ kind: z.literal('once'), onceAt: z.number(), startAt: z.number().exactOptional(), timezone }),
   z.object({ kind: z.literal('cron'), cron: z.string(), timezone }),
   z.object({ kind: z.literal('rrule'), rrule: z.string(), timezone }),
   z.object({
@@ -75,6 +75,8 @@ const Said = z.object({
   isTimeless: z.boolean().optional(),
 });
 
+const File = z.object({ kind: z.enum(mediaKinds), fileId: z.string() });
+
 /** Parts of the task that are there already, whatever is still asked for. */
 const Kept = z.object({
   said: Said.optional(),
@@ -83,10 +85,18 @@ const Kept = z.object({
   forWhom: z.string().optional(),
   /** The task that was made of the message before it was edited: it is changed, and none is made. */
   taskId: z.string().optional(),
-  media: z.object({ kind: z.enum(mediaKinds), fileId: z.string() }).optional(),
-  /** Telegram sends several pictures as so many messages, which have this in common. */
+  media: File.optional(),
+  /** Telegram sends several pictures as so many messages, which have this in common; the others are gathered as they come. */
   album: z.string().optional(),
+  more: z.array(File).optional(),
   policies: Policies.optional(),
+  /** The kind of action that is being made, where it is none that says a text. */
+  kind: z.string().optional(),
+  /** Its settings, once they are known, and how a task with them is called where nobody gave it a name. */
+  action: z.looseObject({ kind: z.string() }).optional(),
+  name: z.string().optional(),
+  /** Of the settings what nobody said. */
+  guessed: z.array(z.string()).optional(),
   /** The text was written before it was asked for, so that another one may take its place. */
   isEarly: z.boolean().optional(),
   /** Our message that shows the step, as far as it is known: it goes when another one takes its place. */
@@ -265,10 +275,17 @@ export function isEditing(step: DraftStep): boolean {
   return step.step === 'edit' || (step.step === 'preview' && step.kept.taskId !== undefined);
 }
 
-/** The title of a task that is made without one; a picture without words is called what it is. */
-export function titleOf({ text, media }: { readonly text: string; readonly media: Media | null | undefined }): string {
-  if (!isBlank(text) || media === null || media === undefined) return titleFrom(text);
-  return texts.wizard.kinds[media.kind];
+/** The title of a task that is made without one; a picture without words is called what it is, and a call what it calls. */
+export function titleOf({ text, media, name = '' }: Titled): string {
+  if (!isBlank(text)) return titleFrom(text);
+  return media === null || media === undefined ? name : texts.wizard.kinds[media.kind];
+}
+
+interface Titled {
+  readonly text: string;
+  readonly media?: Media | null | undefined;
+  /** Of an action, which has no text. */
+  readonly name?: string | undefined;
 }
 
 /* ---- words that are meant for us, and the clocks on which a time in them is read ---- */

@@ -1,3 +1,5 @@
+import type { ActionForm, ActionWords } from '../../../app/actions/form.ts';
+import { forms } from '../../../app/actions/forms.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { blocks, bold, code, italic, lines, link, oneLine, say, type Rich, pre, shortened } from './rich.ts';
@@ -53,6 +55,53 @@ export const refusalTexts: Readonly<Record<string, string>> = {
   nothing_to_answer: 'This was answered already.',
 };
 
+/** Names of costs: of one, and of several. */
+const costNames: Readonly<Record<string, { readonly one: string; readonly other: string }>> = {
+  requests: { one: '{n} request', other: '{n} requests' },
+};
+
+function cost(kind: string, count: number): string {
+  return plural(count, costNames[kind] ?? { one: `{n} ${kind.replace(/s$/, '')}`, other: `{n} ${kind}` });
+}
+
+/** Actions of tasks besides sending a text. */
+export const actionTexts = {
+  kinds: Object.fromEntries(Object.values<ActionForm>(forms).map(({ kind, words }) => [kind, words])) as Readonly<
+    Record<string, ActionWords | undefined>
+  >,
+  reaches: (hosts: readonly string[]): string => `Reaches ${hosts.join(', ')}`,
+  costs: (kind: string, count: number, per: 'day' | 'month' | 'year'): string => `About ${cost(kind, count)} a ${per}`,
+  costsOnce: (kind: string, count: number): string => cost(kind, count),
+  window: (attempts: number, span: string): string =>
+    attempts === 1
+      ? `Tried once, for up to ${span}`
+      : `Tried up to ${number(attempts)} times, within about ${span} in all`,
+  worst: (runs: number, kind: string, count: number): string =>
+    `After a long outage up to ${number(runs)} runs come at once: ${cost(kind, count)}`,
+  askWhen: (ask: string, how: string, tries: readonly string[]): Rich =>
+    blocks(lines(bold(ask), `Choose, or ${how} when and what, for example:`), lines(...tries.map(code))),
+  asked: (ask: string, how: string, tries: readonly string[]): Rich =>
+    lines(bold(ask), `${how}, for example:`, ...tries.map(code)),
+  unread: (ask: string, tries: readonly string[]): Rich => lines(ask, 'For example:', ...tries.map(code)),
+  change: 'Change call',
+  editHint: (number: number, name: string, example: string, names: readonly string[]): Rich =>
+    say`What it calls: ${code(`/edit #${number} ${name} ${example}`)}, and so on with ${names.join(', ')}.`,
+  lastStatus: (status: number): string => `answered ${status}`,
+  test: 'Test now',
+  testAsk: (brief: string): Rich =>
+    lines(bold('Call it once, now?'), say`${code(shortened(brief, 200))} may change something there.`),
+  testYes: 'Call it now',
+  testing: 'Calling…',
+  tested: (title: string, status: number | null, took: string | null): string => {
+    const end = status === null ? 'done' : `answered ${status}`;
+    const time = took === null ? '' : ` in ${took}`;
+    return `Test of ${oneLine(title, 60)}: ${end}${time}. Nothing was made.`;
+  },
+  testedNothing: 'There is nothing to show: such a run sends no message.',
+  testFailed: (title: string, status: number | null): Rich =>
+    say`${bold('The test failed:')} ${oneLine(title, 60)}${status === null ? '' : ` answered ${status}`}. Nothing was made.`,
+} as const;
+
 export const chatTexts = {
   greeting: (name: string): Rich =>
     say`Hello ${name}. I send messages on time: tell me when and what. Each task gets a topic: a thread for its messages.`,
@@ -83,6 +132,8 @@ export const chatTexts = {
   zoneNothing: 'Nothing is left to move.',
   zoneMoved: (count: number, zone: string): string =>
     `${plural(count, { one: 'Moved {n} task', other: 'Moved {n} tasks' })} to ${zone}, at the same time of day.`,
+  zoneWaits: 'Waits, such as “in 2 hours”, still end at the same moment.',
+  zoneSnoozed: 'Snoozes keep their moment:',
   zoneNextHead: 'Next:',
   zoneNext: (name: Rich, at: string): Rich => say`${at} ${name}`,
   zoneStayed: 'Not moved, because its time would have passed, or no run would be left:',
@@ -138,6 +189,7 @@ export const deedTexts = {
   startedHere: (name: Rich): Rich => say`Started ${name}.`,
   paused: (name: Rich, until: string | null, zone: string): Rich =>
     until === null ? say`Paused ${name}.` : say`Paused ${name} until ${until} (${zone}).`,
+  notPaused: (name: Rich): Rich => say`${name} is not paused.`,
   pausedBefore: (name: Rich, { since, by, until }: PausedBefore): Rich =>
     lines(
       since === null
@@ -160,10 +212,17 @@ export const deedTexts = {
       code(`/skip #${number} 2`),
       code(`/skip #${number} friday`),
     ),
-  snoozed: (name: Rich, when: { readonly at: string; readonly zone: string; readonly hasRun: boolean }): Rich =>
-    when.hasRun
+  /** `planned` is when it comes for the first time, where it has not run yet: that stays. */
+  snoozed: (
+    name: Rich,
+    when: { readonly at: string; readonly zone: string; readonly hasRun: boolean; readonly planned: string | null },
+  ): Rich => {
+    if (when.planned !== null)
+      return say`Snoozed: ${name} comes ${when.at} (${when.zone}), and ${when.planned} as planned.`;
+    return when.hasRun
       ? say`Snoozed: ${name} comes again ${when.at} (${when.zone}).`
-      : say`Snoozed: ${name} comes ${when.at} (${when.zone}).`,
+      : say`Snoozed: ${name} comes ${when.at} (${when.zone}).`;
+  },
   snoozeMoved: (name: Rich, when: { readonly at: string; readonly before: string; readonly zone: string }): Rich =>
     say`Snoozed again: ${name} comes ${when.at} (${when.zone}) instead of ${when.before}.`,
   skipPaused: (name: Rich): Rich =>
@@ -243,6 +302,22 @@ export function withArticle(noun: string): string {
   return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
+const severalFiles: Readonly<Record<MediaKind, Parameters<typeof plural>[1]>> = {
+  photo: { one: '{n} photo', other: '{n} photos' },
+  document: { one: '{n} file', other: '{n} files' },
+  video: { one: '{n} video', other: '{n} videos' },
+  audio: { one: '{n} audio file', other: '{n} audio files' },
+  voice: { one: '{n} voice message', other: '{n} voice messages' },
+  animation: { one: '{n} animation', other: '{n} animations' },
+};
+
+/** "a photo", "3 photos", and "3 files" where they are of several kinds. */
+export function filesWords(kinds: readonly MediaKind[]): string {
+  const [first = 'document', ...others] = kinds;
+  if (others.length === 0) return withArticle(mediaWords[first]);
+  return plural(kinds.length, severalFiles[others.every((kind) => kind === first) ? first : 'document']);
+}
+
 const errorShownMax = 300;
 
 /** Words about what is on its way out. */
@@ -250,9 +325,9 @@ export const outTexts = {
   fileGone: (kind: MediaKind): string => `(The ${mediaWords[kind]} is missing: Telegram no longer has it.)`,
   topicNotRemoved: (cause: BlockedCause, error: string): Rich =>
     cause === 'no_topic_right' || cause === 'no_write_right'
-      ? say`The topic is still there, because I may not delete it. Open the group’s administrators, choose this bot, and allow “Delete messages” and “Manage topics”; or delete the topic yourself.`
+      ? say`I could not delete the topic, because I may not. Open the group’s administrators, choose this bot, and allow “Delete messages” and “Manage topics”; or delete the topic yourself.`
       : lines(
-          say`The topic is still there, because Telegram refused to delete it. You can delete it yourself.`,
+          say`I could not delete the topic, because Telegram refused. You can delete it yourself.`,
           pre(shortened(error, errorShownMax)),
         ),
   shownToAll: 'Shown to all, because Telegram lets me answer one person alone for a few seconds only',
@@ -274,7 +349,9 @@ export const intakeTexts = {
   /** While there is no owner, whoever writes is most likely the one who has just started the server. */
   unclaimed:
     'Hello! Nobody owns this bot yet. If it is yours, send /start and the code that the server printed when it was started: /start CODE',
-  groupRefused: 'Hello! I only work in groups that my owner has approved.',
+  /** Anybody can add a bot to a group, so its owners are not named there. */
+  groupRefused:
+    'Hello! This group is not approved yet, so I cannot do that here. An owner of this bot can approve it: /allow, sent here.',
   pressRefused: 'This bot is private.',
   claimWrong: 'This is not the code that the server printed at its last start.',
   claimLocked: 'Too many wrong codes. Start the server again: it prints a new code to send.',

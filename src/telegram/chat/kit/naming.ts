@@ -130,7 +130,11 @@ async function calledIn(ctx: ChatContext, wish: Wish, implied: Implied | null): 
   const reads = wish.takes?.(words, ctx) ?? 'no';
   const isMeant = implied === null ? reads === 'yes' && live.length === 1 : wish.takes !== undefined;
   const named = (titles: readonly Titled[]) =>
-    tasksNamed(words, isMeant ? titles.filter((title) => isWholeTitle(words, title)) : titles);
+    tasksNamed(
+      words,
+      isMeant ? titles.filter((title) => isWholeTitle(words, title)) : titles,
+      (rest) => wish.takes?.(rest, ctx) === 'yes',
+    );
   const found = named(live) ?? named(all);
   const isName = found?.tasks.some((title) => isWholeTitle(words, title)) === true || reads !== 'yes';
   if (found === null || isName) return found;
@@ -205,6 +209,15 @@ async function onlyOne(place: Place, store: ChatContext['store'], wish: Wish): P
   return other === undefined ? (task ?? null) : null;
 }
 
+/** Splits words into a name that no task has and what can be said of a task; null where they do not end so. */
+function strangerIn(ctx: ChatContext, { takes }: Wish): { readonly name: string; readonly rest: string } | null {
+  const words = ctx.args.trim();
+  if (takes === undefined || takes(words, ctx) === 'yes') return null;
+  const ends = [...words.matchAll(/\s+(?=\S)/g)].map(({ index }) => index);
+  const end = ends.find((at) => takes(words.slice(at).trim(), ctx) === 'yes');
+  return end === undefined ? null : { name: words.slice(0, end), rest: words.slice(end).trim() };
+}
+
 /** Words that nothing is called by are said to be so, and are not kept as what follows the task. */
 async function which(ctx: ChatContext, wish: Wish, isName: boolean): Promise<Answer> {
   const { place, command, args } = ctx;
@@ -212,9 +225,11 @@ async function which(ctx: ChatContext, wish: Wish, isName: boolean): Promise<Ans
   const tasks = await shortList(place, ctx.store, wish.fits ?? 'all');
   const [first] = tasks;
   if (first === undefined) return answer(list.noneAtAll);
-  const words = isName ? '' : args.trim();
+  const stranger = strangerIn(ctx, wish) ?? (isName ? { name: args.trim(), rest: '' } : null);
+  const words = stranger === null ? args.trim() : stranger.rest;
   const asked = list.whichOne(`/${command ?? 'task'} #${first.number}`, words);
-  return choiceOf(ctx, wish, { lead: isName ? blocks(list.noSuchName(args.trim()), asked) : asked, tasks, words });
+  const lead = stranger === null ? asked : blocks(list.noSuchName(stranger.name), asked);
+  return choiceOf(ctx, wish, { lead, tasks, words });
 }
 
 interface Choice {

@@ -20,11 +20,12 @@ import {
 } from '../kit/drafts.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
+import { actionSaid, actionTyped } from './acting.ts';
 import {
   asLength,
   isAsking,
   isDayAlone,
-  isPartOfAlbum,
+  joinedAlbum,
   isUndecided,
   offerCounted,
   offerNamed,
@@ -46,7 +47,8 @@ import { atHours, otherTime } from './words.ts';
 export async function goOn(ctx: ChatContext, draft: OpenDraft): Promise<Answer> {
   const { row, step } = draft;
   if (!isMaking(step)) return silence;
-  if (isPartOfAlbum(ctx, step)) return silence;
+  const joined = joinedAlbum(ctx, draft);
+  if (joined !== null) return joined;
   if (step.step === 'preview' || isAsking(ctx)) return quickly(ctx);
   if (isOverheard(ctx, step)) return silence;
   const refused = await refusal(ctx, 'create');
@@ -70,12 +72,14 @@ async function carriedOn(ctx: ChatContext, waiting: MakingStep): Promise<Answer>
   const step = withMedia(ctx, waiting);
   switch (step.step) {
     case 'text': {
+      if (step.kept.kind !== undefined) return actionTyped(ctx, step);
       if (isOfItsOwn(ctx)) return afresh(ctx);
       const when = isReply(ctx) || ctx.media !== null ? null : otherTime(ctx.args.trim(), step.when, ctx);
       if (when !== null) return spoken(ctx, { step: { ...step, when, plan: undefined } });
       return textTyped(ctx, { ...step, step: 'preview', text: ctx.args.trim(), from: step });
     }
     case 'retext':
+      if (step.kept.kind !== undefined) return actionTyped(ctx, step);
       return textTyped(ctx, { ...step, step: 'preview', text: ctx.args.trim(), from: step });
     case 'preview':
       return silence;
@@ -86,6 +90,11 @@ async function carriedOn(ctx: ChatContext, waiting: MakingStep): Promise<Answer>
 
 /** Times that belong to the word behind them: "weekly report", "monday's minutes", "10 minutes of yoga". */
 const describing = /^(?:\p{L}+ly|\p{L}+['’]s|\d+[\s-]*(?:m|h|d|min|minute|hour|day|week|month|year)s?)\s/iu;
+
+/** A task of its own leaves a question about the time of another as it is, with its buttons: "mondays at 9: plan the week". */
+export function isAnotherTask(ctx: ChatContext): boolean {
+  return isForUs(ctx) && isOfItsOwn(ctx) && !/\s(?:instead of|in place of|rather than)\s/i.test(ctx.args);
+}
 
 /** A task that begins with its own time, or with what could be one; a time within a sentence is a part of the text. */
 function isOfItsOwn(ctx: ChatContext): boolean {
@@ -193,7 +202,7 @@ type Timing = Exclude<MakingStep, { step: 'question' | 'text' | 'retext' | 'prev
 async function timePart(ctx: ChatContext, step: Timing): Promise<Answer> {
   // A picture without words belongs to the task; the time is still asked for.
   if (ctx.args.trim() === '' && ctx.media !== null) return spoken(ctx, { step });
-  if (step.step === 'ask') return readNew(ctx, step.kept);
+  if (step.step === 'ask') return step.kept.kind === undefined ? readNew(ctx, step.kept) : actionSaid(ctx, step.kept);
   return step.step === 'time' ? timeAnswered(ctx, step) : typedPart(ctx, step);
 }
 
@@ -333,8 +342,7 @@ async function timeTyped(ctx: ChatContext, read: Asked, step: StepOf<PartStep | 
   const rest = read.text;
   if (rest !== '' && !isForUs(ctx)) return silence;
   const text = step.step === 'time' ? step.text : step.kept.text;
-  const media = ctx.media ?? step.kept.media;
-  const kept: Kept = { ...step.kept, ...(media === undefined ? {} : { media }) };
+  const kept: Kept = { ...step.kept, ...sentWith(ctx) };
   if (rest !== '' && text !== undefined && kept.isEarly !== true) return missed(ctx, step, texts.making.leftOver(rest));
   return spoken(ctx, {
     step: withTime(read, ctx.date, {

@@ -1,11 +1,13 @@
 import { AppError } from '../../../domain/errors.ts';
+import { albumMax } from '../../../domain/files/limits.ts';
 import { instructionsLengthMax } from '../../../domain/limits.ts';
 import { clockText, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted } from '../../../domain/schedule/time/zone.ts';
 import { isBlank } from '../../../domain/task.ts';
-import { type Asked, readAnywhere, readTime, timeOr } from '../../../domain/when/asked.ts';
+import { type Asked, readAnywhere, readTime, textAlone, timeOr } from '../../../domain/when/asked.ts';
 import { hourOfPart, type Setting } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext } from '../context.ts';
+import { wordsOfKind } from '../kit/action.ts';
 import { answer, reactOr, sentenceOf, silence, triedTo } from '../kit/answers.ts';
 import { dateIn } from '../kit/clock.ts';
 import { dayIn } from '../kit/days.ts';
@@ -14,10 +16,13 @@ import {
   type Kept,
   type MakingStep,
   type Offer,
+  type OpenDraft,
   type StepOf,
   type PlaceAndDate,
   isForUs,
+  isMaking,
   opened,
+  putDraft,
   readingOf,
   saidIn,
 } from '../kit/drafts.ts';
@@ -36,9 +41,12 @@ export const newTask = onChat('create', async (ctx) => {
   return words === '' ? spoken(ctx, { step: { step: 'ask', kept } }) : readNew(ctx, kept);
 });
 
-/** The file that came with the words. */
-export function sentWith({ media, album }: ChatContext): Kept {
-  return media === null ? {} : { media, ...(album === undefined ? {} : { album }) };
+/** The file that came with the words, in the place of any other. Where the words of an album are edited, the rest of it stays. */
+export function sentWith({ media, album, mends }: ChatContext): Kept {
+  if (media === null) return {};
+  const before = opened(mends ?? null)?.step;
+  const isSame = album !== undefined && before !== undefined && isMaking(before) && before.kept.album === album;
+  return { media, album, more: isSame ? before.kept.more : undefined };
 }
 
 /** The file and the text of the message that was replied to, below what was sent with the words. */
@@ -110,19 +118,22 @@ function whenAsked(ctx: ChatContext, fault: AppError, words: string, kept: Kept)
   const isText =
     isTimeless(fault) && kept.text === undefined && words.length <= instructionsLengthMax && !isBlank(words);
   if (!isText || !isForUs(ctx)) return null;
+  const text = textAlone(words, readingOf(ctx));
   const message = saidIn(ctx);
   const said = message === undefined ? {} : { said: { ...message, isTimeless: true } };
   const before = opened(ctx.mends ?? null)?.step;
   const isAnswered = before !== undefined && 'when' in before && before.kept.said?.isTimeless === true;
   return isAnswered && before.when !== undefined
-    ? { step: 'preview', when: before.when, text: words, kept: { ...kept, ...said } }
-    : whenStep(ctx, { ...kept, text: words, ...said });
+    ? { step: 'preview', when: before.when, text, kept: { ...kept, ...said } }
+    : whenStep(ctx, { ...kept, text, ...said });
 }
 
-function whenStep({ place, date }: ChatContext, kept: Kept): StepOf<'question'> {
+/** The question for the time alone, with a button for each time that people mean most often. */
+export function whenStep({ place, date, kinds }: ChatContext, kept: Kept): StepOf<'question'> {
+  const form = kinds.formOf(kept.kind ?? '');
   return {
     step: 'question',
-    ask: texts.asked.when,
+    ask: form === undefined ? texts.asked.when : wordsOfKind(form).when,
     phrase: '',
     offers: soon(readingOf({ place, date })),
     kept,
@@ -165,7 +176,7 @@ export function isAsking({ args, repliedTo, place, isAddressed }: ChatContext): 
 const smallTalk =
   /^(?:(?:hi|hello|hey|help|thanks|thank you|thx|cheers|great|good (?:morning|afternoon|evening|night)|ok(?:ay)?|yes|no|cancel|there|bot|all|so much|very much|a lot|i see)(?:[^\p{L}\p{N}]+|$))+$|^[^\p{L}\p{N}]*$/iu;
 const yes =
-  /^(?:yes|yes please|yep|yeah|yup|y|ok|okay|sure|create|create it|do it|go ahead|👍\p{Emoji_Modifier}?)[.!\s]*$/iu;
+  /^(?:yes|yes please|yep|yeah|yup|y|ok|okay|sure|create(?: it| this| that| the task)?|do it|go ahead|👍\p{Emoji_Modifier}?)[.!\s]*$/iu;
 export function isYes(words: string): boolean {
   return yes.test(words);
 }
@@ -209,15 +220,24 @@ const scheduleThis = onChat('create', async (ctx, when: string) => {
 
 /** A file alone may be meant for anything, so it is only offered. */
 async function offered(ctx: ChatContext): Promise<Answer> {
-  const step = (await draftHere(ctx))?.step;
-  return step !== undefined && 'kept' in step && isPartOfAlbum(ctx, step)
-    ? silence
-    : spoken(ctx, { step: whenStep(ctx, sentWith(ctx)) });
+  const draft = await draftHere(ctx);
+  const joined = draft === null ? null : joinedAlbum(ctx, draft);
+  return joined ?? spoken(ctx, { step: whenStep(ctx, sentWith(ctx)) });
 }
 
-/** Of several pictures that are sent at once, one can be kept: the first. */
-export function isPartOfAlbum({ album }: ChatContext, { kept }: MakingStep): boolean {
-  return album !== undefined && album === kept.album;
+/**
+ * Of several files that are sent at once each is a message of its own. Those after the first join the draft without a word: they
+ * come faster than its message can be changed, and that speaks of an album from the beginning. Null for anything else.
+ */
+export function joinedAlbum(ctx: ChatContext, { row, step }: OpenDraft): Answer | null {
+  const { album, media } = ctx;
+  if (album === undefined || !isMaking(step) || album !== step.kept.album) return null;
+  const { kept } = step;
+  const files = [...(kept.media === undefined ? [] : [kept.media]), ...(kept.more ?? [])];
+  const isKnown = media === null || files.some(({ fileId }) => fileId === media.fileId);
+  if (isKnown || files.length >= albumMax) return silence;
+  const [first, ...more] = [...files, media];
+  return { ...silence, draft: putDraft(ctx, row.id, { ...step, kept: { ...kept, media: first, more } }) };
 }
 
 /* ---- which of the offers is meant ---- */

@@ -27,7 +27,7 @@ import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { questionIn } from './beginning.ts';
-import { instructionsOf, proposalDrawn, topicsOff, titleOfStep } from './preview.ts';
+import { instructionsOf, proposalDrawn, testAsked, topicsOff, titleOfStep } from './preview.ts';
 import { turned, stepDrawn } from './steps.ts';
 import { retimed, chosen, isFormer } from './wizard.ts';
 
@@ -110,8 +110,22 @@ function putMade(ctx: ChatContext, id: string, { kept, when }: StepOf<'preview'>
 }
 
 function requestInput({ text, when, kept }: StepOf<'preview'>, plain: boolean): TaskInput {
-  const { media, policies, forWhom } = kept;
-  const sent = media === undefined ? {} : { media: { kind: media.kind, file_id: media.fileId } };
+  const { media, more = [], policies, forWhom, action } = kept;
+  if (action !== undefined) {
+    const title = titleOfStep({ text: instructionsOf({ text, kept }), kept });
+    return {
+      title,
+      instructions: '',
+      action,
+      schedule: inputOf(when.schedule),
+      ...(policies === undefined ? {} : { policies }),
+    };
+  }
+  const files = [...(media === undefined ? [] : [media]), ...more].map(({ kind, fileId }) => ({
+    kind,
+    file_id: fileId,
+  }));
+  const sent = files.length === 0 ? {} : { media: files.length === 1 ? files[0] : files };
   return {
     ...(media === undefined && forWhom === undefined ? {} : { title: titleOf({ text, media }) }),
     instructions: instructionsOf({ text, kept }),
@@ -144,7 +158,7 @@ async function notCreated(
   fault: AppError,
 ): Promise<Answer> {
   const { making } = texts;
-  const isTemplate = fault.code === 'invalid_template';
+  const isTemplate = fault.code === 'invalid_template' && step.kept.action === undefined;
   const words = isTemplate
     ? making.templateFault(templateFault(fault))
     : making.refused(sentenceOf(fault) ?? fault.message);
@@ -173,6 +187,36 @@ async function choicePressed(ctx: ChatContext, { row, step }: MakingDraft): Prom
   return redrawn(ctx, await stepDrawn(ctx, { draftId: row.id, step, before }));
 }
 
+/** Does what the task would do, once and at once; whoever pressed alone sees what comes of it. */
+async function trialPressed(ctx: ChatContext, { row, step }: PreviewDraft): Promise<Answer> {
+  const { action } = step.kept;
+  if (action === undefined) throw new Refused(texts.chat.oldButton);
+  const isAgreed = arg(ctx, 1) === 'yes';
+  if (!isAgreed && ctx.kinds.changesThings(action)) {
+    return redrawn(ctx, testAsked(ctx, { draftId: row.id, step }));
+  }
+  const { place, person, key, asker: onlyFor } = ctx;
+  const { title, instructions } = requestInput(step, false);
+  const tried = await triedTo(() =>
+    ctx.testRuns.run({
+      threadKey: threadKeyOf(telegramThread(place.chat.address, place.topic)),
+      title: title ?? titleOfStep(step),
+      instructions,
+      action,
+      timezone: step.when.schedule.timezone,
+      actor: person.actor,
+      isAgreed: true,
+      onlyFor,
+      idempotencyKey: key,
+    }),
+  );
+  if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
+  const told = toastOf(texts.action.testing);
+  return isAgreed
+    ? { ...redrawn(ctx, await proposalDrawn(ctx, { draftId: row.id, step })), ...told }
+    : { replies: [], ...told };
+}
+
 /** Buttons of a task that is being made. Only the person who makes it may press them. */
 export const newTaskButtons = {
   create: onChat(
@@ -185,6 +229,7 @@ export const newTaskButtons = {
   ),
   // The time is asked for again; it is chosen or written.
   retime: onDraft(atPreview, (ctx, { row, step }) => turned(ctx, row.id, retimed(step))),
+  trial: onChat('create', onDraft(atPreview, trialPressed)),
   cancel: onDraft(anywhere, async (ctx, { row, step }) => {
     const words = isEditing(step) ? texts.making.editDropped : texts.making.dropped;
     return { ...redrawn(ctx, drawn(words)), draft: putDraft(ctx, row.id, { step: 'dropped' }) };
@@ -205,7 +250,9 @@ const sameTitlePressed = onFound('change', twinOf, async (ctx, { task, row, step
   const schedule = action === 'thattext' ? {} : { schedule: inputOf(step.when.schedule) };
   const isDerived = titleFrom(task.instructions) === task.title;
   const title = isDerived && action === 'thatboth' ? { title: titleOfStep(step) } : {};
-  const text = action === 'thattime' ? {} : { ...title, instructions: instructionsOf(step) };
+  const said = step.kept.action ?? null;
+  const text =
+    action === 'thattime' ? {} : said === null ? { ...title, instructions: instructionsOf(step) } : { action: said };
   const { task: changed, entryId } = await ctx.tasks.edit(targetOf(ctx, task), { ...schedule, ...text });
   const words = lines(texts.edit.changed(taskName(changed)), await nextSentence(changed, ctx));
   return {
@@ -242,6 +289,7 @@ export function isSameTime({ schedule }: Task, { when }: StepOf<'preview'>): boo
   return JSON.stringify(schedule) === JSON.stringify(when.schedule);
 }
 
-export function isSameText({ instructions }: Task, step: StepOf<'preview'>): boolean {
+export function isSameText({ instructions, action }: Task, step: StepOf<'preview'>): boolean {
+  if (step.kept.action !== undefined) return JSON.stringify(action) === JSON.stringify(step.kept.action);
   return instructions.trim() === instructionsOf(step).trim();
 }

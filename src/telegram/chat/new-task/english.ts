@@ -87,7 +87,8 @@ export const makingTexts = {
 /** Questions for the piece that is missing. */
 export const askedTexts = {
   when: 'When should I send it?',
-  file: (kind: MediaKind): Rich => say`I can send this ${mediaWords[kind]} again. ${bold('When should I send it?')}`,
+  file: (kind: MediaKind | 'album'): Rich =>
+    say`I can send this ${kind === 'album' ? kind : mediaWords[kind]} again. ${bold('When should I send it?')}`,
   answer: (where: Where): string =>
     where === 'private' ? 'Press one, or write it.' : 'Press one, or reply to this message.',
   unclear: 'That does not say which one.',
@@ -106,6 +107,7 @@ const Here = { private: 'Write', group: 'Reply to this message with' } as const;
 const clockFault = { sentence: 'I did not understand the time.', tries: ['9:30', '18:00', '7am'] };
 
 export const wizardTexts = {
+  how: here,
   heading: 'New task',
   ask: (where: Where): Rich =>
     blocks(
@@ -167,6 +169,7 @@ export const wizardTexts = {
     animation: 'Animation',
   } satisfies Record<MediaKind, string>,
   with: (kind: MediaKind): string => `With ${withArticle(mediaWords[kind])}`,
+  withAlbum: 'With your album, all of it',
   nothingToSchedule: 'Reply to the message you want to schedule, and write when: schedule this tomorrow at 9',
   same: (number: number, title: string): Rich =>
     say`There is already ${bold(`#${number}`)} ${oneLine(title, 60)}. Edit that one, or add this one too?`,

@@ -5,22 +5,23 @@ import type { AppError } from '../../../domain/errors.ts';
 import { inZone, parseSchedule, type Refusal, type Schedule } from '../../../domain/schedule/schedule.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
-import { isBlank, checkTexts } from '../../../domain/task.ts';
-import { addressed, readTime, timeOr } from '../../../domain/when/asked.ts';
+import { addressed, isBlank, checkTexts } from '../../../domain/task.ts';
+import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { ChatContext, Place } from '../context.ts';
+import { briefMax, briefOf, outlookLines, settingsTold } from '../kit/action.ts';
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
 import { clockIn, moments, wordsOf, type Setting } from '../kit/clock.ts';
 import { type Kept, Offer, titleOf, draftHere, messageOf, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
-import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
+import { blocks, code, drawn, lines, type Rich, shortened } from '../kit/rich.ts';
 import { mayManage } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { examples } from './english.ts';
 
 /** Facts that a proposal is drawn from, beside the draft. */
-type Drawing = Pick<ChatContext, 'place' | 'person' | 'clock' | 'preview'> & {
+type Drawing = Pick<ChatContext, 'place' | 'person' | 'clock' | 'preview' | 'kinds'> & {
   readonly store: Pick<ChatContext['store'], 'taskByTitle' | 'readNote' | 'writeNote'>;
 };
 
@@ -55,13 +56,15 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
     proposing.before ?? null,
     lines(
       making.preview(title),
-      ...timeLines(when, setting),
+      ...actionLines(ctx, proposing.step),
+      ...timeLines(when, setting, kept.guessed),
       next.length === 0 ? making.nothingToRun : task.next(moments(next.slice(0, 3), setting)),
       ...warnings.filter((one) => !isRefusal(one)).map(({ message }) => making.note(message)),
       ...keptLines(kept, setting),
       off === null ? null : making.note(making.topicsOff[off]),
-      isBlank(text) || text.trim() === title ? null : making.text(text),
+      kept.action === undefined && !isBlank(text) && text.trim() !== title ? making.text(text) : null,
     ),
+    ...outlookTold(ctx, proposing.step),
     refused === undefined ? (proposing.fault ?? null) : making.refused(refused.message),
     same === null ? null : wizard.same(same.number, same.title),
     asksZone ? making.isItNow(clockIn(place.timezone, now)) : null,
@@ -80,9 +83,30 @@ async function isFirstToAsk({ place, clock, store }: Drawing, draftId: string): 
   return true;
 }
 
+/** The action, where that is not to say a text. */
+function actionLines({ kinds }: Drawing, { kept: { kind = '', action } }: StepOf<'preview'>): readonly Rich[] {
+  const brief = action === undefined ? null : briefOf(action, kinds.formOf(kind));
+  return brief === null ? [] : [code(shortened(brief, briefMax))];
+}
+
+/** The reach and cost of it, in a paragraph of its own. */
+function outlookTold({ kinds, clock }: Drawing, { kept, when }: StepOf<'preview'>): readonly Rich[] {
+  const { action, kind = '', policies = {} } = kept;
+  if (action === undefined) return [];
+  const planned = { schedule: when.schedule, policies, now: clock.now() };
+  const settings = settingsTold(action, kinds.formOf(kind));
+  const told = outlookLines(kinds.outlook(action, planned));
+  return [...(settings.length === 0 ? [] : [lines(...settings)]), ...(told.length === 0 ? [] : [lines(...told)])];
+}
+
 /** When it comes, what of that was assumed, and on which clocks. */
-function timeLines({ schedule, assumed }: StepOf<'preview'>['when'], { now, dates }: Setting): readonly string[] {
+function timeLines(
+  { schedule, assumed: said }: StepOf<'preview'>['when'],
+  { now, dates }: Setting,
+  guessed: readonly string[] = [],
+): readonly string[] {
   const { making } = texts;
+  const assumed = [...said, ...guessed];
   return [
     wordsOf(schedule, now, dates),
     ...(assumed.length === 0 ? [] : [making.assumed(assumed.join(', '))]),
@@ -90,10 +114,10 @@ function timeLines({ schedule, assumed }: StepOf<'preview'>['when'], { now, date
   ];
 }
 
-function keptLines({ forWhom, media, policies = {} }: Kept, setting: Setting): readonly (Rich | string)[] {
+function keptLines({ forWhom, media, album, policies = {} }: Kept, setting: Setting): readonly (Rich | string)[] {
   return [
     ...(forWhom === undefined ? [] : [texts.making.forWhom(forWhom)]),
-    ...(media === undefined ? [] : [texts.wizard.with(media.kind)]),
+    ...(media === undefined ? [] : [album === undefined ? texts.wizard.with(media.kind) : texts.wizard.withAlbum]),
     ...policyLines(policies, setting),
   ];
 }
@@ -103,6 +127,16 @@ const refusals: ReadonlySet<string> = new Set<Refusal['reason']>(['past', 'never
 
 function isRefusal({ code }: Preview['warnings'][number]): boolean {
   return refusals.has(code);
+}
+
+/** A call that may change something is tried out only when somebody has said so. */
+export function testAsked({ kinds }: Pick<Drawing, 'kinds'>, { draftId, step }: Proposing): Drawn {
+  const { action: words, button: buttons } = texts;
+  const { kind = '', action = { kind } } = step.kept;
+  const id = shortId(draftId);
+  return drawn(words.testAsk(briefOf(action, kinds.formOf(kind)) ?? kind), [
+    [button(words.testYes, dataOf('trial', id, 'yes')), button(buttons.back, dataOf('wizard', id, 'stay'))],
+  ]);
 }
 
 const waysMax = 2;
@@ -115,8 +149,9 @@ interface Offers {
 }
 
 function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offers): Rows {
-  const { button: words, wizard } = texts;
+  const { button: words, wizard, action } = texts;
   const id = shortId(draftId);
+  const others = [button(words.changeTime, dataOf('retime', id)), button(words.cancel, dataOf('cancel', id))];
   const { asksZone, canCreate, isSame } = offers;
   const { ack, quiet } = step.kept.policies ?? {};
   const create = canCreate ? button(isSame ? wizard.addAnyway : words.create, dataOf('create', id)) : null;
@@ -128,14 +163,12 @@ function proposalButtons({ draftId, step, offersPlain }: Proposing, offers: Offe
     asksZone ? [button(words.yes, dataOf('zoneyes', id)), button(words.noChange, dataOf('zones'))] : [],
     offersPlain === true ? [button(words.asPlain, dataOf('plain', id))] : [],
     isSame ? [button(wizard.editThat, dataOf('wizard', id, 'that')), create] : [],
-    [
-      isSame ? null : create,
-      button(words.changeTime, dataOf('retime', id)),
-      button(words.cancel, dataOf('cancel', id)),
-    ],
+    ...(step.kept.action === undefined
+      ? [[isSame ? null : create, ...others]]
+      : [[isSame ? null : create, button(action.test, dataOf('trial', id))], others]),
     ways,
     [
-      button(wizard.changeText, dataOf('wizard', id, 'retext')),
+      button(step.kept.kind === undefined ? wizard.changeText : action.change, dataOf('wizard', id, 'retext')),
       ack === undefined ? null : button(wizard.dontAsk, dataOf('wizard', id, 'noask')),
       quiet === undefined ? null : button(wizard.notUrgent, dataOf('wizard', id, 'calm')),
     ],
@@ -179,7 +212,7 @@ export function whatIsWrongWithTime(fault: AppError): ReturnType<typeof whatIsWr
 }
 
 export function titleOfStep({ text, kept }: Pick<StepOf<'preview'>, 'text' | 'kept'>): string {
-  return titleOf({ text, media: kept.media });
+  return titleOf({ ...kept, text });
 }
 
 /** Telegram tells those who are mentioned in a message. */
@@ -189,7 +222,8 @@ export function instructionsOf({ text, kept: { forWhom } }: Pick<StepOf<'preview
 
 /** Throws where no task could have such a text. */
 export function checkStep(step: Pick<StepOf<'preview'>, 'text' | 'kept'>): void {
-  checkTexts(titleOfStep(step), step.text, { mayBeBlank: step.kept.media !== undefined });
+  const { media, action } = step.kept;
+  checkTexts(titleOfStep(step), step.text, { mayBeBlank: media !== undefined || action !== undefined });
 }
 
 interface Again {

@@ -1,8 +1,10 @@
+import type { ActionWords } from '../../../app/actions/form.ts';
 import { dayOfWall, pad } from '../../../domain/schedule/time/calendar.ts';
 import { toWall } from '../../../domain/schedule/time/zone.ts';
 import { WEEKDAY_NAMES } from '../../../domain/schedule/words/words.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ChatContext } from '../context.ts';
+import { wordsOfKind } from '../kit/action.ts';
 import { redrawn, silence } from '../kit/answers.ts';
 import { settingHere } from '../kit/card.ts';
 import { capital, dateIn, dayText, type Setting, wordsOf } from '../kit/clock.ts';
@@ -45,7 +47,9 @@ export async function stepDrawn(ctx: ChatContext, showing: Showing): Promise<Dra
     checkStep(step);
     return proposalDrawn(ctx, { draftId, step, before });
   }
-  const { words, rows } = questionOf({ draftId, where: whereOf(ctx), ...settingHere(ctx) }, step);
+  const form = ctx.kinds.formOf(step.kept.kind ?? '');
+  const about = form === undefined ? {} : { about: wordsOfKind(form) };
+  const { words, rows } = questionOf({ draftId, where: whereOf(ctx), ...about, ...settingHere(ctx) }, step);
   return drawn(instead ?? blocks(before, words), rows);
 }
 
@@ -98,6 +102,8 @@ export async function turned(ctx: ChatContext, draftId: string, step: MakingStep
 interface Asking extends Setting {
   readonly draftId: string;
   readonly where: Where;
+  /** Of what is to be done, where that is not to say a text. */
+  readonly about?: ActionWords;
 }
 
 interface Question {
@@ -127,33 +133,39 @@ function rhythmRows(asking: Asking): Rows {
 /** The question of a step, and the buttons that answer it. */
 function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' }>): Question {
   const { wizard, making } = texts;
-  const { where, now, dates } = asking;
+  const { where, now, dates, about } = asking;
   const { media } = step.kept;
   switch (step.step) {
     case 'ask': {
-      const hasSubject = step.kept.text !== undefined || media !== undefined;
-      const title = titleOf({ text: step.kept.text ?? '', media });
+      const hasSubject = [step.kept.text, media, step.kept.action].some((one) => one !== undefined);
+      const title = titleOf({ ...step.kept, text: step.kept.text ?? '' });
       const words = hasSubject
         ? lines(title === '' ? wizard.heading : making.preview(title), wizard.askTimeOf(where, making.timeTries))
-        : wizard.ask(where);
+        : askedAll(asking);
       return { words, rows: [...rhythmRows(asking), [cancel(asking)]] };
     }
     case 'text': {
       const { schedule, assumed } = step.when;
       const told = assumed.length === 0 ? null : making.assumed(assumed.join(', '));
-      const words = blocks(
-        wizard.textAsked(wordsOf(schedule, now, dates), schedule.timezone),
-        told,
-        wizard.text(where),
-      );
+      const when = wordsOf(schedule, now, dates);
+      const words =
+        about === undefined
+          ? blocks(wizard.textAsked(when, schedule.timezone), told, wizard.text(where))
+          : blocks(making.zone(`${when} (${schedule.timezone})`), told, whatAsked(about, where));
       return { words, rows: [step.plan === undefined ? [cancel(asking)] : wayOut(asking)] };
     }
     case 'time': {
-      const words = making.askTime(titleOf({ text: step.text, media }), making.timeTries);
+      const words = making.askTime(titleOf({ ...step.kept, text: step.text }), making.timeTries);
       return { words, rows: [...rhythmRows(asking), step.when === undefined ? [cancel(asking)] : wayOut(asking)] };
     }
     case 'retext':
-      return { words: wizard.retext(titleOf({ text: step.text, media }), where), rows: [wayOut(asking)] };
+      return {
+        words:
+          about === undefined
+            ? wizard.retext(titleOf({ ...step.kept, text: step.text }), where)
+            : whatAsked(about, where),
+        rows: [wayOut(asking)],
+      };
     case 'question':
       return { words: questionWords(step, where), rows: questionRows(asking, step) };
     default: {
@@ -163,11 +175,32 @@ function questionOf(asking: Asking, step: Exclude<MakingStep, { step: 'preview' 
   }
 }
 
+/** Nothing is known yet. */
+function askedAll({ where, about }: Asking): Rich {
+  const { wizard, action } = texts;
+  if (about === undefined) return wizard.ask(where);
+  return action.askWhen(
+    about.when,
+    wizard.how[where],
+    about.examples.slice(0, 3).map(([words]) => argsOf(words)),
+  );
+}
+
+function argsOf(words: string): string {
+  return words.replace(/^\/\w+ /, '');
+}
+
+function whatAsked({ ask, tries }: ActionWords, where: Where): Rich {
+  return texts.action.asked(ask, capital(texts.wizard.how[where]), tries);
+}
+
 function questionWords({ ask, phrase, kept }: StepOf<'question'>, where: Where): Rich {
   const { asked } = texts;
-  const about = phrase === '' ? (kept.text ?? '') : phrase;
+  const about = phrase === '' ? (kept.text ?? kept.name ?? '') : phrase;
   return blocks(
-    kept.media === undefined || phrase !== '' ? bold(ask) : asked.file(kept.media.kind),
+    kept.media === undefined || phrase !== ''
+      ? bold(ask)
+      : asked.file(kept.album === undefined ? kept.media.kind : 'album'),
     about === '' ? null : quote(shortened(about, 200)),
     asked.answer(where),
   );

@@ -163,8 +163,13 @@ export function withTime(
   const { text: known, ...others } = all;
   // The words of the person go before those of the message that they answered.
   const text = said === '' ? known : said;
-  if (text === undefined && kept.media === undefined) return { step: 'text', when, plan, kept: all };
+  if (!isWhole(all, text)) return { step: 'text', when, plan, kept: text === undefined ? all : { ...all, text } };
   return { step: 'preview', when, text: text ?? '', plan, kept: others };
+}
+
+/** Whether it is known what is to be done: to say a text, or what an action needs. */
+function isWhole({ kind, action, media }: Kept, text: string | undefined): boolean {
+  return kind === undefined ? text !== undefined || media !== undefined : action !== undefined;
 }
 
 /** The policies that were kept, and those that are asked for now. A number of runs goes with the time it was said for. */

@@ -4,7 +4,7 @@ import { nextSlot, parseSchedule, type Schedule } from '../../../domain/schedule
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../../domain/task.ts';
 import { readAnywhere, timeOr, type Asked, readTime } from '../../../domain/when/asked.ts';
-import type { Setting } from '../../../domain/when/setting.ts';
+import { hourOfPart, type Setting } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext, Handler } from '../context.ts';
 import { silence, triedTo, turnedDown } from '../kit/answers.ts';
 import { settingFor, taskName } from '../kit/card.ts';
@@ -74,7 +74,8 @@ function pressIn(words: string, { step }: OpenDraft): InWords | null {
     return isEditing(step) ? { verb: 'wizard', action: ['thatboth'] } : { verb: 'create', action: [] };
   }
   const isAsked = isPreview || step.step === 'question';
-  const isEnd = isNo(words) && (isAsked || (step.step !== 'edit' && /^cancel/i.test(words)));
+  const isText = step.step === 'edit' && step.what !== 'time';
+  const isEnd = isNo(words) && (isAsked || (!isText && /^cancel/i.test(words)));
   return isEnd ? { verb: 'cancel', action: [] } : null;
 }
 
@@ -170,15 +171,37 @@ export function otherTime(words: string, before: When, speaking: PlaceAndDate): 
 }
 
 /** Hours alone leave the days as they are, unless that moment has passed. */
-export function atHours(words: string, { schedule: before }: When, reading: Setting): When | null {
-  const read = clocksIn(words, reading);
+export function atHours(words: string, { schedule: before, assumed }: When, reading: Setting): When | null {
+  // An hour that nobody said decides no half of the day.
+  const isSaid = !assumed.includes(clockText(hourOfPart('morning', reading) * 60));
+  const clock = isSaid ? inSameHalf(words, before) : null;
+  const read = clocksIn(clock ?? words, reading);
   const times = read === null ? null : hoursOf(read.schedule);
   const moved = times === null ? null : withHours(before, times);
   const schedule = moved === null ? null : parseSchedule(moved, reading.now);
   if (read === null || schedule === null || nextSlot(schedule, reading.now) === null) return null;
   // No words of theirs say all of it.
-  return { ...whenOf(read, reading), schedule, words: '' };
+  const when = { ...whenOf(read, reading), schedule, words: '' };
+  return clock === null ? when : { ...when, assumed: [clock] };
 }
+
+/**
+ * A bare hour in the place of one that is early in the morning or late in the day is meant there too: "no, 6" below 05:00, and
+ * "9" below 20:00. Null where it means what it always does.
+ */
+function inSameHalf(words: string, before: Schedule): string | null {
+  const { hour, minute = '00' } =
+    /^(?:at |@ ?)?(?<hour>[1-9]|1[01])(?:[:.](?<minute>[0-5]\d))?$/.exec(words)?.groups ?? {};
+  const [was, another] = hoursOf(before) ?? [];
+  if (hour === undefined || was === undefined || another !== undefined) return null;
+  const isEarly = Number(hour) < firstBareMorning;
+  const isMeant = isEarly ? was < firstBareMorning * 60 : was >= lateFrom * 60;
+  return isMeant ? clockText((Number(hour) + (isEarly ? 0 : 12)) * 3600 + Number(minute) * 60) : null;
+}
+
+/** A bare hour below it is the afternoon. */
+const firstBareMorning = 7;
+const lateFrom = 17;
 
 function whenOf({ schedule, words, assumed }: Asked, { now }: Setting): When {
   return { schedule, words, at: now, assumed: assumed.map(({ text }) => text), ways: [] };

@@ -89,7 +89,10 @@ export async function zoneSaid(ctx: ChatContext): Promise<Answer | null> {
       words,
     )?.[1];
   if (told !== undefined) return zoneCommand({ ...ctx, args: told });
-  const named = /^(?:use|my (?:time ?)?zone is|time ?zone|i(?:['’]m| am) in) (.+?)(?: time)?$/i.exec(words)?.[1];
+  const named =
+    /^(?:use|my (?:time ?)?zone is|(?:(?:set|change)(?: the| my)? )?time ?zone(?: to)?|i(?:['’]m| am) in) (.+?)(?: time)?$/i.exec(
+      words,
+    )?.[1];
   const zone = named ?? words.replace(/\s+time$/i, '');
   if (readZone(zone, clock.now()).is !== 'zone') return null;
   const asked = named === undefined ? await store.readNote(askedNote(place.chat.id)) : null;

@@ -68,7 +68,7 @@ export const cleanTexts = {
   failed: (names: readonly string[], error: string | null, isRight: boolean): Rich =>
     blocks(
       lines(
-        `Still there: ${topics(names.length)}.`,
+        `Left as they were: ${topics(names.length)}.`,
         ...names.slice(0, namesMax).map((name) => oneLine(name, 60)),
         names.length > namesMax ? `and ${names.length - namesMax} more` : null,
       ),
@@ -144,10 +144,7 @@ export const serverTexts = {
   well: 'All parts are working: database, scheduler, runner, deliverer, Telegram.',
   unwell: (parts: string): string => `Not working: ${parts}`,
   tasks: (all: number, active: number, chats: number): string =>
-    plural(chats, {
-      one: `${tasks(all)} in {n} chat, ${active} active`,
-      other: `${tasks(all)} in {n} chats, ${active} active`,
-    }),
+    `${tasks(all)}, ${active} active. ${plural(chats, { one: '{n} approved chat', other: '{n} approved chats' })}.`,
   onTime: 'Nothing is overdue.',
   late: (count: number, since: string): string => `${count} overdue, the oldest since ${since}`,
   tick: (at: string | null): string =>

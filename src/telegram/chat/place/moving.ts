@@ -6,7 +6,7 @@ import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { redrawn, Refused, toasted, triedTo } from '../kit/answers.ts';
 import { settingHere, taskName } from '../kit/card.ts';
-import { clockIn, moment } from '../kit/clock.ts';
+import { aboutMoment, clockIn } from '../kit/clock.ts';
 import { onChat, targetOf, threadOf } from '../kit/guards.ts';
 import { arg, button, dataOf } from '../kit/press.ts';
 import { blocks, drawn, lines } from '../kit/rich.ts';
@@ -108,19 +108,46 @@ export const movePressed = onChat('manage', async (ctx): Promise<Answer> => {
   return redrawn(
     ctx,
     drawn(
-      blocks(chat.zoneMoved(moved.length, timezone), nextLines(moved, ctx), stayedLines(stayed)),
+      blocks(
+        lines(chat.zoneMoved(moved.length, timezone), moved.some(isWait) ? chat.zoneWaits : null),
+        nextLines(moved, ctx),
+        await snoozeLines(moved, ctx),
+        stayedLines(stayed),
+      ),
       entries.length === 0 ? [] : [[button(texts.button.undo, dataOf('zoneback', key))]],
     ),
   );
 });
 
+function isWait({ schedule }: Task): boolean {
+  return schedule.kind === 'once' && schedule.startAt !== undefined;
+}
+
 function nextLines(tasks: readonly Task[], ctx: ChatContext) {
+  return timeLines(
+    texts.chat.zoneNextHead,
+    tasks.flatMap((task) => (task.nextAt === null ? [] : [{ task, at: task.nextAt }])),
+    ctx,
+  );
+}
+
+/** A result was put off to an instant, which no clock changes. */
+async function snoozeLines(tasks: readonly Task[], ctx: ChatContext) {
+  const snoozes = await ctx.store.snoozesOf(tasks.map(({ id }) => id));
+  return timeLines(
+    texts.chat.zoneSnoozed,
+    tasks.flatMap((task) => (snoozes.get(task.id) ?? []).map(({ at }) => ({ task, at }))),
+    ctx,
+  );
+}
+
+function timeLines(head: string, times: readonly { readonly task: Task; readonly at: number }[], ctx: ChatContext) {
   const setting = settingHere(ctx);
-  const next = tasks
-    .flatMap((task) => (task.nextAt === null ? [] : [{ task, at: task.nextAt }]))
-    .toSorted((a, b) => a.at - b.at);
-  const shown = next.slice(0, toldMax).map(({ task, at }) => texts.chat.zoneNext(taskName(task), moment(at, setting)));
-  return next.length === 0 ? null : lines(texts.chat.zoneNextHead, ...shown);
+  const shown = times
+    .toSorted((a, b) => a.at - b.at)
+    .slice(0, toldMax)
+    .map(({ task, at }) => texts.chat.zoneNext(taskName(task), aboutMoment(at, setting)));
+  return shown.length === 0 ? null : lines(head, ...shown);
 }
 
 function stayedLines(tasks: readonly Task[]) {

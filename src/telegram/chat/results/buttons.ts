@@ -68,10 +68,15 @@ async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGi
   const { by, at, isGiven: wasGiven, isFirst } = approved;
   const name = await calledOf(ctx, by);
   const when = pastMoment(at, settingFor(task, ctx));
-  const words = wasGiven ? reminder.approved : reminder.discarded;
+  const [allowed, refused] =
+    approved.isEffect === true
+      ? [reminder.effectAllowed, reminder.effectRefused]
+      : [reminder.approved, reminder.discarded];
+  const words = wasGiven ? allowed : refused;
   const line = words(shortName(name), when);
   if (!isFirst && by !== actor) return inWindow(settled(ctx, line, line));
-  return settled(ctx, line, wasGiven ? reminder.approvedWord : reminder.discardedWord);
+  const given = approved.isEffect === true ? reminder.effectAllowedWord : reminder.approvedWord;
+  return settled(ctx, line, wasGiven ? given : reminder.discardedWord);
 }
 
 /** A right of whoever presses, whose task it is from then on. The word about it says by whom; a card shows the task. */

@@ -16,7 +16,7 @@ import {
   turnedDown,
 } from '../kit/answers.ts';
 import { markFor, taskName, settingFor } from '../kit/card.ts';
-import { pastMoment } from '../kit/clock.ts';
+import { aboutMoment, pastMoment } from '../kit/clock.ts';
 import { onNamedTask, permitted } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
 import { arg, dataOf, longId, shortId } from '../kit/press.ts';
@@ -40,6 +40,8 @@ interface DoneTold {
   readonly replies: readonly Reply[];
   /** For the person alone: that it is noted, or who was first. */
   readonly word: string;
+  /** It says more than the result shows. */
+  readonly isTold: boolean;
   /** The Done that counts is that of the person, said now or before. */
   readonly isTheirs: boolean;
 }
@@ -51,14 +53,17 @@ interface DoneTold {
 async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const { person } = ctx;
   const { task, occurrenceId } = said;
-  const { by, at, result } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
+  const { by, at, result, endedSnoozes } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
   const isTheirs = by === person.actor;
   const name = shortName(isTheirs ? person.name : await calledOf(ctx, by));
   const setting = settingFor(task, ctx);
   const { reminder } = texts;
+  const [again] = endedSnoozes;
+  const noted = again === undefined ? reminder.done : reminder.doneForGood(aboutMoment(again, setting));
   return {
     replies: doneReplies(ctx, said, doneLine(name, at, { result, setting }), result),
-    word: isTheirs ? reminder.done : reminder.doneBefore(name, pastMoment(at, setting)),
+    word: isTheirs ? noted : reminder.doneBefore(name, pastMoment(at, setting)),
+    isTold: !isTheirs || again !== undefined,
     isTheirs,
   };
 }
@@ -105,15 +110,16 @@ export async function donePressed(ctx: ChatContext, task: Task): Promise<Answer>
   return { replies, ...toastOf(word, !isTheirs) };
 }
 
-/** A word needs no answer beside the line in the result; the second one is told who was first. */
+/** A word needs no answer beside the line in the result; the second one is told who was first, and a snooze that ends is named. */
 async function doneByWord(ctx: ChatContext, said: Omit<DoneSaid, 'shown'>): Promise<Answer> {
   await permitted(ctx, 'read', said.task.id);
-  const { replies, word, isTheirs } = await done(ctx, { ...said, shown: null });
-  return isTheirs ? { replies, reaction: '👍' } : { replies: [...replies, ...answer(word).replies] };
+  const { replies, word, isTold, isTheirs } = await done(ctx, { ...said, shown: null });
+  const told = isTold ? [...replies, ...forAsker(answer(word)).replies] : replies;
+  return isTheirs ? { replies: told, reaction: '👍' } : { replies: told };
 }
 
 const doneWords =
-  /^(?:(?:(?:ok(?:ay)?|yes|yep|all|it['’]?s|it is|that['’]?s|already)[,!. ]+)*(?:done|taken|did it|i did(?: it)?|finished|completed?|i have (?:taken|done) it)(?: (?:it|already|now))?(?:[,!. ]+(?:thanks|thank you|thx|ty|cheers|👍))?|[✅✔☑]\uFE0F?)$/iu;
+  /^(?:(?:(?:ok(?:ay)?|yes|yep|all|it['’]?s|it is|that['’]?s|already)[,!. ]+)*(?:done|taken|did it|i did(?: it)?|finished|completed?|i have (?:taken|done) it)(?: (?:it|already|now))?(?:[,!. ]+(?:thanks|thank you|thx|ty|cheers|👍))?|[✅✔☑]\uFE0F?|👍\p{Emoji_Modifier}?)$/iu;
 
 export function isDoneWord(words: string): boolean {
   return doneWords.test(words.trim().replace(/[.!?\s]+$/u, ''));
@@ -219,9 +225,11 @@ export async function thanked(ctx: ChatContext, { task }: Implied): Promise<Answ
 
 const lookedAt = 10;
 
-/** A newer run takes the place of what was open before, so there is one at most. */
+/** A newer run takes the place of what was open before, so there is one at most. What is asked for no more can still be done. */
 async function openReminder(task: Task, ctx: ChatContext): Promise<string | null> {
-  return (await lastRuns(task, ctx, lookedAt)).find(({ ack }) => ack?.status === 'open')?.id ?? null;
+  const runs = await lastRuns(task, ctx, lookedAt);
+  const found = runs.find(({ ack }) => ack?.status === 'open') ?? runs.find(({ ack }) => ack?.status === 'given_up');
+  return found?.id ?? null;
 }
 
 async function lastRuns({ id }: Task, { tasks }: ChatContext, limit: number) {

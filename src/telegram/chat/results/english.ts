@@ -52,7 +52,7 @@ export const noticeTexts = {
   attempts: (count: number): string => plural(count, { one: 'Tried once', other: 'Tried {n} times' }),
   error: (error: string): Rich => pre(shortened(error.trim() || 'no error text', errorShownMax)),
   errorCut: 'The error is longer: press Show error.',
-  /** What has become of the matter of a word, in the line below it. */
+  /** The state of the matter of a word, in the line below it. */
   over: {
     resumed: (name: string, at: string): string => `Resumed by ${name}, ${at}`,
     goesOn: 'No longer paused',
@@ -64,8 +64,10 @@ export const noticeTexts = {
     settled: 'Settled',
     mayRun: 'Over: it can run again',
     pinned: 'Done: cards are pinned',
+    worksAgain: 'Over: it works again',
+    backThere: 'Over: I am back there',
   },
-  nextTry: (at: string): string => `Next: ${at}`,
+  nextTry: (at: string): string => `Next run planned: ${at}`,
   recovered: (name: Rich, since: string, failures: number): Rich =>
     say`${bold('Works again:')} ${name}. ${plural(failures, { one: `It failed once, ${since}.`, other: `It failed {n} times since ${since}.` })}`,
   completed: (name: Rich, runs: number): Rich =>
@@ -120,7 +122,7 @@ export const noticeTexts = {
     const parts = [
       counts.late > 0 ? `${counts.late} run late` : null,
       counts.missed > 0 ? `${counts.missed} missed` : null,
-      counts.asked > 0 ? `${counts.asked} for you to decide` : null,
+      counts.asked > 0 ? `${counts.asked} asked about` : null,
       counts.skipped > 0 ? `${counts.skipped} skipped, as their tasks say` : null,
     ].filter((part) => part !== null);
     return parts.length === 0 ? 'No run was due in that time.' : `Runs: ${parts.join(', ')}.`;
@@ -195,6 +197,8 @@ const approvalQuoteMax = 3000;
 /** Words about results to confirm, to decide or to approve. */
 export const reminderTexts = {
   done: 'Done',
+  /** A Done ends the snooze of its result. */
+  doneForGood: (at: string): string => `Done, and it will not come again ${at}`,
   doneBy: (name: string, at: string): string => `Done by ${name}, ${at}`,
   doneBefore: (name: string, at: string): string => `${name} already did it: ${at}`,
   notDone: 'Not done yet',
@@ -240,6 +244,15 @@ export const reminderTexts = {
     isGroup
       ? `An admin can deliver it. If nobody does by ${until}, I discard it.`
       : `If you do not deliver it by ${until}, I discard it.`,
+  effect: (name: Rich): Rich => say`${bold('For approval:')} ${name} wants to do this.`,
+  effectUntil: (until: string, isGroup: boolean): string =>
+    isGroup
+      ? `An admin can let it. If nobody does by ${until}, I do not do it.`
+      : `If you do not let it by ${until}, I do not do it.`,
+  effectAllowed: (name: string, at: string): string => `Allowed by ${name}, ${at}`,
+  effectRefused: (name: string, at: string): string => `Not done: ${name} discarded it, ${at}`,
+  effectAllowedWord: 'It is done now',
+  effectExpired: 'Nobody approved it in time, so I did not do it.',
   approvalQuote: (text: string): Rich => quote(shortened(text.trim() || '(no text)', approvalQuoteMax)),
   approved: (name: string, at: string): string => `Delivered by ${name}, ${at}`,
   discarded: (name: string, at: string): string => `Discarded by ${name}, ${at}`,
@@ -278,6 +291,7 @@ export const reminderTexts = {
     runAll: (count: number): string => `Run all ${count}`,
     skip: 'Skip',
     deliver: 'Deliver',
+    doIt: 'Do it',
     discard: 'Discard',
     renew: 'Renew',
   },

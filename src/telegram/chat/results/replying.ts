@@ -1,15 +1,20 @@
+import { questionOf } from '../../../app/why/questions.ts';
 import { AppError } from '../../../domain/errors.ts';
+import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
+import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import { readAnywhere } from '../../../domain/when/asked.ts';
-import type { Answer, ChatContext, Handler } from '../context.ts';
+import { readAnywhere, readTime, timeOr } from '../../../domain/when/asked.ts';
+import type { Answer, ChatContext, Handler, Place } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
+import { isField } from '../edit/field-words.ts';
 import { answer, forAsker } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { momentIn, pauseEndIn } from '../kit/days.ts';
-import { readingFor, readingOf } from '../kit/drafts.ts';
+import { type PlaceAndDate, readingFor, readingOf } from '../kit/drafts.ts';
 import { onNamedTask } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
+import { drawn } from '../kit/rich.ts';
 import {
   pauseCommand,
   resumeCommand,
@@ -20,14 +25,13 @@ import {
   undoCommand,
 } from '../task/doing.ts';
 import { cardCommand, historyCommand, nextCommand, whyCommand } from '../task/looking.ts';
-import { questionOf } from '../task/questions.ts';
 import { texts } from '../texts.ts';
 import { doneSaid, isDoneWord, notDoneSaid, thanked } from './done.ts';
 
-/** Words and what they are said of. */
+/** Words are read where they were said, of the task that they are said of. */
 interface Saying {
-  readonly ctx: ChatContext;
-  readonly implied: Implied;
+  readonly here: PlaceAndDate;
+  readonly task: Task;
 }
 
 interface Wording {
@@ -39,13 +43,11 @@ interface Wording {
   readonly reads?: (rest: string, saying: Saying) => boolean;
 }
 
-const readsMoment = (rest: string, { ctx, implied }: Saying) =>
-  momentIn(rest, readingFor(implied.task, ctx), 'morning') !== null;
-const readsUntil = (rest: string, { ctx, implied }: Saying) => pauseEndIn(rest, readingFor(implied.task, ctx)) !== null;
-const readsQuestion = (rest: string, { ctx, implied }: Saying) =>
-  questionOf(rest, readingFor(implied.task, ctx)) !== null;
-const readsSkips = (rest: string, { ctx, implied }: Saying) =>
-  skipsIn(rest, ctx, readingFor(implied.task, ctx)) !== null;
+const readsMoment = (rest: string, { here, task }: Saying) =>
+  momentIn(rest, readingFor(task, here), 'morning') !== null;
+const readsUntil = (rest: string, { here, task }: Saying) => pauseEndIn(rest, readingFor(task, here)) !== null;
+const readsQuestion = (rest: string, { here, task }: Saying) => questionOf(rest, readingFor(task, here)) !== null;
+const readsSkips = (rest: string, { here, task }: Saying) => skipsIn(rest, here, readingFor(task, here)) !== null;
 
 const hushed =
   (handle: Handler): Handler =>
@@ -134,23 +136,59 @@ const thanksWords =
 export async function replied(ctx: ChatContext): Promise<Answer | null> {
   const implied = ctx.isOfAnother === true ? null : await impliedBy(ctx);
   if (implied === null || !isSaidToUs(ctx, implied)) return null;
-  const words = ctx.args.trim().replace(/[.!?\s]+$/u, '');
+  const words = bareWords(ctx.args);
   if (words === '' && ctx.media !== null) return null;
   if (isDoneWord(words)) return doneSaid(ctx, implied);
   if (notDoneWords.test(words)) return notDoneSaid(ctx, implied);
   if (thanksWords.test(words)) return thanked(ctx, implied);
-  const ordered = orderIn(words, { ctx, implied });
+  const saying = { here: ctx, task: implied.task };
+  const ordered = orderIn(words, saying);
   if (ordered !== null) return ordered.handle({ ...ctx, command: ordered.command, args: ordered.rest });
-  if (readsMoment(words, { ctx, implied })) return snoozeCommand({ ...ctx, command: 'snooze', args: words });
+  if (readsMoment(words, saying)) return snoozeCommand({ ...ctx, command: 'snooze', args: words });
   const asked = askedIn(ctx);
   if (asked === 'rhythm') return forAsker(answer(texts.reply.retimeHow(taskName(implied.task), ctx.args)));
   // In a group it is for the one alone who said it, because it may have been meant for the others.
   return asked === 'task' && isDirect(ctx) ? null : forAsker(answer(texts.reply.hint(taskName(implied.task))));
 }
 
-/** In a private chat everything is said to us; in a group what answers us, or calls us by our name. */
-function isSaidToUs(ctx: ChatContext, { by }: Implied): boolean {
-  return by === 'reply' || ctx.repliedTo?.isOurs === true || isDirect(ctx);
+/**
+ * In a private chat everything is said to us; in a group what answers us, or calls us by our name, and in the topic of a task
+ * what is nothing but an order about it.
+ */
+function isSaidToUs(ctx: ChatContext, { by, task }: Implied): boolean {
+  if (by === 'reply' || ctx.repliedTo?.isOurs === true || isDirect(ctx)) return true;
+  return ctx.repliedTo === null && isOrderFor(task, ctx.args, ctx);
+}
+
+/**
+ * Words that are from first to last a time or a verb for the task in whose topic they are said. A question is one only where
+ * it is about the task.
+ */
+export function isOrderFor(task: Task, said: string, here: PlaceAndDate): boolean {
+  const words = bareWords(said);
+  // "No" is said to people.
+  if (isDoneWord(words) || (notDoneWords.test(words) && !/^no(?:pe)?$/i.test(words))) return true;
+  const saying = { here, task };
+  const isQuestion = /\?\s*$/.test(said);
+  const ordered = orderIn(words, saying);
+  if (ordered === null) return !isQuestion && (readsMoment(words, saying) || readsRhythm(words, saying));
+  if (isQuestion) return questions.has(ordered.command);
+  // "Change the filter" is said to a person.
+  return ordered.command !== 'edit' || ordered.rest === '' || isEditFor(ordered.rest, saying);
+}
+
+const questions: ReadonlySet<string> = new Set(['why', 'next', 'history', 'task']);
+
+function bareWords(said: string): string {
+  return said.trim().replace(/[.!?\s]+$/u, '');
+}
+
+function isEditFor(rest: string, saying: Saying): boolean {
+  return isField(rest) || readsMoment(rest, saying) || readsRhythm(rest, saying);
+}
+
+function readsRhythm(words: string, { here, task }: Saying): boolean {
+  return timeOr(() => readTime(words, readingFor(task, here)))?.text === '';
 }
 
 function isDirect({ place, isAddressed }: ChatContext): boolean {
@@ -177,4 +215,26 @@ function askedIn(ctx: ChatContext): 'task' | 'rhythm' | null {
     if (!(error instanceof AppError)) throw error;
     return error.code === 'ambiguous_schedule' ? 'task' : null;
   }
+}
+
+/**
+ * Words for people who talk to each other in a group's topic of a task: once a day they read what can be said there. Null where
+ * that was said within a day, or the topic is no task's.
+ */
+export async function talkWords(
+  store: Pick<ChatContext['store'], 'readNote' | 'writeNote'>,
+  { chat, topicTask }: Place,
+  now: number,
+): Promise<Drawn | null> {
+  if (topicTask === null || chat.state !== 'approved') return null;
+  const key = `talk:${chat.id}`;
+  const lately = Object.entries(saidIn(await store.readNote(key))).filter(([, at]) => at <= now && now - at < DAY_MS);
+  if (lately.some(([number]) => number === String(topicTask.number))) return null;
+  await store.writeNote(key, JSON.stringify({ ...Object.fromEntries(lately), [topicTask.number]: now }), now);
+  return drawn(texts.reply.talk(taskName(topicTask)));
+}
+
+/** Numbers of tasks, and when it was said in the topic of each. */
+function saidIn(note: string | null): Readonly<Record<string, number>> {
+  return note === null ? {} : (JSON.parse(note) as Record<string, number>);
 }

@@ -86,9 +86,11 @@ export async function snoozedWords(ctx: ChatContext, { task, until, movedFrom }:
   const others = snoozes.filter(({ at }) => at !== until && at > setting.now).map(({ at }) => aboutMoment(at, setting));
   const at = aboutMoment(until, setting);
   const name = taskName(task);
+  const { nextAt, lastRunAt } = task;
+  const planned = lastRunAt === null && nextAt !== null ? aboutMoment(nextAt, setting) : null;
   return lines(
     movedFrom === null
-      ? deed.snoozed(name, { at, zone: setting.timezone, hasRun: task.lastRunAt !== null })
+      ? deed.snoozed(name, { at, zone: setting.timezone, hasRun: lastRunAt !== null, planned })
       : deed.snoozeMoved(name, { at, before: aboutMoment(movedFrom, setting), zone: setting.timezone }),
     task.state === 'paused' ? deed.snoozedPaused : null,
     others.length === 0 ? null : deed.snoozedToo(others.join(', ')),

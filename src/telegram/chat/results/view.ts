@@ -57,7 +57,7 @@ export function askingDrawn(view: AskingView, scene: AskingScene): Drawn | null 
   }
 }
 
-/** Whoever may change the task can give it a right of their own. */
+/** The right is renewed by anybody who may change the task, with a right of their own. */
 function mayNotRunDrawn({ reason }: Of<'mayNotRun'>, { task, ownerName }: AskingScene): Drawn {
   const { reminder } = texts;
   const words = reminder.mayNotRun(taskName(task), reason, task.action.kind);
@@ -71,7 +71,7 @@ function renewRows({ id }: Task): Rows {
   return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n'))]];
 }
 
-/** What a run that was asked for by hand came to, where that is not that it runs: it waits for its turn, or may not run. */
+/** The outcome of a run by hand that does not run: it waits for its turn, or may not run. */
 export function notStarted(
   task: Task,
   { status, reason }: Pick<TaskRun, 'status' | 'reason'>,
@@ -225,6 +225,7 @@ function approvalDrawn(view: Of<'approval'>, { task, setting }: AskingScene): Dr
   const { reminder } = texts;
   const run = shortId(view.runId);
   const until = `${aboutMoment(view.decideBy, setting)} (${setting.timezone})`;
+  if (view.isEffect === true) return effectDrawn(view, { task, until });
   const words = lines(
     reminder.approval(taskName(task), view.mediaKind),
     view.text.trim() === '' && view.mediaKind !== undefined ? null : reminder.approvalQuote(view.text),
@@ -236,12 +237,29 @@ function approvalDrawn(view: Of<'approval'>, { task, setting }: AskingScene): Dr
   ]);
 }
 
+/** Something that a run would do, and does only when somebody lets it. */
+function effectDrawn(view: Of<'approval'>, { task, until }: { readonly task: Task; readonly until: string }): Drawn {
+  const { reminder } = texts;
+  const run = shortId(view.runId);
+  const words = lines(
+    reminder.effect(taskName(task)),
+    reminder.approvalQuote(view.text),
+    view.isOver === true ? null : reminder.effectUntil(until, isGroup(task)),
+  );
+  if (view.isOver === true) return overDrawn(words, reminder.effectExpired);
+  return drawn(words, [
+    [button(reminder.button.doIt, dataOf('deliver', run)), button(reminder.button.discard, dataOf('discard', run))],
+  ]);
+}
+
 /** Buttons of a result: a reminder is done or put off, all else is run again, and is done where it asks for that. */
 export function resultRows(task: ResultTask | null, occurrenceId: string, mark: string): Rows {
   const { button: words } = texts;
   if (task === null || task.state === 'deleted') return [];
   const [id, occurrence] = [shortId(task.id), shortId(occurrenceId)];
   const done = button(words.done, dataOf('done', id, occurrence));
+  // A digest is news of the day, and /digest now makes another one.
+  if (task.action.kind === 'digest') return [];
   if (task.action.kind === 'message') return [[done, button(words.snooze, dataOf('snooze', id, occurrence))]];
   const again = button(words.runAgain, dataOf('run', id, mark, occurrence));
   return [task.policies.ack === undefined ? [again] : [done, again]];

@@ -27,6 +27,11 @@ export async function digestCommand(ctx: ChatContext): Promise<Answer> {
   return schedule === null ? answer(texts.digest.unread()) : scheduled(ctx, schedule);
 }
 
+/** Says of lower case words whether they can follow the command. */
+export function isDigestAsked(words: string, speaking: PlaceAndDate): boolean {
+  return words === 'off' || words === 'now' || readDigestWhen(words, speaking) !== null;
+}
+
 /** In its own topic the digest itself is the answer. */
 async function now(ctx: ChatContext): Promise<Answer> {
   const told = await digestNow(ctx);
@@ -66,10 +71,12 @@ function readDigestWhen(words: string, speaking: PlaceAndDate): Schedule | null 
   return read?.text === '' && read.schedule.kind !== 'once' ? read.schedule : null;
 }
 
-/** `daily 8:00`, `weekdays at 7`, `weekly friday 17:00`. */
+const clockAlone = /^(?:at\s+)?(\d[\d:.]*\s*(?:am|pm)?)$/;
+
+/** `daily 8:00`, `weekdays at 7`, `weekly friday 17:00`; a time alone is that of every day. */
 function spelled(words: string): string {
   const match = /^(daily|weekdays|weekly)(?:\s+(?:on\s+)?([a-z]+day))?(?:\s+at)?(?:\s+(\d[\d:.]*\s*(?:am|pm)?))?$/.exec(
-    words,
+    words.replace(clockAlone, 'daily $1'),
   );
   const [, rhythm = '', day, time] = match ?? [];
   if (rhythm === '' || (day !== undefined && rhythm !== 'weekly')) return words;

@@ -34,6 +34,7 @@ export const settingsTexts = {
   dates: (example: string): string => `Dates: ${example}`,
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   keep: (words: string | null): string => `History: ${words ?? 'as much as the server keeps'}`,
+  hosts: (hosts: readonly string[]): string => `Tasks reach only: ${hosts.join(', ')}`,
   digest: (words: string | null): string => `Digest: ${words ?? 'off'}`,
   alarms: (where: 'private' | 'chat' | 'other' | 'off'): string =>
     ({
@@ -124,6 +125,12 @@ export const settingsTexts = {
       code('/settings keep 30 days'),
       code('/settings keep 100 runs, 30 days'),
       code('/settings keep all'),
+    ),
+  unreadHosts: (most: number): Rich =>
+    lines(
+      `Which hosts may tasks of this chat reach? Name up to ${most}. For example:`,
+      code('/settings hosts api.example.com, *.example.org'),
+      code('/settings hosts any'),
     ),
   unreadDates: (): Rich => say`Choose ${or(Object.keys(styles))}. For example ${code('/settings dates us')}`,
 } as const;

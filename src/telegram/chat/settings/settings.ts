@@ -1,4 +1,5 @@
 import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
+import { readHostRule } from '../../../domain/outbound/host-rules.ts';
 import { isClock, type Quiet } from '../../../domain/quiet.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -130,6 +131,11 @@ const oneOffWords: ReadonlyMap<string, ChatSettings['oneOffs']> = new Map([
   ['a topic each', 'apart'],
 ]);
 
+const onOrOff: ReadonlyMap<string, boolean> = new Map([
+  ['on', true],
+  ['off', false],
+]);
+
 /** A setting in words, or as a button carries it. */
 function readSetting(key: string, value: string, before: ChatSettings): ReadSetting {
   const { settings } = texts;
@@ -137,24 +143,22 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
   const part = settableParts.find((each) => each === key);
   if (part !== undefined) return readHour(part, value, before);
   switch (key) {
-    case 'create': {
-      const create = creatorWords.get(value);
-      return create === undefined ? { unread: settings.unread() } : { set: { create } };
-    }
+    case 'create':
+      return chosen('create', creatorWords.get(value));
     case 'quiet':
       return readQuiet(value, quiet);
     case 'mode':
       return readMode(value, quiet);
     case 'reactions':
-      return value === 'on' || value === 'off' ? { set: { reactions: value === 'on' } } : { unread: settings.unread() };
-    case 'oneoffs': {
-      const oneOffs = oneOffWords.get(value);
-      return oneOffs === undefined ? { unread: settings.unread() } : { set: { oneOffs } };
-    }
+      return chosen('reactions', onOrOff.get(value));
+    case 'oneoffs':
+      return chosen('oneOffs', oneOffWords.get(value));
     case 'keep': {
       const keep = keepRead(value);
       return keep === undefined ? { unread: settings.unreadKeep() } : { set: { keep } };
     }
+    case 'hosts':
+      return readHosts(value);
     case 'dates': {
       const style = dateStyles.find((one) => one === value || settings.styles[one].toLowerCase() === value);
       return style === undefined ? { unread: settings.unreadDates() } : { set: { dates: style } };
@@ -163,6 +167,21 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
       return { unread: settings.unread() };
   }
 }
+
+function chosen(name: keyof ChatSettings, value: string | boolean | undefined): ReadSetting {
+  return value === undefined ? { unread: texts.settings.unread() } : { set: { [name]: value } };
+}
+
+/** The hosts of a list; "any" opens all again. */
+function readHosts(value: string): ReadSetting {
+  if (value === 'any' || value === 'all' || value === 'off') return { set: { hosts: null } };
+  const hosts = value.split(/[\s,]+/).filter((host) => host !== '');
+  const isRead = hosts.length > 0 && hosts.length <= chatHostsMax && hosts.every((host) => readHostRule(host) !== null);
+  return isRead ? { set: { hosts } } : { unread: texts.settings.unreadHosts(chatHostsMax) };
+}
+
+/** As many as a person reads in one line of the settings. */
+const chatHostsMax = 20;
 
 /** The hour of a part of the day; without a word about it the usual one. */
 function readHour(part: SettablePart, value: string, { hours }: ChatSettings): ReadSetting {
@@ -245,7 +264,7 @@ export type AlarmWords = 'private' | 'chat' | 'other' | 'off';
 
 function settingsDrawn(facts: SettingsFacts): Drawn {
   const { settings, timezone, now, isPrivate, mayChange, admins, digest, alarms } = facts;
-  const { create, quiet, reactions, dates, keep, oneOffs } = settings;
+  const { create, quiet, reactions, dates, keep, oneOffs, hosts } = settings;
   const words = texts.settings;
   return drawn(
     blocks(
@@ -259,6 +278,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.dates(example(dates, facts)),
         words.zone(timezone, clockIn(timezone, now)),
         words.keep(keep === null ? null : keepWords(keep)),
+        hosts === null ? null : words.hosts(hosts),
         words.digest(digest),
         alarms === null ? null : words.alarms(alarms),
       ),

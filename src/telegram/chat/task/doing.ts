@@ -15,7 +15,7 @@ import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
-import { draftHere, isEditing, messageOf, putDraft, readingFor, readingOf } from '../kit/drafts.ts';
+import { draftHere, isEditing, messageOf, type PlaceAndDate, putDraft, readingFor, readingOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
@@ -90,6 +90,9 @@ const resumeNamed = onNamedTask({ deed: 'change', verb: 'resume', fits: 'paused'
     throw new Refused(isOver ? texts.edit.exhausted(named.task.number) : tried.refusal.message);
   }
   const { task, entryId } = tried.made;
+  // Handled once more after a crash, it bears the entry of the first time.
+  if (entryId === null && task.state === 'active')
+    return answer(lines(texts.deed.notPaused(taskName(task)), await nextSentence(task, ctx)));
   return answer(await goingOnWords(task, named.task, ctx), undoRow(task, entryId));
 });
 
@@ -225,7 +228,7 @@ function pausedWords(task: Task, setting: Setting) {
 
 function pausedBeforeWords(task: Task, by: string | null, setting: Setting) {
   return texts.deed.pausedBefore(taskName(task), {
-    since: task.paused === null ? null : moment(task.paused.at, setting),
+    since: task.paused === null ? null : aboutMoment(task.paused.at, setting),
     by,
     until: task.resumeAt === null ? null : `${aboutMoment(task.resumeAt, setting)} (${setting.timezone})`,
   });
@@ -271,7 +274,7 @@ function takesWish(words: string, ctx: ChatContext): 'yes' | 'no' {
 const span = /^(?:in|for)\b|^\d+\s*[a-z]/i;
 
 /** A number of runs, or a stretch of time; null for what is neither. A day is that of the clocks of the task. */
-export function skipsIn(rest: string, ctx: ChatContext, setting: Setting): number | Within | null {
+export function skipsIn(rest: string, here: PlaceAndDate, setting: Setting): number | Within | null {
   const words = rest.replace(/^(?:on|the (?:run|one) on)\s+/i, '').trim();
   if (words === '' || /^(?:next|once|it|this)$/i.test(words)) return 1;
   if (/^\d{1,6}$/.test(words)) return Number(words) >= 1 && Number(words) <= skipMax ? Number(words) : null;
@@ -281,7 +284,7 @@ export function skipsIn(rest: string, ctx: ChatContext, setting: Setting): numbe
   }
   const until = /^until\s+/i.test(words);
   if (span.test(words) && !/^\d{4}-/.test(words)) return null;
-  const at = momentIn(words, readingOf(ctx, setting.timezone), '23:59');
+  const at = momentIn(words, readingOf(here, setting.timezone), '23:59');
   if (at === null) return null;
   const day = dayIn(setting, at);
   return { from: until ? now : startOf(day, setting), to: startOf(until ? day : day + 1, setting) };
@@ -317,7 +320,7 @@ function lastOf({ store, place, person, clock, key }: ChatContext, verbs: readon
   return store.lastChange({ chatId: place.chat.id, actor: person.actor, verbs, since, key });
 }
 
-/** What one word did to several tasks is taken back at once; null where it was one task, or nothing is left to take back. */
+/** The changes of one word to several tasks are taken back at once; null where it was one task, or nothing is left to take back. */
 export async function undoneTogether(ctx: ChatContext, change: LastChange): Promise<Rich | null> {
   const changes = await ctx.store.changesWith(ctx.place.chat.id, change);
   if (changes.length < 2) return null;

@@ -1,6 +1,6 @@
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { MediaKind } from '../../../domain/shown.ts';
-import { mediaWords, withArticle } from '../kit/english.ts';
+import { filesWords } from '../kit/english.ts';
 import { bold, code, italic, lines, link, oneLine, quote, say, shortened, type Rich } from '../kit/rich.ts';
 
 const { and, number, plural } = englishForms;
@@ -11,6 +11,12 @@ const titleShownMax = 60;
 const textShownMax = 300;
 
 const errorShownMax = 300;
+
+interface LastFacts {
+  readonly done: string;
+  readonly zone: string | null;
+  readonly runs: number;
+}
 
 export const taskTexts = {
   /** The card, and every word about a task, begins with its number. */
@@ -35,8 +41,8 @@ export const taskTexts = {
   deleted: '🗑 Deleted',
   deletedAt: (at: string): string => `🗑 Deleted on ${at}`,
 
-  scheduled: (words: string, zone: string, media: MediaKind | null): Rich =>
-    media === null ? say`${words} (${zone})` : say`${words} (${zone}), with ${withArticle(mediaWords[media])}`,
+  scheduled: (words: string, zone: string, files: readonly MediaKind[]): Rich =>
+    files.length === 0 ? say`${words} (${zone})` : say`${words} (${zone}), with ${filesWords(files)}`,
   standing: (state: string, schedule: Rich): Rich => say`${state} · ${schedule}`,
   oneLine: (parts: readonly (Rich | string)[]): Rich =>
     parts.map((part) => say`${part}`).reduce((line, part) => say`${line} · ${part}`),
@@ -44,8 +50,13 @@ export const taskTexts = {
   noNext: 'Next: nothing planned',
   skipped: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `Stale since ${since}`,
-  last: (was: string, at: string, { done, runs }: { readonly done: string; readonly runs: number }): string =>
-    `Last: ${was} ${at}${done}${runs === 0 ? '' : ` (${runs} ${runs === 1 ? 'run' : 'runs'})`}`,
+  /** `zone` is null where a line above names it. */
+  last: (was: string, at: string, { done, zone, runs }: LastFacts): string => {
+    const beside = [zone, runs === 0 ? null : plural(runs, { one: '{n} run', other: '{n} runs' })].filter(
+      (each) => each !== null,
+    );
+    return `Last: ${was} ${at}${done}${beside.length === 0 ? '' : ` (${beside.join(', ')})`}`;
+  },
   /** The end of a run and of its result. */
   lastWas: {
     delivered: 'delivered',
@@ -201,6 +212,7 @@ export const listTexts = {
 } as const;
 
 export const historyTexts = {
+  answered: (status: number): string => `HTTP ${status}`,
   heading: (name: Rich): Rich => say`History of ${name}`,
   none: 'It has not run yet.',
   row: (at: Rich | string, facts: readonly string[], error: string | null): Rich =>
@@ -272,6 +284,12 @@ export const replyTexts = {
   retimeHow: (name: Rich, when: string): Rich =>
     say`To change when ${name} comes, say ${code(`edit ${oneLine(when, 100)}`)}.`,
   noTask: 'I do not know which task you mean, so I did nothing. /help shows what you can say.',
+  talk: (name: Rich): Rich =>
+    lines(
+      say`In this topic I read a few words, and they mean ${name}:`,
+      say`${code('done')}, ${code('in 2 hours')}, ${code('tomorrow 9')}, ${code('skip')}, ${code('pause')}, ${code('why')}`,
+      'For anything else, reply to me.',
+    ),
   hint: (name: Rich): Rich =>
     lines(
       say`I do not understand that about ${name}. You can say:`,

@@ -4,6 +4,7 @@ import { isByHand, type OccurrenceSource } from '../../../domain/occurrence.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { urlOf } from '../../../domain/thread.ts';
+import { answeredIn } from '../kit/action.ts';
 import { taskName } from '../kit/card.ts';
 import { aboutMoment, moment, span, zoneOf, type Setting, pastMoment } from '../kit/clock.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
@@ -57,10 +58,12 @@ function rowOf(run: TaskRun, setting: Setting, names: HistoryPage['names']): Ric
   const { history, status } = texts;
   const { attempts, lateMs, runNumber, error } = run;
   const took = attempts.at(-1)?.durationMs ?? 0;
+  const answered = answeredIn(run);
   const facts = [
     status[run.status] ?? run.status,
     sourceWords[run.source](history),
     lateMs >= lateToldMs ? history.late(span(lateMs)) : null,
+    answered === null ? null : history.answered(answered),
     took >= tookToldMs ? history.took(span(took)) : null,
     attempts.length > 1 ? history.attempts(attempts.length) : null,
     run.reason === 'unchanged' ? history.unchanged : null,

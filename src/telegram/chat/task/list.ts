@@ -83,7 +83,10 @@ function cellsOf(task: Task, facts: ListFacts): readonly string[] {
   const { state, counters, action, nextAt } = task;
   const kind = action.kind === 'message' ? null : action.kind;
   const { consecutiveFailures: failures } = counters;
-  if (state !== 'active' && state !== 'paused') return cells(list.sign.ended, kind, lastText(task, facts));
+  const snoozed = snoozeText(task, facts);
+  if (state !== 'active' && state !== 'paused') {
+    return cells(snoozed === null ? list.sign.ended : list.sign.active, kind, snoozed, lastText(task, facts));
+  }
   const last = failures > 0 ? failingText(task, facts) : lastText(task, facts);
   if (state === 'paused') {
     const sign = list.sign.paused;
@@ -94,7 +97,7 @@ function cellsOf(task: Task, facts: ListFacts): readonly string[] {
   const when = isOnce ? at(task, nextAt, facts) : rhythmOf(task, facts);
   const next = coming === null ? null : isOnce ? list.comes(coming) : list.next(coming);
   const sign = failures > 0 ? list.sign.failing : list.sign.active;
-  return cells(sign, kind, when, next, snoozeText(task, facts), staleText(task, facts), last);
+  return cells(sign, kind, when, next, snoozed, staleText(task, facts), last);
 }
 
 /** The sign belongs to what stands behind it. */

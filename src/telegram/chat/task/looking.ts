@@ -1,5 +1,6 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
 import type { Answer as WhyAnswer } from '../../../app/why/answers.ts';
+import { questionOf, type WhyQuestion } from '../../../app/why/questions.ts';
 import { isActor } from '../../../domain/access.ts';
 import { AppError } from '../../../domain/errors.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -18,7 +19,6 @@ import { currentLocale, texts } from '../texts.ts';
 import { agendaOf, type AgendaSpan } from './agenda.ts';
 import { historyDrawn } from './history.ts';
 import { isFilter, listDrawn, type Listing, type RowFacts } from './list.ts';
-import { questionOf, type WhyQuestion } from './questions.ts';
 
 /** Reading. Members of an approved chat may, so a refusal can only come from a chat that is none of theirs. */
 

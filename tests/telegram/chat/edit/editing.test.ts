@@ -24,6 +24,15 @@ describe('/edit by words', () => {
     expect((await taskIn(talk)).action).toEqual({ kind: 'message' });
   });
 
+  test('long texts are told from where they differ', async () => {
+    const talk = await withTask();
+    const long = 'Please look at all the valves in the cellar, the attic and the shed. '.repeat(8);
+    await edit(talk, `text ${long}Then go home.`);
+    const told = await edit(talk, `text ${long}Then call Ben.`);
+    expect(told).toMatch(/before: ….*Then go home\.\n.*now: ….*Then call Ben\./);
+    expect(await edit(talk, `title ${'word '.repeat(40)}`)).toContain('put the rest into its text');
+  });
+
   test('every example that is given is understood', async () => {
     const talk = await withTask();
     const faults = [

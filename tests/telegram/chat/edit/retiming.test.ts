@@ -25,6 +25,40 @@ describe('a single moment for what repeats', () => {
   });
 });
 
+describe('a day alone', () => {
+  test('moves a single moment and keeps its hour', async () => {
+    const talk = await withTask('friday at 15:00 Haircut');
+    expect(await edit(talk, 'saturday')).toContain('Sat 21 Nov at 15:00');
+    expect(await edit(talk, '27 nov')).toContain('Fri 27 Nov at 15:00');
+  });
+});
+
+describe('a start, a zone, or days that are left out', () => {
+  test.each([
+    ['every weekday at 9, fridays at 17 Lunch', 'starting 7 dec', 'Next: Mon 7 Dec 09:00, Tue 8 Dec 09:00'],
+    ['every day at 8 and 20: Lunch', 'starting 7 dec', 'Next: Mon 7 Dec 08:00, 20:00'],
+    ['every day at 8 and 20: Lunch', 'in Tokyo', '(Asia/Tokyo)'],
+    ['weekdays at 9 and weekends at 11 Lunch', 'no weekends', 'Fri 20 Nov 09:00, Mon 23 Nov 09:00 (UTC)'],
+    ['every day at 9 Lunch', 'remove weekends', 'now: every weekday at 09:00 (UTC)'],
+  ])('%s, %s: changes nothing else', async (text, words, told) => {
+    expect(await edit(await withTask(text), words)).toContain(told);
+  });
+});
+
+describe('an open question about the new time', () => {
+  const privately = { kind: 'private' } as const;
+
+  test('ends by "cancel", and leaves a task of its own to itself', async () => {
+    const talk = await withTask('every weekday at 12 Lunch', privately);
+    await talk.ask('/edit #1 every 2 weeks');
+    expect((await talk.ask('mon and wed at 9: gamma')).text).toMatch(/^New task: gamma/);
+    await talk.say('cancel');
+    await talk.ask('/edit #1 every 2 weeks');
+    const [ended] = [await talk.tells('cancel')];
+    expect(ended).not.toContain('could not find');
+  });
+});
+
 describe('what cannot be read', () => {
   test('is told first, and then three examples with the number of the task', async () => {
     const talk = await withTask();

@@ -330,6 +330,7 @@ describe('an answer in words', () => {
     ['in a few minutes tea', '5', 'tea', '2026-11-18T09:05:00.000Z'],
     ['pizza in 20', 'tomorrow', 'pizza', '2026-11-19T09:00:00.000Z'],
     ['3 times a day pills', '8, 13 and 20', 'pills', '2026-11-18T13:00:00.000Z'],
+    ['remind me about taxes', 'tomorrow', 'taxes', '2026-11-19T09:00:00.000Z'],
     ['call mum', '2h', 'call mum', '2026-11-18T11:00:00.000Z'],
     ['call mum', '30 minutes', 'call mum', '2026-11-18T09:30:00.000Z'],
   ])('is the piece that %s lacks: %s', async (words, answer, title, at) => {

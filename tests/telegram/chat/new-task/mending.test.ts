@@ -24,6 +24,19 @@ test.each([
   expect(preview.text).toContain('#1 ');
 });
 
+test.each([
+  ['airport tomorrow at 5 in the morning', 'no, 6', '06:00'],
+  ['airport tomorrow at 5 in the afternoon', 'no, 6', '18:00'],
+  ['airport tomorrow', 'at 5', '17:00'],
+  ['drinks tonight at 8', 'make it 9', '21:00'],
+  ['drinks tonight at 8', '9:30', '21:30'],
+  ['call dad tomorrow', 'at 5', '17:00'],
+  ['tea tomorrow at 9:00', 'at 4', '16:00'],
+])('a bare hour is meant in the half of the day that was said: %s, %s', async (first, then, clock) => {
+  const { talk } = await afterAsking(first, {}, privately);
+  expect((await talk.ask(then)).text).toMatch(new RegExp(`at ${clock}\nAssumed: ${clock}\n`));
+});
+
 test('a time alone that has two readings is asked about, and the text stays', async () => {
   const { talk } = await afterAsking('buy milk at 18', {}, privately);
   const question = await talk.ask('half 7');

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { aTalk, labels, tasksIn, afterAsking } from '../talk.ts';
+import { aTalk, labels, tasksIn, afterAsking, type Talk } from '../talk.ts';
 
 const photo = { kind: 'photo', fileId: 'AgAC-1' } as const;
+
+/** The settings of the only task. */
+function actionOf({ pipeline }: Talk): Record<string, unknown> {
+  const { action } = pipeline.database.prepare('select action from tasks').get() as { action: string };
+  return JSON.parse(action) as Record<string, unknown>;
+}
 
 describe('a time at the end of a text', () => {
   test.each([
@@ -161,13 +167,36 @@ describe('a file', () => {
     );
   });
 
-  test('of several at once, the first is kept and the others are passed over', async () => {
+  test('of several at once all are kept, without a word about each', async () => {
     const talk = await aTalk({ kind: 'private' });
     const preview = await talk.ask('/new tomorrow at 9 Album', { media: photo, album: '77' });
-    expect(await talk.say('', { media: { ...photo, fileId: 'AgAC-2' }, album: '77' })).toBeNull();
-    expect(preview.text).toContain('With a photo');
-    await talk.say('/cancel');
-    await talk.ask('', { media: photo, album: '78' });
-    expect(await talk.say('', { media: photo, album: '78' })).toBeNull();
+    expect(preview.text).toMatch(/\nWith your album, all of it$/);
+    const others = ['AgAC-2', 'AgAC-3', 'AgAC-2'].map((fileId) => ({ ...photo, fileId }));
+    for (const media of others) expect(await talk.say('', { media, album: '77' })).toBeNull();
+    const card = (await talk.press(preview, 'Create')).messages.at(-1)?.text ?? preview.text;
+    expect(actionOf(talk)).toEqual({
+      kind: 'message',
+      media: [photo.fileId, 'AgAC-2', 'AgAC-3'].map((file_id) => ({ kind: 'photo', file_id })),
+    });
+    expect(card).toContain('with 3 photos');
+  });
+
+  test('of several without words are asked about once, and another file takes the place of all of them', async () => {
+    const talk = await aTalk({ kind: 'private' });
+    const asked = await talk.ask('', { media: photo, album: '78' });
+    expect(asked.text).toMatch(/^I can send this album again\. When should I send it\?/);
+    expect(await talk.say('', { media: { ...photo, fileId: 'AgAC-2' }, album: '78' })).toBeNull();
+    const preview = await talk.ask('/new tomorrow at 9 Cat', { media: { kind: 'video', fileId: 'BAAC-1' } });
+    expect(preview.text).toMatch(/\nWith a video$/);
+    await talk.press(preview, 'Create');
+    expect(actionOf(talk)).toMatchObject({ media: { kind: 'video', file_id: 'BAAC-1' } });
+  });
+
+  test('of an album beyond ten, and those of a draft that is made, are passed over', async () => {
+    const talk = await aTalk({ kind: 'private' });
+    const preview = await talk.ask('/new tomorrow at 9 Album', { media: photo, album: '79' });
+    for (let n = 2; n <= 12; n += 1) await talk.say('', { media: { ...photo, fileId: `AgAC-${n}` }, album: '79' });
+    await talk.press(preview, 'Create');
+    expect(actionOf(talk)['media']).toHaveLength(10);
   });
 });

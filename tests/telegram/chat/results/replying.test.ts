@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { shortId } from '../../../../src/telegram/chat/kit/press.ts';
 import { hour, minute } from '../../../support/pipeline.ts';
 import { ada, aTalk, bob, labels, type Message, type Talk, tasksIn } from '../talk.ts';
 
@@ -110,11 +111,15 @@ describe('a reply to a result', () => {
   test.each([
     ['pause', /^Paused #1 Lunch/],
     ['tomorrow 9', /^Snoozed: #1 Lunch/],
-  ])('in a group, %s in the topic counts where we are called by our name', async (words, told) => {
-    const { talk, topic } = await aScene();
-    expect(await talk.say(words, { topic })).toBeNull();
-    expect(await talk.tells(words, { topic, isAddressed: true })).toMatch(told);
-  });
+  ])(
+    'in a group, %s in the topic counts with our name and without it, and in no answer to a person',
+    async (words, told) => {
+      const { talk, topic } = await aScene();
+      expect(await talk.say(words, { topic, about: { text: 'When?' } })).toBeNull();
+      expect(await talk.tells(words, { topic })).toMatch(told);
+      expect(await talk.tells(`${words}.`, { topic, isAddressed: true })).toContain('#1 Lunch');
+    },
+  );
 
   test('words of somebody else order nothing', async () => {
     const { talk, topic } = await aScene('private');
@@ -190,6 +195,45 @@ test('the snooze menu picks a day and then an hour', async () => {
   expect(await talk.tells('/tasks')).toContain('snoozed to Mon 23 Nov 16:00');
   await talk.press(menu, 'Undo');
   expect(await talk.tells('/task #1')).not.toContain('Snoozed to');
+});
+
+describe('a Done that ends a snooze', () => {
+  const gone = 'Done, and it will not come again Fri 20 Nov 09:00';
+
+  test.each(['i did it', '👍', '👍🏽'])('said as %s names the time that is gone', async (words) => {
+    const { talk, reply } = await aScene();
+    await reply('friday');
+    expect(text(await reply(words))).toBe(gone);
+    expect(await talk.tells('/tasks')).not.toContain('snoozed to');
+    expect(await reply('done')).toBeNull();
+  });
+
+  test('says so to whoever presses as well', async () => {
+    const { talk, reply, result } = await aScene();
+    await reply('friday');
+    const [task] = await tasksIn(talk);
+    const about = await talk.pipeline.store.messageAt((await talk.chat()).address, result);
+    const data = `v1:done:${shortId(task?.id ?? '')}:${shortId(about?.occurrenceId ?? '')}`;
+    const menu = await talk.ask('/task #1');
+    expect((await talk.send(menu, data)).toast).toBe(gone);
+  });
+});
+
+test('a thumb in the topic of a task says Done', async () => {
+  const { talk, topic } = await aScene('private');
+  await talk.say('👍', { topic });
+  expect(talk.reaction()).toBe('👍');
+});
+
+test('a task that has run for the last time and is snoozed stays among the current ones', async () => {
+  const { talk } = await aScene();
+  await talk.make('in 1 minute Haircut');
+  await talk.pipeline.pass(2 * minute);
+  expect(await talk.tells('/tasks')).not.toContain('Haircut');
+  await talk.say('/snooze haircut tomorrow 10');
+  expect(await talk.tells('/tasks')).toMatch(/🟢 snoozed to Thu 19 Nov 10:00/);
+  await talk.pipeline.pass(26 * 60 * minute);
+  expect(await talk.tells('/tasks')).not.toContain('Haircut');
 });
 
 test.each([

@@ -26,6 +26,22 @@ test('what somebody else has chosen meanwhile is not lost', async () => {
   expect((await talk.chat()).settings).toEqual({ reactions: false, create: 'admins' });
 });
 
+test('a chat keeps its tasks to some hosts, and opens all of them again', async () => {
+  const talk = await aTalk();
+  const hosts = async () => (await talk.chat()).settings['hosts'];
+  expect((await talk.ask('/settings hosts API.example.com, *.example.org nas:8080')).text).toContain(
+    'Tasks reach only: api.example.com, *.example.org, nas:8080',
+  );
+  expect(await hosts()).toEqual(['api.example.com', '*.example.org', 'nas:8080']);
+  for (const unread of ['', 'http://api.example.com/', 'api.example.com, ??', Array(21).fill('a.example').join(' ')])
+    expect((await talk.ask(`/settings hosts ${unread}`)).text).toContain(
+      '/settings hosts api.example.com, *.example.org',
+    );
+  expect(await hosts()).toHaveLength(3);
+  expect((await talk.ask('/settings hosts any')).text).not.toContain('Tasks reach only');
+  expect(await hosts()).toBeNull();
+});
+
 test('hours keep the mode and a mode keeps the hours', async () => {
   const talk = await aTalk();
   const quiet = async () => (await talk.chat()).settings['quiet'];

@@ -50,3 +50,17 @@ describe('refusals', () => {
     }
   });
 });
+
+test('a name that no task has is told apart from what was said of it', async () => {
+  const talk = await withTasks(lunch, tea);
+  const list = await talk.ask('/edit coffee at 5');
+  expect(list.text).toContain('No task here is called “coffee”');
+  expect(list.text).toContain('/edit #1 at 5');
+  expect((await talk.ask('/pause coffee until friday')).text).toContain('No task here is called “coffee”');
+});
+
+test('a name of which every word fits one task alone is that task', async () => {
+  const talk = await withTasks('every day at 12 Retro team A', 'every day at 13 Retro team B');
+  await talk.ask('/pause retro b');
+  expect(await tasksIn(talk)).toMatchObject([{ state: 'active' }, { state: 'paused' }]);
+});

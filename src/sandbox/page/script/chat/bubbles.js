@@ -35,7 +35,8 @@ export function messageNode(message, quoted) {
     reactionsNode(message),
     footNode(message, isMine),
   );
-  const attributes = { class: `message${mine}${fromBot}${secret}`, id: idOf(message) };
+  const inAlbum = message.album === null ? '' : ' in-album';
+  const attributes = { class: `message${mine}${fromBot}${secret}${inAlbum}`, id: idOf(message) };
   return el('li', attributes, bubble, message.buttons.length === 0 ? null : keyboardNode(message));
 }
 

@@ -2,6 +2,7 @@
 /** @import { Thread } from '../shown.js' */
 import { byId, draw, el } from '../nodes.js';
 import {
+  chatAt,
   currentChat,
   currentTopic,
   foldTopics,
@@ -24,7 +25,7 @@ import { endContext } from './composer.js';
 export function readAddress() {
   const [key, thread] = decodeURIComponent(location.hash.slice(1)).split('/');
   const chats = shown.state?.chats ?? [];
-  const chat = chats.find((each) => each.key === key) ?? chats.find((each) => each.key === 'ada') ?? chats[0];
+  const chat = chatAt(chats, key ?? '', isNarrow());
   if (chat === undefined) return;
   const before = openPlace();
   shown.chatKey = chat.key;
@@ -35,6 +36,11 @@ export function readAddress() {
   shown.limit = 100;
   shown.isFresh = true;
   endContext();
+}
+
+/** A narrow screen shows either the list or a chat. */
+function isNarrow() {
+  return matchMedia('(max-width: 719px)').matches;
 }
 
 /**
@@ -67,7 +73,7 @@ function isUnread(chat, thread) {
 /** Remembers that the messages on the screen have been seen. */
 export function markSeen() {
   const chat = currentChat();
-  const isListAlone = document.body.dataset.screen !== 'chat' && matchMedia('(max-width: 719px)').matches;
+  const isListAlone = document.body.dataset.screen !== 'chat' && isNarrow();
   if (chat === null || document.hidden || isListAlone) return;
   const place = placeOf(chat.chat_id, shown.thread);
   const newest = newestOf(chat, shown.thread);
@@ -173,7 +179,10 @@ function chatHead({ chat, isOpen, unread, thread }) {
 
 /** @param {ChatJson} chat */
 function lastWords(chat) {
-  return chat.last === null ? purposeOf(chat) : `${nameOf(chat.last.from)}: ${chat.last.text}`;
+  if (chat.last === null) return purposeOf(chat);
+  const [name, text] = [nameOf(chat.last.from), chat.last.text];
+  // A line of service, such as that of a pin, begins with the name already.
+  return text.startsWith(`${name} `) ? text : `${name}: ${text}`;
 }
 
 /**

@@ -106,24 +106,23 @@ export function drawActors() {
   const { state } = shown;
   const chat = currentChat();
   if (state === null || chat === null) return;
+  // In a private chat one person alone can write.
+  byId('actors').hidden = chat.person !== null;
   draw(byId('actors'), [state.people, chat.key, chat.person, actor()], () => [
     el('legend', {}, 'Write as'),
-    ...state.people.map((each) => actorNode(each, chat.person !== null && each.key !== chat.person)),
+    ...state.people.map(actorNode),
   ]);
 }
 
-/**
- * @param {PersonJson} person
- * @param {boolean} disabled
- */
-function actorNode({ key, first_name: name }, disabled) {
+/** @param {PersonJson} person */
+function actorNode({ key, first_name: name }) {
   const change = () => {
     shown.as = key;
     memory.write('as', key);
     drawAll();
   };
   const checked = key === actor();
-  const given = { type: 'radio', name: 'actor', value: key, checked, 'data-focus': `actor ${key}`, disabled };
+  const given = { type: 'radio', name: 'actor', value: key, checked, 'data-focus': `actor ${key}` };
   return el('label', { class: 'actor' }, el('input', { ...given, on: { change } }), el('span', {}, name));
 }
 

@@ -4,11 +4,15 @@ import { byId, el } from '../nodes.js';
 import { kindsOf, shown } from '../shown.js';
 
 /** @typedef {NonNullable<Bodies['say']['media']>} Media */
+/** @typedef {Media extends infer One ? One extends readonly (infer Item)[] ? Item : never : never} Item */
 
 /** The server takes no more in one message. */
 const sizeMax = 5 * 1024 * 1024;
 
-/** @type {Readonly<Record<Media['kind'], string>>} */
+/** Telegram's apps send so many as one album. */
+const albumMax = 10;
+
+/** @type {Readonly<Record<Item['kind'], string>>} */
 const names = {
   photo: 'photo',
   document: 'file',
@@ -18,38 +22,54 @@ const names = {
   animation: 'animation',
 };
 
-/** @type {File | null} */
-let chosen = null;
+/** @type {readonly File[]} */
+let chosen = [];
 
 const kindField = () => byId('attached-kind', HTMLSelectElement);
 
-/** @param {File | undefined} file */
-function choose(file) {
-  if (file === undefined) return;
+/** @param {readonly File[]} files */
+function choose(files) {
+  const [first, ...others] = files;
+  if (first === undefined) return;
   if (shown.editing !== null) return toast('Finish or leave the edit first.', true);
-  if (file.size > sizeMax) return toast(`${file.name} has more than 5 MiB. Choose a smaller file.`, true);
-  chosen = file;
-  byId('attached-name').textContent = file.name;
-  kindField().replaceChildren(...kindsOf(file.type).map((kind) => el('option', { value: kind }, `as ${names[kind]}`)));
+  if (files.length > albumMax) return toast(`An album has at most ${albumMax} files. Choose fewer.`, true);
+  const large = files.find(({ size }) => size > sizeMax);
+  if (large !== undefined) return toast(`${large.name} has more than 5 MiB. Choose a smaller file.`, true);
+  chosen = files;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  byId('attached-name').textContent = `${first.name}${more}`;
+  kindField().replaceChildren(...kindsOf(first.type).map((kind) => el('option', { value: kind }, `as ${names[kind]}`)));
   byId('attached').hidden = false;
   byId('say').focus();
 }
 
 export function dropFile() {
-  chosen = null;
+  chosen = [];
   byId('attached').hidden = true;
   byId('attach', HTMLInputElement).value = '';
 }
 
-/** @returns {Promise<Media | null>} the file that goes with the next message, or null without one. */
+/** @returns {Promise<Media | null>} the files that go with the next message, or null without one. */
 export async function chosenFile() {
-  if (chosen === null) return null;
-  const { name, type } = chosen;
-  const kind = /** @type {Media['kind']} */ (kindField().value);
+  const [first, ...others] = await Promise.all(chosen.map(sent));
+  if (first === undefined) return null;
+  return others.length === 0 ? first : [first, ...others];
+}
+
+/**
+ * Sends each file of an album as the first one is sent, if it can be sent so.
+ *
+ * @param {File} file
+ * @returns {Promise<Item>}
+ */
+async function sent(file) {
+  const { name, type } = file;
+  const wanted = /** @type {Item['kind']} */ (kindField().value);
+  const kinds = kindsOf(type);
   return {
-    kind,
+    kind: kinds.includes(wanted) ? wanted : (kinds[0] ?? 'document'),
     name,
-    data: await base64Of(chosen),
+    data: await base64Of(file),
     ...(type === '' ? {} : { mime_type: type.split(';', 1)[0] ?? type }),
   };
 }
@@ -72,8 +92,8 @@ function base64Of(file) {
 
 export function startFiles() {
   const input = byId('attach', HTMLInputElement);
-  input.addEventListener('change', () => choose(input.files?.[0]));
+  input.addEventListener('change', () => choose([...(input.files ?? [])]));
   byId('attached-end').addEventListener('click', dropFile);
   // A picture out of the clipboard is a file as well.
-  byId('say').addEventListener('paste', (event) => choose(event.clipboardData?.files[0]));
+  byId('say').addEventListener('paste', (event) => choose([...(event.clipboardData?.files ?? [])]));
 }

@@ -9,11 +9,14 @@ import { say } from './composer.js';
 /** @type {Map<string, { readonly text: string; readonly node: HTMLElement }>} */
 const keptNodes = new Map();
 
+/** The reader is at the end, and stays there whatever comes. */
+let isAtEnd = true;
+
 export function drawMessages() {
   const chat = currentChat();
   if (chat === null) return;
   const scroll = byId('scroll');
-  const wasAtEnd = shown.isFresh || belowScreen(scroll) < 80;
+  isAtEnd ||= shown.isFresh;
   // The message that somebody reads stays where it is when something comes above it.
   const read = firstVisible(scroll);
   const topBefore = read?.getBoundingClientRect().top ?? 0;
@@ -23,7 +26,7 @@ export function drawMessages() {
   // The bar of the pinned message takes its room before the end is measured.
   drawPinned();
   drawHint(chat);
-  if (wasAtEnd) scroll.scrollTop = scroll.scrollHeight;
+  if (isAtEnd) scroll.scrollTop = scroll.scrollHeight;
   else if (read?.isConnected) scroll.scrollTop += read.getBoundingClientRect().top - topBefore;
   if (shown.messages.length > 0) shown.isFresh = false;
   showNewestButton();
@@ -108,7 +111,7 @@ function drawHint(chat) {
   draw(hint, [chat.key, shown.thread, ...starters], () => [
     el('p', {}, el('b', {}, 'Write to the bot')),
     el('p', {}, purposeOf(chat)),
-    el('p', {}, 'Nothing was said here yet. Try one of these:'),
+    el('p', {}, 'Nothing was said here yet. Send these, one after the other:'),
     el('p', {}, ...starters.map(starterNode)),
     el('p', { class: 'note' }, 'Then open the clock and press "Go to the next run".'),
   ]);
@@ -121,6 +124,26 @@ function starterNode(text) {
   return button;
 }
 
-export function showNewestButton() {
+function showNewestButton() {
   byId('to-newest').hidden = belowScreen(byId('scroll')) < 160;
+}
+
+/** Follows the reader. A photo that is loaded late and a field that grows take their room without hiding the end. */
+export function startScroll() {
+  const scroll = byId('scroll');
+  const toEnd = () => {
+    if (isAtEnd) scroll.scrollTop = scroll.scrollHeight;
+  };
+  let top = 0;
+  const scrolled = () => {
+    // Only a reader goes up; whatever is loaded meanwhile only takes its room below.
+    isAtEnd = belowScreen(scroll) < 80 || (isAtEnd && scroll.scrollTop >= top);
+    top = scroll.scrollTop;
+    showNewestButton();
+  };
+  scroll.addEventListener('scroll', scrolled, { passive: true });
+  byId('to-newest').addEventListener('click', () => scroll.scrollTo({ top: scroll.scrollHeight, behavior: 'smooth' }));
+  const room = new ResizeObserver(toEnd);
+  room.observe(scroll);
+  room.observe(byId('messages'));
 }

@@ -2,7 +2,7 @@
 import { byId, el, place } from '../nodes.js';
 import { get } from '../server.js';
 import { shown } from '../shown.js';
-import { fullOf } from '../times.js';
+import { fullOf, secondOf } from '../times.js';
 
 /** Reads the calls of the bot while they are shown. */
 export async function refreshCalls() {
@@ -47,7 +47,7 @@ function callNode({ method, fault, status, at, params, answer }) {
     el('code', { class: 'call-name' }, method),
     fault === null ? null : el('small', { class: 'tag bad' }, fault),
     el('small', { class: isGood ? 'tag good' : 'tag bad' }, status === 0 ? 'no answer' : String(status)),
-    el('time', { datetime: at, title: fullOf(time.getTime()) }, time.toLocaleTimeString()),
+    el('time', { datetime: at, title: fullOf(time.getTime()) }, secondOf(time.getTime())),
   );
   const sent = el('pre', { tabindex: '0' }, JSON.stringify(params, null, 2));
   return el('li', {}, el('details', {}, summary, sent, el('p', { class: 'answer' }, answer)));

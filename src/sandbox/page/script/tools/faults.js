@@ -36,7 +36,11 @@ const kinds = {
 const methods = {
   send: 'every send',
   sendMessage: null,
+  sendPhoto: null,
+  sendDocument: null,
+  sendMediaGroup: null,
   editMessageText: null,
+  editMessageCaption: null,
   createForumTopic: null,
   editForumTopic: null,
   pinChatMessage: null,

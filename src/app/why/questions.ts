@@ -1,10 +1,9 @@
-import { DAY_MS, dateText, pad } from '../../../domain/schedule/time/calendar.ts';
-import { readTime, timeOr } from '../../../domain/when/asked.ts';
-import type { Setting as Reading } from '../../../domain/when/setting.ts';
-import { dateIn, weekdayIn } from '../kit/clock.ts';
-import { dayIn, nextMonday } from '../kit/days.ts';
+import { DAY_MS, dateText, dayOfWall, pad, weekdayOf } from '../../domain/schedule/time/calendar.ts';
+import { toWall } from '../../domain/schedule/time/zone.ts';
+import { readTime, timeOr } from '../../domain/when/asked.ts';
+import type { Setting } from '../../domain/when/setting.ts';
 
-/** Times about which `/why` is asked: as the bot writes them, and as people look back. */
+/** Times about which people ask why: as the bot writes them, and as people look back. */
 
 /** One moment, or a stretch with both its ends, on the clocks of the task; without any, what happened last. */
 export interface WhyQuestion {
@@ -14,7 +13,7 @@ export interface WhyQuestion {
 }
 
 /** A day is everything from its first minute to its last; an instant of the records is one moment. Null cannot be read. */
-export function questionOf(when: string, setting: Reading): WhyQuestion | null {
+export function questionOf(when: string, setting: Setting): WhyQuestion | null {
   const words = when.trim();
   if (words === '') return {};
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(words)) return { at: words };
@@ -27,10 +26,11 @@ export function questionOf(when: string, setting: Reading): WhyQuestion | null {
   return weekIn(bare, setting) ?? partIn(bare, setting) ?? slotIn(bare, setting);
 }
 
-function weekIn(words: string, setting: Reading): WhyQuestion | null {
+function weekIn(words: string, setting: Setting): WhyQuestion | null {
   const [, which] = /^(this|last) week$/.exec(words) ?? [];
   if (which === undefined) return null;
-  const monday = nextMonday(dayIn(setting, setting.now)) - (which === 'this' ? 7 : 14);
+  // The first of January 1970 was a Thursday.
+  const monday = today(setting) - ((today(setting) + 3) % 7) - (which === 'this' ? 0 : 7);
   return { from: `${dateText(monday)}T00:00`, to: `${dateText(monday + 6)}T23:59:59` };
 }
 
@@ -42,11 +42,11 @@ const parts: Readonly<Record<string, readonly [string, string]>> = {
   night: ['18:00', '05:59:59'],
 };
 
-function partIn(words: string, setting: Reading): WhyQuestion | null {
+function partIn(words: string, setting: Setting): WhyQuestion | null {
   const named = words.replace(/^tonight$/, 'this night').replace(/^last night$/, 'yesterday night');
   const [, day = '', part = ''] = /^(.+) (morning|afternoon|evening|night)$/.exec(named) ?? [];
   const [from, to] = parts[part] ?? [];
-  const date = day === 'this' ? dateIn(setting, 0) : dateOf(day, setting);
+  const date = day === 'this' ? dateText(today(setting)) : dateOf(day, setting);
   if (from === undefined || date === null) return null;
   const end = part === 'night' ? dateText(Date.parse(date) / DAY_MS + 1) : date;
   return { from: `${date}T${from}`, to: `${end}T${to}` };
@@ -55,7 +55,7 @@ function partIn(words: string, setting: Reading): WhyQuestion | null {
 const clock = /(?:^|[ t])(?:at )?(\d{1,2})(?::(\d\d)(:\d\d)?)?(?: ?([ap])\.?m\.?)?$/;
 
 /** A day with an hour, a day alone, or an hour of today. */
-function slotIn(words: string, setting: Reading): WhyQuestion | null {
+function slotIn(words: string, setting: Setting): WhyQuestion | null {
   const match = clock.exec(words);
   const [, hour = '', minute, seconds = '', half] = match ?? [];
   const before = match === null ? words : words.slice(0, match.index).trim();
@@ -73,16 +73,16 @@ const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 
 const near: Readonly<Record<string, number>> = { today: 0, yesterday: -1, tomorrow: 1, 'the day before yesterday': -2 };
 const weekday = /^(last |this |next )?((?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)$/;
 
-function dateOf(words: string, setting: Reading): string | null {
+function dateOf(words: string, setting: Setting): string | null {
   const offset = near[words] ?? weekdayOffset(words, setting);
-  return offset === null ? datedOf(words, setting) : dateIn(setting, offset);
+  return offset === null ? datedOf(words, setting) : dateText(today(setting) + offset);
 }
 
 /** A weekday is the last one that was, today included; "last" leaves out today, and "next" is the one to come. */
-function weekdayOffset(words: string, setting: Reading): number | null {
+function weekdayOffset(words: string, setting: Setting): number | null {
   const [, which, name] = weekday.exec(words) ?? [];
   if (name === undefined) return null;
-  const back = (weekdayIn(setting) - days.findIndex((day) => day.startsWith(name.slice(0, 3))) + 7) % 7;
+  const back = (weekdayOf(today(setting)) - days.findIndex((day) => day.startsWith(name.slice(0, 3))) + 7) % 7;
   if (which === 'last ') return back === 0 ? -7 : -back;
   return which === 'next ' ? 7 - back : -back;
 }
@@ -90,12 +90,16 @@ function weekdayOffset(words: string, setting: Reading): number | null {
 const halfYearMs = 182 * DAY_MS;
 
 /** Any date that can be scheduled, read as of half a year ago: without its year it is the nearest one. */
-function datedOf(words: string, reading: Reading): string | null {
+function datedOf(words: string, reading: Setting): string | null {
   const { timezone, now } = reading;
   const year = /\b(\d{4})\b/.exec(words)?.[1];
   if (!/\d/.test(words)) return null;
   const asOf = year === undefined ? now - halfYearMs : Date.UTC(Number(year) - 1, 11, 30);
   const read = timeOr(() => readTime(`${words} at 23:59`, { ...reading, now: asOf }));
   if (read?.schedule.kind !== 'once' || read.text !== '') return null;
-  return dateIn({ timezone, now: read.schedule.onceAt }, 0);
+  return dateText(today({ timezone, now: read.schedule.onceAt }));
+}
+
+function today({ timezone, now }: Pick<Setting, 'timezone' | 'now'>): number {
+  return dayOfWall(toWall(timezone, now));
 }

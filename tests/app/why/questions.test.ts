@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { questionOf } from '../../../../src/telegram/chat/task/questions.ts';
+import { questionOf } from '../../../src/app/why/questions.ts';
 
 /** Wednesday. */
 const setting = { timezone: 'Europe/Madrid', now: Date.UTC(2026, 10, 18, 9) };

@@ -1,0 +1,259 @@
+import { AppError } from '../../../domain/errors.ts';
+import * as limits from '../../../domain/limits.ts';
+import { fixedMs } from '../../../domain/schedule/time/duration.ts';
+import type { ActionSpec } from '../../../domain/task.ts';
+import type { Egress } from '../../ports/outbound.ts';
+import { isTemplate } from '../variables.ts';
+import { httpMethods } from './form.ts';
+
+/** The settings of an http action, as a task keeps them and as a run reads them. */
+
+export type Method = (typeof httpMethods)[number];
+
+export interface HttpSettings {
+  readonly method: Method;
+  readonly url: string;
+  /** Added to the query of the url; a list stands for a name that is there several times. */
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent where the envelope is sent. A text goes as it is, everything else as JSON. */
+  readonly body?: unknown;
+  readonly timeoutMs: number | null;
+  /** Null takes every status from 200 to 299. */
+  readonly expects: readonly number[] | null;
+  readonly select: string | null;
+  readonly template: string | null;
+  readonly watch: Watch | null;
+}
+
+export interface Watch {
+  readonly on: 'body' | 'value';
+  readonly first: 'silent' | 'send';
+}
+
+const known = [
+  'kind',
+  'method',
+  'url',
+  'query',
+  'headers',
+  'body',
+  'timeout',
+  'expect_status',
+  'select',
+  'template',
+  'watch',
+];
+
+/** Lengths that servers and proxies take; longer ones are meant to be a body. */
+const urlLengthMax = 4096;
+const namesMax = 50;
+const valueLengthMax = 4096;
+const expectsMax = 50;
+const selectLengthMax = 4096;
+/** Less than a connection takes, and nothing would ever succeed. */
+const timeoutMinMs = 100;
+
+/** Throws `invalid_action`, which names the field, what is wrong with it and an example. */
+export function readSettings(spec: ActionSpec): HttpSettings {
+  refuseStrange(spec);
+  const hasBody = spec['body'] !== undefined;
+  const method = methodOf(spec['method'], hasBody);
+  return {
+    method,
+    url: urlOf(spec['url']),
+    query: queryOf(spec['query']),
+    headers: headersOf(spec['headers']),
+    ...(hasBody ? { body: spec['body'] } : {}),
+    timeoutMs: timeoutOf(spec['timeout']),
+    expects: expectsOf(spec['expect_status']),
+    select: textOf('select', spec['select'], { max: selectLengthMax, example: 'items[0].price' }),
+    template: textOf('template', spec['template'], {
+      max: limits.instructionsLengthMax,
+      example: '{{ body.name }} costs {{ body.price }}',
+    }),
+    watch: watchOf(spec['watch'], spec['select'] !== undefined),
+  };
+}
+
+/** The refusal of a setting, or of what stands in one, such as `headers.host`. */
+export function refused(setting: string, reason: string, example: string): AppError {
+  const [field = ''] = setting.split('.', 1);
+  return new AppError('invalid_action', `action.${setting} ${reason}. Example: ${example}`, {
+    details: { field: `action.${field}`, reason, example },
+  });
+}
+
+function refuseStrange(spec: ActionSpec): void {
+  if (spec['auth'] !== undefined) {
+    throw refused(
+      'auth',
+      'is not known to this version; send what the other side wants as a header',
+      '"headers": {"x-api-key": "..."}',
+    );
+  }
+  const strange = Object.keys(spec).find((key) => !known.includes(key));
+  if (strange === undefined) return;
+  throw refused(strange.slice(0, 40), `is not a setting of "http"; known are ${known.join(', ')}`, '"method": "GET"');
+}
+
+function methodOf(given: unknown, hasBody: boolean): Method {
+  const method =
+    given === undefined ? (hasBody ? 'POST' : 'GET') : typeof given === 'string' ? given.toUpperCase() : '';
+  const found = httpMethods.find((one) => one === method);
+  if (typeof (given ?? '') !== 'string' || found === undefined)
+    throw refused('method', `is one of ${httpMethods.join(', ')}`, '"POST"');
+  if (hasBody && !carriesBody(found)) throw refused('body', `does not go with ${found}`, '"method": "POST"');
+  return found;
+}
+
+export function carriesBody(method: Method): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+const urlExample = '"https://api.example.com/price"';
+
+function urlOf(url: unknown): string {
+  if (typeof url !== 'string' || url.trim() === '') throw refused('url', 'is missing', urlExample);
+  if (url.length > urlLengthMax) throw refused('url', `has at most ${urlLengthMax} characters`, urlExample);
+  // Its rest is known once a run has rendered it.
+  if (!isTemplate(url)) addressOf(url);
+  else if (!/^\s*(?:https?:\/\/|\{[{%])/i.test(url)) throw refused('url', notAbsolute, urlExample);
+  return url.trim();
+}
+
+const notAbsolute = 'is an absolute address that begins with http:// or https://';
+
+/** The address that a rendered text is; throws when it is none. */
+export function addressOf(text: string): URL {
+  if (!URL.canParse(text)) throw refused('url', notAbsolute, urlExample);
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused('url', notAbsolute, urlExample);
+  if (url.username !== '' || url.password !== '') {
+    throw refused(
+      'url',
+      'holds a name or a password, which would stand in every log on the way; send them as a header',
+      '"headers": {"authorization": "Basic ..."}',
+    );
+  }
+  return url;
+}
+
+/** The host of the call, where it does not hang on a template; null where a run alone knows. */
+export function hostOf({ url }: Pick<HttpSettings, 'url'>): string | null {
+  const origin = originIn(url);
+  return origin === null ? null : new URL(origin).host;
+}
+
+/** As much of the address as names the host: it ends before the first template. */
+function originIn(url: string): string | null {
+  const [origin = ''] = /^https?:\/\/[^/?#\\]+/i.exec(url) ?? [];
+  return origin === '' || isTemplate(origin) || !URL.canParse(origin) ? null : origin;
+}
+
+/** Targets that no run may reach are refused before there is a task. */
+export function judgeTarget({ url }: HttpSettings, egress: Egress): void {
+  const target = isTemplate(url) ? originIn(url) : url;
+  if (target === null) return;
+  const verdict = egress.judge(target);
+  if (verdict.is === 'refused') throw refused('url', verdict.reason, urlExample);
+}
+
+const queryExample = '{"city": "Oslo", "page": 2}';
+
+function queryOf(query: unknown): HttpSettings['query'] {
+  return entriesOf('query', query, queryExample).flatMap(([name, value]) =>
+    (Array.isArray(value) ? (value as readonly unknown[]) : [value]).map((one): [string, string] => {
+      if (typeof one !== 'string' && typeof one !== 'number' && typeof one !== 'boolean')
+        throw refused(`query.${name}`, 'is a text, a number, true, false, or a list of these', queryExample);
+      return [name, withinValue(`query.${name}`, String(one), queryExample)];
+    }),
+  );
+}
+
+const headersExample = '{"accept": "application/json"}';
+
+/** Set by us for each call, so that targets can rely on them. */
+const ours = /^(?:idempotency-key|x-schedule-.*|host|content-length)$/;
+/** Headers that are about one connection, and not about the call. */
+const ofConnection = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|http2-settings)$/;
+
+function headersOf(headers: unknown): HttpSettings['headers'] {
+  const made: Record<string, string> = {};
+  for (const [given, value] of entriesOf('headers', headers, headersExample)) {
+    const name = given.toLowerCase();
+    const setting = `headers.${given}`;
+    if (!/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name)) throw refused(setting, 'is no name of a header', headersExample);
+    if (ours.test(name)) throw refused(setting, 'is set for every call and cannot be chosen', headersExample);
+    if (ofConnection.test(name))
+      throw refused(setting, 'belongs to the connection and cannot be chosen', headersExample);
+    if (name in made) throw refused(setting, 'stands there twice', headersExample);
+    if (typeof value !== 'string') throw refused(setting, 'is a text', headersExample);
+    made[name] = headerValue(setting, withinValue(setting, value, headersExample));
+  }
+  return made;
+}
+
+/** A line break would begin another header. */
+export function headerValue(setting: string, value: string): string {
+  if (/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)) return value.trim();
+  throw refused(setting, 'holds a sign that no header may hold, such as a line break', headersExample);
+}
+
+function withinValue(setting: string, value: string, example: string): string {
+  if (value.length <= valueLengthMax) return value;
+  throw refused(setting, `has at most ${valueLengthMax} characters`, example);
+}
+
+function entriesOf(setting: string, value: unknown, example: string): readonly (readonly [string, unknown])[] {
+  if (value === undefined) return [];
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refused(setting, 'is an object of names and values', example);
+  const entries = Object.entries(value);
+  if (entries.length > namesMax) throw refused(setting, `has at most ${namesMax} names`, example);
+  return entries;
+}
+
+function timeoutOf(timeout: unknown): number | null {
+  if (timeout === undefined) return null;
+  const ms = typeof timeout === 'string' ? fixedMs(timeout) : null;
+  if (ms === null) throw refused('timeout', 'is a duration', '"PT10S"');
+  if (ms >= timeoutMinMs && ms <= limits.timeoutMaxMs) return ms;
+  throw refused('timeout', `is out of range: ${timeoutMinMs / 1000} s to ${limits.timeoutMaxMs / 1000} s`, '"PT10S"');
+}
+
+function expectsOf(expected: unknown): HttpSettings['expects'] {
+  if (expected === undefined) return null;
+  const list = Array.isArray(expected) ? (expected as readonly unknown[]) : [expected];
+  const isStatus = (one: unknown): one is number => Number.isInteger(one) && Number(one) >= 200 && Number(one) <= 599;
+  if (list.length > 0 && list.length <= expectsMax && list.every(isStatus)) return list;
+  throw refused('expect_status', 'is a status from 200 to 599, or a list of them', '[200, 404]');
+}
+
+function textOf(
+  setting: 'select' | 'template',
+  text: unknown,
+  { max, example }: { readonly max: number; readonly example: string },
+): string | null {
+  if (text === undefined) return null;
+  if (typeof text !== 'string' || text.trim() === '') throw refused(setting, 'is a text', `"${example}"`);
+  if (text.length > max) throw refused(setting, `has at most ${max} characters`, `"${example}"`);
+  return text;
+}
+
+const watchExample = '{"on": "value", "first": "send"}';
+
+function watchOf(watch: unknown, hasValue: boolean): Watch | null {
+  if (watch === undefined) return null;
+  if (typeof watch !== 'object' || watch === null || Array.isArray(watch))
+    throw refused('watch', 'is an object', watchExample);
+  const { on, first = 'silent', ...strange } = watch as Readonly<Record<string, unknown>>;
+  const [name] = Object.keys(strange);
+  if (name !== undefined) throw refused(`watch.${name.slice(0, 40)}`, 'is not a part of watch', watchExample);
+  if (on !== 'body' && on !== 'value') throw refused('watch.on', 'is "body" or "value"', watchExample);
+  if (first !== 'silent' && first !== 'send') throw refused('watch.first', 'is "silent" or "send"', watchExample);
+  if (on === 'value' && !hasValue)
+    throw refused('watch.on', 'is "value" only beside a select, which chooses the value', '"select": "price"');
+  return { on, first };
+}

@@ -1,0 +1,47 @@
+/** A request as it leaves for one address. */
+export interface Hop {
+  readonly method: string;
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | null;
+}
+
+export const redirectsMax = 5;
+
+const statuses: readonly number[] = [301, 302, 303, 307, 308];
+
+/** The facts of a body, which go with it. */
+const ofBody = ['content-type', 'content-length', 'content-encoding', 'content-language', 'content-location'];
+/** All that another origin is told. Anything else may be a credential, or means something to the first one alone. */
+const forAnybody = ['accept', 'accept-encoding', 'accept-language', 'content-type', 'content-language', 'user-agent'];
+
+type Followed = { readonly to: Hop } | { readonly fault: string } | null;
+
+/** The request that a redirect asks for; null when the answer is none. Where it leads is judged like any other target. */
+export function followed(hop: Hop, status: number, location: string | undefined): Followed {
+  if (!statuses.includes(status) || location === undefined || location === '') return null;
+  if (!URL.canParse(location, hop.url.href)) return { fault: 'It redirects to an address that cannot be read.' };
+  const url = new URL(location, hop.url);
+  if (url.protocol !== hop.url.protocol)
+    return {
+      fault: `It redirects from ${scheme(hop.url)} to ${scheme(url)}: write the address that it names instead.`,
+    };
+  const isPlain = hop.method === 'GET' || hop.method === 'HEAD';
+  const becomesGet = status === 303 ? !isPlain : hop.method === 'POST' && status <= 302;
+  const kept = becomesGet ? without(hop.headers, ofBody) : hop.headers;
+  const headers = url.origin === hop.url.origin ? kept : only(kept, forAnybody);
+  return { to: { url, headers, method: becomesGet ? 'GET' : hop.method, body: becomesGet ? null : hop.body } };
+}
+
+const scheme = ({ protocol }: URL) => protocol.replace(':', '').slice(0, 20);
+
+type Headers = Hop['headers'];
+
+function without(headers: Headers, names: readonly string[]): Headers {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+}
+
+function only(headers: Headers, names: readonly string[]): Headers {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => names.includes(name)));
+}

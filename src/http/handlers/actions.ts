@@ -1,0 +1,85 @@
+import type { PartsOf } from '../../api/operations.ts';
+import { wire } from '../../api/wire.ts';
+import type { ActionForm } from '../../app/actions/form.ts';
+import type { Outlook } from '../../app/actions/kinds.ts';
+import { checkPolicies } from '../../domain/policy.ts';
+import { parseSchedule } from '../../domain/schedule/schedule.ts';
+import { titleFrom } from '../../domain/task.ts';
+import type { Handlers } from '../serving.ts';
+import { present } from './tasks.ts';
+import { wireRun } from './wire.ts';
+
+/** The kinds of actions, and trying one out. */
+export const actionHandlers = {
+  listActions: async (_asked, { kinds }) => ({ actions: kinds.forms.map(wireForm) }),
+  previewAction: async ({ body }, { kinds, clock, testRuns, actor }) => {
+    const { action, schedule: sent, policies: chosen = {} } = body;
+    const { on_existing: _onExisting, ...policies } = chosen;
+    const form = kinds.formOf(action.kind);
+    // The text that it will work on is not asked for here.
+    const instructions = form?.text === 'needed' ? 'text' : '';
+    await testRuns.check({ action, instructions, title: titleOf(form, action), actor });
+    checkPolicies(policies);
+    const now = clock.now();
+    const schedule = parseSchedule(present(sent), now);
+    return {
+      action,
+      brief: form?.brief?.(action) ?? action.kind,
+      changes_things: kinds.changesThings(action),
+      ...wireOutlook(kinds.outlook(action, { schedule, policies, now })),
+    };
+  },
+  testAction: async ({ body, idempotencyKey, traceId }, { testRuns, kinds, actor }) => {
+    const { action, instructions = '', context, timezone, thread_key: threadKey, confirm: isAgreed } = body;
+    return wireRun(
+      await testRuns.run({
+        threadKey,
+        title: titleFrom(instructions) || titleOf(kinds.formOf(action.kind), action),
+        instructions,
+        action,
+        timezone,
+        context,
+        actor,
+        isAgreed,
+        idempotencyKey: idempotencyKey?.key ?? null,
+        traceId,
+      }),
+    );
+  },
+} satisfies Partial<Handlers>;
+
+function titleOf(form: ActionForm | undefined, action: { readonly kind: string }): string {
+  return form?.title?.(action) ?? action.kind;
+}
+
+/** An action that reaches nothing costs nothing, and does no harm when it is done again. */
+function wireOutlook(found: Outlook | null) {
+  const { repeatable = true, reaches = [], costs = [], attempts = null, retryWindowMs, catchUp = null } = found ?? {};
+  return {
+    repeatable,
+    reaches: [...reaches],
+    costs: costs.map(({ kind, perRun, often, atOnce }) => ({ kind, often, ...wire({ perRun, atOnce }) })),
+    attempts,
+    retry_window_seconds: retryWindowMs === undefined ? null : retryWindowMs / 1000,
+    catch_up_runs: catchUp,
+  };
+}
+
+function wireForm(form: ActionForm): PartsOf<'listActions'>['answer']['actions'][number] {
+  const { kind, words, text, fields, example } = form;
+  return {
+    kind,
+    name: words.name,
+    does: words.menu.replace(/: \/.*$/, ''),
+    needs_text: text === 'needed',
+    fields: fields.map(({ name, is, of, isRequired = false, does, example: shown }) => ({
+      name,
+      is,
+      ...(of === undefined ? {} : { of: [...of] }),
+      required: isRequired,
+      does,
+      example: shown,
+    })),
+    example: { ...example },
+  };
+}

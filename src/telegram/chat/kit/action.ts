@@ -1,0 +1,99 @@
+import { type ActionForm, type ActionWords, settingLines } from '../../../app/actions/form.ts';
+import { forms } from '../../../app/actions/forms.ts';
+import type { Outlook } from '../../../app/actions/kinds.ts';
+import type { TaskRun } from '../../../app/ports/runs.ts';
+import { policyOf, retryWindowMs } from '../../../domain/policy.ts';
+import { type MediaKind, mediaKinds } from '../../../domain/shown.ts';
+import type { ActionSpec, Task } from '../../../domain/task.ts';
+import { texts } from '../texts.ts';
+import { span } from './clock.ts';
+import { code, type Rich, say, shortened } from './rich.ts';
+
+/** Actions of tasks besides sending a text, in words. */
+
+/** In the language that is spoken; in the words of the action itself where that has none for it. */
+export function wordsOfKind({ kind, words }: ActionForm): ActionWords {
+  return texts.action.kinds[kind] ?? words;
+}
+
+/** A task that is shown may be of a kind that this server does not have any more. */
+export function formOf(kind: string): ActionForm | undefined {
+  return Object.values<ActionForm>(forms).find((form) => form.kind === kind);
+}
+
+/** Null for a text, which says by itself what it does. */
+export function briefOf(spec: ActionSpec, form = formOf(spec.kind)): string | null {
+  if (spec.kind === 'message') return null;
+  return form?.brief?.(spec) ?? (form === undefined ? spec.kind : wordsOfKind(form).name);
+}
+
+/** Each setting on a line of its own, but for those that the brief tells. */
+export function settingsTold(spec: ActionSpec, form = formOf(spec.kind)): readonly string[] {
+  const fields = form?.fields ?? [];
+  const told = new Set(fields.filter(({ inBrief }) => inBrief).map(({ name }) => name));
+  return settingLines({ fields }, spec).flatMap(([name, value]) => {
+    if (told.has(name)) return [];
+    return [value.includes('\n') ? `${name}:\n${value}` : `${name}: ${value}`];
+  });
+}
+
+/** The action of a task, and what came of it last; null for one that says a text. */
+export function actionLine({ action }: Pick<Task, 'action'>, { last }: Shown): Rich | null {
+  const httpStatus = last?.answered ?? null;
+  const brief = briefOf(action);
+  if (brief === null || formOf(action.kind)?.brief === undefined) return null;
+  const told = code(shortened(brief, briefMax));
+  return httpStatus === null ? told : say`${told} – ${texts.action.lastStatus(httpStatus)}`;
+}
+
+/** The last answer of the other side, where a run calls one. */
+export function answeredIn({ attempts }: Pick<TaskRun, 'attempts'>): number | null {
+  return attempts.at(-1)?.httpStatus ?? null;
+}
+
+export const briefMax = 200;
+
+interface Shown {
+  readonly last?: { readonly answered?: number | null } | null;
+}
+
+/** Its settings, and for how long a run of it is tried. */
+export function actionLines({ action, policies, minGapMs }: Pick<Task, 'action' | 'policies' | 'minGapMs'>) {
+  if (formOf(action.kind)?.brief === undefined) return [];
+  const policy = policyOf(policies, { actionKind: action.kind, minGapMs });
+  const window = { attempts: policy.retry.attempts, retryWindowMs: retryWindowMs(policy) };
+  return [...settingsTold(action), windowLine(window)];
+}
+
+/** Its reach, the cost, and for how long it is tried; nothing where it reaches nothing. */
+export function outlookLines(outlook: Outlook | null): readonly string[] {
+  if (outlook === null) return [];
+  const { action: words } = texts;
+  return [
+    ...(outlook.reaches.length === 0 ? [] : [words.reaches(outlook.reaches)]),
+    ...outlook.costs.map(({ kind, perRun, often }) =>
+      often === null ? words.costsOnce(kind, perRun) : words.costs(kind, often.count, often.per),
+    ),
+    windowLine(outlook),
+    ...worstLines(outlook),
+  ];
+}
+
+/** For how long a run is tried at most. */
+function windowLine({ attempts, retryWindowMs }: Pick<Outlook, 'attempts' | 'retryWindowMs'>): string {
+  return texts.action.window(attempts, span(retryWindowMs));
+}
+
+/** The most that slots made up after an outage can bring at once; nothing where none are. */
+export function worstLines(outlook: Outlook | null): readonly string[] {
+  const { catchUp = null, costs = [] } = outlook ?? {};
+  if (catchUp === null) return [];
+  return costs.map(({ kind, atOnce }) => texts.action.worst(catchUp, kind, atOnce ?? 0));
+}
+
+/** The kinds of the files that a message brings with it. */
+export function filesOf(action: Readonly<Record<string, unknown>>): readonly MediaKind[] {
+  const media = action['media'] ?? [];
+  const files = (Array.isArray(media) ? media : [media]) as readonly ({ readonly kind?: unknown } | null)[];
+  return files.flatMap((file) => mediaKinds.find((kind) => kind === file?.kind) ?? []);
+}

@@ -1,0 +1,372 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { actor, day, hour, hourly, minute, texts } from '../../../support/pipeline.ts';
+import { type Answer, caller, failing, json } from './caller.ts';
+
+describe('a task that calls an address', () => {
+  it('shows what came, and keeps all of the answer for programs', async () => {
+    const { p, seen, pass, fetching, lastOutput } = await caller(json({ price: 7 }));
+    const task = await fetching({});
+    await pass(hour);
+    expect(texts(p)).toEqual(['{\n  "price": 7\n}']);
+    expect(seen).toMatchObject([{ method: 'GET', url: '/price', body: '' }]);
+    expect(await lastOutput(task.id)).toMatchObject({
+      type: 'http',
+      data: { status: 200, ok: true, headers: { 'content-type': 'application/json' }, body: { price: 7 } },
+    });
+    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', attempts: [{ httpStatus: 200 }] }]);
+    const usage = p.database.prepare('select kind, quantity from usage order by kind').all();
+    expect(usage).toEqual([
+      { kind: 'bytes', quantity: 11 },
+      { kind: 'requests', quantity: 1 },
+    ]);
+  });
+
+  it('stays within the hosts to which its chat keeps its tasks', async () => {
+    const { p, seen, pass, fetching } = await caller(json({ price: 7 }));
+    const task = await fetching({});
+    await p.store.changeChat(task.chatId, { settings: { hosts: ['*.example.org'] } }, p.time.now());
+    await pass(hour);
+    expect(seen).toEqual([]);
+    expect(await p.history(task.id)).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('to which this chat keeps its tasks') as string },
+    ]);
+    await p.store.changeChat(task.chatId, { settings: { hosts: ['*.example.org', 'api.example.com'] } }, p.time.now());
+    await pass(hour);
+    expect(seen).toHaveLength(1);
+    // A setting that cannot be read opens nothing.
+    await p.store.changeChat(task.chatId, { settings: { hosts: 'api.example.com' } }, p.time.now());
+    await pass(hour);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('carries the same key each time a slot is tried, another for each slot, and the envelope', async () => {
+    const { p, seen, pass, fetching } = await caller((response) =>
+      response.writeHead(seen.length % 2 === 1 ? 503 : 200).end(),
+    );
+    const context = { greeting: 'Hello' };
+    const task = await fetching(
+      { method: 'POST' },
+      {
+        instructions: '{{ context.greeting }}, {{ task.title }}',
+        context,
+        policies: { retry: { base: 'PT1M', jitter: 0 } },
+      },
+    );
+    await pass(hour);
+    await pass(minute);
+    await pass(hour);
+    const at = (await p.history(task.id)).map(({ slotAt }) => slotAt);
+    expect(seen.map(({ headers }) => [headers['idempotency-key'], headers['x-schedule-attempt']])).toEqual([
+      [`sched:${task.id}:${at[0]}`, '1'],
+      [`sched:${task.id}:${at[0]}`, '2'],
+      [`sched:${task.id}:${at[1]}`, '1'],
+    ]);
+    expect(seen[0]?.headers).toMatchObject({ 'x-schedule-id': task.id, 'x-schedule-time': '2026-11-18T10:00:00.000Z' });
+    expect(JSON.parse(seen[1]?.body ?? '')).toMatchObject({
+      task_id: task.id,
+      title: 'Price',
+      scheduled_for: '2026-11-18T10:00:00.000Z',
+      attempt: 2,
+      payload: { text: 'Hello, Price', context },
+    });
+  });
+
+  it('fills in its templates, and those of the answer', async () => {
+    const { p, seen, pass, fetching, base } = await caller(
+      json({
+        items: [
+          { name: 'a', price: 3 },
+          { name: 'b', price: 9 },
+        ],
+      }),
+    );
+    await fetching(
+      {
+        url: `${base}/{{ context.path }}`,
+        query: { q: '{{ task.title }} & more' },
+        headers: { 'x-number': '{{ task.number }}' },
+        body: { deep: ['{{ context.path }}'] },
+        select: 'items[price > 5].name',
+        template:
+          '{{ status }} {{ headers["content-type"] }} {{ value }} {{ body.items[0].price }} {{ previous | default: "first" }}',
+      },
+      { context: { path: 'x"y' } },
+    );
+    await pass(hour);
+    await pass(hour);
+    expect(texts(p)).toEqual(['200 application/json b 3 first', '200 application/json b 3 b']);
+    expect(seen[0]).toMatchObject({
+      method: 'POST',
+      url: '/x%22y?q=Price+%26+more',
+      headers: { 'x-number': '1' },
+      body: '{"deep":["x\\"y"]}',
+    });
+  });
+
+  it('says nothing where its template has nothing to say', async () => {
+    const { p, pass, fetching } = await caller(json({ price: 3 }));
+    const task = await fetching({ template: '{% if body.price > 5 %}Dear!{% endif %}' });
+    await pass(hour);
+    expect(texts(p)).toEqual([]);
+    expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', deliveries: [] }]);
+  });
+
+  it('says what came where there is nothing to show', async () => {
+    const { p, pass, fetching } = await caller((response) => response.writeHead(204).end());
+    await fetching({});
+    await pass(hour);
+    expect(texts(p).join()).toMatch(/^api\.example\.com:\d+ answered 204\.$/);
+  });
+});
+
+describe('a call that fails', () => {
+  it.each([
+    ['a 4xx once', failing(404), 1, 'failed', /answered 404: no luck/],
+    ['a 409 once', failing(409), 1, 'failed', /answered 409/],
+    ['a 5xx as its policy says', failing(500), 3, 'failed', /answered 500: no luck/],
+    ['a 408 as its policy says', failing(408), 3, 'failed', /answered 408/],
+    ['a connection that breaks', (response: ServerResponse) => response.destroy(), 3, 'failed', /api\.example\.com/],
+  ])('is tried: %s', async (_what, answer, tries, status, error) => {
+    const { p, seen, pass, fetching } = await caller(answer);
+    const task = await fetching({}, { policies: { retry: { base: 'PT1S', jitter: 0 } } });
+    await pass(hour);
+    for (let seconds = 0; seconds < 8; seconds += 1) await pass(1000);
+    expect(seen).toHaveLength(tries);
+    const [run] = await p.history(task.id);
+    expect(run).toMatchObject({ status, error: expect.stringMatching(error) as string });
+    expect(run?.attempts).toHaveLength(tries);
+  });
+
+  it('leaves what came as data, with the kind of its failure', async () => {
+    const broken = await caller((response) => response.destroy());
+    const once = { policies: { retry: { attempts: 1 } } };
+    const task = await broken.fetching({}, once);
+    await broken.pass(hour);
+    expect(await broken.lastOutput(task.id)).toMatchObject({
+      type: 'http',
+      data: {
+        status: null,
+        ok: false,
+        headers: {},
+        body: null,
+        error: { type: 'NETWORK', message: expect.any(String) as string },
+      },
+    });
+    const gone = await caller((response) =>
+      response.writeHead(410, { 'content-type': 'application/json' }).end('{"gone":true}'),
+    );
+    const other = await gone.fetching({}, once);
+    await gone.pass(hour);
+    expect(await gone.lastOutput(other.id)).toMatchObject({ data: { status: 410, ok: false, body: { gone: true } } });
+  });
+
+  it('by its own timeout is one of the network', async () => {
+    const { pass, fetching, lastOutput } = await caller(() => undefined);
+    const task = await fetching({ timeout: 'PT0.2S' }, { policies: { retry: { attempts: 1 } } });
+    await pass(hour);
+    expect(await lastOutput(task.id)).toMatchObject({ data: { status: null, ok: false, error: { type: 'TIMEOUT' } } });
+  });
+
+  it('is a success where its status is expected, and no success where it is not', async () => {
+    const missing = await caller(failing(404));
+    const task = await missing.fetching({ expect_status: [200, 404] });
+    await missing.pass(hour);
+    expect(await missing.p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
+    const fine = await caller(json({}));
+    const other = await fine.fetching({ expect_status: 201 });
+    await fine.pass(hour);
+    expect(fine.seen).toHaveLength(1);
+    expect(await fine.p.history(other.id)).toMatchObject([{ status: 'failed' }]);
+  });
+
+  it('waits as long as the host asked, and so does every other task of that host', async () => {
+    const { p, seen, pass, fetching } = await caller((response) => {
+      if (seen.length === 1) response.writeHead(429, { 'retry-after': '120' });
+      response.end('ok');
+    });
+    const first = await fetching({}, { policies: { retry: { base: 'PT1S', jitter: 0 } } });
+    const other = await fetching(
+      {},
+      { title: 'Other', schedule: { kind: 'cron', cron: '1 10 * * *', timezone: 'UTC' } },
+    );
+    await pass(hour);
+    await pass(minute);
+    expect(seen).toHaveLength(1);
+    const [waiting] = await p.history(other.id);
+    expect(waiting?.attempts).toEqual([]);
+    expect(await p.rooms.tasks.getRun(waiting?.runId ?? '')).toMatchObject({
+      status: 'backoff',
+      error: expect.stringContaining('asked to be left alone') as string,
+    });
+    await pass(minute);
+    expect(seen).toHaveLength(3);
+    expect(await p.rooms.tasks.get(first.id)).toMatchObject({ counters: { failures: 0 } });
+  });
+});
+
+describe('settings that cannot be carried out', () => {
+  it.each([
+    [
+      'a template',
+      { url: 'http://api.example.com/{{ context.missing }}' },
+      /action\.url: unknown variable: context\.missing/,
+    ],
+    ['an address', { url: '{{ context.url }}' }, /action\.url is an absolute address/],
+    ['a target', { url: '{{ context.inside }}' }, /action\.url: /],
+    ['an expression', { select: '$number(name)' }, /action\.select: /],
+    ['a template of the answer', { template: '{{ body.nothing.there }}' }, /action\.template: unknown variable/],
+  ])('end the run at once, by its own code, and pause the task in the end: %s', async (_what, action, error) => {
+    const { p, pass, fetching } = await caller(json({ name: 'x' }));
+    const context = { url: 'ftp://example.com', inside: 'http://127.0.0.1:1/' };
+    const task = await fetching(action, { context, policies: { auto_pause: 3 } });
+    for (let hours = 0; hours < 3; hours += 1) await pass(hour);
+    const [run] = await p.history(task.id);
+    expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(error) as string });
+    expect(run?.attempts).toHaveLength(1);
+    expect(await p.store.readRun(run?.runId ?? '')).toMatchObject({ errorCode: 'invalid_action' });
+    expect(await p.rooms.tasks.get(task.id)).toMatchObject({
+      state: 'paused',
+      pausedReason: 'auto:consecutive_failures',
+    });
+  });
+
+  it('of an older release end the run in the same way, and nothing else is held up by them', async () => {
+    const { p, pass, fetching } = await caller(json({}));
+    const task = await fetching({}, { policies: { approval: 'required' } });
+    p.database
+      .prepare('update tasks set action = ?')
+      .run(JSON.stringify({ kind: 'http', url: 'gopher://example.com' }));
+    await p.create({ instructions: 'Stand up!', schedule: hourly });
+    await pass(hour);
+    const [run] = await p.history(task.id);
+    expect(await p.store.readRun(run?.runId ?? '')).toMatchObject({ status: 'failed', errorCode: 'invalid_action' });
+    expect(texts(p)).toContain('Stand up!');
+  });
+
+  it.each([
+    [{ url: 'http://127.0.0.1/' }, 'action.url'],
+    [{ url: 'http://169.254.169.254/latest/meta-data' }, 'action.url'],
+    [{ template: '{{ nobody }}' }, 'action.template'],
+    [{ query: { a: '{{ nobody }}' } }, 'action.query'],
+    [{ headers: { 'X-Schedule-Id': '1' } }, 'action.headers'],
+    [{ select: 'a[' }, 'action.select'],
+    [{ auth: { kind: 'bearer' } }, 'action.auth'],
+  ])('are refused before there is a task: %j', async (action, field) => {
+    const { fetching } = await caller(json({}));
+    await expect(fetching(action)).rejects.toMatchObject({ code: 'invalid_action', details: { field } });
+  });
+});
+
+describe('a task that watches', () => {
+  const prices = (...all: readonly unknown[]): Answer => {
+    const left = [...all];
+    return (response, seen) => json(left.length > 1 ? left.shift() : left[0])(response, seen);
+  };
+
+  it('a value shows changes alone, before and after', async () => {
+    const { p, pass, fetching } = await caller(prices({ price: 41 }, { price: 41 }, { price: 42 }, { price: 42 }));
+    const task = await fetching({ select: 'price', watch: { on: 'value' } });
+    for (let hours = 0; hours < 4; hours += 1) await pass(hour);
+    expect(texts(p)).toEqual(['Price has changed:\n\n41 → 42']);
+    expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([
+      ['succeeded', null],
+      ['succeeded', 'unchanged'],
+      ['succeeded', null],
+      ['succeeded', 'unchanged'],
+    ]);
+  });
+
+  it('a body shows the lines that changed, and the first one where that is wanted', async () => {
+    const { p, pass, fetching } = await caller(prices({ a: 1, b: 2, c: 3 }, { a: 1, b: 7, c: 3 }));
+    await fetching({ watch: { on: 'body', first: 'send' } });
+    await pass(hour);
+    await pass(hour);
+    expect(texts(p)).toEqual([
+      '{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}',
+      'Price has changed:\n\n    "a": 1,\n-   "b": 2,\n+   "b": 7,\n    "c": 3',
+    ]);
+  });
+
+  it('has words of its own, with the difference below, or in them', async () => {
+    const { p, pass, fetching } = await caller(prices({ price: 41 }, { price: 41 }, { price: 42 }, { price: 42 }));
+    const watch = { on: 'value', first: 'silent' };
+    await fetching({ select: 'price', watch, template: 'Now {{ value }}.' });
+    await fetching({ select: 'price', watch, template: '{{ previous }} became {{ value }}.' }, { title: 'Other' });
+    await pass(hour);
+    await pass(hour);
+    expect(texts(p).toSorted()).toEqual(['41 became 42.', 'Now 42.\n\n41 → 42']);
+  });
+
+  it('is told to whoever asks by hand, also where nothing is new', async () => {
+    const { p, pass, settle, fetching } = await caller(prices({ price: 41 }));
+    const task = await fetching({ select: 'price', watch: { on: 'value' } });
+    await pass(hour);
+    await p.rooms.tasks.runNow({ taskId: task.id, actor });
+    await settle();
+    expect(texts(p)).toEqual(['41']);
+  });
+
+  it('keeps what it saw over failures', async () => {
+    const { p, pass, seen, fetching } = await caller((response) => {
+      if (seen.length === 2) response.writeHead(404).end();
+      else response.end(seen.length === 1 ? 'old' : 'new');
+    });
+    await fetching({ watch: { on: 'body' } });
+    for (let hours = 0; hours < 3; hours += 1) await pass(hour);
+    expect(texts(p)).toContain('Price has changed:\n\nold → new');
+  });
+
+  it('does not go with the policy that does the same', async () => {
+    const { fetching } = await caller(json({}));
+    const policies = { skip_if_unchanged: 'skip' };
+    await expect(fetching({ watch: { on: 'body' } }, { policies })).rejects.toMatchObject({ code: 'invalid_policy' });
+  });
+});
+
+describe('many calls of one host', () => {
+  it('take turns, and begin no attempt before that', async () => {
+    let [live, most] = [0, 0];
+    const held: (() => void)[] = [];
+    const { p, seen, fetching, settle } = await caller((response) => {
+      live += 1;
+      most = Math.max(most, live);
+      held.push(() => {
+        live -= 1;
+        response.end('ok');
+      });
+    });
+    for (let task = 0; task < 9; task += 1) await fetching({}, { title: `T${task}` });
+    await p.time.advance(hour);
+    await p.settle();
+    const waiting = () =>
+      p.database.prepare(`select count(*) from runs where status = 'backoff' and attempts = 0`).pluck().get();
+    await expect.poll(() => seen.length).toBe(4);
+    expect(waiting()).toBe(5);
+    for (let done = 1; done <= 9; done += 1) {
+      await expect.poll(() => held.length).toBeGreaterThan(0);
+      held.shift()?.();
+      const ended = async () => {
+        await p.settle();
+        return p.database.prepare(`select count(*) from runs where status = 'succeeded'`).pluck().get();
+      };
+      await expect.poll(ended).toBe(done);
+    }
+    await settle();
+    expect(seen).toHaveLength(9);
+    expect(most).toBe(4);
+    expect(p.database.prepare('select count(*) from attempts').pluck().get()).toBe(9);
+  });
+});
+
+it('becomes stale like every result that is to be kept fresh', async () => {
+  let isDown = false;
+  const { p, pass, fetching } = await caller((response) => response.writeHead(isDown ? 500 : 200).end('ok'));
+  const schedule = { kind: 'cron', cron: '0 10 * * *', timezone: 'UTC' } as const;
+  const task = await fetching({}, { schedule, policies: { refresh_after: 'PT2H', retry: { attempts: 1 } } });
+  await pass(hour);
+  isDown = true;
+  await pass(day);
+  const { staleAt } = await p.rooms.tasks.get(task.id);
+  expect(staleAt).not.toBeNull();
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import type { Description, Schema } from '../../src/http/docs/openapi.ts';
+import { calls, withHttp } from '../support/actions.ts';
+import { aPipeline, type Pipeline } from '../support/pipeline.ts';
+import { token } from './door.ts';
+import { appOver } from './pipeline-door.ts';
+
+const price = { kind: 'http', url: 'https://api.example.com/price' } as const;
+const hook = { kind: 'http', method: 'POST', url: 'https://example.com/hook' } as const;
+const daily = { kind: 'cron', cron: '0 9 * * *', timezone: 'UTC' } as const;
+
+async function aServer() {
+  const made = calls(() => ({ is: 'done', text: 'The price is 7.', httpStatus: 200 }));
+  const p = await aPipeline({ actions: withHttp(made) });
+  const app = appOver(p);
+  const ask = async (method: string, path: string, body?: unknown, headers = {}) => {
+    const answer = await app.request(path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, json: (await answer.json()) as Readonly<Record<string, unknown>> };
+  };
+  return { p, made, ask };
+}
+
+const create = '/v1/threads/cli:default/tasks';
+
+describe('a task with an action', () => {
+  it('is made without instructions where its action needs none, and is called by what it does', async () => {
+    const { ask } = await aServer();
+    const made = await ask('POST', create, { action: price, schedule: daily });
+    expect(made).toMatchObject({
+      status: 201,
+      json: { task: { title: 'api.example.com/price', instructions: '', action: price } },
+    });
+  });
+
+  it('takes its time in words', async () => {
+    const { ask } = await aServer();
+    const made = await ask('POST', create, { action: hook, when: 'every day at 9', timezone: 'UTC' });
+    expect(made).toMatchObject({ status: 201, json: { task: { action: hook, schedule: { cron: '0 9 * * *' } } } });
+  });
+
+  it.each([
+    ['a text is still needed by a message', { schedule: daily, action: { kind: 'message' } }, 'instructions'],
+    ['a kind that is not there', { schedule: daily, instructions: 'x', action: { kind: 'lamp' } }, 'action.kind'],
+    ['a setting that cannot work', { schedule: daily, action: { kind: 'http', url: 'no' } }, 'action.url'],
+  ])('is refused by the field: %s', async (_what, body, field) => {
+    const { ask } = await aServer();
+    expect(await ask('POST', create, body)).toMatchObject({ status: 400, json: { error: { details: { field } } } });
+  });
+});
+
+it('tells which kinds of actions there are, and their settings', async () => {
+  const { ask } = await aServer();
+  const { json } = await ask('GET', '/v1/actions');
+  const kinds = json['actions'] as readonly { readonly kind: string }[];
+  expect(kinds.map(({ kind }) => kind)).toEqual(['message', 'digest', 'http']);
+  const http = kinds.at(-1) as unknown as {
+    needs_text: boolean;
+    fields: readonly { name: string; required: boolean }[];
+  };
+  expect(http.needs_text).toBe(false);
+  expect(http.fields.filter(({ required }) => required).map(({ name }) => name)).toEqual(['url']);
+});
+
+it('tells before a task is made what it would reach and cost, and for how long it is tried', async () => {
+  const { ask } = await aServer();
+  const schedule = { kind: 'cron', cron: '*/10 8-17 * * *', timezone: 'UTC' };
+  const policies = { missed: 'all', missed_limit: 20 };
+  expect(await ask('POST', '/v1/actions/preview', { action: price, schedule, policies })).toEqual({
+    status: 200,
+    json: {
+      action: price,
+      brief: 'GET https://api.example.com/price',
+      changes_things: false,
+      repeatable: true,
+      reaches: ['api.example.com'],
+      costs: [{ kind: 'requests', per_run: 1, often: { count: 60, per: 'day' }, at_once: 20 }],
+      attempts: 3,
+      retry_window_seconds: 198,
+      catch_up_runs: 20,
+    },
+  });
+  expect(await ask('POST', '/v1/actions/preview', { action: { kind: 'http', url: 'no' }, schedule })).toMatchObject({
+    status: 400,
+    json: { error: { code: 'invalid_action', details: { field: 'action.url' } } },
+  });
+});
+
+describe('a test of an action', () => {
+  const resultOf = async (p: Pipeline, ask: Awaited<ReturnType<typeof aServer>>['ask'], run: unknown) => {
+    await p.settle();
+    return (await ask('GET', `/v1/runs/${String((run as { run_id: string }).run_id)}/result`)).json;
+  };
+
+  it('is a run of its own, with a key that no slot has, and leaves no task', async () => {
+    const { p, made, ask } = await aServer();
+    const asked = await ask('POST', '/v1/actions/test', { action: price });
+    expect(asked).toMatchObject({ status: 202, json: { source: 'test', task_id: null, status: 'running' } });
+    expect(await resultOf(p, ask, asked.json)).toMatchObject({
+      state: 'succeeded',
+      output: { type: 'http', text: 'The price is 7.' },
+    });
+    expect(made.jobs.map(({ outgoingKey }) => outgoingKey)).toEqual([`run:${String(asked.json['run_id'])}`]);
+    expect((await ask('GET', '/v1/tasks')).json).toMatchObject({ tasks: [] });
+  });
+
+  it('wants a word before a call that may change something', async () => {
+    const { p, made, ask } = await aServer();
+    expect(await ask('POST', '/v1/actions/test', { action: hook })).toMatchObject({
+      status: 400,
+      json: { error: { details: { field: 'confirm' } } },
+    });
+    expect((await ask('POST', '/v1/actions/test', { action: hook, confirm: true })).status).toBe(202);
+    await p.settle();
+    expect(made.jobs).toHaveLength(1);
+  });
+
+  it('is done once for one key', async () => {
+    const { p, made, ask } = await aServer();
+    const send = () => ask('POST', '/v1/actions/test', { action: price }, { 'idempotency-key': 'k1' });
+    const [first, second] = [await send(), await send()];
+    expect(second.json['run_id']).toBe(first.json['run_id']);
+    await p.settle();
+    expect(made.jobs).toHaveLength(1);
+  });
+
+  it('is refused like the task would be', async () => {
+    const { ask } = await aServer();
+    expect(await ask('POST', '/v1/actions/test', { action: { kind: 'http', url: 'no' } })).toMatchObject({
+      status: 400,
+      json: { error: { code: 'invalid_action' } },
+    });
+  });
+});
+
+it('describes each action that this server has, with its settings', async () => {
+  const { ask } = await aServer();
+  const { components } = (await ask('GET', '/openapi.json')).json as unknown as Description;
+  const refs = (components.schemas['Action']?.oneOf ?? []).map(({ $ref }: Schema) => $ref?.split('/').at(-1));
+  expect(refs).toEqual(['Action_message', 'Action_digest', 'Action_http']);
+  expect(components.schemas['Action_http']).toMatchObject({
+    required: ['kind', 'url'],
+    properties: { kind: { enum: ['http'] }, method: { enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] } },
+    additionalProperties: false,
+  });
+});

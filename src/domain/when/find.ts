@@ -1,4 +1,4 @@
-import { askFour, askMove, askSum, isSum } from './doubts.ts';
+import { askDayAlone, askFour, askMonth, askMove, askSum, isSum } from './doubts.ts';
 import { Question } from './faults.ts';
 import { isEnd } from './meaning/meaning.ts';
 import { planOf } from './meaning/plan.ts';
@@ -6,7 +6,7 @@ import type { Bound } from './pieces/bounds.ts';
 import { Cursor, type Line } from './pieces/cursor.ts';
 import { isElapsed, isShort, type Piece, pieceAt, type Run } from './pieces/piece.ts';
 
-const START = /(?<![\p{L}\p{N}_'.,:/@#$€£&=+-])(?:[\p{L}\p{N}@~]|\((?=\p{L}))|(?<=[\s(,][@(,])[\p{L}\p{N}]/gu;
+const START = /(?<![\p{L}\p{N}_'.,:/@#$€£&=+-])(?:[\p{L}\p{N}@~]|\+(?=\d)|\((?=\p{L}))|(?<=[\s(,][@(,])[\p{L}\p{N}]/gu;
 const JOIN = /\s*,?\s*(?:(?:and|&)\s+(?:also\s+)?)?\(?/y;
 const CLOSE = /\s*\)/y;
 /** A text goes on behind a time only where a word ends. */
@@ -274,6 +274,8 @@ export function chosenIn(line: Line): Chosen | null {
     const vague = runs.flatMap(({ pieces }) => pieces).find((piece) => piece.is === 'vague');
     if (vague !== undefined) throw vague.fault;
     askFour(line);
+    askDayAlone(runs, line);
+    askMonth(line);
     return null;
   }
   askSum(main, line);

@@ -107,15 +107,18 @@ function askRhythm({ wait, isLength, begin, end }: Group, reading: Reading): voi
   );
 }
 
-/** A range of hours on a day is where something begins and ends; a message comes at one of the two. */
-function askRange(group: Group, reading: Reading): void {
+/** Hours of a day that are as long may be those of a rhythm: "every weekday 9-17". */
+const SPAN_MAX = 4 * 60;
+
+/** A range of hours on a day is where something begins and ends. It comes when that begins, and the text keeps the hours. */
+function takeStart(group: Group, reading: Reading): void {
   const { hours, rhythm } = group;
   if (hours === null || rhythm?.kind === 'elapsed') return;
   const { whole } = reading;
   const { from, to } = hours;
   const ends = hoursOfDay(group, reading);
   const begin = whole.slice(0, from.begin).replace(/(?:from|between)\s*$/i, '').length;
-  const said = whole.slice(from.begin, to.end);
+  const said = whole.slice(begin, to.end).trim();
   const way = (minute: number) => ({
     text: (say: ReaderWords) => say.offers.at(clock(minute)),
     edits: [
@@ -130,7 +133,24 @@ function askRange(group: Group, reading: Reading): void {
       { begin: whole.length, end: whole.length, text: `\n(${said})` },
     ],
   });
-  throw new Question((say) => say.whenToCome, ends === null ? [] : [way(ends.from), way(ends.to)]);
+  if (ends !== null) askIdiom(said, ends, way);
+  if (ends === null || (isSeries(group) && (ends.to - ends.from + 1_440) % 1_440 > SPAN_MAX))
+    throw new Question((say) => say.whenToCome, ends === null ? [] : [way(ends.from), way(ends.to)]);
+  Object.assign(group, { times: [{ ...from, minute: ends.from, open: false, half: true }], hours: null });
+  reading.notes.push({ what: 'hour', text: clock(ends.from), other: way(ends.to) });
+  reading.kept = said;
+}
+
+/** "5 to 9" is 08:55 as well. */
+function askIdiom(
+  said: string,
+  ends: { readonly from: number; readonly to: number },
+  way: (minute: number) => Way,
+): void {
+  const before = /^(?<count>5|10|20|25)\s+to\s+\d{1,2}$/i.exec(said)?.groups?.['count'];
+  if (before === undefined) return;
+  const [idiom, start] = [way((ends.to % 720) - Number(before)), way(ends.from)];
+  throw new Question((say) => say.whenToCome, [{ ...idiom, edits: idiom.edits.slice(0, 1) }, start]);
 }
 
 /** The schedule that a plan means. What it assumes is noted in the reading. */
@@ -140,11 +160,12 @@ export function meaningOf(plan: Plan, reading: Reading): Schedule {
   if (groups.length === 0) throw refusal('any', 'unknown', (say) => say.noTime);
   for (const group of groups) {
     askRhythm(group, reading);
-    askRange(group, reading);
+    takeStart(group, reading);
   }
   complete(plan, reading);
   askWeekly(plan, reading);
   const isOnce = !groups.some(isSeries);
+  if (isOnce) asHour(plan);
   if (isOnce && except.length > 0) throw refusal('week', 'no_series', (say) => say.exceptionsOfSeries);
   if (isOnce && isBounded(plan)) return asSeries(plan, reading);
   const context = { reading, bounds: countedBounds(plan, reading) };
@@ -219,6 +240,15 @@ function askWeekly({ groups }: Plan, reading: Reading): void {
       { text: (say) => say.offers.onceEach, edits },
     ],
   );
+}
+
+/** "Pub friday from 7" says the hour of a day that comes once. */
+function asHour(plan: Plan): void {
+  const { groups, starting, until, count, lasting } = plan;
+  const [{ days = null, times = null } = {}, more] = groups;
+  const isHour = starting !== null && starting.time !== null && starting.days === null;
+  if (!isHour || days === null || times === null || more !== undefined) return;
+  if (until === null && count === null && lasting === null) plan.starting = null;
 }
 
 function isBounded({ until, count, lasting, starting }: Plan): boolean {

@@ -107,6 +107,22 @@ function nextMonthDay(day: number, from: number): number {
   }
 }
 
+/** It is a day of its own, and hardly a slip. */
+function isFridayThe13th(
+  { weekday, days: [day] }: Extract<Days, { kind: 'monthDays' }>,
+  span: Span,
+  { whole }: Reading,
+) {
+  return weekday === 5 && day === 13 && span !== null && /\bthe\b/i.test(whole.slice(span.begin, span.end));
+}
+
+function fridayThe13th(from: number, { setting, notes }: Reading): number {
+  let day = nextMonthDay(13, from);
+  while (weekdayOf(day) !== 5) day = nextMonthDay(13, day + 1);
+  notes.push({ what: 'date', text: dayLabel(day, setting), other: null });
+  return day;
+}
+
 /** A day of the month that is `ahead` months from now. */
 function inMonth(day: number, ahead: number, from: number): number {
   const first = addMonths({ ...civilFromDays(from), day: 1 }, ahead);
@@ -169,6 +185,7 @@ export function dayOf(days: Days, from: number, span: Span, reading: Reading): n
       return weekdayFrom(days, days.which === 'any' && days.weeks === undefined ? from : now, span, reading);
     case 'monthDays': {
       const [day = 1] = days.days;
+      if (isFridayThe13th(days, span, reading)) return fridayThe13th(from, reading);
       const ahead = { 'this month': 0, 'next month': 1, month: null, quarter: null }[days.of ?? 'month'];
       const found = ahead === null ? nextMonthDay(day, from + days.early) : inMonth(day, ahead, now);
       checkWeekday(days.weekday, found, span, reading);

@@ -128,10 +128,21 @@ const PAIRS: typeof DAY_OFFERS = {
   year: [],
 };
 
+const TRIPLES: typeof DAY_OFFERS = {
+  week: [
+    ['monWedFri', ' on monday, wednesday and friday'],
+    ['tueThuSat', ' on tuesday, thursday and saturday'],
+  ],
+  month: [['tenths', ' on the 1st, the 11th and the 21st']],
+  year: [],
+};
+
+const SEVERAL: Readonly<Record<number, typeof DAY_OFFERS>> = { 2: PAIRS, 3: TRIPLES };
+
 /** A week without a weekday, a month without a day: the day alone is asked for. */
 function askDays(group: Group, unit: 'week' | 'month' | 'year', count: number | null): never {
   const { begin, end } = count === null ? { begin: group.end, end: group.end } : placeOfDays(group);
-  const offers = count === null ? DAY_OFFERS[unit] : count === 2 ? PAIRS[unit] : [];
+  const offers = (count === null ? DAY_OFFERS : SEVERAL[count])?.[unit] ?? [];
   const ways = offers.map(([name, words]): Way => ({
     text: (say) => say.offers[name],
     edits: [{ begin, end, text: begin === end ? words : words.trimStart() }],

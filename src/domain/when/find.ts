@@ -1,8 +1,8 @@
 import { askDayAlone, askFour, askMonth, askMove, askSum, isSum } from './doubts.ts';
 import { edited, Question } from './faults.ts';
 import type { Language } from './languages/language.ts';
-import { isEnd } from './meaning/meaning.ts';
 import { planOf } from './meaning/plan.ts';
+import { isEnd } from './meaning/spans.ts';
 import type { Bound } from './pieces/bounds.ts';
 import { Cursor, type Line, plainLine } from './pieces/cursor.ts';
 import { isElapsed, isShort, type Piece, pieceAt, type Run } from './pieces/piece.ts';

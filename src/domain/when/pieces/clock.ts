@@ -138,10 +138,11 @@ function dottedTime(cursor: Cursor, isSure: boolean): ClockTime | null {
   return cursor.attempt((at) => {
     const match = at.take(patterns(at.language).dotted);
     if (match === null || at.has(MEASURED) || /[$€£¥]\s?$/.test(at.text.slice(0, match.index + 1))) return null;
-    const { minute, half, at: said } = match.groups ?? {};
-    const isClock = isSure || said !== undefined || half !== undefined || Number(minute) > 12 || minute === '00';
-    const isNone = (Number(minute) > 59 && !isSure) || Number(match.groups?.['hour']) > 23;
-    if (isNone && said === undefined && half === undefined) return null;
+    const { hour, minute, half, at: said } = match.groups ?? {};
+    const isSaid = said !== undefined || half !== undefined;
+    const isClock = isSure || isSaid || Number(minute) > 12 || minute === '00';
+    // "49.99" is a sum.
+    if (!isSaid && ((Number(minute) > 59 && !isSure) || Number(hour) > 23)) return null;
     return isClock ? timeOf(at, match, Number(minute)) : null;
   });
 }

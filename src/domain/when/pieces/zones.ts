@@ -110,12 +110,16 @@ function zoneIn(place: string, isSaid: boolean): string | null {
   return isShort || place.includes('/') ? null : zoneNamed(place);
 }
 
+function fixedAt(cursor: Cursor): string | null {
+  const { sign, hours } = cursor.take(FIXED)?.groups ?? {};
+  // The names of such zones count the other way round.
+  return hours === undefined ? null : zoneName(`Etc/GMT${sign === '+' ? '-' : '+'}${hours}`);
+}
+
 /** A zone right behind a time, by its name or by a place in it. What looks like one and is none is refused with what to write. */
 export function zoneAt(cursor: Cursor): ZoneFound | null {
   const p = patterns(cursor.language);
-  const { sign, hours } = cursor.take(FIXED)?.groups ?? {};
-  // The names of such zones count the other way round.
-  const fixed = hours === undefined ? null : zoneName(`Etc/GMT${sign === '+' ? '-' : '+'}${hours}`);
+  const fixed = fixedAt(cursor);
   if (fixed !== null) return { zone: fixed, isDoubtful: false, isOffset: true };
   if (cursor.has(OFFSET)) {
     throw refusal('zone', 'zone_offset', (say) => say.offset);
@@ -127,9 +131,8 @@ export function zoneAt(cursor: Cursor): ZoneFound | null {
     throw refusal('zone', 'unknown_zone', (say) => say.unknownZone(named));
   }
   if (cursor.take(p.universal) !== null) return { zone: 'UTC', isDoubtful: false };
-  const american = cursor.take(p.american)?.groups?.['name'];
-  const zone = american === undefined ? undefined : AMERICAN[american];
-  if (zone !== undefined) return { zone, isDoubtful: true };
+  const american = AMERICAN[cursor.take(p.american)?.groups?.['name'] ?? ''];
+  if (american !== undefined) return { zone: american, isDoubtful: true };
   if (cursor.has(p.region)) {
     throw refusal('zone', 'region_time', (say) => say.regionTime);
   }

@@ -192,10 +192,7 @@ export interface LastChange {
   readonly entryId: string;
 }
 
-/** What it was: a task that was made is deleted to take that back. */
-export interface LastDeed extends LastChange {
-  readonly verb: DeedVerb;
-}
+export type LastDeed = LastChange & { readonly verb: DeedVerb };
 
 /** A chat that can be reached no more. */
 export interface ChatGone {

@@ -40,7 +40,7 @@ test('one change after the other joins the time, and an end takes the place of t
 test('an end beside a moment asks what is meant, in the place of the preview', async () => {
   const { talk, message } = await afterAsking('call mum tomorrow at 9', {}, privately);
   expect(await talk.say('until sunday')).toBeNull();
-  expect(message.text).toContain('Every day until then?');
+  expect(message.text).toContain('Every day, or once?');
   await talk.press(message, labels(message)[0]?.[0] ?? '');
   expect(message.text).toContain('New task: call mum\nEvery day at 09:00');
 });

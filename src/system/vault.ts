@@ -107,7 +107,7 @@ function newKey(): Key {
 }
 
 function keyOf(bytes: Buffer): Key {
-  return { bytes, id: hash('sha256', Buffer.concat([Buffer.from('cronogram key '), bytes])).slice(0, keyIdLength) };
+  return { bytes, id: hash('sha256', Buffer.concat([Buffer.from('key of secrets: '), bytes])).slice(0, keyIdLength) };
 }
 
 function keysIn(file: string): Key[] {

@@ -51,7 +51,8 @@ type Fetch = NonNullable<oauth.TokenEndpointRequestOptions[typeof oauth.customFe
 async function grantedBy(asked: TokenAsk, fetch: Fetch): Promise<oauth.TokenEndpointResponse> {
   const server = { issuer: asked.url, token_endpoint: asked.url };
   const client = { client_id: asked.clientId };
-  // The rules of where requests go say which addresses may be plain.
+  // Where requests go is judged by our own rules; networks of an operator are often without TLS.
+  // oxlint-disable-next-line typescript/no-deprecated
   const options = { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: true };
   const proof = proofOf(asked.client);
   if (asked.refreshToken === null) {
@@ -109,9 +110,23 @@ function failed(error: unknown, { url }: TokenAsk, end: OutboundEnd | null): Tok
   const about = { bytes: bytesOf(end), refreshToken: refreshTokenIn(end) };
   if (end === null) throw error;
   if (end.is === 'refused')
-    return { ...about, is: 'failed', error: `auth.token_url: ${end.error}`, isFinal: true, status: null, afterMs: null };
+    return {
+      ...about,
+      is: 'failed',
+      error: `auth.token_url: ${end.error}`,
+      isFinal: true,
+      status: null,
+      afterMs: null,
+    };
   if (end.is === 'failed')
-    return { ...about, is: 'failed', error: end.error, ...(end.isFinal ? { isFinal: true } : {}), status: null, afterMs: null };
+    return {
+      ...about,
+      is: 'failed',
+      error: end.error,
+      ...(end.isFinal ? { isFinal: true } : {}),
+      status: null,
+      afterMs: null,
+    };
   if (error instanceof oauth.ResponseBodyError && !passing.includes(error.error)) {
     const said = error.error_description === undefined ? '' : `: ${error.error_description}`;
     return { ...about, is: 'denied', code: error.error, error: `${host} answered ${error.error}${said}` };

@@ -40,13 +40,18 @@ export function followed(hop: Hop, status: number, location: string | undefined)
   const becomesGet = status === 303 ? !isPlain : hop.method === 'POST' && status <= 302;
   const kept = becomesGet ? without(hop.headers, ofBody) : hop.headers;
   const next = { ...hop, url, method: becomesGet ? 'GET' : hop.method, body: becomesGet ? null : hop.body };
-  if (url.origin === hop.url.origin) return { to: { ...next, headers: kept } };
+  return url.origin === hop.url.origin ? { to: { ...next, headers: kept } } : elsewhere({ ...next, headers: kept });
+}
+
+/** Another origin is told no secret. */
+function elsewhere(hop: Hop): Followed {
+  const { url, body, headers } = hop;
   const holdsSecret = hop.holdsSecret ?? (() => false);
   if (holdsSecret(url.href)) return { fault: 'It redirects to another host with a secret in the address.' };
-  if (holdsSecret(textOf(next.body)))
+  if (holdsSecret(textOf(body)))
     return { fault: `It redirects to ${url.host}, and a body that holds a secret does not go there.` };
-  const told = Object.entries(only(kept, forAnybody)).filter(([, value]) => !holdsSecret(value));
-  return { to: { ...next, headers: Object.fromEntries(told) } };
+  const told = Object.entries(only(headers, forAnybody)).filter(([, value]) => !holdsSecret(value));
+  return { to: { ...hop, headers: Object.fromEntries(told) } };
 }
 
 function textOf(body: Hop['body']): string {

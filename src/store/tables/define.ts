@@ -1,4 +1,5 @@
 import { blobChunksTable, blobRefsTable, blobsTable, watchesTable } from './blobs.ts';
+import { credentialsTable } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
 import {
@@ -63,5 +64,6 @@ export function defineTables(d: Dialect) {
     blobChunks: blobChunksTable(d),
     blobRefs: blobRefsTable(d),
     watches: watchesTable(d),
+    credentials: credentialsTable(d),
   };
 }

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import type { TokenAsk } from '../../src/app/ports/credentials.ts';
+import type { TokenAsk, TokenEnd } from '../../src/app/ports/credentials.ts';
 import { createTokenServer } from '../../src/outbound/token-server.ts';
 import { anOutbound } from '../support/outbound.ts';
 import { aStub } from '../support/place.ts';
@@ -88,7 +88,7 @@ describe('a request for a token', () => {
       { refresh_token: 'r2' },
     ];
     const { ask } = await aTokenServer(() => ({ body: strange.shift() }));
-    const ends = [];
+    const ends: TokenEnd[] = [];
     for (let each = 0; each < 4; each += 1) ends.push(await ask({ refreshToken: 'r1' }));
     expect(ends.map(({ refreshToken }) => refreshToken)).toEqual(['r2', 'r2', 'r2', 'r2']);
     expect(ends.map(({ is }) => is)).toEqual(['granted', 'granted', 'failed', 'failed']);
@@ -107,7 +107,7 @@ describe('a request for a token', () => {
       'drop',
     ];
     const { asked, ask } = await aTokenServer(() => replies.shift() ?? 'drop');
-    const ends = [];
+    const ends: TokenEnd[] = [];
     for (let left = replies.length; left > 0; left -= 1) ends.push(await ask({ refreshToken: 'r1' }));
     expect(ends).toMatchObject([
       {

@@ -88,7 +88,7 @@ export function systemWorld(wish: LogWish, secrets: Pick<Secrets, 'hide'> = crea
 export interface Outside {
   readonly store: Store;
   /** The calls of Telegram, which spend the budget by themselves where a call has no turn of its own. */
-  readonly transport: (budget: Budget, blobs: BlobStore) => Transport;
+  readonly transport: (budget: Budget, blobs: BlobStore, kinds: Kinds) => Transport;
   /** Answers questions about people; absent where there is no Telegram. */
   readonly platform?: (budget: Budget) => Platform;
   /** Absent where no template is evaluated. */
@@ -166,7 +166,16 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
   const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
-  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax: settings.BATCH_SIZE * endsPerClaim };
+  const { scopesOf } = actions;
+  const shared = {
+    ...world,
+    store,
+    bell,
+    bootId,
+    digest: sha256,
+    scopesOf,
+    batchMax: settings.BATCH_SIZE * endsPerClaim,
+  };
   const runs = createRunService(shared);
   const blobs = createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT });
   const pacer = createPacer(shared, paceOf(settings));
@@ -180,7 +189,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
-  const delivering = { pacer, transport: outside.transport(pacer, blobs), group: paceOf(settings).group };
+  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
   const deliverer = createDeliverer({
     ...shared,
     ...delivering,

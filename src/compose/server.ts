@@ -136,8 +136,16 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     platform: (budget) =>
       createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone: config.DEFAULT_TIMEZONE }),
     notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
-    transport: (budget, blobs) =>
-      telegramTransport({ ...world, api: wire.api, store, blobs, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
+    transport: (budget, blobs, kinds) =>
+      telegramTransport({
+        ...world,
+        api: wire.api,
+        store,
+        blobs,
+        budget,
+        kinds,
+        defaultTimezone: config.DEFAULT_TIMEZONE,
+      }),
   });
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };

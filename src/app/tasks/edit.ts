@@ -1,6 +1,6 @@
 import { isSpent } from '../../domain/due.ts';
 import type { TaskVerb } from '../../domain/event.ts';
-import { actionScope } from '../../domain/grant.ts';
+import { allows } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import { englishAdvice } from '../../domain/schedule/advice.ts';
@@ -89,7 +89,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
       claims,
       set: { ...fieldsToSet(task, patch, { merged, checked }), ...turned.set },
       unskip: [...lost, ...freedSlots(scene, kept, { ...merged, ...turned.set })],
-      scopes: scopesFor(task, merged),
+      scopes: scopesFor(rules, scene, merged),
       audit: auditOf(task, turned, changes, lost),
     },
     warnings: [
@@ -141,10 +141,21 @@ function refuseUnreadable(task: Task, patch: TaskPatch): void {
   if (isUnreadable(task) && patch.schedule === undefined) throw unreadableRow(task);
 }
 
-/** A person who may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
-function scopesFor(old: Task, fresh: Definition): readonly string[] | null {
-  const same = old.action.kind === fresh.action.kind && !isUnreadable(old);
-  return same ? null : [actionScope(fresh.action.kind)];
+/**
+ * A person who may edit a task may let it do something else; the grant follows, or every later slot would be refused. What only the old
+ * action needed goes, and what somebody gave beside that stays.
+ */
+export function scopesFor(
+  { actions: { scopesOf } }: Pick<Rules, 'actions'>,
+  { task, grant }: Pick<TaskScene, 'task' | 'grant'>,
+  fresh: Pick<Definition, 'action'>,
+): readonly string[] | null {
+  const isReadable = !isUnreadable(task);
+  if (isReadable && JSON.stringify(task.action) === JSON.stringify(fresh.action)) return null;
+  const old = isReadable ? scopesOf(task.action) : [];
+  const kept = (grant?.scopes ?? []).filter((scope) => !old.includes(scope));
+  const needed = scopesOf(fresh.action).filter((scope) => !allows(kept, scope));
+  return [...needed, ...kept].slice(0, limits.scopesMax);
 }
 
 /** A change of what the limit of the operator is about brings it in. */
@@ -334,6 +345,7 @@ function sideOf(changes: Changes, side: 'before' | 'after'): Record<string, unkn
 
 interface Replacing {
   readonly scene: TaskScene;
+  readonly rules: Pick<Rules, 'actions'>;
   readonly checked: Checked;
   readonly input: TaskInput;
   readonly now: number;
@@ -345,7 +357,7 @@ interface Replacing {
  */
 export function replaceDefinition(
   claimed: ClaimedScene,
-  { scene, checked, input: { schedule: input, context }, now }: Replacing,
+  { scene, rules, checked, input: { schedule: input, context }, now }: Replacing,
 ): TaskChange {
   const { task } = scene;
   const fresh = checked.definition;
@@ -371,7 +383,7 @@ export function replaceDefinition(
     },
     stamp: 'updated',
     unskip: retimed ? [...lost, ...freedSlots(scene, kept, { schedule, nextAt })] : [],
-    scopes: scopesFor(task, fresh),
+    scopes: scopesFor(rules, scene, fresh),
     audit: {
       verb: 'upsert',
       before: { ...sideOf(changes, 'before'), ...toldSlots(lost) },

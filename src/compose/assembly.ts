@@ -166,16 +166,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
   const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
-  const { scopesOf } = actions;
-  const shared = {
-    ...world,
-    store,
-    bell,
-    bootId,
-    digest: sha256,
-    scopesOf,
-    batchMax: settings.BATCH_SIZE * endsPerClaim,
-  };
+  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax: settings.BATCH_SIZE * endsPerClaim };
   const runs = createRunService(shared);
   const blobs = createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT });
   const pacer = createPacer(shared, paceOf(settings));
@@ -185,7 +176,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
   const tasks = createTasks({ ...making, retimed: review?.look });
   const downtimes = createDowntimes({ ...shared, ...watch });
-  const scheduler = watchSteps(createScheduler({ ...shared, runs }));
+  const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
@@ -306,6 +297,7 @@ const noOutbound: Outbound & Egress = {
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     kinds: kindsOf(actions),
+    scopesOf: actions.scopesOf,
     rules: {
       actions,
       minIntervalMs: settings.MIN_INTERVAL,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admittedFault, allows, grantFault, lackingScope, type Grant } from '../../src/domain/grant.ts';
+import { admittedFault, allows, grantFault, lackingScope, secretScope, type Grant } from '../../src/domain/grant.ts';
 
 const grant: Grant = {
   id: 'g',
@@ -63,7 +63,7 @@ describe('a scope', () => {
     ['host:*.example.com', 'host:example.com.evil.net', false],
     ['host:*', 'host:anything.example', true],
     ['host:[::1]', 'host:[::1]:8080', true],
-    ['secret:CUSTOMER_*', 'secret:CUSTOMER_7', true],
+    ['secret:CUSTOMER_*', secretScope('CUSTOMER_7'), true],
     ['secret:CUSTOMER_*', 'secret:CUSTOMER', false],
     ['secret:TOKEN', 'secret:TOKEN:80', false],
     ['secret:*', 'host:api.example.com', false],

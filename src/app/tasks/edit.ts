@@ -1,6 +1,5 @@
 import { isSpent } from '../../domain/due.ts';
 import type { TaskVerb } from '../../domain/event.ts';
-import { allows } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import { englishAdvice } from '../../domain/schedule/advice.ts';
@@ -24,6 +23,7 @@ import {
   type Rules,
   type TaskInput,
 } from './definition.ts';
+import { scopesFor } from './grants.ts';
 import { toldSlots } from './skip.ts';
 import {
   exhausted,
@@ -139,23 +139,6 @@ function lostSkips({ words = englishAdvice }: Rules, count: number): readonly Wa
 /** A task whose row cannot be read is mended only by a schedule that can; then every field is written anew. */
 function refuseUnreadable(task: Task, patch: TaskPatch): void {
   if (isUnreadable(task) && patch.schedule === undefined) throw unreadableRow(task);
-}
-
-/**
- * A person who may edit a task may let it do something else; the grant follows, or every later slot would be refused. What only the old
- * action needed goes, and what somebody gave beside that stays.
- */
-export function scopesFor(
-  { actions: { scopesOf } }: Pick<Rules, 'actions'>,
-  { task, grant }: Pick<TaskScene, 'task' | 'grant'>,
-  fresh: Pick<Definition, 'action'>,
-): readonly string[] | null {
-  const isReadable = !isUnreadable(task);
-  if (isReadable && JSON.stringify(task.action) === JSON.stringify(fresh.action)) return null;
-  const old = isReadable ? scopesOf(task.action) : [];
-  const kept = (grant?.scopes ?? []).filter((scope) => !old.includes(scope));
-  const needed = scopesOf(fresh.action).filter((scope) => !allows(kept, scope));
-  return [...needed, ...kept].slice(0, limits.scopesMax);
 }
 
 /** A change of what the limit of the operator is about brings it in. */

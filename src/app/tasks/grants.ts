@@ -1,9 +1,9 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
-import { grantFault, lackingScope, type ScopesOf } from '../../domain/grant.ts';
+import { allows, grantFault, lackingScope, type ScopesOf } from '../../domain/grant.ts';
 import { scopeLengthMax, scopesMax } from '../../domain/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
-import { ownerGonePause } from '../../domain/task.ts';
+import { ownerGonePause, type Definition } from '../../domain/task.ts';
 import { isDeliverable, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { Ids } from '../ports/outside.ts';
 import {
@@ -16,7 +16,8 @@ import {
 } from '../ports/tasks.ts';
 import { noThread } from '../use-cases/messages.ts';
 import { runInProgress } from './by-hand.ts';
-import { type VerbScene, goingOn, openNext, refuseDeleted } from './verbs.ts';
+import type { Rules } from './definition.ts';
+import { type VerbScene, goingOn, isUnreadable, openNext, refuseDeleted } from './verbs.ts';
 
 /** The right under which the runs of a task act, given anew or taken away. Slots that were due before keep what they had. */
 
@@ -76,6 +77,23 @@ export function planRenew(scene: VerbScene, given: Pick<Given, 'scopesOf' | 'id'
   const fault = grantFault(grant, given.scopesOf(task.action), scene.now);
   if (fault === null) return { ...noChange, claims: scene.claims };
   return planGrant(scene, { ...given, scopes: null, expiresAt: null });
+}
+
+/**
+ * A person who may edit a task may let it do something else; the grant follows, or every later slot would be refused. What only the old
+ * action needed goes, and what somebody gave beside that stays.
+ */
+export function scopesFor(
+  { actions: { scopesOf } }: Pick<Rules, 'actions'>,
+  { task, grant }: Pick<TaskScene, 'task' | 'grant'>,
+  fresh: Pick<Definition, 'action'>,
+): readonly string[] | null {
+  const isReadable = !isUnreadable(task);
+  if (isReadable && JSON.stringify(task.action) === JSON.stringify(fresh.action)) return null;
+  const old = isReadable ? scopesOf(task.action) : [];
+  const kept = (grant?.scopes ?? []).filter((scope) => !old.includes(scope));
+  const needed = scopesOf(fresh.action).filter((scope) => !allows(kept, scope));
+  return [...needed, ...kept].slice(0, scopesMax);
 }
 
 const scopeShape = /^[a-z]+:(?:\*\.)?[^\s*]*\*?$/;

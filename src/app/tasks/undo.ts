@@ -9,7 +9,8 @@ import type { Ids } from '../ports/outside.ts';
 import { noChange, type AuditRow, type TaskChange } from '../ports/tasks.ts';
 import { endingSnooze, planSnooze } from './by-hand.ts';
 import type { Rules } from './definition.ts';
-import { editTask, editableFields, scopesFor, type TaskPatch, type Editable } from './edit.ts';
+import { editTask, editableFields, type TaskPatch, type Editable } from './edit.ts';
+import { scopesFor } from './grants.ts';
 import { planSkip, planUnskip, skippedAt, slotsTold, toldSlots } from './skip.ts';
 import { nextOpenSlot, planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
 

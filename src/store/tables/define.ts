@@ -1,9 +1,9 @@
 import { blobChunksTable, blobRefsTable, blobsTable, watchesTable } from './blobs.ts';
-import { credentialsTable } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
 import {
   auditTable,
+  credentialsTable,
   downtimesTable,
   draftsTable,
   eventsTable,

@@ -199,9 +199,9 @@ function askWeekly({ groups }: Plan, reading: Reading): void {
 /** "Pub friday from 7" says the hour of a day that comes once. */
 function asHour(plan: Plan): void {
   const { groups, starting, until, count, lasting } = plan;
-  const [{ days = null, times = null } = {}, more] = groups;
+  const [first, more] = groups;
   const isHour = starting !== null && starting.time !== null && starting.days === null;
-  if (!isHour || days === null || times === null || more !== undefined) return;
+  if (!isHour || first === undefined || first.days === null || first.times === null || more !== undefined) return;
   if (until === null && count === null && lasting === null) plan.starting = null;
 }
 

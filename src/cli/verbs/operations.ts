@@ -192,7 +192,7 @@ async function statusText({ terminal, ownClock, client }: Session, answer: Answe
     ['worker', cell(worker.running, `${worker.running ? 'running' : 'not running'}: ${worker.id}`)],
     ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],
-    ['database', `${(answer.database_bytes / 1_048_576).toFixed(1)} MiB`],
+    ...(bytes === null ? [] : [['database', `${(bytes / 1_048_576).toFixed(1)} MiB`] as const]),
     ['history', `kept ${counted(retention.days, 'day')}`],
     [
       'audit',

@@ -16,6 +16,7 @@ import { ownerGonePause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
 import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
+import { seen } from '../engine/reach.ts';
 import { allOf, forShare, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, hold, insert, one, select, update, updateReturning } from '../engine/statements.ts';
 import { insertPart, isNews } from '../outbox/new-parts.ts';
@@ -46,7 +47,7 @@ const selectGrants = select(viewedFields);
 const source = raw('grants g join chats c on c.id = g.chat_id');
 
 function* listGrants(query: GrantQuery): Script<Page<GrantView>> {
-  const where = allOf(...conditionsOf(query));
+  const where = allOf(...conditionsOf(query), yield* seen(g.chatId.sql));
   const { rows, next } = yield* page({
     limit: query.limit,
     found: (limit) => all(selectGrants`from ${source} where ${where} order by g.id desc ${limited(limit)}`),
@@ -78,7 +79,8 @@ function inState(state: GrantState, now: number): Sql {
 }
 
 function* readGrant(grantId: string): Script<GrantView | null> {
-  return (yield* withTasks(yield* all(selectGrants`from ${source} where g.id = ${grantId}`)))[0] ?? null;
+  const where = allOf(sql`g.id = ${grantId}`, yield* seen(g.chatId.sql));
+  return (yield* withTasks(yield* all(selectGrants`from ${source} where ${where}`)))[0] ?? null;
 }
 
 function* withTasks(found: readonly Answer<typeof viewedFields>[]): Script<GrantView[]> {

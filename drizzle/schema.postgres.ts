@@ -32,4 +32,6 @@ export const {
   blobChunks,
   blobRefs,
   watches,
+  tokens,
+  tokenChats,
 } = postgresTables;

@@ -8,10 +8,12 @@ import type { RunView, TaskRun } from '../../src/app/ports/runs.ts';
 import type { AuditRow, GrantView } from '../../src/app/ports/tasks.ts';
 import { previewSchedule } from '../../src/app/tasks/preview.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
+import type { TokenView } from '../../src/app/use-cases/tokens.ts';
 import type { Truth } from '../../src/app/why/truth.ts';
 import { checks, type Finding } from '../../src/domain/audit.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
+import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
 
 export const token = 'the-token';
@@ -248,6 +250,20 @@ export const truth: Truth = {
   listDowntimes: async () => [],
 };
 
+const namedToken: TokenView = {
+  id: 'token-1',
+  name: 'ci',
+  prefix: 'abcdefgh',
+  scopes: ['read'],
+  threads: null,
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+  revokedBy: null,
+  createdAt: now,
+  createdBy: 'system:api',
+};
+
 export interface Door {
   readonly app: ReturnType<typeof createHttpApp>;
   readonly log: MemoryLog;
@@ -264,7 +280,7 @@ export interface Asked {
 }
 
 /** The door over use cases that answer at once; a test puts its own in the place of any of them. */
-export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): Door {
+export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & CallerRooms> = {}): Door {
   const asked: { name: string; given: readonly unknown[] }[] = [];
   const answers: Tasks = {
     create: async () => ({
@@ -314,7 +330,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       },
     });
   const log = memoryLog();
-  const app = createHttpApp({
+  const rooms: CallerRooms = {
     tasks: heard('tasks', answers),
     runs: heard('runs', {
       list: async () => ({ items: [run], next: 'more' }),
@@ -324,7 +340,6 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     }),
     messages: heard('messages', { post: async () => run }),
     testRuns: heard('testRuns', { check: async () => {}, run: async () => run }),
-    kinds: kindsOf(createActions([])),
     bulk: heard('bulk', {
       pause: bulked,
       resume: bulked,
@@ -349,12 +364,22 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
       retentionDays: 90,
     }),
+    // It is read beside tasks that are read otherwise.
+    truth: needs.truth ?? { ...heard('truth', truth), snoozesOf: truth.snoozesOf },
+  };
+  const app = createHttpApp({
+    roomsOf: () => rooms,
+    kinds: kindsOf(createActions([])),
+    tokens: heard('tokens', {
+      list: async () => ({ items: [namedToken], next: 'more' }),
+      create: async () => ({ token: namedToken, text: 'cgm_text', entryId: '17', tasks: 0 }),
+      revoke: async () => ({ token: namedToken, entryId: '17', tasks: 2 }),
+      judge: async () => ({ is: 'wrong' }),
+    }),
     tellOnce: async ({ operation: scope, key }, tell) => ({
       ...(await tell({ scope, target: '', key, payloadHash: 'hash', expiresAt: now })),
       isRepeated: false,
     }),
-    // It is read beside tasks that are read otherwise.
-    truth: { ...heard('truth', truth), snoozesOf: truth.snoozesOf },
     upkeep: heard('upkeep', {
       audit: async () => ({ at: now, findings: [finding], checked: { tasks: 1 } }),
       reconcile: async () => ({
@@ -364,7 +389,6 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     }),
     preview: (request) => previewSchedule(request, { now, minIntervalMs: 60_000 }),
     token,
-    actor: 'api:token:default',
     clock: { now: () => now },
     health: { live: () => ({ ok: true }), ready: async () => ({ ok: true, database: 'ok' }) },
     version: '1.2.3',

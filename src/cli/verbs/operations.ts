@@ -170,7 +170,7 @@ function cell(ok: boolean, text: string): Cell {
 
 async function statusText({ terminal, ownClock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
   const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
-  const { last_stale_look_at: look } = answer;
+  const { last_stale_look_at: look, database_bytes: bytes } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');

@@ -88,6 +88,7 @@ const tags = [
   { name: 'schedules', description: 'When something would run.' },
   { name: 'grants', description: 'The rights under which tasks run.' },
   { name: 'actions', description: 'What tasks can do.' },
+  { name: 'tokens', description: 'Who may ask, for what, and in which chats.' },
   { name: 'operations', description: 'What the operator of the server wants to know and do.' },
   { name: 'health', description: 'Whether the server is well. Open to everybody.' },
 ];

@@ -16,7 +16,6 @@ import { actionHandlers } from './handlers/actions.ts';
 import { operationHandlers } from './handlers/operations.ts';
 import { runHandlers } from './handlers/runs.ts';
 import { taskHandlers } from './handlers/tasks.ts';
-import { tokenHandlers } from './handlers/tokens.ts';
 import { verbHandlers } from './handlers/verbs.ts';
 import { checkTarget } from './reading.ts';
 import { serve, trace, traceOf, replayedHeader, type CallerRooms, type Handlers, type HttpRooms } from './serving.ts';
@@ -44,7 +43,6 @@ const handlers = {
   ...verbHandlers,
   ...runHandlers,
   ...operationHandlers,
-  ...tokenHandlers,
 } satisfies Handlers;
 
 /** The API: what comes in is checked against one schema, handed to a use case, and told in the words of the contract. */

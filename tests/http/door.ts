@@ -77,7 +77,7 @@ export const task: Task = {
   created: { at: now - 5000, by: 'telegram:user:7' },
   updated: { at: now - 4000, by: 'telegram:user:7' },
   paused: null,
-  resumed: { at: now - 3000, by: 'api:token:default' },
+  resumed: { at: now - 3000, by: 'system:api' },
   deleted: null,
 };
 

@@ -1,6 +1,7 @@
 import type { QuotaCounts, UsageQuery } from '../../app/operations/status.ts';
 import type { ServerFacts, ChatUsage, TaskCounts } from '../../app/ports/chat-facts.ts';
 import type { KindPile, Pile, TaskTally, Workload } from '../../app/ports/metering.ts';
+import { isPerson } from '../../domain/access.ts';
 import { usageCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, least, like, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
@@ -269,6 +270,8 @@ function* countQuota({ thread, ownerId }: Whose): Script<QuotaCounts> {
     user:
       ownerId === null
         ? null
-        : yield* counted(sql`tasks t where t.owner_id = ${ownerId} and t.created_by = ${ownerId} and ${mine}`),
+        : !isPerson(ownerId)
+          ? 0
+          : yield* counted(sql`tasks t where t.owner_id = ${ownerId} and t.created_by = ${ownerId} and ${mine}`),
   };
 }

@@ -8,7 +8,7 @@ import type {
   GrantView,
   Quota,
 } from '../../app/ports/tasks.ts';
-import type { Actor } from '../../domain/access.ts';
+import { isPerson, type Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
 import { isObstacle, type Obstacle, type Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
@@ -254,14 +254,15 @@ export function obstaclesIn(skips: readonly Skip[]): ReadonlyMap<string, Obstacl
 
 interface Counted {
   readonly chatId: string;
-  readonly owner: string;
+  readonly owner: Actor;
   readonly createdBy: string;
 }
 
 /** Only tasks that can still run count. The quota of a user is for what they made themselves: a token that makes tasks in their chat has none. */
 export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted): Script<void> {
   yield* checkChatQuota(quota, chatId);
-  if (createdBy !== owner) return;
+  // What a program makes has no limit but that of its chat.
+  if (createdBy !== owner || !isPerson(owner)) return;
   const ofUser = yield* one(
     select({ count })`from tasks where owner_id = ${owner} and created_by = ${owner} and state in ('active', 'paused')`,
   );

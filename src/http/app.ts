@@ -7,7 +7,7 @@ import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
-import { refusalsWith } from './docs/describing.ts';
+import { neededScope, refusalsWith } from './docs/describing.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/page.ts';
 import { faultOf } from './errors.ts';
@@ -207,8 +207,7 @@ function serveMetrics(app: OpenAPIHono, { metrics }: Pick<HttpDeps, 'metrics'>, 
     summary: 'How the server does, in the text format of Prometheus',
     method: 'get',
     path: '/metrics',
-    'x-scope': metricsScope,
-    security: [{ token: [] }],
+    ...neededScope(metricsScope),
     responses: {
       200: { description: 'Done.', content: { 'text/plain': { schema: { type: 'string' } } } },
       ...refusalsWith(['unauthorized', 'forbidden', 'rate_limited', 'internal']),

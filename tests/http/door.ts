@@ -370,12 +370,15 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
   const app = createHttpApp({
     roomsOf: () => rooms,
     kinds: kindsOf(createActions([])),
-    tokens: heard('tokens', {
-      list: async () => ({ items: [namedToken], next: 'more' }),
-      create: async () => ({ token: namedToken, text: 'cgm_text', entryId: '17', tasks: 0 }),
-      revoke: async () => ({ token: namedToken, entryId: '17', tasks: 2 }),
+    tokens: {
+      ...heard('tokens', {
+        list: async () => ({ items: [namedToken], next: 'more' }),
+        create: async () => ({ token: namedToken, text: 'cgm_text', entryId: '17', tasks: 0 }),
+        revoke: async () => ({ token: namedToken, entryId: '17', tasks: 2 }),
+        judge: async () => ({ is: 'wrong' }),
+      }),
       judge: async () => ({ is: 'wrong' }),
-    }),
+    },
     tellOnce: async ({ operation: scope, key }, tell) => ({
       ...(await tell({ scope, target: '', key, payloadHash: 'hash', expiresAt: now })),
       isRepeated: false,

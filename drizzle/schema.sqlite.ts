@@ -34,4 +34,5 @@ export const {
   watches,
   tokens,
   tokenChats,
+  credentials,
 } = sqliteTables;

@@ -5,6 +5,7 @@ import type { TokenStore } from '../use-cases/tokens.ts';
 import type { ChunkStore } from './blobs.ts';
 import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
+import type { CredentialStore } from './credentials.ts';
 import type { WorkloadStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
@@ -39,7 +40,8 @@ export interface Store
     UsageStore,
     ChunkStore,
     WatchStore,
-    TokenStore {
+    TokenStore,
+    CredentialStore {
   /** The same for a caller for whom nothing exists outside of these chats; null stands for all of them. */
   within(chats: Reach): Store;
   close(): Promise<void>;

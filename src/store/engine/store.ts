@@ -21,6 +21,7 @@ import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
 import { approvalStore } from '../questions/approvals.ts';
 import { questionStore } from '../questions/questions.ts';
+import { credentialReads, credentialStore } from '../records/credentials.ts';
 import { downtimeStore } from '../records/downtimes.ts';
 import { readAuditPage, readEvents } from '../records/feeds.ts';
 import { truthStore } from '../records/truth.ts';
@@ -73,12 +74,13 @@ export function createStore(engine: Engine): Store {
       ...grantStore,
       ...answerStore,
       ...usageStore,
+      ...credentialStore,
       ...chunkStore,
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer, markTokenUsed }),
-    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads }),
+    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads, ...credentialReads }),
     within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),
   };

@@ -11,6 +11,7 @@ import {
 } from './places.ts';
 import {
   auditTable,
+  credentialsTable,
   downtimesTable,
   draftsTable,
   eventsTable,
@@ -74,5 +75,6 @@ export function defineTables(d: Dialect) {
     blobChunks: blobChunksTable(d),
     blobRefs: blobRefsTable(d),
     watches: watchesTable(d),
+    credentials: credentialsTable(d),
   };
 }

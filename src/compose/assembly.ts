@@ -184,21 +184,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
-  const askable = (seen: Store): AskedRooms => {
-    const tasks = createTasks({ ...making, store: seen, retimed: review?.look });
-    const within = { ...shared, store: seen };
-    return {
-      tasks,
-      runs: createRuns({ ...within, blobs }),
-      messages: createMessages({ ...within, runs }),
-      testRuns: createTestRuns({ ...making, store: seen }),
-      bulk: createBulk({ ...within, tasks }),
-      truth: createTruth({ ...within, retentionMs: settings.RETENTION_DAYS * dayMs }),
-      access: createAccess(within),
-      store: seen,
-    };
-  };
-  const everywhere = askable(store);
+  const asking = { ...making, blobs, retimed: review?.look, retentionMs: settings.RETENTION_DAYS * dayMs };
+  const everywhere = askedRooms(asking, store);
   const downtimes = createDowntimes({ ...shared, ...watch });
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
@@ -213,7 +200,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   });
   return {
     ...everywhere,
-    within: (chats) => (chats === null ? everywhere : askable(store.within(chats))),
+    within: (chats) => (chats === null ? everywhere : askedRooms(asking, store.within(chats))),
     tokens: createTokens({ ...shared, craft: tokenCraft }),
     blobs,
     downtimes,
@@ -240,6 +227,30 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       ],
     }),
     connect: (loop, ring) => bell.connect(loop, ring),
+  };
+}
+
+type DepsOf<F extends (deps: never) => unknown> = Omit<Parameters<F>[0], 'store'>;
+type Asking = DepsOf<typeof createTasks> &
+  DepsOf<typeof createRuns> &
+  DepsOf<typeof createMessages> &
+  DepsOf<typeof createTestRuns> &
+  Omit<DepsOf<typeof createBulk>, 'tasks'> &
+  DepsOf<typeof createTruth> &
+  DepsOf<typeof createAccess>;
+
+function askedRooms(asking: Asking, store: Store): AskedRooms {
+  const own = { ...asking, store };
+  const tasks = createTasks(own);
+  return {
+    tasks,
+    runs: createRuns(own),
+    messages: createMessages(own),
+    testRuns: createTestRuns(own),
+    bulk: createBulk({ ...own, tasks }),
+    truth: createTruth(own),
+    access: createAccess(own),
+    store,
   };
 }
 

@@ -8,13 +8,13 @@ import type { RunView, TaskRun } from '../../src/app/ports/runs.ts';
 import type { AuditRow, GrantView } from '../../src/app/ports/tasks.ts';
 import { previewSchedule } from '../../src/app/tasks/preview.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
-import type { TokenView } from '../../src/app/use-cases/tokens.ts';
 import type { Truth } from '../../src/app/why/truth.ts';
 import { checks, type Finding } from '../../src/domain/audit.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
+import { tokenRoom } from './token-room.ts';
 
 export const token = 'the-token';
 export const bearer = { authorization: `Bearer ${token}` };
@@ -250,20 +250,6 @@ export const truth: Truth = {
   listDowntimes: async () => [],
 };
 
-const namedToken: TokenView = {
-  id: 'token-1',
-  name: 'ci',
-  prefix: 'abcdefgh',
-  scopes: ['read'],
-  threads: null,
-  expiresAt: null,
-  lastUsedAt: null,
-  revokedAt: null,
-  revokedBy: null,
-  createdAt: now,
-  createdBy: 'system:api',
-};
-
 export interface Door {
   readonly app: ReturnType<typeof createHttpApp>;
   readonly log: MemoryLog;
@@ -370,15 +356,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
   const app = createHttpApp({
     roomsOf: () => rooms,
     kinds: kindsOf(createActions([])),
-    tokens: {
-      ...heard('tokens', {
-        list: async () => ({ items: [namedToken], next: 'more' }),
-        create: async () => ({ token: namedToken, text: 'cgm_text', entryId: '17', tasks: 0 }),
-        revoke: async () => ({ token: namedToken, entryId: '17', tasks: 2 }),
-        judge: async () => ({ is: 'wrong' }),
-      }),
-      judge: async () => ({ is: 'wrong' }),
-    },
+    tokens: { ...heard('tokens', tokenRoom), judge: tokenRoom.judge },
     tellOnce: async ({ operation: scope, key }, tell) => ({
       ...(await tell({ scope, target: '', key, payloadHash: 'hash', expiresAt: now })),
       isRepeated: false,

@@ -69,7 +69,7 @@ export function reachTests(open: OpenWorld): void {
 
   test('a caller changes nothing outside of its chats, and makes nothing there', async () => {
     const world = await open();
-    const { asked, own, other, runs, rooms } = await twoChats(world);
+    const { asked, own, other, runs, rooms, create } = await twoChats(world);
     const { tasks, bulk, messages } = asked;
     const before = await rooms.tasks.get(other.id);
     const gone = /no such/i;
@@ -79,14 +79,15 @@ export function reachTests(open: OpenWorld): void {
     await expect(tasks.cancelRun(runs[1], by.actor)).rejects.toThrow(gone);
     await expect(tasks.repeat('replay', runs[1], by)).rejects.toThrow(gone);
     await expect(tasks.revoke(other.grantId ?? '', by)).rejects.toThrow(gone);
-    await expect(tasks.attach(target(own), theirs)).rejects.toThrow();
+    const fresh = await create({ title: 'Fresh' }, { threadKey: mine });
+    await expect(tasks.attach(target(fresh), theirs)).rejects.toThrow(gone);
     const posting = { text: 'Hello', source: 'api', mode: 'normal', idempotencyKey: null } as const;
     const refused = await messages.post({ ...posting, threadKey: theirs }).catch((error: unknown) => String(error));
     const unknown = await messages.post({ ...posting, threadKey: 'telegram:chat:-404' }).catch(String);
     expect(refused).toMatch(gone);
     expect(unknown).toBe(refused);
     expect(await bulk.count({ thread: other.home })).toMatchObject({ active: 0 });
-    expect(await bulk.purge({ ownerId: other.ownerId }, by)).toMatchObject({ counts: { active: 1 } });
+    expect(await bulk.purge({ ownerId: other.ownerId }, by)).toMatchObject({ counts: { active: 2 } });
     expect(await asked.runs.cancelThread(theirs, by)).toEqual({ cancelled: 0, left: 0 });
     expect(await rooms.tasks.get(other.id)).toEqual(before);
     expect(await world.query(`select id from chats where address = '-404'`)).toEqual([]);

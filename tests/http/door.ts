@@ -144,6 +144,7 @@ const grant: GrantView = {
   taskIds: ['task-1'],
   ownerId: 'telegram:user:7',
   thread: { provider: 'telegram', address: '-1001234', topic: null },
+  account: { provider: 'telegram', address: '-100', topic: null },
   scopes: ['action:message'],
   expiresAt: null,
   revokedAt: null,

@@ -221,11 +221,13 @@ function skippedAgain(undoing: Undoing, entry: AuditRow): TaskChange {
   return ahead.length === 0 ? noChange : planSkip(undoing.ids, undoing, { count: ahead.length, from: null });
 }
 
-function patchBack(task: Task, back: Partial<Editable>, { stateBefore, stateAfter }: AuditRow): TaskPatch {
+function patchBack(task: Task, back: Partial<Editable>, { before, stateBefore, stateAfter }: AuditRow): TaskPatch {
   const wasSwitched = stateBefore !== stateAfter && (stateBefore === 'active' || stateBefore === 'paused');
   const { schedule, policies, ...fields } = back;
+  const end = before?.['grant_expires_at'];
   return {
     ...fields,
+    ...(end === undefined ? {} : { grantExpiresAt: typeof end === 'string' ? Date.parse(end) : null }),
     ...(schedule === undefined ? {} : { schedule: inputOf(schedule) }),
     ...(policies === undefined ? {} : { policies: replacing(task.policies, policies) }),
     ...(wasSwitched ? { enabled: stateBefore === 'active' } : {}),

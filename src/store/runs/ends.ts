@@ -60,7 +60,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* askApproval(finals);
   yield* tellNotices(finals, { autoPaused, spent });
   yield* tellMayNotRun(
-    finals.filter(isLeftOut).map(({ run: { taskId }, leftOut }) => ({ taskId, reason: leftOut })),
+    finals.filter(isLeftOut).map(({ run: { taskId }, leftOut, error }) => ({ taskId, reason: leftOut, error })),
     finals[0]?.finishedAt ?? 0,
   );
   yield* insertRunParts(contextWords(finals, kept));

@@ -33,6 +33,7 @@ import {
   skipCommand,
   undoCommand,
 } from './task/doing.ts';
+import { grantsCommand } from './task/grants.ts';
 import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './task/looking.ts';
 import { texts, type Texts } from './texts.ts';
 
@@ -69,6 +70,7 @@ export const commands: readonly Command[] = [
   command('tz', zoneCommand, 'admins'),
   command('topic', topicCommand, 'admins'),
   command('purge', purgeCommand, 'admins'),
+  reading('grants', grantsCommand, 'admins'),
   reading('status', statusCommand, 'admins'),
   reading('usage', usageCommand, 'admins'),
   command('start', startCommand, 'nobody'),

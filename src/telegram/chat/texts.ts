@@ -18,6 +18,7 @@ import * as task from './task/english.ts';
 /** Texts by subject. */
 const englishTexts = {
   task: task.taskTexts,
+  grants: task.grantTexts,
   status: task.statusWords,
   button: task.buttonTexts,
   list: task.listTexts,

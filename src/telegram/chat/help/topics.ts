@@ -106,6 +106,12 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/purge Ben', 'deletes the tasks of one person'],
   ],
   status: [['/status', 'shows whether I am set up well here, and what is waiting']],
+  grants: [
+    ['/grants', 'what the tasks here may do, until when, and for whom'],
+    ['/grants #3', 'one of them, with Renew and Revoke'],
+    ['/grants #3 allow host:api.example.com', 'lets it do more'],
+    ['/edit #3 grant until 1 march', 'gives its right an end'],
+  ],
   usage: [['/usage', 'shows how many messages I sent, and how many tasks fit']],
   allow: [
     ['/allow', 'in a group: approves its members; in our private chat: lists who can use me'],

@@ -2,7 +2,7 @@ import type { ChatStore, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { World } from '../../../app/ports/outside.ts';
 import type { AckStore } from '../../../app/ports/questions.ts';
 import type { RunView } from '../../../app/ports/runs.ts';
-import type { TaskStore } from '../../../app/ports/tasks.ts';
+import type { GrantStore, GrantView, TaskStore } from '../../../app/ports/tasks.ts';
 import type { TruthStore } from '../../../app/ports/why.ts';
 import { skippedAhead, upcoming } from '../../../app/tasks/upcoming.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
@@ -42,6 +42,8 @@ export interface CardFacts {
   readonly snoozes?: readonly OpenSnooze[];
   /** Runs ahead that somebody has skipped. */
   readonly skipped?: readonly number[];
+  /** The right under which it runs; null where that is not known. */
+  readonly grant?: Pick<GrantView, 'expiresAt' | 'revokedAt'> | null;
   /** How the chat wants dates written. */
   readonly dates?: DateStyle | undefined;
   /** Without the time of which it is: what two drawings have in common where nothing has changed. */
@@ -85,6 +87,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
     snoozeText(task, facts),
     ...(isOver ? errors : last),
     staleText(task, facts),
+    grantText(task, facts),
     task.topicState === 'blocked' && task.state !== 'deleted' ? words.topicBlocked : null,
     ...(facts.isUnfolded === true ? foldedTexts(task, facts) : []),
     asOf === null || next !== null ? null : words.asOf(asOf),
@@ -227,6 +230,16 @@ function staleText(task: Task, { now, dates }: CardFacts): string | null {
   return since === null ? null : texts.task.stale(aboutMoment(since, settingOf(task, now, dates)));
 }
 
+/** Told where it has an end, or has come to it. */
+function grantText(task: Task, { grant = null, now, dates }: CardFacts): string | null {
+  const { task: words } = texts;
+  if (grant === null || isEnded(task)) return null;
+  if (grant.revokedAt !== null) return words.grantRevoked;
+  if (grant.expiresAt === null) return null;
+  const at = dayMoment(grant.expiresAt, settingOf(task, now, dates));
+  return grant.expiresAt <= now ? words.grantExpired(at) : words.grantUntil(at);
+}
+
 function placeText(task: Task): Rich | string | null {
   const { task: words } = texts;
   if (task.state === 'deleted' || task.topicState === 'blocked') return null;
@@ -297,6 +310,7 @@ export function settingFor(
 export interface FactsDeps extends Pick<World, 'clock'> {
   readonly store: Pick<ChatStore, 'snoozesOf' | 'readUser'> &
     Pick<TaskStore, 'listTaskRuns' | 'readRun'> &
+    Pick<GrantStore, 'readGrant'> &
     Pick<TruthStore, 'readPlanned'> &
     Pick<AckStore, 'readAck'>;
 }
@@ -315,6 +329,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
     ownerName: await nameOf({ store }, task.ownerId),
     pauserName: task.paused === null ? null : await nameOf({ store }, task.paused.by),
     last: await lastRunOf(task, store),
+    grant: isOver ? null : await store.readGrant(task.grantId),
   };
 }
 

@@ -1,4 +1,5 @@
 import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
+import { grantDaysMax } from '../../../domain/limits.ts';
 import { readHostRule } from '../../../domain/outbound/host-rules.ts';
 import { isClock, type Quiet } from '../../../domain/pacing/quiet.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
@@ -42,6 +43,7 @@ const calledSo: Readonly<Record<string, string>> = {
   thumbs: 'reactions',
   history: 'keep',
   'one-offs': 'oneoffs',
+  grant: 'grants',
 };
 
 async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
@@ -159,6 +161,8 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
     }
     case 'hosts':
       return readHosts(value);
+    case 'grants':
+      return readGrantDays(value);
     case 'dates': {
       const style = dateStyles.find((one) => one === value || settings.styles[one].toLowerCase() === value);
       return style === undefined ? { unread: settings.unreadDates() } : { set: { dates: style } };
@@ -170,6 +174,16 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
 
 function chosen(name: keyof ChatSettings, value: string | boolean | undefined): ReadSetting {
   return value === undefined ? { unread: texts.settings.unread() } : { set: { [name]: value } };
+}
+
+/** "90 days"; "never" lets them hold until somebody takes them away. */
+function readGrantDays(value: string): ReadSetting {
+  if (/^(?:never|no end|off|forever|none)$/.test(value)) return { set: { grantDays: null } };
+  const [, count, unit = 'days'] = /^(\d{1,4})\s*(d|days?|weeks?|months?|years?)?$/.exec(value) ?? [];
+  const days = Number(count) * (unit.startsWith('w') ? 7 : unit.startsWith('m') ? 30 : unit.startsWith('y') ? 365 : 1);
+  return days >= 1 && days <= grantDaysMax
+    ? { set: { grantDays: days } }
+    : { unread: texts.settings.unreadGrants(grantDaysMax) };
 }
 
 /** The hosts of a list; "any" opens all again. */
@@ -264,7 +278,7 @@ export type AlarmWords = 'private' | 'chat' | 'other' | 'off';
 
 function settingsDrawn(facts: SettingsFacts): Drawn {
   const { settings, timezone, now, isPrivate, mayChange, admins, digest, alarms } = facts;
-  const { create, quiet, reactions, dates, keep, oneOffs, hosts } = settings;
+  const { create, quiet, reactions, dates, keep, oneOffs, hosts, grantDays } = settings;
   const words = texts.settings;
   return drawn(
     blocks(
@@ -279,6 +293,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.zone(timezone, clockIn(timezone, now)),
         words.keep(keep === null ? null : keepWords(keep)),
         hosts === null ? null : words.hosts(hosts),
+        grantDays === null ? null : words.grants(grantDays),
         words.digest(digest),
         alarms === null ? null : words.alarms(alarms),
       ),

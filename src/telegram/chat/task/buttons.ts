@@ -27,6 +27,7 @@ import {
   undoneTogether,
   undoneWords,
 } from './doing.ts';
+import { grantButtons, grantsCommand } from './grants.ts';
 import { isFilter } from './list.ts';
 import { historyOf, listOf, whyWords, whyCommand } from './looking.ts';
 
@@ -66,6 +67,7 @@ export const taskButtons = {
     return redrawn(ctx, await agendaOf(isSpan(span) ? span : 'day', ctx));
   }),
   which: onTask('read', whichPressed, { deleted: 'handled' }),
+  ...grantButtons,
 } satisfies Buttons;
 
 async function onCard(ctx: ChatContext, task: Task, toast: string | null = null): Promise<Answer> {
@@ -190,6 +192,7 @@ const typed: ReadonlyMap<string, Handler> = new Map([
   ['skip', skipCommand],
   ['pause', pauseCommand],
   ['why', whyCommand],
+  ['grants', grantsCommand],
 ]);
 
 /** The task is named now, so what was typed is done, in the place of the question. */

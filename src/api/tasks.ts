@@ -235,6 +235,12 @@ const grantAnswer = strict({
   created_by: z.string(),
 }).meta({ id: 'Grant' });
 
+const contextAnswer = strict({
+  context: facts,
+  bytes: z.int().meta({ description: `Of its JSON; at most ${limits.contextBytesMax}.` }),
+}).meta({ id: 'Context' });
+const contextPath = `${path}/context`;
+
 const changedGrant = strict({ grant: grantAnswer, entry_id: entryId });
 const grantPath = '/v1/grants';
 const grantTag = 'grants';
@@ -295,6 +301,30 @@ export const taskOperations = {
     body: patchBody,
     answer: editedTask,
     refuses: ['schedule_exhausted', 'quota_exceeded'],
+  }),
+  getContext: operation('get', contextPath, {
+    scope: 'read',
+    tag,
+    summary: 'Read what the runs of a task know',
+    params: taskParams,
+    answer: contextAnswer,
+  }),
+  changeContext: operation('patch', contextPath, {
+    scope: 'manage',
+    tag,
+    summary: 'Set fields of the context of a task; a run that is under way keeps its own',
+    params: taskParams,
+    body: strict({
+      context: facts.meta({ description: 'The fields to set; one that is null is taken away, and the others stay.' }),
+    }).meta({ id: 'ContextPatch', example: { context: { count: 0 } } }),
+    answer: contextAnswer.extend({ entry_id: entryId }),
+  }),
+  resetContext: operation('delete', contextPath, {
+    scope: 'manage',
+    tag,
+    summary: 'Empty the context of a task, which nothing takes back',
+    params: taskParams,
+    answer: contextAnswer.extend({ entry_id: entryId }),
   }),
   listGrants: operation('get', grantPath, {
     scope: 'read',

@@ -1,4 +1,5 @@
-import { grantDaysMax, keepLeast } from './limits.ts';
+import { grantDaysMax } from './grant.ts';
+import { keepLeast } from './limits.ts';
 import { isClock, type Quiet, quietFor, quietUntil, type QuietInput } from './pacing/quiet.ts';
 import { isHourOf, settableParts, type SettablePart, type Setting } from './when/setting.ts';
 

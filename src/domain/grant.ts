@@ -1,5 +1,4 @@
 import type { Actor } from './access.ts';
-import { grantNoticeMs } from './limits.ts';
 import type { Reason } from './occurrence.ts';
 import type { ActionSpec } from './task.ts';
 
@@ -17,6 +16,11 @@ export interface Grant {
   readonly revokedAt: number | null;
   readonly createdAt: number;
 }
+
+/** The owner of a grant is told so long before it ends; of one that holds for less than twice that, once half of it is over. */
+export const grantNoticeMs = 3 * 86_400_000;
+/** Ten years: longer ones are meant to have no end. */
+export const grantDaysMax = 3650;
 
 /** The questions to a right before anything is done under it. */
 type Given = Pick<Grant, 'scopes' | 'expiresAt' | 'revokedAt'>;
@@ -72,7 +76,8 @@ export function renewedEnd(
   { now, lastsMs }: { readonly now: number; readonly lastsMs: number | null },
 ): number | null {
   if (lastsMs !== null) return now + lastsMs;
-  return old === null || old.expiresAt === null ? null : now + (old.expiresAt - old.createdAt);
+  const heldMs = old === null || old.expiresAt === null ? 0 : old.expiresAt - old.createdAt;
+  return heldMs <= 0 ? null : now + heldMs;
 }
 
 export function actionScope(actionKind: string): string {

@@ -23,10 +23,6 @@ export const actionBytesMax = 32_768;
 export const contextBytesMax = 65_536;
 export const subjectLengthMax = 128;
 /** One for each kind of action would do; more is a mistake. */
-/** The owner of a grant is told so long before it ends; of one that holds for less than twice that, once half of it is over. */
-export const grantNoticeMs = 3 * 86_400_000;
-/** Ten years: longer ones are meant to have no end. */
-export const grantDaysMax = 3650;
 export const scopesMax = 100;
 export const scopeLengthMax = 300;
 export const tagsMax = 10;

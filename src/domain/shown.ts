@@ -82,7 +82,7 @@ export type View =
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
   /** The last run that the task was to make has ended. */
   | { readonly view: 'completed'; readonly runs: number }
-  /** A run left a context of that many characters, and its task keeps another: it is too large, or a person changed theirs. */
+  /** A run left a context of that many bytes, and its task keeps another: it is too large, or a person changed theirs. */
   | { readonly view: 'contextLeft'; readonly size: number }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
@@ -297,6 +297,12 @@ export type Word =
   | { readonly word: 'not_pinned' }
   | { readonly word: 'one_offs' }
   | { readonly word: 'not_renamed'; readonly about: string }
+  | {
+      readonly word: 'context_left';
+      readonly reason: 'size' | 'changed';
+      readonly taskId: string;
+      readonly about: string;
+    }
   | { readonly word: 'grant_ends'; readonly taskId: string; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
   | { readonly word: 'owner_gone'; readonly about: Actor };

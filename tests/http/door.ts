@@ -280,6 +280,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     versions: async () => [],
     edit: async () => ({ ...changed, warnings: [], changes: {} }),
     renameWarnings: async () => [],
+    context: async () => changed,
     pause: async () => changed,
     resume: async () => changed,
     delete: async () => changed,

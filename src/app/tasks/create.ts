@@ -107,12 +107,22 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
 }
 
 /** The choices of a chat; the usual ones where none is known. */
-export async function settingsAt(
+async function settingsAt(
   store: Pick<ChatStore, 'findChat'>,
   { provider, address }: Pick<Thread, 'provider' | 'address'>,
 ): Promise<ChatSettings> {
   const chat = provider === 'telegram' ? await store.findChat(address) : null;
   return settingsOf(chat?.settings ?? {});
+}
+
+/** How long grants hold that name no end, by the choice of the task's chat. */
+export async function grantLastsMs(
+  store: Pick<TaskStore, 'readTask'> & Pick<ChatStore, 'findChat'>,
+  taskId: string,
+): Promise<number | null> {
+  const task = await store.readTask(taskId);
+  const { grantDays } = task === null ? settingsOf({}) : await settingsAt(store, task.home);
+  return grantDays === null ? null : grantDays * DAY_MS;
 }
 
 function grantEndOf({ grantExpiresAt: at }: Pick<TaskInput, 'grantExpiresAt'>, settings: ChatSettings, now: number) {

@@ -25,7 +25,6 @@ import {
 import { noThread } from '../use-cases/messages.ts';
 import { runInProgress } from './by-hand.ts';
 import type { Rules } from './definition.ts';
-import type { Changes } from './edit.ts';
 import { type VerbScene, goingOn, isUnreadable, openNext, refuseDeleted } from './verbs.ts';
 
 /** The right under which the runs of a task act, given anew or taken away. Slots that were due before keep what they had. */
@@ -94,12 +93,17 @@ export function refusePastEnd(field: string, at: number, now: number): void {
   throw invalid(field, `${field}: a grant ends in the future. To take it away now, revoke it.`);
 }
 
+interface Sides {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
 /** Another end for the grant that a task has, told as the API tells it. A grant that has ended is renewed and not revived. */
 export function grantEndIn(
   { grant }: Pick<TaskScene, 'grant'>,
   wanted: number | null | undefined,
   now: number,
-): Pick<TaskChange, 'grantEnd'> & { readonly changes: Changes } {
+): Pick<TaskChange, 'grantEnd'> & { readonly changes: Readonly<Record<string, Sides>> } {
   if (wanted === undefined || (grant !== null && grant.expiresAt === wanted)) return { grantEnd: null, changes: {} };
   if (grantFault(grant, [], now) !== null || grant === null)
     throw invalid('grant_expires_at', 'grant_expires_at: the grant of this task has ended. Renew it first.');
@@ -109,6 +113,13 @@ export function grantEndIn(
     grantEnd: { at: wanted },
     changes: { grant_expires_at: { before: told(grant.expiresAt), after: told(wanted) } },
   };
+}
+
+export interface RenewWish {
+  /** All of what only a run finds out is asked for. */
+  readonly isWhole?: boolean;
+  /** The grant that gives way although it holds, while the task still has it. */
+  readonly of?: string | null;
 }
 
 /** A fresh right where the task has none any more, or one that ends soon; where it has one, somebody was faster. What was given beside stays. */

@@ -1,9 +1,8 @@
 import type { Actor } from '../../domain/access.ts';
-import { settingsOf } from '../../domain/chat-settings.ts';
 import { missing } from '../../domain/errors.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
-import { DAY_MS, MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
+import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
@@ -26,7 +25,8 @@ import {
 import { filled } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planRunNow, planSnooze, type Snoozed } from './by-hand.ts';
-import { createTask, onceOf, ringAll, settingsAt, type CreateDeps, type Key } from './create.ts';
+import { planContext, type ContextWish } from './context.ts';
+import { createTask, grantLastsMs, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
 import { withTemplates } from './definition.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import {
@@ -37,6 +37,7 @@ import {
   refuseUndeliverable,
   type GrantChanged,
   type GrantWish,
+  type RenewWish,
 } from './grants.ts';
 import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
 import { planUndo } from './undo.ts';
@@ -99,6 +100,8 @@ export function createTasks(deps: TasksDeps) {
     undo: undo.bind(null, deps),
     runNow: runNow.bind(null, deps),
     attach: attach.bind(null, deps),
+    context: (target: Target, wish: ContextWish) =>
+      change(deps, { target, verb: ['context', wish] }, (scene) => planContext(scene, wish)),
     listGrants: (query: Omit<GrantQuery, 'now'>) => store.listGrants({ ...query, now: clock.now() }),
     grant: grant.bind(null, deps),
     renew: renew.bind(null, deps),
@@ -268,20 +271,13 @@ async function attach(deps: TasksDeps, target: Target, threadKey: string): Promi
 /** Gives a task a fresh right to run, in the place of the one that it has. */
 async function grant(deps: TasksDeps, target: Target, wish: GrantWish): Promise<GrantChanged> {
   const grantId = deps.ids.next();
-  const lastsMs = wish.expiresAt === undefined ? await grantLastsMs(deps, target.taskId) : null;
+  const lastsMs = wish.expiresAt === undefined ? await grantLastsMs(deps.store, target.taskId) : null;
   const expiresAt = wish.expiresAt ?? (lastsMs === null ? null : deps.clock.now() + lastsMs);
   const changed = await changeTelling(deps, { target, verb: ['grant', wish] }, (scene) => ({
     ...planGrant(scene, { ...wish, expiresAt, scopesOf: deps.scopesOf, id: grantId, actor: target.actor }),
     told: { grantId },
   }));
   return { ...changed, grant: await readGrant(deps, changed.told.grantId) };
-}
-
-interface RenewWish {
-  /** All of what only a run finds out is asked for. */
-  readonly isWhole?: boolean;
-  /** The grant that gives way although it holds, while the task still has it. */
-  readonly of?: string | null;
 }
 
 /** A fresh right to run, where the task has none any more, or one that ends soon. */
@@ -291,20 +287,13 @@ async function renew(
   { isWhole = false, of = null }: RenewWish = {},
 ): Promise<Changed> {
   const { scopesOf } = deps;
-  const lastsMs = await grantLastsMs(deps, target.taskId);
+  const lastsMs = await grantLastsMs(deps.store, target.taskId);
   const id = deps.ids.next();
   return change(
     deps,
     { target, verb: ['renew', ...(isWhole ? [isWhole] : []), ...(of === null ? [] : [of])] },
     (scene) => planRenew(scene, { scopesOf, lastsMs, isWhole, of, id, actor: target.actor }),
   );
-}
-
-/** How long grants hold that name no end, by the choice of the task's chat. */
-async function grantLastsMs({ store }: TasksDeps, taskId: string): Promise<number | null> {
-  const task = await store.readTask(taskId);
-  const { grantDays } = task === null ? settingsOf({}) : await settingsAt(store, task.home);
-  return grantDays === null ? null : grantDays * DAY_MS;
 }
 
 /** Takes a right to run away for good. */

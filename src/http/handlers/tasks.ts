@@ -1,10 +1,11 @@
 import type { PartsOf } from '../../api/operations.ts';
 import type { Page } from '../../app/ports/runs.ts';
+import type { Changed } from '../../app/ports/tasks.ts';
 import type { TaskInput, TaskInWords } from '../../app/tasks/definition.ts';
 import type { GrantChanged } from '../../app/tasks/grants.ts';
 import type { PreviewRequest } from '../../app/tasks/preview.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
-import type { Task } from '../../domain/task.ts';
+import { jsonBytes, type Task } from '../../domain/task.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Assumed } from '../../domain/when/asked.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
@@ -72,6 +73,13 @@ export const taskHandlers = {
       ...(asked === null ? {} : wireAsked(asked, schedule)),
     };
   },
+  getContext: async ({ params }, { tasks }) => contextOf(await tasks.get(params.task_id)),
+  changeContext: async (asked, rooms) => {
+    const wish = { is: 'merged', fields: asked.body.context } as const;
+    return contextChanged(await rooms.tasks.context(targetOf(asked, rooms), wish));
+  },
+  resetContext: async (asked, rooms) =>
+    contextChanged(await rooms.tasks.context(targetOf(asked, rooms), { is: 'reset' })),
   listGrants: async ({ query }, { tasks }) => {
     const { owner: ownerId = null, task_id: taskId = null, state = null, limit, cursor = null } = query;
     const [thread, account] = [threadOf(query.thread_key), threadOf(query.budget_account)];
@@ -88,6 +96,14 @@ export const taskHandlers = {
   revokeGrant: async (asked, rooms) =>
     grantChanged(await rooms.tasks.revoke(asked.params.grant_id, byOf(asked, rooms))),
 } satisfies Partial<Handlers>;
+
+function contextOf({ context }: Task) {
+  return { context: { ...context }, bytes: jsonBytes(context) };
+}
+
+function contextChanged({ task, entryId }: Changed) {
+  return { ...contextOf(task), entry_id: entryId };
+}
 
 async function taskPage({ items, next }: Page<Task>, rooms: Pick<HttpRooms, 'clock' | 'truth'>) {
   const snoozes = await rooms.truth.snoozesOf(items.map(({ id }) => id));

@@ -63,7 +63,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
     finals.filter(isLeftOut).map(({ run: { taskId }, leftOut, error }) => ({ taskId, reason: leftOut, error })),
     finals[0]?.finishedAt ?? 0,
   );
-  yield* insertRunParts(contextWords(finals, kept));
+  yield* insertRunParts(yield* contextWords(finals, kept));
   yield* bookUsage(won);
   yield* addRefs(finals.flatMap(filesOf));
   yield* writeWatches(finals);

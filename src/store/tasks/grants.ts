@@ -11,7 +11,7 @@ import type {
 } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
-import { grantNoticeMs } from '../../domain/limits.ts';
+import { grantNoticeMs } from '../../domain/grant.ts';
 import { isObstacle, type Obstacle, type Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../domain/task.ts';

@@ -2,7 +2,7 @@ import type { ChatStore, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { World } from '../../../app/ports/outside.ts';
 import type { AckStore } from '../../../app/ports/questions.ts';
 import type { RunView } from '../../../app/ports/runs.ts';
-import type { GrantStore, GrantView, TaskStore } from '../../../app/ports/tasks.ts';
+import type { GrantStore, TaskStore } from '../../../app/ports/tasks.ts';
 import type { TruthStore } from '../../../app/ports/why.ts';
 import { skippedAhead, upcoming } from '../../../app/tasks/upcoming.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
@@ -23,7 +23,7 @@ import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { actionLine, actionLines, answeredIn, filesOf } from './action.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
-import { policyLines } from './policy.ts';
+import { contextText, grantText, policyLines, type Held } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
 import { lines, type Rich, drawn } from './rich.ts';
 import { calledOf, nameOf, shortName } from './rights.ts';
@@ -43,7 +43,7 @@ export interface CardFacts {
   /** Runs ahead that somebody has skipped. */
   readonly skipped?: readonly number[];
   /** The right under which it runs; null where that is not known. */
-  readonly grant?: Pick<GrantView, 'expiresAt' | 'revokedAt'> | null;
+  readonly grant?: Held | null;
   /** How the chat wants dates written. */
   readonly dates?: DateStyle | undefined;
   /** Without the time of which it is: what two drawings have in common where nothing has changed. */
@@ -115,6 +115,7 @@ function foldedTexts(task: Task, facts: CardFacts): readonly (Rich | string | nu
   const isSaid = isBlank(task.instructions) || task.instructions.trim() === task.title;
   return [
     placeText(task),
+    contextText(task),
     ...actionLines(task),
     ...policyLines(task.policies, settingOf(task, facts.now, facts.dates)),
     originText(task, facts),
@@ -228,16 +229,6 @@ function startedLine(task: Task, at: string): Rich {
 function staleText(task: Task, { now, dates }: CardFacts): string | null {
   const since = staleSince(task, now);
   return since === null ? null : texts.task.stale(aboutMoment(since, settingOf(task, now, dates)));
-}
-
-/** Told where it has an end, or has come to it. */
-function grantText(task: Task, { grant = null, now, dates }: CardFacts): string | null {
-  const { task: words } = texts;
-  if (grant === null || isEnded(task)) return null;
-  if (grant.revokedAt !== null) return words.grantRevoked;
-  if (grant.expiresAt === null) return null;
-  const at = dayMoment(grant.expiresAt, settingOf(task, now, dates));
-  return grant.expiresAt <= now ? words.grantExpired(at) : words.grantUntil(at);
 }
 
 function placeText(task: Task): Rich | string | null {

@@ -77,7 +77,7 @@ export const noticeTexts = {
     say`${bold('Finished:')} ${name}. ${plural(runs, { one: 'That was its only run.', other: 'That was the last of its {n} runs.' })}`,
   contextLeft: (name: Rich, size: number): Rich =>
     size > contextBytesMax
-      ? say`${bold('Context too large:')} ${name} keeps its previous context, because a run left ${number(size)} characters. The limit is ${number(contextBytesMax)}: let it keep less.`
+      ? say`${bold('Context too large:')} ${name} keeps its previous context, because a run left ${number(size)} bytes. The limit is ${number(contextBytesMax)}: let it keep less.`
       : say`${bold('Your context stays:')} ${name} got another context during a run. What the run left is in its output.`,
   autoPaused: (name: Rich, failures: number): Rich =>
     say`${bold('Paused:')} ${name}. ${plural(failures, { one: 'Its last run failed.', other: 'Its last {n} runs failed.' })}`,

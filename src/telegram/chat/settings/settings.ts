@@ -1,6 +1,5 @@
 import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
-import { grantDaysMax } from '../../../domain/limits.ts';
-import { readHostRule } from '../../../domain/outbound/host-rules.ts';
+import { grantDaysMax } from '../../../domain/grant.ts';
 import { isClock, type Quiet } from '../../../domain/pacing/quiet.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -10,7 +9,7 @@ import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
 import { aboutMoment, clockIn } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
-import { keepRead, keepWords } from '../kit/policy.ts';
+import { chatHostsMax, grantDaysRead, hostsRead, keepRead, keepWords } from '../kit/policy.ts';
 import { arg, button, dataOf, type Rows, inRows } from '../kit/press.ts';
 import { lines, type Rich, blocks, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
@@ -159,10 +158,14 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
       const keep = keepRead(value);
       return keep === undefined ? { unread: settings.unreadKeep() } : { set: { keep } };
     }
-    case 'hosts':
-      return readHosts(value);
-    case 'grants':
-      return readGrantDays(value);
+    case 'hosts': {
+      const hosts = hostsRead(value);
+      return hosts === undefined ? { unread: settings.unreadHosts(chatHostsMax) } : { set: { hosts } };
+    }
+    case 'grants': {
+      const grantDays = grantDaysRead(value);
+      return grantDays === undefined ? { unread: settings.unreadGrants(grantDaysMax) } : { set: { grantDays } };
+    }
     case 'dates': {
       const style = dateStyles.find((one) => one === value || settings.styles[one].toLowerCase() === value);
       return style === undefined ? { unread: settings.unreadDates() } : { set: { dates: style } };
@@ -175,27 +178,6 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
 function chosen(name: keyof ChatSettings, value: string | boolean | undefined): ReadSetting {
   return value === undefined ? { unread: texts.settings.unread() } : { set: { [name]: value } };
 }
-
-/** "90 days"; "never" lets them hold until somebody takes them away. */
-function readGrantDays(value: string): ReadSetting {
-  if (/^(?:never|no end|off|forever|none)$/.test(value)) return { set: { grantDays: null } };
-  const [, count, unit = 'days'] = /^(\d{1,4})\s*(d|days?|weeks?|months?|years?)?$/.exec(value) ?? [];
-  const days = Number(count) * (unit.startsWith('w') ? 7 : unit.startsWith('m') ? 30 : unit.startsWith('y') ? 365 : 1);
-  return days >= 1 && days <= grantDaysMax
-    ? { set: { grantDays: days } }
-    : { unread: texts.settings.unreadGrants(grantDaysMax) };
-}
-
-/** The hosts of a list; "any" opens all again. */
-function readHosts(value: string): ReadSetting {
-  if (value === 'any' || value === 'all' || value === 'off') return { set: { hosts: null } };
-  const hosts = value.split(/[\s,]+/).filter((host) => host !== '');
-  const isRead = hosts.length > 0 && hosts.length <= chatHostsMax && hosts.every((host) => readHostRule(host) !== null);
-  return isRead ? { set: { hosts } } : { unread: texts.settings.unreadHosts(chatHostsMax) };
-}
-
-/** As many as a person reads in one line of the settings. */
-const chatHostsMax = 20;
 
 /** The hour of a part of the day; without a word about it the usual one. */
 function readHour(part: SettablePart, value: string, { hours }: ChatSettings): ReadSetting {

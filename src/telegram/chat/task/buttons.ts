@@ -15,6 +15,8 @@ import { blocks, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
 import { notStartedPressed, resultRows, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
+import { contextCommand } from '../trust/contexts.ts';
+import { grantButtons, grantsCommand } from '../trust/grants.ts';
 import { agendaOf, isSpan } from './agenda.ts';
 import {
   goingOnWords,
@@ -27,7 +29,6 @@ import {
   undoneTogether,
   undoneWords,
 } from './doing.ts';
-import { grantButtons, grantsCommand } from './grants.ts';
 import { isFilter } from './list.ts';
 import { historyOf, listOf, whyWords, whyCommand } from './looking.ts';
 
@@ -193,6 +194,7 @@ const typed: ReadonlyMap<string, Handler> = new Map([
   ['pause', pauseCommand],
   ['why', whyCommand],
   ['grants', grantsCommand],
+  ['context', contextCommand],
 ]);
 
 /** The task is named now, so what was typed is done, in the place of the question. */

@@ -52,6 +52,8 @@ export const taskTexts = {
   grantUntil: (at: string): string => `May run until ${at}`,
   grantExpired: (at: string): string => `⚠️ May not run: its right ended ${at}. /grants renews it`,
   grantRevoked: '⚠️ May not run: somebody took back its right. /grants renews it',
+  context: (fields: readonly string[], more: number): string =>
+    `Context: ${and(fields)}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `Stale since ${since}`,
   /** `zone` is null where a line above names it. */
   last: (was: string, at: string, { done, zone, runs }: LastFacts): string => {
@@ -93,37 +95,6 @@ export const taskTexts = {
   takenOver: (name: string, at: string): string => `Belongs to ${name}, made on ${at}`,
   policy: (name: string, value: string): string => `${name}: ${value}`,
   topicBlocked: 'Results: waiting, because its topic cannot be made here. See /start',
-} as const;
-
-/** The rights under which tasks run. */
-export const grantTexts = {
-  none: 'No task here can run, so there is no right to give.',
-  heading: (count: number): Rich => bold(`What tasks may do here (${count})`),
-  row: (name: Rich, cells: readonly (string | null)[]): Rich =>
-    say`${name}: ${shortened(cells.filter((cell) => cell !== null).join(' · '), 200)}`,
-  title: (name: Rich, standing: string): Rich => say`${name} · ${standing}`,
-  endless: 'no end',
-  until: (at: string): string => `until ${at}`,
-  expired: (at: string): string => `⚠️ ended ${at}`,
-  revoked: (at: string): string => `⚠️ taken back ${at}`,
-  missing: '⚠️ none',
-  scopes: (scopes: readonly string[]): Rich => lines('It may:', ...scopes.map((scope) => code(shortened(scope, 300)))),
-  owner: (name: string, since: string | null): string =>
-    since === null ? `Owner: ${name}` : `Owner: ${name}, since ${since}`,
-  how: (number: number): Rich =>
-    lines(
-      say`${code(`/grants #${number} allow host:api.example.com`)} – lets it do more`,
-      say`${code(`/edit #${number} grant until 1 march`)} – gives it an end`,
-    ),
-  allowHow: (number: number): Rich =>
-    lines(
-      'What should it be allowed? For example:',
-      code(`/grants #${number} allow host:*.example.com`),
-      code(`/grants #${number} allow secret:CUSTOMER_*`),
-    ),
-  revoke: 'Revoke',
-  revokedWord: 'Taken back: I skip its runs from now on',
-  revokedBefore: 'That right was taken back or replaced already',
 } as const;
 
 export const statusWords: Readonly<Record<string, string>> = {

@@ -1,4 +1,3 @@
-import { grantDaysMax } from './grant.ts';
 import { keepLeast } from './limits.ts';
 import { isClock, type Quiet, quietFor, quietUntil, type QuietInput } from './pacing/quiet.ts';
 import { isHourOf, settableParts, type SettablePart, type Setting } from './when/setting.ts';
@@ -55,6 +54,9 @@ export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSet
     language: typeof language === 'string' ? language : null,
   };
 }
+
+/** Ten years: longer ones are meant to have no end. */
+export const grantDaysMax = 3650;
 
 function grantDaysIn(value: unknown): number | null {
   const isRead = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= grantDaysMax;

@@ -19,8 +19,6 @@ export interface Grant {
 
 /** The owner of a grant is told so long before it ends; of one that holds for less than twice that, once half of it is over. */
 export const grantNoticeMs = 3 * 86_400_000;
-/** Ten years: longer ones are meant to have no end. */
-export const grantDaysMax = 3650;
 
 /** The questions to a right before anything is done under it. */
 type Given = Pick<Grant, 'scopes' | 'expiresAt' | 'revokedAt'>;

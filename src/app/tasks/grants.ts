@@ -153,13 +153,19 @@ export function scopesFor(
   return [...needed, ...kept].slice(0, scopesMax);
 }
 
-const scopeShape = /^[a-z]+:(?:\*\.)?[^\s*]*\*?$/;
+/** Kinds of scopes; another word is a slip of the pen, and would allow nothing. */
+const scopeShape = /^(?:(?:action|host|secret|script|model|flow|graph|mcp):(?:\*|[^\s*]+\*?)|host:\*\.[^\s*]+)$/;
 
 function checkScopes(scopes: readonly string[], needed: readonly string[]): void {
   if (scopes.length === 0 || scopes.length > scopesMax)
     throw invalid('scopes', `A grant has 1 to ${scopesMax} scopes.`);
-  const misshapen = scopes.some((scope) => scope.length > scopeLengthMax || !scopeShape.test(scope));
-  if (misshapen) throw invalid('scopes', 'A scope looks like action:message, or action:* for all actions.');
+  const misshapen = scopes.find((scope) => scope.length > scopeLengthMax || !scopeShape.test(scope));
+  if (misshapen !== undefined) {
+    throw invalid(
+      'scopes',
+      `"${misshapen.slice(0, 60)}" is no scope. One looks like action:http, action:*, host:api.example.com, host:*.example.com or secret:NAME.`,
+    );
+  }
   const lacking = lackingScope(scopes, needed);
   if (lacking === null) return;
   throw invalid('scopes', `This task needs ${lacking}; under these scopes each of its runs would be skipped.`);

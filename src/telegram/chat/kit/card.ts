@@ -42,7 +42,6 @@ export interface CardFacts {
   readonly snoozes?: readonly OpenSnooze[];
   /** Runs ahead that somebody has skipped. */
   readonly skipped?: readonly number[];
-  /** The right under which it runs; null where that is not known. */
   readonly grant?: Held | null;
   /** How the chat wants dates written. */
   readonly dates?: DateStyle | undefined;

@@ -1,6 +1,5 @@
 import type { GrantView } from '../../../app/ports/tasks.ts';
-import { keepIn } from '../../../domain/chat-settings.ts';
-import { grantDaysMax } from '../../../domain/grant.ts';
+import { grantDaysMax, keepIn } from '../../../domain/chat-settings.ts';
 import { keepLeast, nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
 import { readHostRule } from '../../../domain/outbound/host-rules.ts';
 import type { QuietInput } from '../../../domain/pacing/quiet.ts';

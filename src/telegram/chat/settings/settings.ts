@@ -1,5 +1,11 @@
-import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
-import { grantDaysMax } from '../../../domain/grant.ts';
+import {
+  dateStyles,
+  grantDaysMax,
+  keepIn,
+  settingsOf,
+  type ChatSettings,
+  type DateStyle,
+} from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/pacing/quiet.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';

@@ -15,8 +15,7 @@ import { blocks, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
 import { notStartedPressed, resultRows, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
-import { contextCommand } from '../trust/contexts.ts';
-import { grantButtons, grantsCommand } from '../trust/grants.ts';
+import { trustTyped } from '../trust/grants.ts';
 import { agendaOf, isSpan } from './agenda.ts';
 import {
   goingOnWords,
@@ -68,7 +67,6 @@ export const taskButtons = {
     return redrawn(ctx, await agendaOf(isSpan(span) ? span : 'day', ctx));
   }),
   which: onTask('read', whichPressed, { deleted: 'handled' }),
-  ...grantButtons,
 } satisfies Buttons;
 
 async function onCard(ctx: ChatContext, task: Task, toast: string | null = null): Promise<Answer> {
@@ -193,8 +191,7 @@ const typed: ReadonlyMap<string, Handler> = new Map([
   ['skip', skipCommand],
   ['pause', pauseCommand],
   ['why', whyCommand],
-  ['grants', grantsCommand],
-  ['context', contextCommand],
+  ...trustTyped,
 ]);
 
 /** The task is named now, so what was typed is done, in the place of the question. */

@@ -1,7 +1,7 @@
 import { actionScope } from '../../../domain/grant.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { Answer, Buttons, ChatContext } from '../context.ts';
+import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { answer, answerWith, pageSize, redrawn, Refused, taskButton, triedTo } from '../kit/answers.ts';
 import { settingFor, settingHere, taskName } from '../kit/card.ts';
 import { aboutMoment, dayMoment } from '../kit/clock.ts';
@@ -10,6 +10,7 @@ import { arg, button, dataOf, inRows, longId, shortId } from '../kit/press.ts';
 import { blocks, drawn, lines, type Rich } from '../kit/rich.ts';
 import { calledOf, demand, mayManage, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
+import { contextCommand } from './contexts.ts';
 
 /** The rights under which the tasks of a chat run: seen by everybody there, given and taken away by whoever may change the task. */
 
@@ -133,6 +134,12 @@ async function grantDrawn(ctx: ChatContext, task: Task): Promise<Drawn> {
     ],
   );
 }
+
+/** Commands of this story whose words are more than the name of a task. */
+export const trustTyped: readonly (readonly [string, Handler])[] = [
+  ['grants', grantsCommand],
+  ['context', contextCommand],
+];
 
 /** Each button names the grant that was seen, so that a second press of the same one changes nothing. */
 export const grantButtons = {

@@ -24,7 +24,7 @@ export const grantVerbs = [
     examples: ['cronogram grant list --task 3'],
     flags: [
       { flags: '--task <task>', about: 'of one task' },
-      { flags: '--owner <person>', about: 'of one owner: a name, a number, or a key such as api:token:default' },
+      { flags: '--owner <person>', about: 'of one owner: a name, a number, or a key such as system:api' },
       { flags: '--account <thread>', about: 'those that spend the budget of this chat' },
       { flags: '--state <state>', about: 'how they stand', choices: ['active', 'revoked', 'expired'] },
       ...pageFlags,

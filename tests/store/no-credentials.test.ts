@@ -9,6 +9,7 @@ const telling =
 /** Columns that bear such a word and hold nothing of that kind. */
 const harmless: Readonly<Record<string, string>> = {
   'tasks.refresh_ms': 'a length of time',
+  'token_chats.token_id': 'the id of a row',
 };
 
 /** Tables that are made for it: sealed, or as a hash. */

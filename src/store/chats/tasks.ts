@@ -134,7 +134,7 @@ function* chatTasks({
     sql`t.chat_id = ${chatId}`,
     filters[filter],
     ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
-    subject === null ? undefined : sql`lower(t.subject) = ${subject.toLowerCase()}`,
+    subject === null ? undefined : sql`lower(t.subject) = lower(${subject})`,
     text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
   );
   const counted = yield* one(select({ count })`from ${taskSource} where ${where}`);

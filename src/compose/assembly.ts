@@ -38,6 +38,7 @@ import type {
   Transport,
 } from '../app/ports/outside.ts';
 import type { SecondOpinion } from '../app/ports/second-opinion.ts';
+import type { KeyRing, RunSecrets } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
 import type { Trials } from '../app/tasks/definition.ts';
@@ -54,7 +55,9 @@ import { createBlobs } from '../app/use-cases/blobs.ts';
 import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
+import { createRunSecrets } from '../app/use-cases/run-secrets.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
+import { createSecretKeeping, type Secrets as SecretKeeping } from '../app/use-cases/secrets.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
@@ -67,6 +70,7 @@ import { createExpressions } from '../system/expressions/expressions.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
+import { openVault } from '../system/vault.ts';
 import { localeOf } from '../telegram/chat/texts.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
@@ -103,6 +107,8 @@ export interface Outside {
   readonly backups?: Backups | null;
   /** Absent where nothing needs to outlive the process beside the database. */
   readonly notepad?: Notepad;
+  /** The keys that seal; absent where nothing is sealed. */
+  readonly vault?: KeyRing;
   /** Absent where each schedule is computed once. */
   readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
@@ -138,6 +144,8 @@ export interface Rooms extends Housekeeping {
   readonly acks: Acks;
   readonly nagging: Nagging;
   readonly approvals: Approvals;
+  readonly secrets: SecretKeeping;
+  readonly runSecrets: RunSecrets;
   connect(loop: LoopName, ring: () => void): void;
 }
 
@@ -159,12 +167,14 @@ export type RoomSettings = Pick<
   | 'TELEGRAM_RATE_CHAT'
   | 'TELEGRAM_RATE_GLOBAL'
   | 'TELEGRAM_RATE_GROUP'
->;
+> &
+  Partial<Pick<Config, 'operatorSecrets'>>;
 
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
+  const secrets = secretsOf(settings, { ...world, ...outside });
   const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
   const shared = { ...world, store, bell, bootId, digest: sha256, batchMax: settings.BATCH_SIZE * endsPerClaim };
   const runs = createRunService(shared);
@@ -208,6 +218,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     runner,
     deliverer,
     ...questionsOf(shared),
+    ...secrets,
     ...createHousekeeping({
       ...shared,
       runner,
@@ -233,6 +244,12 @@ function keptBy(
 /** Questions to people about results. */
 function questionsOf(shared: World & { readonly store: Store; readonly bell: Bell }) {
   return { acks: createAcks(shared), nagging: createNagging(shared), approvals: createApprovals(shared) };
+}
+
+/** What is kept secret: for people, who set it, and for runs, which use it. */
+function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: World & Pick<Outside, 'store' | 'vault'>) {
+  const deps = { ...world, operator, vault: world.vault ?? openVault({ file: null, given: [] }) };
+  return { secrets: createSecretKeeping(deps), runSecrets: createRunSecrets(deps) };
 }
 
 /** A text that people wrote is tried by its language. */

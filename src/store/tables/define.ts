@@ -1,6 +1,6 @@
 import { blobChunksTable, blobRefsTable, blobsTable, watchesTable } from './blobs.ts';
 import type { Dialect } from './dialect.ts';
-import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
+import { chatAliasesTable, chatsTable, grantsTable, membersTable, secretsTable, usersTable } from './places.ts';
 import {
   auditTable,
   downtimesTable,
@@ -63,5 +63,6 @@ export function defineTables(d: Dialect) {
     blobChunks: blobChunksTable(d),
     blobRefs: blobRefsTable(d),
     watches: watchesTable(d),
+    secrets: secretsTable(d, chats),
   };
 }

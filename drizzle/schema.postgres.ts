@@ -32,5 +32,6 @@ export const {
   blobChunks,
   blobRefs,
   watches,
+  credentials,
   secrets,
 } = postgresTables;

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { hostRulesExample, readHostRule } from '../domain/outbound/host-rules.ts';
 import { type OperatorSecret, nameFault, secretNameExample, valueFault } from '../domain/secrets/secret.ts';
 import { wordsIn } from './fields.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './surroundings.ts';
 
 export interface ConfigFault {
   readonly variable: string;

@@ -3,6 +3,7 @@ import type { Dialect } from './dialect.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, secretsTable, usersTable } from './places.ts';
 import {
   auditTable,
+  credentialsTable,
   downtimesTable,
   draftsTable,
   eventsTable,
@@ -63,6 +64,7 @@ export function defineTables(d: Dialect) {
     blobChunks: blobChunksTable(d),
     blobRefs: blobRefsTable(d),
     watches: watchesTable(d),
+    credentials: credentialsTable(d),
     secrets: secretsTable(d, chats),
   };
 }

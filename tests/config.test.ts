@@ -307,7 +307,7 @@ describe('secrets of the environment', () => {
     [{ SECRET_A_FILE: '/nowhere/at/all' }, 'SECRET_A_FILE cannot be read (ENOENT)'],
     [{ SECRETS_KEY: 'abcd' }, 'SECRETS_KEY is 32 bytes, as 64 hex digits or in base64'],
   ])('are refused with one line: %j', (environment, words) => {
-    const told = variables(environment as Record<string, string>);
+    const told = variables(environment);
     expect(told).toHaveLength(1);
     expect(told[0]).toContain(words);
     expect(told[0]).not.toMatch(/abc(?:$|\s)|xxxx/);

@@ -191,12 +191,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
   const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
-  const deliverer = createDeliverer({
-    ...shared,
-    ...delivering,
-    chatGone: (chatId, cause) => chats.gone(chatId, cause),
-    concurrency: settings.DELIVERY_CONCURRENCY,
-  });
+  const concurrency = settings.DELIVERY_CONCURRENCY;
+  const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });
   return {
     tasks,
     blobs,

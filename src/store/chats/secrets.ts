@@ -89,39 +89,33 @@ function* secretScene({ names, chatId, ownerId }: Parameters<SecretStore['secret
 }
 
 function* putSecret(put: PutSecret): Script<Awaited<ReturnType<SecretStore['putSecret']>>> {
-  const { place, name, id, at, by } = put;
+  const { place, name, id, at } = put;
   // Under the lock of its chat two who set the same name come one after the other; those of the operator meet in the index.
   const chat = place === null ? null : yield* chatOf(place, put.newChatId, at);
   const mine = chat === null ? byOperator : sql`chat_id = ${chat.id}`;
   const known = yield* one(select(pick(secrets, 'id'))`from secrets where ${mine} and name = ${name} ${forUpdate}`);
   if (known !== undefined && known.id !== id) return { is: 'other', id: known.id };
   if (known === undefined) yield* heedQuota(mine);
-  const told = { hosts: put.hosts?.join(','), chats: put.chats?.join(',') };
-  const written = { ...put.sealed, setBy: by, updatedAt: at };
-  const [secret] =
-    known === undefined
-      ? [
-          yield* insertReturning(
-            'secrets',
-            {
-              ...{ id, chatId: chat?.id ?? null, name, version: at, createdAt: at },
-              ...written,
-              ...{ hosts: told.hosts ?? '', chats: told.chats ?? '' },
-            },
-            fields,
-          ),
-        ]
-      : yield* updateReturning(
-          'secrets',
-          { ...written, ...told, version: raw('version + 1') },
-          sql`id = ${id}`,
-          fields,
-        );
+  const chatId = chat?.id ?? null;
+  const secret = known === undefined ? yield* insertSecret(put, chatId) : yield* updateSecret(put);
   if (secret === undefined) throw new AppError('internal', 'A secret vanished.');
   const { hosts, chats } = secret;
-  const deed = { at, actor: by, chatId: chat?.id ?? null, traceId: put.traceId };
+  const deed = { at, actor: put.by, chatId, traceId: put.traceId };
   yield* recordOther({ ...deed, verb: 'secret_set', kind: 'secret.set', after: { name, hosts, chats } });
   return { is: 'put', secret };
+}
+
+function* insertSecret(put: PutSecret, chatId: string | null): Script<Secret | undefined> {
+  const { id, name, at, by, hosts = [], chats = [] } = put;
+  const rules = { hosts: hosts.join(','), chats: chats.join(',') };
+  const made = { id, chatId, name, version: at, ...put.sealed, ...rules, setBy: by, createdAt: at, updatedAt: at };
+  return yield* insertReturning('secrets', made, fields);
+}
+
+function* updateSecret(put: PutSecret): Script<Secret | undefined> {
+  const rules = { hosts: put.hosts?.join(','), chats: put.chats?.join(',') };
+  const anew = { ...put.sealed, ...rules, setBy: put.by, updatedAt: put.at, version: raw('version + 1') };
+  return (yield* updateReturning('secrets', anew, sql`id = ${put.id}`, fields))[0];
 }
 
 function* heedQuota(mine: Sql): Script<void> {

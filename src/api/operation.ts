@@ -87,7 +87,7 @@ export interface Operation<
 }
 
 interface Described<P, Q, B, A> {
-  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'actions' | 'operations' | 'health';
+  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'secrets' | 'actions' | 'operations' | 'health';
   readonly summary: string;
   /** What the token must allow; `open` needs no token. */
   readonly scope: TokenScope | 'open';

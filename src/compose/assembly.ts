@@ -57,6 +57,7 @@ import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRunSecrets } from '../app/use-cases/run-secrets.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
+import { createSecretQuestions, type SecretQuestions } from '../app/use-cases/secret-questions.ts';
 import { createSecretKeeping, type Secrets as SecretKeeping } from '../app/use-cases/secrets.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
@@ -146,6 +147,7 @@ export interface Rooms extends Housekeeping {
   readonly approvals: Approvals;
   readonly secrets: SecretKeeping;
   readonly runSecrets: RunSecrets;
+  readonly secretQuestions: SecretQuestions;
   connect(loop: LoopName, ring: () => void): void;
 }
 
@@ -245,7 +247,9 @@ function questionsOf(shared: World & { readonly store: Store; readonly bell: Bel
 /** What is kept secret: for people, who set it, and for runs, which use it. */
 function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: World & Pick<Outside, 'store' | 'vault'>) {
   const deps = { ...world, operator, vault: world.vault ?? openVault({ file: null, given: [] }) };
-  return { secrets: createSecretKeeping(deps), runSecrets: createRunSecrets(deps) };
+  const secrets = createSecretKeeping(deps);
+  const secretQuestions = createSecretQuestions({ ...deps, secrets });
+  return { secrets, runSecrets: createRunSecrets(deps), secretQuestions };
 }
 
 /** A text that people wrote is tried by its language. */

@@ -32,6 +32,7 @@ const program = composeCli({
     columns: 80,
     read: async () => '',
     ask: async () => '',
+    askHidden: async () => '',
   },
   interrupted: new AbortController().signal,
   version: '1.2.3',

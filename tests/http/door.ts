@@ -190,6 +190,16 @@ const status: ServerStatus = {
   worker: { id: 'boot', kinds: ['message'], isRunning: true },
   alarms: { open: [], unheard: [] },
 };
+const secret = {
+  name: 'KEY',
+  from: 'stored',
+  hosts: ['a.example.com'],
+  chats: [],
+  setBy: 'system',
+  updatedAt: now,
+  lastUsedAt: null,
+  usedBy: [],
+} as const;
 const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
 const chat = {
   id: 'c',
@@ -332,6 +342,14 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       cancel: bulked,
       count: async () => counts,
       purge: async () => ({ counts, isDone: true }),
+    }),
+    secrets: heard('secrets', {
+      list: async () => [secret],
+      set: async () => secret,
+      delete: async () => {},
+      rotate: async () => ({ sealed: 1, unreadable: 0, left: 0, next: null }),
+      allowFirst: async () => {},
+      state: async () => ({ sealed: 1, unreadable: 0, former: 0 }),
     }),
     access: heard('access', {
       threads: async () => ({

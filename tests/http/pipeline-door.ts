@@ -26,6 +26,7 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
     testRuns: rooms.testRuns,
     bulk: rooms.bulk,
     access: rooms.access,
+    secrets: rooms.secrets,
     runs: rooms.runs,
     messages: rooms.messages,
     truth: rooms.truth,

@@ -22,6 +22,7 @@ import { statusCommand, usageCommand } from './place/status.ts';
 import { doneCommand, doneHere, isDoneWord } from './results/done.ts';
 import { replied } from './results/replying.ts';
 import { digestCommand, isDigestAsked } from './settings/digest.ts';
+import { secretsCommand } from './settings/secrets.ts';
 import { settingsCommand } from './settings/settings.ts';
 import {
   cancelCommand,
@@ -68,6 +69,7 @@ export const commands: readonly Command[] = [
   command('digest', digestCommand, 'admins'),
   command('tz', zoneCommand, 'admins'),
   command('topic', topicCommand, 'admins'),
+  command('secrets', secretsCommand, 'admins'),
   command('purge', purgeCommand, 'admins'),
   reading('status', statusCommand, 'admins'),
   reading('usage', usageCommand, 'admins'),

@@ -30,6 +30,7 @@ const englishTexts = {
   alarm: results.alarmTexts,
   setup: place.setupTexts,
   settings: settings.settingsTexts,
+  secrets: settings.secretTexts,
   server: place.serverTexts,
   usage: place.usageTexts,
   purge: place.purgeTexts,

@@ -184,6 +184,9 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     kinds: rooms.kinds,
     testRuns: rooms.testRuns,
     access: rooms.access,
+    secrets: rooms.secrets,
+    secretQuestions: rooms.secretQuestions,
+    deleteSaid: async () => true,
     alarms: rooms.alarms,
     store: {
       ...store,

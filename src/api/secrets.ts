@@ -37,7 +37,7 @@ const params = strict({
 
 export const secretOperations = {
   listSecrets: operation('get', path, {
-    scope: 'manage',
+    scope: 'read',
     tag,
     summary: 'List the names of secrets, never their values',
     query,
@@ -62,7 +62,7 @@ export const secretOperations = {
         .array(z.string().max(40))
         .optional()
         .meta({ description: 'Of one of the operator: ids of chats.', example: ['-1001234567890'] }),
-    }),
+    }).meta({ example: { value: 'the-key-as-the-service-showed-it', hosts: ['api.example.com'] } }),
     answer: strict({ secret }),
     refuses: ['quota_exceeded', 'secrets_unavailable', 'request_in_progress'],
   }),
@@ -74,7 +74,7 @@ export const secretOperations = {
     query,
     answer: strict({ deleted: z.literal(true) }),
   }),
-  rotateSecrets: operation('post', `${path}/rotate`, {
+  rotateSecrets: operation('post', '/v1/rotate-secrets', {
     scope: 'admin',
     tag,
     summary: 'Seal all secrets under a new key, a step at a time',

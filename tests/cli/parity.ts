@@ -57,6 +57,7 @@ decide about what waits in a chat | - the question has the buttons | deliver, di
 look at secrets, set and delete them | secrets | - the value is asked for, and a word is enough for the rest | listSecrets, setSecret, deleteSecret | secret list, secret set, secret delete
 seal secrets under a new key | - it is for the operator | - it is for the operator | rotateSecrets | secret rotate
 let people and groups in, and shut them out | allow | allow, deny | listAccess, allowAccess, denyAccess | access list, access allow, access deny
+make and revoke tokens for programs | - a token is for programs, and is told on one screen alone | " | listTokens, createToken, revokeToken | token list, token create, token revoke
 set a chat up | settings, tz, digest, topic | setup, set, test, zone, zones, zoneyes, digest, topicdelete, clean, zonemove, zoneback, keep | - it is about the chat in which it is said | "
 leave a dialogue | cancel | cancel | - it belongs to a dialogue in the chat | "
 `;

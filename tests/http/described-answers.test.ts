@@ -186,6 +186,11 @@ async function operate({ ask }: Witness): Promise<void> {
     await ask(id);
   await ask('listEvents', { query: '?kind=run.&limit=2' });
   await ask('listEvents', { query: '?after=x' });
+  await ask('setSecret', { params: { name: 'KEY' }, body: { value: 'sesame' } });
+  await ask('setSecret', { params: { name: 'key' }, body: { value: 'sesame' } });
+  await ask('listSecrets');
+  await ask('rotateSecrets');
+  await ask('deleteSecret', { params: { name: 'KEY' } });
   await ask('runAudit');
   await ask('reconcile', { body: { fix: true } });
   await ask('previewSchedule', { body: { when: 'every weekday at 9:00', timezone: 'Europe/Madrid' } });
@@ -199,6 +204,11 @@ async function operate({ ask }: Witness): Promise<void> {
   await ask('listThreads', { query: '?thread_key=telegram' });
   await ask('listAccess');
   await ask('listAccess', { query: '?cursor=x' });
+  await ask('createToken', { body: { name: 'ci', scopes: ['run'], thread_keys: ['cli:default'] } });
+  await ask('createToken', { body: { name: 'ci', scopes: ['run'] } });
+  const { tokens } = (await ask('listTokens')).body as { readonly tokens: readonly { readonly token_id: string }[] };
+  await ask('revokeToken', { params: { token_id: tokens[0]?.token_id ?? '' } });
+  await ask('revokeToken', { params: { token_id: 'none' } });
   await ask('denyAccess', { params });
   await ask('denyAccess', { params: { id: '-100' } });
   for (const id of ['isLive', 'isHealthy', 'isReady', 'getVersion', 'getDescription'] as const) await ask(id);

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
+import { apiOperator } from '../../src/app/use-cases/tokens.ts';
 import { aDoor, type Json } from './door.ts';
 
-const by = { actor: 'api:token:default', traceId: 'trace' };
+const by = { actor: 'system:api', traceId: 'trace' };
 const letting = { by: by.actor, traceId: by.traceId };
 const changer = { ...by, idempotencyKey: null };
 const ofTask = { taskId: 'a', ...changer };
@@ -175,6 +176,15 @@ const rows: readonly Row[] = [
     'testRuns.check',
     { action: { kind: 'http', url: 'https://example.com' }, instructions: '', title: 'http', actor: by.actor },
   ],
+  ['GET /v1/tokens?limit=3&cursor=c', undefined, 'tokens.list', page],
+  [
+    'POST /v1/tokens',
+    { name: 'ci', scopes: ['run'], thread_keys: [key], expires_at: until },
+    'tokens.create',
+    { name: 'ci', scopes: ['run'], threadKeys: [key], expiresAt: at },
+    { principal: apiOperator, traceId: by.traceId },
+  ],
+  ['DELETE /v1/tokens/7', undefined, 'tokens.revoke', { id: '7', by: by.actor, traceId: by.traceId }],
   [
     'POST /v1/actions/test',
     { action: { kind: 'http' }, instructions: 'Hi', thread_key: key, timezone: 'Asia/Tokyo', confirm: true },
@@ -214,6 +224,15 @@ const rows: readonly Row[] = [
     'operations.usage',
     { threadKey: key, userKey: 'system:api', from: null, to: at },
   ],
+  ['GET /v1/secrets', undefined, 'secrets.list', null],
+  [
+    'PUT /v1/secrets/KEY',
+    { value: 'sesame', hosts: ['a.example.com'] },
+    'secrets.set',
+    { place: null, name: 'KEY', value: 'sesame', hosts: ['a.example.com'], ...letting },
+  ],
+  ['DELETE /v1/secrets/KEY', undefined, 'secrets.delete', { place: null, name: 'KEY', ...letting }],
+  ['POST /v1/rotate-secrets?after=a', undefined, 'secrets.rotate', 'a'],
   ['GET /v1/threads?limit=3&cursor=c', undefined, 'access.threads', { ...page, of: null }],
   ['GET /v1/access?limit=3&cursor=c', undefined, 'access.list', page],
   ['PUT /v1/access/telegram:chat:-100', undefined, 'access.allow', { address: '-100', role: undefined, ...letting }],
@@ -253,7 +272,8 @@ describe('what is asked for', () => {
       (request.split('?', 1)[0] ?? '')
         .replace(/\/(?:a|r|g|7)(?=\/|$)/g, '/{}')
         .replace(key, '{}')
-        .replace('/system:api/', '/{}/'),
+        .replace('/system:api/', '/{}/')
+        .replace('/KEY', '/{}'),
     );
     const missing = Object.entries(operations).filter(
       ([, { method, path, scope }]) =>

@@ -54,7 +54,7 @@ type Deps = Pick<World, 'clock' | 'ids'> & {
 };
 
 /** Long enough to fetch a key from where it is shown, and short enough that nobody forgets that it is open. */
-export const secretAskedMs = 600_000;
+const secretAskedMs = 600_000;
 /** A message can be changed for two days. */
 const changedMs = 48 * 3_600_000;
 /** Telegram sends the pieces of long words at once. */
@@ -67,18 +67,9 @@ const lateMs = 3_600_000;
 /** Stands before the box in the words of a stored answer. */
 const mark = '=';
 
-export function createSecretQuestions({ store, vault, secrets, clock, ids }: Deps) {
-  const keyOf = (userId: number) => `secret:${userId}`;
-  const read = async (userId: number): Promise<Question | null> => {
-    const text = await store.readNote(keyOf(userId));
-    return text === null || text === '' ? null : (JSON.parse(text) as Question);
-  };
-  const write = (userId: number, question: Question | null) =>
-    store.writeNote(keyOf(userId), question === null ? '' : JSON.stringify(question), clock.now());
-  const isOpen = ({ isAsked, until, answeredBy }: Question) => isAsked && answeredBy === null && until > clock.now();
-  /** A single word that comes a while after the question is most likely the key that was asked for, so it is not kept either. */
-  const isLate = ({ isAsked, until, answeredBy }: Question, text: string | null) =>
-    isAsked && answeredBy === null && until + lateMs > clock.now() && text !== null && /^\S{8,}$/.test(text);
+export function createSecretQuestions(deps: Deps) {
+  const { clock, ids } = deps;
+  const { read, write, isOpen } = notesOf(deps);
   return {
     /** Asks, or notes what will be asked when the person comes to the private chat. */
     ask: async ({ userId, chat, ...asked }: AskedSecret): Promise<void> => {
@@ -119,49 +110,78 @@ export function createSecretQuestions({ store, vault, secrets, clock, ids }: Dep
      * What is kept in the place of the words that answer a question, or change such an answer; null where the words are none.
      * `text` is null for what is no text, such as a file.
      */
-    sealed: async (userId: number, messageId: number, text: string | null): Promise<string | null> => {
-      const question = await read(userId);
-      if (question === null) return null;
-      const isChange = question.answeredBy === messageId && question.until + changedMs > clock.now();
-      const isRest = question.cutUntil > clock.now();
-      if (!isOpen(question) && !isChange && !isRest)
-        return isLate(question, text) ? `${mark}${question.id} late` : null;
-      if (text === null) return `${mark}${question.id} none`;
-      if (isRest || text.length >= messageUnitsMax) {
-        await write(userId, { ...question, until: 0, cutUntil: clock.now() + cutMs });
-        return `${mark}${question.id} cut`;
-      }
-      try {
-        await secrets.allowFirst();
-        const { keyId, box } = vault.seal(question.id, text);
-        return `${mark}${question.id} ${keyId} ${box}`;
-      } catch (error) {
-        // The words must not be kept in any other way.
-        if (error instanceof AppError && error.code === 'secrets_unavailable') return `${mark}${question.id} unsealed`;
-        throw error;
-      }
-    },
+    sealed: (userId: number, messageId: number, text: string | null): Promise<string | null> =>
+      sealedWords(deps, { userId, messageId, text }),
     isSealed: (words: string): boolean => words.startsWith(mark),
     /** Opens what was kept, and sets the secret. It comes to the same end when it is told again. */
-    answer: async (userId: number, messageId: number, words: string): Promise<SecretAnswered> => {
-      const [id, keyId = '', box = ''] = words.slice(mark.length).split(' ');
-      const question = await read(userId);
-      if (question === null || question.id !== id || question.isExpected === true) return { is: 'late' };
-      const { name, provider, address, title, by } = question;
-      if (keyId === 'late') return { is: 'late' };
-      if (keyId === 'cut') return { is: 'cut', name };
-      try {
-        if (keyId === 'none') throw new AppError('invalid_request', 'The value must come as a text.');
-        if (keyId === 'unsealed') vault.seal(question.id, '');
-        const value = vault.open(question.id, { keyId, box });
-        await secrets.set({ place: { provider, address }, name, value, by, traceId: `telegram:secret:${id}` });
-        await write(userId, { ...question, answeredBy: messageId, until: clock.now() });
-        return { is: 'set', name, title };
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code === 'internal' || error.code === 'store_unavailable')
-          throw error;
-        return { is: 'refused', name, error };
-      }
-    },
+    answer: (userId: number, messageId: number, words: string): Promise<SecretAnswered> =>
+      answered(deps, { userId, messageId, words }),
   };
+}
+
+function notesOf({ store, clock }: Pick<Deps, 'store' | 'clock'>) {
+  const keyOf = (userId: number) => `secret:${userId}`;
+  const read = async (userId: number): Promise<Question | null> => {
+    const text = await store.readNote(keyOf(userId));
+    return text === null || text === '' ? null : (JSON.parse(text) as Question);
+  };
+  const write = (userId: number, question: Question | null) =>
+    store.writeNote(keyOf(userId), question === null ? '' : JSON.stringify(question), clock.now());
+  const isOpen = ({ isAsked, until, answeredBy }: Question) => isAsked && answeredBy === null && until > clock.now();
+  /** A single word that comes a while after the question is most likely the key that was asked for, so it is not kept either. */
+  const isLate = ({ isAsked, until, answeredBy }: Question, text: string | null) =>
+    isAsked && answeredBy === null && until + lateMs > clock.now() && text !== null && /^\S{8,}$/.test(text);
+  return { read, write, isOpen, isLate };
+}
+
+async function sealedWords(
+  deps: Deps,
+  { userId, messageId, text }: { readonly userId: number; readonly messageId: number; readonly text: string | null },
+): Promise<string | null> {
+  const { clock, vault, secrets } = deps;
+  const { read, write, isOpen, isLate } = notesOf(deps);
+  const question = await read(userId);
+  if (question === null) return null;
+  const isChange = question.answeredBy === messageId && question.until + changedMs > clock.now();
+  const isRest = question.cutUntil > clock.now();
+  if (!isOpen(question) && !isChange && !isRest) return isLate(question, text) ? `${mark}${question.id} late` : null;
+  if (text === null) return `${mark}${question.id} none`;
+  if (isRest || text.length >= messageUnitsMax) {
+    await write(userId, { ...question, until: 0, cutUntil: clock.now() + cutMs });
+    return `${mark}${question.id} cut`;
+  }
+  try {
+    await secrets.allowFirst();
+    const { keyId, box } = vault.seal(question.id, text);
+    return `${mark}${question.id} ${keyId} ${box}`;
+  } catch (error) {
+    // The words must not be kept in any other way.
+    if (error instanceof AppError && error.code === 'secrets_unavailable') return `${mark}${question.id} unsealed`;
+    throw error;
+  }
+}
+
+async function answered(
+  deps: Deps,
+  { userId, messageId, words }: { readonly userId: number; readonly messageId: number; readonly words: string },
+): Promise<SecretAnswered> {
+  const { clock, vault, secrets } = deps;
+  const { read, write } = notesOf(deps);
+  const [id, keyId = '', box = ''] = words.slice(mark.length).split(' ');
+  const question = await read(userId);
+  if (question === null || question.id !== id || question.isExpected === true) return { is: 'late' };
+  const { name, provider, address, title, by } = question;
+  if (keyId === 'late') return { is: 'late' };
+  if (keyId === 'cut') return { is: 'cut', name };
+  try {
+    if (keyId === 'none') throw new AppError('invalid_request', 'The value must come as a text.');
+    if (keyId === 'unsealed') vault.seal(question.id, '');
+    const value = vault.open(question.id, { keyId, box });
+    await secrets.set({ place: { provider, address }, name, value, by, traceId: `telegram:secret:${id}` });
+    await write(userId, { ...question, answeredBy: messageId, until: clock.now() });
+    return { is: 'set', name, title };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === 'internal' || error.code === 'store_unavailable') throw error;
+    return { is: 'refused', name, error };
+  }
 }

@@ -83,7 +83,7 @@ export const secretVerbs = [
         const step = await session.client.call('rotateSecrets', { query: { after } });
         sealed += step.sealed;
         session.progress(`${counted(sealed, 'secret')} sealed anew, ${step.left} to go`);
-        if (step.next === null) return await rotated(session, sealed, step);
+        if (step.next === null) return rotated(session, sealed, step);
         after = step.next;
       }
     },

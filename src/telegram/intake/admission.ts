@@ -70,11 +70,15 @@ async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | 
   }
   // A person who is shut out later is told so, whenever they were refused before.
   if (coming.origin.from !== null) deps.refusals.forget(coming.origin.from.id);
-  if (word === secretArg && coming.origin.chat?.type === 'private' && coming.origin.from !== null)
-    await deps.secretQuestions.begin(coming.origin.from.id);
-  if (word !== null)
-    return keptWhole(deps, startAlone(update, [setupArg, secretArg].find((arg) => arg === word) ?? null));
+  if (word !== null) return keptStart(deps, coming, word);
   return keptWhole(deps, (await sealedIn(deps, coming)) ?? update);
+}
+
+/** Whoever is led here from a group to be asked for a secret may write its value before the question stands here. */
+async function keptStart(deps: AdmissionDeps, { update, origin }: Coming, word: string): Promise<Admitted> {
+  const { chat, from } = origin;
+  if (word === secretArg && chat?.type === 'private' && from !== null) await deps.secretQuestions.begin(from.id);
+  return keptWhole(deps, startAlone(update, [setupArg, secretArg].find((arg) => arg === word) ?? null));
 }
 
 /**
@@ -95,7 +99,11 @@ async function sealedIn({ secretQuestions, conversation }: AdmissionDeps, coming
   if (box === null) return null;
   const command = '/secrets';
   const kept = {
-    ...{ message_id: messageId, from, chat, date, text: `${command} ${box}` },
+    message_id: messageId,
+    from,
+    chat,
+    date,
+    text: `${command} ${box}`,
     entities: [{ type: 'bot_command' as const, offset: 0, length: command.length }],
     ...(thread === undefined ? {} : { message_thread_id: thread }),
   };

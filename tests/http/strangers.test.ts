@@ -41,7 +41,20 @@ const unknown: Named = {
 };
 
 /** Parameters that name nothing. */
-const unnamed = ['limit', 'cursor', 'state', 'status', 'from', 'to', 'at', 'after', 'kind', 'count', 'dry_run'];
+const unnamed = [
+  'limit',
+  'cursor',
+  'state',
+  'status',
+  'from',
+  'to',
+  'at',
+  'after',
+  'kind',
+  'count',
+  'dry_run',
+  'lately',
+];
 
 interface Place {
   readonly p: Pipeline;

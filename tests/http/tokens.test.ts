@@ -7,9 +7,9 @@ import { appOver } from './pipeline-door.ts';
 
 interface Place {
   readonly p: Pipeline;
-  ask(method: string, path: string, body?: unknown, token?: string): Promise<Asked>;
+  readonly ask: (method: string, path: string, body?: unknown, token?: string) => Promise<Asked>;
   /** A token that the API makes. */
-  make(wish: object, token?: string): Promise<Asked & { readonly text_: string; readonly id: string }>;
+  readonly make: (wish: object, token?: string) => Promise<Asked & { readonly text_: string; readonly id: string }>;
 }
 
 async function aPlace(): Promise<Place> {

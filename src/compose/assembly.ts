@@ -2,6 +2,7 @@ import { createActions, type Actions } from '../app/actions/action.ts';
 import { readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
+import { reckoningOf } from '../app/actions/costs.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
 import { actionsIn, registry, type ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
@@ -60,6 +61,7 @@ import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { settingsOf } from '../domain/chat-settings.ts';
+import type { PriceTable } from '../domain/spending/prices.ts';
 import { errorText } from '../domain/errors.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
@@ -99,6 +101,8 @@ export interface Outside {
   readonly outbound?: Outbound & Egress;
   /** The kinds of actions; those of the registry where none are named. */
   readonly actions?: readonly ActionEntry[];
+  /** Absent where nothing has a price. */
+  readonly prices?: PriceTable | null;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
   /** Absent where nothing needs to outlive the process beside the database. */
@@ -166,7 +170,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
   const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
-  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax: settings.BATCH_SIZE * endsPerClaim };
+  const reckoning = reckoningOf(actions, outside.prices ?? null);
+  const batchMax = settings.BATCH_SIZE * endsPerClaim;
+  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax, reckoning };
   const runs = createRunService(shared);
   const blobs = createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT });
   const pacer = createPacer(shared, paceOf(settings));

@@ -35,6 +35,7 @@ export type ErrorCode =
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'quota_exceeded'
+  | 'budget_exhausted'
   | 'rate_limited'
   | 'store_unavailable'
   | 'stopping'

@@ -1,6 +1,7 @@
 import type { Actor } from './access.ts';
 import type { CheckName } from './audit.ts';
 import type { Obstacle } from './occurrence.ts';
+import type { BudgetKind, BudgetPeriod, BudgetScope } from './spending/usage.ts';
 
 /**
  * A message shows this. Words that stand are `Drawn`; a `View` is drawn when it is sent, from what is true by then or from
@@ -132,6 +133,21 @@ export type View =
   | { readonly view: 'chatBack'; readonly paused: number }
   /** The task cannot run any more, so its runs are left out. */
   | { readonly view: 'mayNotRun'; readonly reason: Obstacle }
+  /** A budget is nearly or wholly used up, so that runs are left out. */
+  | {
+      readonly view: 'budget';
+      readonly is: 'near' | 'spent';
+      readonly scope: BudgetScope;
+      readonly account: string;
+      readonly kind: BudgetKind;
+      readonly per: BudgetPeriod;
+      readonly quantity: number;
+      readonly currency: string | null;
+      /** When the next period begins. */
+      readonly until: number;
+      /** Of a person, where it is known. */
+      readonly name?: string;
+    }
   /** A person is gone from the chat, and the tasks that they own there wait for them. */
   | { readonly view: 'ownerGone'; readonly ownerId: Actor; readonly name: string | null; readonly tasks: number }
   /** Slots were missed, and the task asks what becomes of them. */
@@ -195,6 +211,7 @@ export const mayBeOver: Readonly<Record<View['view'], boolean>> = {
   backlog: true,
   chatGone: true,
   mayNotRun: true,
+  budget: false,
   ownerGone: true,
   missed: true,
   escalated: true,
@@ -289,6 +306,7 @@ export type Word =
   | { readonly word: 'one_offs' }
   | { readonly word: 'not_renamed'; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
+  | { readonly word: 'budget'; readonly reason: 'near' | 'spent'; readonly about: string }
   | { readonly word: 'owner_gone'; readonly about: Actor };
 
 /** A message that tells how something stands, drawn anew: only where that looks otherwise than what has this print. */

@@ -159,7 +159,7 @@ const usage: Usage = {
   failures: 1,
   messages: 2,
   isCapped: false,
-  spent: [{ kind: 'echo', quantity: 3 }],
+  spent: [{ kind: 'requests', quantity: 3, currency: null }],
   quota: { chat: { used: 2, limit: 500 }, user: null },
 };
 const status: ServerStatus = {

@@ -3,6 +3,7 @@ import { AppError, assert } from '../../domain/errors.ts';
 import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
+import type { Amount } from '../../domain/spending/usage.ts';
 import type { NewFile } from '../ports/blobs.ts';
 import type { WrittenText } from '../ports/outside.ts';
 import type { Watched } from '../ports/watches.ts';
@@ -46,7 +47,7 @@ export type Outcome =
       /** The value that the next run of the task compares its own with, written with the end of this one. */
       readonly watched?: Watched;
       readonly context?: Readonly<Record<string, unknown>>;
-      readonly usage?: readonly { readonly kind: string; readonly quantity: number }[];
+      readonly usage?: Spent;
       readonly httpStatus?: number;
     }
   /** A free one uses up no attempt of the policy: it is not the task that stands in the way. */
@@ -56,6 +57,7 @@ export type Outcome =
       readonly afterMs?: number;
       readonly isFree?: true;
       readonly httpStatus?: number;
+      readonly usage?: Spent;
       /** The answer of the other side, for programs; kept when it was the last try. */
       readonly data?: unknown;
     }
@@ -65,10 +67,14 @@ export type Outcome =
       readonly error: string;
       readonly isHarmful?: true;
       readonly httpStatus?: number;
+      readonly usage?: Spent;
       readonly data?: unknown;
       /** Its settings cannot be carried out, whenever it is tried: the run ends with the code `invalid_action`. */
       readonly isInvalid?: true;
     };
+
+/** Amounts that an attempt has spent, whatever it came to; `unknown` where nobody can say, and then the most that it may have spent counts. */
+export type Spent = readonly Amount[] | 'unknown';
 
 export interface Action {
   readonly kind: string;
@@ -84,6 +90,8 @@ export interface Action {
   readonly isCut?: true;
   /** For people, before the task is made: which hosts it reaches, and what a run costs. Absent for what reaches nothing. */
   preview?(spec: ActionSpec): ActionPreview;
+  /** Its run time is counted, in seconds begun. */
+  readonly isTimed?: true;
   /** Null when a run may start now; else when to look again, and why. It begins no attempt and holds no place of the runner. */
   hold?(asked: StartAsked, now: number): { readonly until: number; readonly reason: string } | null;
   run(job: Job): Outcome | Promise<Outcome>;
@@ -109,8 +117,8 @@ export function isEffect(action: Action | undefined, spec: ActionSpec): boolean 
 export interface ActionPreview {
   /** Hosts, people or services outside that a run reaches, such as `api.example.com`. */
   readonly reaches: readonly string[];
-  /** The most that one run spends, such as `{ kind: 'requests', quantity: 3 }`. */
-  readonly costs: readonly { readonly kind: string; readonly quantity: number }[];
+  /** The most that one attempt spends, such as `{ kind: 'requests', quantity: 3 }`. */
+  readonly costs: readonly Amount[];
 }
 
 /** Exactly one executor for each kind of action. */

@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
+import type { Sum } from '../../domain/spending/usage.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
@@ -158,7 +159,7 @@ export interface LastResult extends Pick<Task, 'lastOutcome' | 'skippedAt'> {
 export interface BroughtBack {
   readonly chatId: string | null;
   readonly output: Facts | null;
-  readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
+  readonly usage: readonly Sum[];
 }
 
 export interface RunViewStore {

@@ -7,6 +7,7 @@ import type { WorkloadStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
+import type { SpendingStore } from './spending.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
 import type { AlarmStore, DowntimeStore, HousekeepingStore, StandingStore, UpkeepStore } from './upkeep.ts';
 import type { WatchStore } from './watches.ts';
@@ -36,6 +37,7 @@ export interface Store
     AnswerStore,
     UsageStore,
     ChunkStore,
+    SpendingStore,
     WatchStore {
   close(): Promise<void>;
 }

@@ -26,6 +26,7 @@ import { truthStore } from '../records/truth.ts';
 import { workloadStore, usageStore } from '../records/workload.ts';
 import { runStore } from '../runs/runs.ts';
 import { slotStore } from '../runs/slots.ts';
+import { spendingStore } from '../spending/limits.ts';
 import { grantStore } from '../tasks/grants.ts';
 import { answerStore, keepAnswer } from '../tasks/once.ts';
 import { taskReads } from '../tasks/reads.ts';
@@ -70,6 +71,7 @@ export function createStore(engine: Engine): Store {
       ...grantStore,
       ...answerStore,
       ...usageStore,
+      ...spendingStore,
       ...chunkStore,
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),

@@ -6,7 +6,8 @@ import { columns, pick, type Answer } from '../engine/fields.ts';
 import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { askAboutMissed } from '../questions/questions.ts';
-import { chatsOf, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
+import { chatsOf, tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
+import { refusedRoom } from '../spending/budgets.ts';
 import { endWaiting, stopTasks } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { cancelLive } from './thread-runs.ts';
@@ -110,12 +111,30 @@ export function* insertOccurrences(placed: readonly Placed[], now: number): Scri
 
 /** An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. */
 export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void> {
-  const made = yield* insertRuns(runs);
-  const refused = runs.filter((_run, index) => made[index] !== true);
+  const { made, refused: unpaid } = yield* insertRuns(runs);
+  yield* leaveOut(
+    runs.filter(({ id }) => unpaid.has(id)),
+    now,
+  );
+  const refused = runs.filter(({ id }, index) => made[index] !== true && !unpaid.has(id));
   yield* updateAll('occurrences', refused, {
     set: () => ({ status: 'failed', error: 'a run with this key exists already', updatedAt: now }),
     where: ({ occurrenceId }) => sql`id = ${occurrenceId ?? ''}`,
   });
+}
+
+/** Runs for which a budget has no room were never made: their slots are left out, and say why. */
+function* leaveOut(runs: readonly NewRun[], now: number): Script<void> {
+  const left = yield* updateAll('occurrences', runs, {
+    set: () => ({ status: 'skipped', reason: 'budget', runId: null, updatedAt: now }),
+    where: ({ occurrenceId }) => sql`id = ${occurrenceId ?? ''} and status = 'dispatched'`,
+  });
+  yield* tellEvents(
+    left.map(({ taskId, occurrenceId, traceId }) => {
+      const data = { reason: 'budget', ...traced(traceId) };
+      return { kind: 'occurrence.skipped', at: now, taskId, ref: occurrenceId ?? '', data };
+    }),
+  );
 }
 
 type Numbers = Pick<Answer<typeof numberFields>, 'runNumber' | 'contextVersion'>;
@@ -137,8 +156,26 @@ function* numbersFor(runs: readonly NewRun[]): Script<ReadonlyMap<string, Number
 
 const numberFields = pick(columns.tasks, 'id', 'runNumber', 'contextVersion');
 
-/** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
-export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
+interface Inserted {
+  /** Whether each of them was new. */
+  readonly made: readonly boolean[];
+  /** Those for which a budget had no room. */
+  readonly refused: ReadonlySet<string>;
+}
+
+/** Every run enters here, whatever asked for it, and reserves what it may spend. A key that is taken is the caller's to explain. */
+export function* insertRuns(asked: readonly NewRun[]): Script<Inserted> {
+  const claimants = asked.flatMap(({ id, chatId, ownerId, taskId, costs }) =>
+    costs === undefined ? [] : [{ id, chatId, ownerId, taskId, costs }],
+  );
+  const refused = yield* refusedRoom(claimants, asked[0]?.createdAt ?? 0);
+  const runs = asked.filter(({ id }) => !refused.has(id));
+  const fresh = yield* insertEach(runs);
+  const made = new Set(runs.filter((_run, index) => fresh[index]).map(({ id }) => id));
+  return { made: asked.map(({ id }) => made.has(id)), refused };
+}
+
+function* insertEach(runs: readonly NewRun[]): Script<boolean[]> {
   const numbers = yield* numbersFor(runs);
   const made = yield* insertAll(
     'runs',
@@ -167,6 +204,11 @@ export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
         snapshot: run.snapshot?.sha256 ?? null,
         createdAt: run.createdAt,
         traceId: run.traceId ?? null,
+        reservedAt: run.costs === undefined ? null : run.createdAt,
+        reservedRequests: run.costs?.requests ?? null,
+        reservedTokens: run.costs?.tokens ?? null,
+        reservedMoney: run.costs?.money ?? null,
+        reservedCurrency: run.costs?.currency ?? null,
       };
     }),
     raw('on conflict (idempotency_key, source) do nothing'),

@@ -3,6 +3,7 @@ import type { Dialect } from './dialect.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
 import {
   auditTable,
+  budgetsTable,
   downtimesTable,
   draftsTable,
   eventsTable,
@@ -57,6 +58,7 @@ export function defineTables(d: Dialect) {
     inbox: inboxTable(d),
     drafts: draftsTable(d),
     usage: usageTable(d),
+    budgets: budgetsTable(d),
     kv: kvTable(d),
     told: toldTable(d),
     blobs: blobsTable(d),

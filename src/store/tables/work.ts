@@ -121,8 +121,17 @@ export function runsTable(d: Dialect) {
       finishedAt: int('finished_at'),
       /** The request that asked for it, as its client named it; null for what a schedule asked for. */
       traceId: text('trace_id'),
+      /** Since when it holds, of every budget that it spends from, what its next attempt may spend. It counts while the run is live. */
+      reservedAt: int('reserved_at'),
+      reservedRequests: int('reserved_requests'),
+      reservedTokens: int('reserved_tokens'),
+      reservedMoney: int('reserved_money'),
+      reservedCurrency: text('reserved_currency'),
     },
     (t) => [
+      d.index('runs_reserved_chat').on(t.chatId).where(liveRuns('reserved_at is not null')),
+      d.index('runs_reserved_owner').on(t.ownerId).where(liveRuns('reserved_at is not null')),
+      d.index('runs_reserved_task').on(t.taskId).where(liveRuns('reserved_at is not null')),
       d.uniqueIndex('runs_key').on(t.idempotencyKey, t.source),
       d.uniqueIndex('runs_exclusive').on(t.taskId).where(liveRuns('exclusive = 1')),
       d.index('runs_shared').on(t.taskId).where(liveRuns('exclusive = 0')),

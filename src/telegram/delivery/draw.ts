@@ -9,6 +9,7 @@ import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
 import { aboutMoment, moment, moments, span, type Setting } from '../chat/kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { blocks, lines, pre, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
+import { budgetDrawn } from '../chat/results/budgets.ts';
 import {
   askingDrawn,
   type AskedFacts,
@@ -63,6 +64,8 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return backlogDrawn(view, about);
     case 'alarm':
       return alarmDrawn(view, about);
+    case 'budget':
+      return budgetDrawn(view, about);
     default:
       if (isOfComing(view)) return comingDrawn(view);
       return task === null ? null : drawnAbout(task, view, about);

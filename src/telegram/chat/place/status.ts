@@ -45,7 +45,7 @@ export const usageCommand = onChat('read', async (ctx) => {
       usage.title(),
       lines(line(stretches.today, today), line(stretches.week, week), line(stretches.month, month)),
       lines(
-        ...month.spent.map(({ kind, quantity }) => usage.spent(kind, quantity)),
+        month.spent.length === 0 ? null : usage.spent('month', month.spent),
         usage.quotaChat(used.chat ?? 0, quota.chat),
         usage.quotaUser(used.user ?? 0, quota.user),
         usage.since(timezone),

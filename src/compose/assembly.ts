@@ -1,8 +1,8 @@
 import { createActions, type Actions } from '../app/actions/action.ts';
+import { reckoningOf } from '../app/actions/costs.ts';
 import { readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
-import { reckoningOf } from '../app/actions/costs.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
 import { actionsIn, registry, type ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
@@ -61,9 +61,9 @@ import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { settingsOf } from '../domain/chat-settings.ts';
-import type { PriceTable } from '../domain/spending/prices.ts';
 import { errorText } from '../domain/errors.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
+import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createIds, sha256 } from '../system/ids.ts';
@@ -90,7 +90,7 @@ export function systemWorld(wish: LogWish, secrets: Pick<Secrets, 'hide'> = crea
 export interface Outside {
   readonly store: Store;
   /** The calls of Telegram, which spend the budget by themselves where a call has no turn of its own. */
-  readonly transport: (budget: Budget, blobs: BlobStore) => Transport;
+  readonly transport: (budget: Budget, blobs: BlobStore, kinds: Kinds) => Transport;
   /** Answers questions about people; absent where there is no Telegram. */
   readonly platform?: (budget: Budget) => Platform;
   /** Absent where no template is evaluated. */
@@ -182,11 +182,11 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
   const tasks = createTasks({ ...making, retimed: review?.look });
   const downtimes = createDowntimes({ ...shared, ...watch });
-  const scheduler = watchSteps(createScheduler({ ...shared, runs }));
+  const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
-  const delivering = { pacer, transport: outside.transport(pacer, blobs), group: paceOf(settings).group };
+  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
   const deliverer = createDeliverer({
     ...shared,
     ...delivering,
@@ -303,6 +303,7 @@ const noOutbound: Outbound & Egress = {
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     kinds: kindsOf(actions),
+    scopesOf: actions.scopesOf,
     rules: {
       actions,
       minIntervalMs: settings.MIN_INTERVAL,

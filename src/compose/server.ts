@@ -120,6 +120,7 @@ type App = Awaited<ReturnType<typeof build>>;
 
 async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {
   const { clock, log } = world;
+  const { DEFAULT_TIMEZONE: defaultTimezone } = config;
   const patient = { ...world, timer: realTimer };
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
@@ -133,11 +134,10 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     templates: starting.templates ?? createTemplates(pool.run),
     expressions: createExpressions(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
-    platform: (budget) =>
-      createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone: config.DEFAULT_TIMEZONE }),
+    platform: (budget) => createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone }),
     notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
-    transport: (budget, blobs) =>
-      telegramTransport({ ...world, api: wire.api, store, blobs, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
+    transport: (budget, blobs, kinds) =>
+      telegramTransport({ ...world, api: wire.api, store, blobs, budget, kinds, defaultTimezone }),
   });
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };

@@ -37,6 +37,7 @@ export type ErrorCode =
   | 'quota_exceeded'
   | 'budget_exhausted'
   | 'rate_limited'
+  | 'secrets_unavailable'
   | 'store_unavailable'
   | 'stopping'
   | 'internal';

@@ -1,9 +1,11 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError, assert } from '../../domain/errors.ts';
+import { actionScope, type ScopesOf } from '../../domain/grant.ts';
+import type { Obstacle } from '../../domain/occurrence.ts';
 import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
-import type { ActionSpec } from '../../domain/task.ts';
 import type { Amount } from '../../domain/spending/usage.ts';
+import type { ActionSpec } from '../../domain/task.ts';
 import type { NewFile } from '../ports/blobs.ts';
 import type { WrittenText } from '../ports/outside.ts';
 import type { Watched } from '../ports/watches.ts';
@@ -17,6 +19,8 @@ export interface Job {
   readonly taskId: string | null;
   readonly chatId: string | null;
   readonly ownerId: Actor;
+  /** Scopes of the grant as it was when the attempt began: what is known late, such as the host of a template, is checked against them. */
+  readonly scopes: readonly string[];
   /** The number of the run within its task. */
   readonly runNumber: number | null;
   readonly attempt: number;
@@ -71,7 +75,12 @@ export type Outcome =
       readonly data?: unknown;
       /** Its settings cannot be carried out, whenever it is tried: the run ends with the code `invalid_action`. */
       readonly isInvalid?: true;
-    };
+    }
+  /**
+   * The task may not do that, which only the run could find out. Nothing was done: its slot is skipped for the reason, it is not tried
+   * again, and the schedule goes on.
+   */
+  | { readonly is: 'skip'; readonly reason: Obstacle; readonly error: string; readonly usage?: Spent };
 
 /** Amounts that an attempt has spent, whatever it came to; `unknown` where nobody can say, and then the most that it may have spent counts. */
 export type Spent = readonly Amount[] | 'unknown';
@@ -82,6 +91,8 @@ export interface Action {
   readonly form?: ActionForm;
   /** Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the texts that are to be tried as well. */
   check(spec: ActionSpec, instructions: string): readonly WrittenText[];
+  /** Scopes that a run needs beside that of its kind, as far as the settings tell; absent for what reaches nothing. */
+  scopes?(spec: ActionSpec): readonly string[];
   /** Whether doing it again does no harm, when nobody knows whether it was done. */
   repeatable(spec: ActionSpec): boolean;
   /** Whether the call itself is the effect, so that who must approve is asked before it and not before the result is shown. */
@@ -106,10 +117,14 @@ export interface StartAsked {
 
 /** Whether the call itself is the effect; settings that can never be carried out have none. */
 export function isEffect(action: Action | undefined, spec: ActionSpec): boolean {
+  return unlessInvalid(() => action?.changesThings?.(spec), false);
+}
+
+function unlessInvalid<T>(tell: () => T | undefined, otherwise: T): T {
   try {
-    return action?.changesThings?.(spec) ?? false;
+    return tell() ?? otherwise;
   } catch (error) {
-    if (error instanceof AppError) return false;
+    if (error instanceof AppError) return otherwise;
     throw error;
   }
 }
@@ -126,6 +141,8 @@ export interface Actions {
   readonly kinds: readonly string[];
   /** Of those that people choose. */
   readonly forms: readonly ActionForm[];
+  /** Scopes that a run needs; of a kind that is unknown, and of settings that can never be carried out, only that of the kind. */
+  readonly scopesOf: ScopesOf;
   get(kind: string): Action | undefined;
   /** Throws `invalid_action` and names what exists. */
   require(kind: string): Action;
@@ -138,6 +155,7 @@ export function createActions(actions: readonly Action[]): Actions {
   return {
     kinds,
     forms: actions.flatMap(({ form }) => form ?? []),
+    scopesOf: (spec) => [actionScope(spec.kind), ...unlessInvalid(() => byKind.get(spec.kind)?.scopes?.(spec), [])],
     get: (kind) => byKind.get(kind),
     require: (kind) => {
       const action = byKind.get(kind);

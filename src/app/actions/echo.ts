@@ -1,5 +1,5 @@
-import type { ActionSpec } from '../../domain/task.ts';
 import { usageKinds, type Amount } from '../../domain/spending/usage.ts';
+import type { ActionSpec } from '../../domain/task.ts';
 import type { NewFile } from '../ports/blobs.ts';
 import type { Timer } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
@@ -27,7 +27,9 @@ export function echoAction(timer: Timer): Action {
       if (context !== undefined && (typeof context !== 'object' || context === null))
         throw invalid('action.context is an object.');
       if (spendsIn(spec) === null)
-        throw invalid('action.spends is a list such as [{"kind": "requests", "quantity": 1, "source": "example.com"}].');
+        throw invalid(
+          'action.spends is a list such as [{"kind": "requests", "quantity": 1, "source": "example.com"}].',
+        );
       if (filesIn(spec) === null)
         throw invalid(`action.files is a list of at most ${filesMax}, such as [{"name": "a.txt", "size": 1000}].`);
       return [];

@@ -1,9 +1,9 @@
 import type { Actor } from '../../domain/access.ts';
-import type { Sum } from '../../domain/spending/usage.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunErrorCode, RunInput, RunStatus } from '../../domain/run.ts';
+import type { Sum } from '../../domain/spending/usage.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 
@@ -106,6 +106,7 @@ export interface RunView {
 /** A run that has ended, with what it was given. */
 export interface EndedRun extends Pick<RunView, 'id' | 'status' | 'taskId' | 'occurrenceId'> {
   readonly taskVersion: number | null;
+  readonly createdAt: number;
   readonly input: RunInput;
 }
 

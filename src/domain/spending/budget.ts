@@ -1,6 +1,6 @@
+import type { Actor } from '../access.ts';
 import { civilFromDays, dayOfWall, daysFromCivil, DAY_MS } from '../schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../schedule/time/zone.ts';
-import type { Actor } from '../access.ts';
 import { quantityMax, type BudgetKind, type BudgetPeriod, type BudgetScope, type Costs } from './usage.ts';
 
 /**
@@ -58,7 +58,11 @@ export function leftOf({ quantity, spent, reserved }: Pick<BudgetState, 'quantit
 /** The share from which on people are warned. */
 export const warnedAt = 0.8;
 
-export function isNearlySpent({ quantity, spent, reserved }: Pick<BudgetState, 'quantity' | 'spent' | 'reserved'>): boolean {
+export function isNearlySpent({
+  quantity,
+  spent,
+  reserved,
+}: Pick<BudgetState, 'quantity' | 'spent' | 'reserved'>): boolean {
   return spent + reserved >= quantity * warnedAt;
 }
 

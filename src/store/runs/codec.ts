@@ -79,7 +79,10 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
 export function reservedIn(row: ReservedRow): StartableRun['reserved'] {
   const { reservedAt: at, reservedRequests, reservedTokens, reservedMoney, reservedCurrency: currency } = row;
   if (at === null) return null;
-  return { at, costs: { requests: reservedRequests ?? 0, tokens: reservedTokens ?? 0, money: reservedMoney ?? 0, currency } };
+  return {
+    at,
+    costs: { requests: reservedRequests ?? 0, tokens: reservedTokens ?? 0, money: reservedMoney ?? 0, currency },
+  };
 }
 
 type ReservedRow = Pick<
@@ -129,7 +132,7 @@ const inputFields = {
 
 /** A run that is over, for doing it again. Throws when what it was given cannot be read. */
 export const endedFields = {
-  ...pick(columns.runs, 'id', 'status', 'taskId', 'taskVersion', 'occurrenceId'),
+  ...pick(columns.runs, 'id', 'status', 'taskId', 'taskVersion', 'occurrenceId', 'createdAt'),
   input: together(inputFields, (row) => readInput(row).input),
 };
 

@@ -6,8 +6,8 @@ import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, t
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { threadLaneOf } from '../outbox/lanes.ts';
-import { lastOutcome, readFacts, skippedAt } from '../tasks/codec.ts';
 import { spentByRun } from '../spending/usage.ts';
+import { lastOutcome, readFacts, skippedAt } from '../tasks/codec.ts';
 import { partsOf } from './codec.ts';
 
 /** Runs, whatever asked for them. No read walks more rows than its look, whatever the table holds. */

@@ -308,7 +308,11 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
 /** The runs as they stand now that their attempts are open. */
 function startedOf(
   won: readonly string[],
-  { read, starting, now }: { readonly read: readonly ReturnType<typeof readStartable>[] } & Pick<Opening, 'starting' | 'now'>,
+  {
+    read,
+    starting,
+    now,
+  }: { readonly read: readonly ReturnType<typeof readStartable>[] } & Pick<Opening, 'starting' | 'now'>,
 ): StartedRun[] {
   const wins = new Set(won);
   const fresh = new Map(starting.map((one) => [one.runId, one.does === 'start' ? one.reserve?.costs : undefined]));

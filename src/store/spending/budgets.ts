@@ -4,10 +4,10 @@ import { costIn, isNearlySpent, leftOf, periodAt, type BudgetState } from '../..
 import { costsHeld, type Booking, type BudgetScope, type Costs, type Spender } from '../../domain/spending/usage.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, number, pick, type Answer } from '../engine/fields.ts';
+import { idAt } from '../engine/queries.ts';
 import { forUpdateOf, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, insertAll, one, select, updateAll } from '../engine/statements.ts';
 import { isNews, insertPart } from '../outbox/new-parts.ts';
-import { idAt } from '../engine/queries.ts';
 
 /**
  * Reservations and what becomes of them. What a live run has reserved stands in its own row, so nothing stays reserved when it ends,
@@ -18,7 +18,21 @@ import { idAt } from '../engine/queries.ts';
 const b = columnsOf('budgets', 'b');
 
 const stateFields = {
-  ...pick(b, 'id', 'scope', 'account', 'chatId', 'kind', 'per', 'quantity', 'currency', 'setAt', 'fromAt', 'toAt', 'spent'),
+  ...pick(
+    b,
+    'id',
+    'scope',
+    'account',
+    'chatId',
+    'kind',
+    'per',
+    'quantity',
+    'currency',
+    'setAt',
+    'fromAt',
+    'toAt',
+    'spent',
+  ),
   timezone: like(b.timezone, raw('coalesce(c.timezone, b.timezone)')),
 };
 
@@ -135,7 +149,8 @@ export function* refusedRoom(claimants: readonly Claimant[], now: number): Scrip
     else for (const budget of touched) budget.reserved += costIn(budget, claimant.costs);
     for (const budget of full.slice(0, 1)) yield* tell(budget, 'spent', claimant, now);
     if (full.length === 0)
-      for (const budget of touched.filter(isNearlySpent)) if (!budget.isTold) yield* tell(budget, 'near', claimant, now);
+      for (const budget of touched.filter(isNearlySpent))
+        if (!budget.isTold) yield* tell(budget, 'near', claimant, now);
   }
   return refused;
 }
@@ -167,7 +182,13 @@ function* tell(budget: Mutable, is: 'near' | 'spent', { chatId, taskId }: Claima
     ...(named === null ? {} : { name: named }),
   } as const;
   const thread = scope === 'task' ? {} : { thread: { topic: null } };
-  const part = { id: idAt(now, `budget:${is}:${id}`), taskId: taskId ?? null, chatId, kind: 'notice', content } as const;
+  const part = {
+    id: idAt(now, `budget:${is}:${id}`),
+    taskId: taskId ?? null,
+    chatId,
+    kind: 'notice',
+    content,
+  } as const;
   yield* insertPart(taskId === null ? { ...part, thread: { topic: null } } : { ...part, ...thread }, now);
 }
 

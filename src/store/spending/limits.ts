@@ -141,4 +141,3 @@ export function* mergeBudgets(oldId: string, youngId: string): Script<void> {
 function* chatIdOf(thread: Thread, newId: string, at: number): Script<string> {
   return (yield* chatOf(thread, newId, at)).id;
 }
-

@@ -213,7 +213,7 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange, be
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
   if (change.set.policies !== undefined) {
     const { id, chatId } = before;
-    const { timezone } = (schedule ?? before.schedule);
+    const { timezone } = schedule ?? before.schedule;
     yield* followPolicy({ taskId: id, chatId, timezone, policies: change.set.policies, actor, at });
   }
   // Deliveries that wait for their topic may go elsewhere by the new policies.

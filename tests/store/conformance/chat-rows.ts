@@ -95,7 +95,10 @@ export function chatRowTests(open: OpenWorld): void {
   test('a task that moves takes along what defines it and what is to come, and leaves its history', async () => {
     const world = await open();
     const { rooms, create, pass, time } = engineOn(world);
-    const task = await create({ action: { kind: 'echo', spends: [{ kind: 'requests', quantity: 1 }] }, tags: ['home'] });
+    const task = await create({
+      action: { kind: 'echo', spends: [{ kind: 'requests', quantity: 1 }] },
+      tags: ['home'],
+    });
     await pass(hour);
     const there = await world.store.noteChat({
       newId: 'there',

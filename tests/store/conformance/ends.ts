@@ -96,7 +96,11 @@ export function endTests(open: OpenWorld): void {
     const { world, task } = await withTask(open);
     const [stale, good] = await runningSlots(world, task, 2);
     if (stale === undefined || good === undefined) throw new Error('two runs are needed');
-    const full = { deliveries: [world.make.part()], usage: [{ kind: 'tokens' as const, quantity: 7 }], context: { lost: true } };
+    const full = {
+      deliveries: [world.make.part()],
+      usage: [{ kind: 'tokens' as const, quantity: 7 }],
+      context: { lost: true },
+    };
 
     expect(
       await world.store.finishRuns([endOf(stale, { ...full, fence: stale.fence + 1 }), endOf(good)]),
@@ -302,9 +306,15 @@ export function afterEndTests(open: OpenWorld): void {
       { kind: 'tokens', quantity: 2, source: 'b' },
     ] as const;
     await world.store.finishRuns([failureOf(started, { status: 'backoff', readyAt: nine, usage })]);
-    await world.store.finishRuns([endOf(await startOne(world, nine), { usage: [{ kind: 'tokens' as const, quantity: 3 }] })]);
+    await world.store.finishRuns([
+      endOf(await startOne(world, nine), { usage: [{ kind: 'tokens' as const, quantity: 3 }] }),
+    ]);
 
-    expect(await world.query('select kind, quantity, task_id, owner_id, chat_id from usage order by kind, attempt desc, source')).toEqual(
+    expect(
+      await world.query(
+        'select kind, quantity, task_id, owner_id, chat_id from usage order by kind, attempt desc, source',
+      ),
+    ).toEqual(
       [
         ['requests', 1],
         ['tokens', 3],

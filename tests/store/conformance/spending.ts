@@ -50,7 +50,8 @@ async function claimed(world: World, count: number, of: Partial<Costs> = {}) {
   return tasks;
 }
 
-const outcomes = (world: World) => world.query('select status, reason, run_id is null as out from occurrences order by id');
+const outcomes = (world: World) =>
+  world.query('select status, reason, run_id is null as out from occurrences order by id');
 const budgetsOf = (world: World, now = nine) =>
   world.store.listBudgets({ thread: null, ownerId: null, taskId: null, now, limit: 100 });
 
@@ -64,12 +65,17 @@ export function spendingTests(open: OpenWorld): void {
 
     const found = await outcomes(world);
     expect(found.filter(({ status }) => status === 'dispatched')).toHaveLength(2);
-    expect(found.filter(({ status }) => status === 'skipped')).toEqual([{ status: 'skipped', reason: 'budget', out: expect.anything() }]);
+    expect(found.filter(({ status }) => status === 'skipped')).toEqual([
+      { status: 'skipped', reason: 'budget', out: expect.anything() },
+    ]);
     expect(await world.query('select count(*) as n from runs')).toEqual([{ n: 2 }]);
     expect(await budgetsOf(world)).toMatchObject([{ spent: 0, reserved: 2, from: midnight, to: midnight + day }]);
     // Told once as nearly used up, and once as used up.
     const told = await world.query(`select content from deliveries where kind = 'notice' order by id`);
-    expect(told.map(({ content }) => (JSON.parse(String(content)) as { is: string }).is).toSorted()).toEqual(['near', 'spent']);
+    expect(told.map(({ content }) => (JSON.parse(String(content)) as { is: string }).is).toSorted()).toEqual([
+      'near',
+      'spent',
+    ]);
   });
 
   test('an end settles what was reserved, once, and what was spent stays', async () => {
@@ -82,8 +88,17 @@ export function spendingTests(open: OpenWorld): void {
     await world.store.finishRuns([end]);
     await world.store.finishRuns([end]);
 
-    expect(await budgetsOf(world)).toMatchObject([{ spent: 1, reserved: 0 }, { kind: 'tokens', spent: 0 }]);
-    const query: SpentQuery = { thread: threadOf('-100'), ownerId: null, taskId: null, from: midnight, to: midnight + day };
+    expect(await budgetsOf(world)).toMatchObject([
+      { spent: 1, reserved: 0 },
+      { kind: 'tokens', spent: 0 },
+    ]);
+    const query: SpentQuery = {
+      thread: threadOf('-100'),
+      ownerId: null,
+      taskId: null,
+      from: midnight,
+      to: midnight + day,
+    };
     expect(await world.store.spentByTask({ ...query, taskId: task?.id ?? '' }, 10)).toEqual([
       { taskId: task?.id, number: task?.number, title: 'Call 0', kind: 'bytes', quantity: 9, currency: null },
       { taskId: task?.id, number: task?.number, title: 'Call 0', kind: 'requests', quantity: 1, currency: null },
@@ -139,7 +154,22 @@ export function spendingTests(open: OpenWorld): void {
     const { started } = await world.store.startRuns({ now: nine, limit: 10 }, 'boot-here', (runs) =>
       startAll(runs).map((plan) =>
         plan.does === 'start'
-          ? { ...plan, reserve: { costs, without: { runId: plan.runId, does: 'end', interrupted: true, status: 'failed', occurrence: 'failed', reason: null, error: '', errorCode: 'failed' } } }
+          ? {
+              ...plan,
+              reserve: {
+                costs,
+                without: {
+                  runId: plan.runId,
+                  does: 'end',
+                  interrupted: true,
+                  status: 'failed',
+                  occurrence: 'failed',
+                  reason: null,
+                  error: '',
+                  errorCode: 'failed',
+                },
+              },
+            }
           : plan,
       ),
     );
@@ -153,7 +183,11 @@ export function spendingTests(open: OpenWorld): void {
     await setBudgets(world, [limit(chatId), limit(chatId, { kind: 'money', quantity: 10, currency: 'EUR' })]);
     await claimed(world, 2, { money: 3, currency: 'EUR' });
     const { started } = await world.store.startRuns({ now: nine, limit: 10 }, 'boot-here', startAll);
-    const usage = [...one, { kind: 'money', quantity: 3, currency: 'EUR' }, { kind: 'money', quantity: 99, currency: 'USD', source: 'x' }] as const;
+    const usage = [
+      ...one,
+      { kind: 'money', quantity: 3, currency: 'EUR' },
+      { kind: 'money', quantity: 99, currency: 'USD', source: 'x' },
+    ] as const;
     await world.store.finishRuns(started.map((run) => endOf(run, { usage })));
     expect(await budgetsOf(world)).toMatchObject([{ kind: 'money', spent: 6 }, { spent: 2 }]);
     expect(await budgetsOf(world, nine + day)).toMatchObject([{ spent: 0 }, { spent: 0, from: midnight + day }]);
@@ -169,21 +203,30 @@ export function spendingTests(open: OpenWorld): void {
       return { runs: claim.runs.map((run) => ({ ...run, costs })) };
     });
     const names = async (query: object) =>
-      (await world.store.listBudgets({ thread: null, ownerId: null, taskId: null, now: nine, limit: 100, ...query })).map(
-        ({ scope, quantity, reserved, timezone }) => [scope, quantity, reserved, timezone],
-      );
+      (
+        await world.store.listBudgets({ thread: null, ownerId: null, taskId: null, now: nine, limit: 100, ...query })
+      ).map(({ scope, quantity, reserved, timezone }) => [scope, quantity, reserved, timezone]);
     expect(await names({ taskId: task.id })).toEqual([['task', 7, 1, 'UTC']]);
     expect(await names({ ownerId: owner })).toEqual([['person', 1, 1, 'Asia/Tokyo']]);
     expect(await names({ thread: threadOf('-100') })).toEqual([['task', 7, 1, 'UTC']]);
     const target = { taskId: task.id, actor: owner, at: nine, quota: { chat: 9, user: 9 }, once: null } as const;
-    const put = (policies: object) =>
-      world.store.changeTask({ ...target }, () => ({ ...noChange, set: { policies } }));
+    const put = (policies: object) => world.store.changeTask({ ...target }, () => ({ ...noChange, set: { policies } }));
     await put({ budget: { tokens: 5, per: 'day' } });
-    expect(await world.query(`select kind, per from budgets where scope = 'task'`)).toEqual([{ kind: 'tokens', per: 'day' }]);
+    expect(await world.query(`select kind, per from budgets where scope = 'task'`)).toEqual([
+      { kind: 'tokens', per: 'day' },
+    ]);
     await put({});
     expect(await world.query(`select kind from budgets where scope = 'task'`)).toEqual([]);
     expect(await setBudgets(world, [limit(owner, { scope: 'person', chatId: null, quantity: 9 })])).toBe(0);
-    const gone = { scope: 'person', account: owner, per: null, kinds: ['requests'], set: [], actor: owner, at: nine } as const;
+    const gone = {
+      scope: 'person',
+      account: owner,
+      per: null,
+      kinds: ['requests'],
+      set: [],
+      actor: owner,
+      at: nine,
+    } as const;
     expect(await world.store.changeBudgets(gone)).toBe(1);
   });
 

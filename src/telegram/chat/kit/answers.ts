@@ -122,6 +122,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
       : message,
   budget_exhausted: () => texts.spending.exhausted,
   stopping: 'ours',
+  secrets_unavailable: 'itself',
   store_unavailable: 'ours',
   internal: 'ours',
 };

@@ -1,5 +1,5 @@
-import { raised, type BudgetLimit } from '../../../domain/spending/budget.ts';
 import type { Drawn } from '../../../domain/shown.ts';
+import { raised, type BudgetLimit } from '../../../domain/spending/budget.ts';
 import type { Task } from '../../../domain/task.ts';
 import { dayMoment, type Setting } from '../kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
@@ -14,7 +14,8 @@ interface BudgetScene extends Setting {
 /** A budget that is nearly or wholly used up, with the way to raise it: a press of who may not is told so. */
 export function budgetDrawn(view: Of<'budget'>, { task, ...setting }: BudgetScene): Drawn {
   const { spending } = texts;
-  const name = view.scope === 'task' && task !== null ? texts.task.plainName(task.number, task.title) : (view.name ?? null);
+  const name =
+    view.scope === 'task' && task !== null ? texts.task.plainName(task.number, task.title) : (view.name ?? null);
   const limit = { ...view, name };
   const words = view.is === 'near' ? spending.near(limit) : spending.spent(limit, dayMoment(view.until, setting));
   return drawn(blocks(words, spending.whoRaises[view.scope]), raiseRows(view));

@@ -79,7 +79,10 @@ export const usageTexts = {
   topTask: (task: Rich, amounts: readonly Sum[]): Rich => say`${task}: ${amounts.map(sum).join(', ')}`,
   budgets: (): Rich => bold('Budgets'),
   noBudget: (): Rich => say`No budget. An admin can set one: ${code('/settings budget 1000 requests a month')}`,
-  budget: (one: Limit, state: { readonly used: number; readonly reserved: number; readonly percent: number }): string => {
+  budget: (
+    one: Limit,
+    state: { readonly used: number; readonly reserved: number; readonly percent: number },
+  ): string => {
     const used = `${sum({ ...one, quantity: state.used })} used (${state.percent} %)`;
     const held = state.reserved === 0 ? '' : `, ${sum({ ...one, quantity: state.reserved })} held by runs under way`;
     return `${limit(one)} for ${whose(one)}: ${used}${held}`;
@@ -108,7 +111,9 @@ export const spendingTexts = {
   raisedWord: 'Raised',
   set: (one: Limit): Rich => say`${bold('Budget:')} ${limit(one)} for ${whose(one)}. Runs beyond it are skipped.`,
   removed: (kind: BudgetKind | null, per: BudgetPeriod | null): string =>
-    kind === null ? 'No budget any more.' : `No budget of ${kindNames[kind]} ${per === null ? '' : periods[per]} any more.`.replace('  ', ' '),
+    kind === null
+      ? 'No budget any more.'
+      : `No budget of ${kindNames[kind]} ${per === null ? '' : periods[per]} any more.`.replace('  ', ' '),
   noneToRemove: 'There is no such budget.',
   exhausted: 'The budget for this is used up, so I did not do it. /usage shows it.',
   skippedNow: (name: string): string => `${name} did not run, because the budget for it is used up. /usage shows it.`,

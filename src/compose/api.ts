@@ -63,9 +63,10 @@ export function createApi(config: Config, deps: ApiDeps) {
     ...(streams === undefined ? {} : { streams }),
     operations: {
       status: createStatus({ ...world, ...rooms, store, loops, version, ready: whole }),
-      usage: createUsage({ ...world, store, quota: { chat, user } }),
+      usage: createUsage({ ...world, ...rooms, store, quota: { chat, user } }),
       tick: createTick({ ...world, loops, idle }),
       retentionDays,
+      timezone: config.DEFAULT_TIMEZONE,
     },
     tellOnce: createKeptAnswers({ ...world, store, digest: sha256 }),
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },

@@ -56,6 +56,7 @@ import { createAccess, createMembership, type Access } from '../app/use-cases/me
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
+import { createSpending, type Spending } from '../app/use-cases/spending.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
@@ -101,6 +102,8 @@ export interface Outside {
   readonly outbound?: Outbound & Egress;
   /** The kinds of actions; those of the registry where none are named. */
   readonly actions?: readonly ActionEntry[];
+  /** In which days begin where nobody says otherwise. */
+  readonly defaultTimezone?: string;
   /** Absent where nothing has a price. */
   readonly prices?: PriceTable | null;
   /** Absent where the database is not a file of ours. */
@@ -119,6 +122,7 @@ const dayMs = 86_400_000;
 export interface Rooms extends Housekeeping {
   readonly kinds: Kinds;
   readonly testRuns: TestRuns;
+  readonly spending: Spending;
   readonly tasks: Tasks;
   readonly blobs: BlobStore;
   readonly runs: Runs;
@@ -199,6 +203,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     runs: createRuns({ ...shared, blobs }),
     messages: createMessages({ ...shared, runs }),
     testRuns: createTestRuns(making),
+    spending: createSpending({
+      ...shared,
+      tasks,
+      prices: reckoning.prices,
+      defaultTimezone: outside.defaultTimezone ?? 'UTC',
+    }),
     bulk: createBulk({ ...shared, tasks }),
     truth: createTruth({ ...shared, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,

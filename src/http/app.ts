@@ -14,6 +14,7 @@ import { serveEventStream, streamEndOf, type EventStreams } from './events.ts';
 import { actionHandlers } from './handlers/actions.ts';
 import { operationHandlers } from './handlers/operations.ts';
 import { runHandlers } from './handlers/runs.ts';
+import { spendingHandlers } from './handlers/spending.ts';
 import { taskHandlers } from './handlers/tasks.ts';
 import { verbHandlers } from './handlers/verbs.ts';
 import { checkTarget } from './reading.ts';
@@ -36,6 +37,7 @@ export interface HttpDeps extends Omit<HttpRooms, 'description'> {
 
 const handlers = {
   ...taskHandlers,
+  ...spendingHandlers,
   ...actionHandlers,
   ...verbHandlers,
   ...runHandlers,

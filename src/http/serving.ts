@@ -15,6 +15,7 @@ import type { Once, Repeatable, TellOnce } from '../app/use-cases/kept-answers.t
 import type { Access } from '../app/use-cases/membership.ts';
 import type { Messages } from '../app/use-cases/messages.ts';
 import type { Attachment, Runs } from '../app/use-cases/runs.ts';
+import type { Spending } from '../app/use-cases/spending.ts';
 import type { TestRuns } from '../app/use-cases/test-runs.ts';
 import type { Truth } from '../app/why/truth.ts';
 import type { Actor } from '../domain/access.ts';
@@ -35,6 +36,7 @@ export interface HttpRooms {
   readonly testRuns: TestRuns;
   readonly bulk: Bulk;
   readonly access: Access;
+  readonly spending: Spending;
   readonly runs: Runs;
   readonly messages: Messages;
   readonly truth: Truth;
@@ -45,6 +47,8 @@ export interface HttpRooms {
     readonly usage: (request: UsageRequest) => Promise<Usage>;
     readonly tick: () => Promise<Ticked>;
     readonly retentionDays: number;
+    /** Where nobody names a zone. */
+    readonly timezone: string;
   };
   /** `live`: the process turns. `ready`: it can do its work now. */
   readonly health: { live(): Health; ready(): Promise<Health> };

@@ -348,6 +348,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       usage: async () => usage,
       tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
       retentionDays: 90,
+      timezone: 'UTC',
     }),
     tellOnce: async ({ operation: scope, key }, tell) => ({
       ...(await tell({ scope, target: '', key, payloadHash: 'hash', expiresAt: now })),

@@ -45,6 +45,7 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
         store,
         clock: time,
         quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+        spending: p.rooms.spending,
       }),
       tick: createTick({ loops, timer: time, idle: {} }),
       retentionDays: settings.RETENTION_DAYS,

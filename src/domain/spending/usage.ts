@@ -42,6 +42,13 @@ export interface Costs extends Readonly<Record<BudgetKind, number>> {
 /** The largest limit: far below what sums of whole numbers can hold. */
 export const quantityMax = 1_000_000_000_000;
 
+/** Budgets and sums that are told at once. */
+export const budgetsShownMax = 500;
+/** Tasks that are named as those that use most. */
+export const usageTopMax = 5;
+/** Days that are told one by one. */
+export const usageDaysMax = 366;
+
 /** Who spends: every run spends for its chat, its owner and its task. */
 export interface Spender {
   readonly chatId: string | null;

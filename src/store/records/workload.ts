@@ -200,7 +200,7 @@ function* usageOf(query: UsageQuery): Script<ChatUsage> {
     failures: counts?.failures ?? 0,
     messages: sent?.mine ?? 0,
     isCapped: Math.max(counts?.passed ?? 0, sent?.passed ?? 0) >= usageCountedMax,
-    spent: yield* spentOf({ ...query, taskId: null }),
+    spent: yield* spentOf({ taskId: null, ...query }),
   };
 }
 
@@ -216,14 +216,15 @@ function runsOf({ from, to, ...whose }: UsageQuery): Sql {
     ${limit(usageCountedMax)}`;
 }
 
-type Whose = Pick<UsageQuery, 'thread' | 'ownerId'>;
+type Whose = Pick<UsageQuery, 'thread' | 'ownerId' | 'taskId'>;
 
-function whoseTasks({ thread, ownerId }: Whose, chat = raw('t.chat_id')): readonly Sql[] {
+function whoseTasks({ thread, ownerId, taskId = null }: Whose, chat = raw('t.chat_id')): readonly Sql[] {
   const topic = thread?.topic ?? null;
   return [
     ...(thread === null ? [] : [sql`${chat} in ${chatOfThread(thread)}`]),
     ...(topic === null ? [] : [sql`t.home_topic = ${topic}`]),
     ...(ownerId === null ? [] : [sql`t.owner_id = ${ownerId}`]),
+    ...(taskId === null ? [] : [sql`t.id = ${taskId}`]),
   ];
 }
 

@@ -174,8 +174,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
   const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
-  const reckoning = reckoningOf(actions, outside.prices ?? null);
-  const batchMax = settings.BATCH_SIZE * endsPerClaim;
+  const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
   const shared = { ...world, store, bell, bootId, digest: sha256, batchMax, reckoning };
   const runs = createRunService(shared);
   const blobs = createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT });
@@ -203,12 +202,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     runs: createRuns({ ...shared, blobs }),
     messages: createMessages({ ...shared, runs }),
     testRuns: createTestRuns(making),
-    spending: createSpending({
-      ...shared,
-      tasks,
-      prices: reckoning.prices,
-      defaultTimezone: outside.defaultTimezone ?? 'UTC',
-    }),
+    spending: spendingOf(shared, tasks, outside),
     bulk: createBulk({ ...shared, tasks }),
     truth: createTruth({ ...shared, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
@@ -244,6 +238,11 @@ function keptBy(
   { backups = null }: Outside,
 ) {
   return { retentionDays, backupsKept, backups };
+}
+
+function spendingOf(shared: World & { readonly store: Store }, tasks: Tasks, outside: Outside): Spending {
+  const { prices = null, defaultTimezone = 'UTC' } = outside;
+  return createSpending({ ...shared, tasks, prices, defaultTimezone });
 }
 
 /** Questions to people about results. */

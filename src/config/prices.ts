@@ -23,7 +23,7 @@ export function readPrices(path: string): PriceTable | string {
   return pricesIn(text);
 }
 
-export function pricesIn(text: string): PriceTable | string {
+function pricesIn(text: string): PriceTable | string {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const [broken] = document.errors;
@@ -53,7 +53,10 @@ function tableOf(contents: unknown, text: string): PriceTable {
   const version = scalar(field('version')?.value);
   return {
     currency,
-    version: version === undefined ? createHash('sha256').update(text).digest('hex').slice(0, 12) : String(version),
+    version:
+      typeof version === 'string' || typeof version === 'number'
+        ? String(version)
+        : createHash('sha256').update(text).digest('hex').slice(0, 12),
     hosts: hostPrices(field('hosts')?.value),
     models: modelPrices(field('models')?.value),
   };

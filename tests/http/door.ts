@@ -5,9 +5,11 @@ import { createActions } from '../../src/app/actions/action.ts';
 import { kindsOf } from '../../src/app/actions/kinds.ts';
 import type { ServerStatus, Usage } from '../../src/app/operations/status.ts';
 import type { RunView, TaskRun } from '../../src/app/ports/runs.ts';
+import type { BudgetView } from '../../src/app/ports/spending.ts';
 import type { AuditRow, GrantView } from '../../src/app/ports/tasks.ts';
 import { previewSchedule } from '../../src/app/tasks/preview.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
+import type { Spending } from '../../src/app/use-cases/spending.ts';
 import type { Truth } from '../../src/app/why/truth.ts';
 import { checks, type Finding } from '../../src/domain/audit.ts';
 import type { Task } from '../../src/domain/task.ts';
@@ -162,6 +164,25 @@ const usage: Usage = {
   spent: [{ kind: 'requests', quantity: 3, currency: null }],
   quota: { chat: { used: 2, limit: 500 }, user: null },
 };
+const budget: BudgetView = {
+  id: 'b',
+  scope: 'chat',
+  account: 'c',
+  kind: 'requests',
+  per: 'day',
+  quantity: 10,
+  currency: null,
+  from: now - 1,
+  to: now + 1,
+  spent: 3,
+  reserved: 1,
+  thread: task.home,
+  name: null,
+  number: null,
+  timezone: 'UTC',
+  setBy: 'telegram:user:7',
+  setAt: now,
+};
 const status: ServerStatus = {
   version: '1.2.3',
   at: now,
@@ -314,6 +335,17 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       },
     });
   const log = memoryLog();
+  const nothingSpent = { today: [], month: [], ahead: [], top: [] };
+  const spendingAnswers: Spending = {
+    currency: null,
+    list: async () => [budget],
+    spent: async () => [],
+    byTask: async () => [],
+    byDay: async () => [],
+    overview: async () => nothingSpent,
+    set: async () => [budget],
+    change: async () => 0,
+  };
   const app = createHttpApp({
     tasks: heard('tasks', answers),
     runs: heard('runs', {
@@ -323,6 +355,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       cancelThread: async () => ({ cancelled: 2, left: 1 }),
     }),
     messages: heard('messages', { post: async () => run }),
+    spending: heard('spending', spendingAnswers),
     testRuns: heard('testRuns', { check: async () => {}, run: async () => run }),
     kinds: kindsOf(createActions([])),
     bulk: heard('bulk', {

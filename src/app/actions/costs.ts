@@ -36,7 +36,7 @@ function amountsOf(action: Action | undefined, spec: ActionSpec): readonly Amoun
   }
 }
 
-export function costsOf(prices: PriceTable | null, amounts: readonly Amount[]): Costs | null {
+function costsOf(prices: PriceTable | null, amounts: readonly Amount[]): Costs | null {
   const sum = (kind: Amount['kind']) =>
     amounts.reduce((all, each) => all + (each.kind === kind ? each.quantity : 0), 0);
   const [requests, tokens] = [sum('requests'), sum('tokens')];

@@ -78,7 +78,7 @@ export function createSpending(deps: SpendingDeps) {
   };
 }
 
-export function whoseOf(account: Account): Whose {
+function whoseOf(account: Account): Whose {
   return {
     thread: account.is === 'chat' ? account.thread : null,
     ownerId: account.is === 'person' ? account.ownerId : null,

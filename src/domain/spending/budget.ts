@@ -56,7 +56,7 @@ export function leftOf({ quantity, spent, reserved }: Pick<BudgetState, 'quantit
 }
 
 /** The share from which on people are warned. */
-export const warnedAt = 0.8;
+const warnedAt = 0.8;
 
 export function isNearlySpent({
   quantity,

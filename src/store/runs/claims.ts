@@ -7,7 +7,7 @@ import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { askAboutMissed } from '../questions/questions.ts';
 import { chatsOf, tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
-import { refusedRoom } from '../spending/budgets.ts';
+import { refusedRoom, reservedValues } from '../spending/budgets.ts';
 import { endWaiting, stopTasks } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { cancelLive } from './thread-runs.ts';
@@ -204,11 +204,7 @@ function* insertEach(runs: readonly NewRun[]): Script<boolean[]> {
         snapshot: run.snapshot?.sha256 ?? null,
         createdAt: run.createdAt,
         traceId: run.traceId ?? null,
-        reservedAt: run.costs === undefined ? null : run.createdAt,
-        reservedRequests: run.costs?.requests ?? null,
-        reservedTokens: run.costs?.tokens ?? null,
-        reservedMoney: run.costs?.money ?? null,
-        reservedCurrency: run.costs?.currency ?? null,
+        ...reservedValues(run.costs ?? null, run.createdAt),
       };
     }),
     raw('on conflict (idempotency_key, source) do nothing'),

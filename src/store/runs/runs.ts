@@ -26,7 +26,7 @@ import { all, insertAll, one, select, update, updateAll, updateReturning } from 
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { askBefore, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents, traced } from '../records/journal.ts';
-import { book, refusedRoom, reservedColumns } from '../spending/budgets.ts';
+import { book, refusedRoom, reservedValues } from '../spending/budgets.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
@@ -128,7 +128,7 @@ function* withRoom(plans: readonly StartPlan[], byId: ById, now: number): Script
   yield* updateAll(
     'runs',
     claimants.filter(({ id }) => !refused.has(id)),
-    { set: ({ costs }) => reservedColumns(costs, now), where: ({ id }) => isUntaken(byId, id) },
+    { set: ({ costs }) => reservedValues(costs, now), where: ({ id }) => isUntaken(byId, id) },
   );
   return plans.map((one) => (refused.has(one.runId) && one.does === 'start' ? (one.reserve?.without ?? one) : one));
 }
@@ -141,7 +141,7 @@ function* bookLost(plans: readonly StartPlan[], byId: ById, now: number): Script
   });
   yield* book(lost.map(({ run, reserved }) => ({ run: { ...run, reserved }, attempt: run.attempts, usage: null })));
   yield* updateAll('runs', lost, {
-    set: () => reservedColumns(null, now),
+    set: () => reservedValues(null, now),
     where: ({ run }) => isUntaken(byId, run.id),
   });
 }

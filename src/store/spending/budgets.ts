@@ -5,7 +5,7 @@ import { costsHeld, type Booking, type BudgetScope, type Costs, type Spender } f
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, number, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { forUpdateOf, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
+import { forUpdateOf, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, insertAll, one, select, updateAll } from '../engine/statements.ts';
 import { isNews, insertPart } from '../outbox/new-parts.ts';
 
@@ -143,26 +143,35 @@ export function* refusedRoom(claimants: readonly Claimant[], now: number): Scrip
     budgets.set(state.account, [...(budgets.get(state.account) ?? []), { ...state }]);
   for (const claimant of claimants) {
     const mine = accountsOf(claimant).flatMap((account) => budgets.get(account) ?? []);
-    const touched = mine.filter((budget) => costIn(budget, claimant.costs) > 0);
-    const full = touched.filter((budget) => leftOf(budget) < costIn(budget, claimant.costs));
-    if (full.length > 0) refused.add(claimant.id);
-    else for (const budget of touched) budget.reserved += costIn(budget, claimant.costs);
-    for (const budget of full.slice(0, 1)) yield* tell(budget, 'spent', claimant, now);
-    if (full.length === 0)
-      for (const budget of touched.filter(isNearlySpent))
-        if (!budget.isTold) yield* tell(budget, 'near', claimant, now);
+    if (!(yield* takesRoom(claimant, mine, now))) refused.add(claimant.id);
   }
   return refused;
 }
 
-type Mutable = { -readonly [K in keyof KeptBudget]: KeptBudget[K] } & { isTold?: true };
+/** All of its budgets must have room, or it takes none of any. */
+function* takesRoom(claimant: Claimant, mine: readonly Mutable[], now: number): Script<boolean> {
+  const touched = mine.filter((budget) => costIn(budget, claimant.costs) > 0);
+  const full = touched.find((budget) => leftOf(budget) < costIn(budget, claimant.costs));
+  if (full !== undefined) {
+    yield* tell(full, 'spent', claimant, now);
+    return false;
+  }
+  for (const budget of touched) {
+    budget.reserved += costIn(budget, claimant.costs);
+    if (isNearlySpent(budget)) yield* tell(budget, 'near', claimant, now);
+  }
+  return true;
+}
+
+type Mutable = { -readonly [K in keyof KeptBudget]: KeptBudget[K] } & { told?: 'near' | 'spent' };
 
 const placeFields = { ...pick(columnsOf('chats', 'c'), 'provider', 'timezone') };
 
 /** Said once in a period, where the run that met it would have been shown. */
 function* tell(budget: Mutable, is: 'near' | 'spent', { chatId, taskId }: Claimant, now: number): Script<void> {
-  if (is === 'near') budget.isTold = true;
-  if (chatId === null) return;
+  // Once among many at a time, without asking each time whether it was said before.
+  if (chatId === null || budget.told === is) return;
+  budget.told = is;
   const chat = yield* one(select(placeFields)`from chats c where c.id = ${chatId}`);
   if (chat?.provider !== 'telegram') return;
   const word = { word: 'budget', reason: is, about: `${budget.id} ${budget.from}` } as const;
@@ -198,21 +207,13 @@ function* nameOf(person: Actor): Script<string | null> {
 }
 
 /** Columns in which a run bears what it has reserved. */
-export function reservedColumns(costs: Costs | null | undefined, now: number) {
-  if (costs === null || costs === undefined)
-    return {
-      reservedAt: int(null),
-      reservedRequests: int(null),
-      reservedTokens: int(null),
-      reservedMoney: int(null),
-      reservedCurrency: text(null),
-    };
+export function reservedValues(costs: Costs | null, now: number) {
   return {
-    reservedAt: int(now),
-    reservedRequests: int(costs.requests),
-    reservedTokens: int(costs.tokens),
-    reservedMoney: int(costs.money),
-    reservedCurrency: text(costs.currency),
+    reservedAt: costs === null ? null : now,
+    reservedRequests: costs?.requests ?? null,
+    reservedTokens: costs?.tokens ?? null,
+    reservedMoney: costs?.money ?? null,
+    reservedCurrency: costs?.currency ?? null,
   };
 }
 
@@ -298,7 +299,7 @@ export function* keepReserved(ends: readonly RunEnd[], now: number): Script<void
     for (const state of mine) state.reserved -= costIn(state, reserved.costs);
   }
   yield* updateAll('runs', dropped, {
-    set: () => reservedColumns(null, now),
+    set: () => reservedValues(null, now),
     where: ({ run }) => sql`id = ${run.id} and status = 'backoff'`,
   });
 }

@@ -10,6 +10,8 @@ import type { Dialect } from './dialect.ts';
 /** `waiting` is none of today's statuses. It stays in the predicates of indexes, which statements repeat to the letter. */
 const liveRuns = (which: string) => sql.raw(`${which} and status in ('queued', 'running', 'backoff', 'waiting')`);
 
+const reserving = liveRuns('reserved_at is not null');
+
 export function occurrencesTable(d: Dialect) {
   const { text, int } = d;
   return d.table(
@@ -70,6 +72,17 @@ export function gapsTable(d: Dialect) {
   );
 }
 
+/** What it holds, of every budget that it spends from, for its next attempt, and since when. It counts while the run is live. */
+function reservedColumns({ text, int }: Dialect) {
+  return {
+    reservedAt: int('reserved_at'),
+    reservedRequests: int('reserved_requests'),
+    reservedTokens: int('reserved_tokens'),
+    reservedMoney: int('reserved_money'),
+    reservedCurrency: text('reserved_currency'),
+  };
+}
+
 export function runsTable(d: Dialect) {
   const { text, int } = d;
   return d.table(
@@ -121,17 +134,12 @@ export function runsTable(d: Dialect) {
       finishedAt: int('finished_at'),
       /** The request that asked for it, as its client named it; null for what a schedule asked for. */
       traceId: text('trace_id'),
-      /** Since when it holds, of every budget that it spends from, what its next attempt may spend. It counts while the run is live. */
-      reservedAt: int('reserved_at'),
-      reservedRequests: int('reserved_requests'),
-      reservedTokens: int('reserved_tokens'),
-      reservedMoney: int('reserved_money'),
-      reservedCurrency: text('reserved_currency'),
+      ...reservedColumns(d),
     },
     (t) => [
-      d.index('runs_reserved_chat').on(t.chatId).where(liveRuns('reserved_at is not null')),
-      d.index('runs_reserved_owner').on(t.ownerId).where(liveRuns('reserved_at is not null')),
-      d.index('runs_reserved_task').on(t.taskId).where(liveRuns('reserved_at is not null')),
+      d.index('runs_reserved_chat').on(t.chatId).where(reserving),
+      d.index('runs_reserved_owner').on(t.ownerId).where(reserving),
+      d.index('runs_reserved_task').on(t.taskId).where(reserving),
       d.uniqueIndex('runs_key').on(t.idempotencyKey, t.source),
       d.uniqueIndex('runs_exclusive').on(t.taskId).where(liveRuns('exclusive = 1')),
       d.index('runs_shared').on(t.taskId).where(liveRuns('exclusive = 0')),

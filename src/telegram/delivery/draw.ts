@@ -64,22 +64,20 @@ export function draw(view: DrawnView, about: About): Drawn | null {
       return backlogDrawn(view, about);
     case 'alarm':
       return alarmDrawn(view, about);
-    case 'budget':
-      return budgetDrawn(view, about);
     default:
-      if (isOfComing(view)) return comingDrawn(view);
+      if (isOfComing(view)) return comingDrawn(view, about);
       return task === null ? null : drawnAbout(task, view, about);
   }
 }
 
-/** A chat or a person went, or came back. */
-type Coming = Of<'chatGone' | 'chatBack' | 'ownerGone'>;
+/** A chat or a person went, or came back, or what they may spend is gone. */
+type Coming = Of<'chatGone' | 'chatBack' | 'ownerGone' | 'budget'>;
 
 function isOfComing(view: DrawnView): view is Coming {
-  return ['chatGone', 'chatBack', 'ownerGone'].includes(view.view);
+  return ['chatGone', 'chatBack', 'ownerGone', 'budget'].includes(view.view);
 }
 
-function comingDrawn(view: Coming): Drawn {
+function comingDrawn(view: Coming, about: About): Drawn {
   const { notice } = texts;
   switch (view.view) {
     case 'chatGone':
@@ -88,6 +86,8 @@ function comingDrawn(view: Coming): Drawn {
       return drawn(notice.chatBack(view.paused));
     case 'ownerGone':
       return ownerGoneDrawn(view);
+    case 'budget':
+      return budgetDrawn(view, about);
   }
 }
 

@@ -2,12 +2,11 @@ import { AppError } from '../../domain/errors.ts';
 import { priceOf, type PriceTable } from '../../domain/spending/prices.ts';
 import type { Amount, Booking, Costs } from '../../domain/spending/usage.ts';
 import type { ActionSpec } from '../../domain/task.ts';
+import type { Estimates } from '../ports/spending.ts';
 import type { Action, Actions, Spent } from './action.ts';
 
 /** What runs cost: before an attempt the most that it may spend, and behind it what it has spent, with its price. */
-export interface Reckoning {
-  /** Null for what costs nothing, as most tasks do. */
-  costsOf(spec: ActionSpec): Costs | null;
+export interface Reckoning extends Estimates {
   /** Null where nobody knows what was spent. */
   bookingsOf(action: string, spent: Spent, durationMs: number): readonly Booking[] | null;
   readonly prices: PriceTable | null;

@@ -4,9 +4,9 @@ import { type Policy, policyOf } from '../../domain/policy.ts';
 import type { NewRun, RunInput, RunRequest } from '../../domain/run.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
 import { isDeliverable } from '../../domain/thread.ts';
-import type { Reckoning } from '../actions/costs.ts';
 import type { Digest, World } from '../ports/outside.ts';
 import type { DueTask, RunStore } from '../ports/pipeline.ts';
+import type { Estimates } from '../ports/spending.ts';
 
 /**
  * The only way to execution. All that asks for work makes a request; a request becomes a run here, with its key and the
@@ -21,7 +21,7 @@ export interface RunService {
 
 interface RunServiceDeps extends Pick<World, 'ids' | 'digest' | 'clock' | 'bell'> {
   readonly store: Pick<RunStore, 'addRun'>;
-  readonly reckoning: Pick<Reckoning, 'costsOf'>;
+  readonly reckoning: Estimates;
 }
 
 export function createRunService({ store, ids, digest, clock, bell, reckoning }: RunServiceDeps): RunService {

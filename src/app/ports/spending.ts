@@ -1,7 +1,14 @@
 import type { Actor } from '../../domain/access.ts';
 import type { BudgetState } from '../../domain/spending/budget.ts';
-import type { BudgetKind, BudgetPeriod, BudgetScope, Sum } from '../../domain/spending/usage.ts';
+import type { BudgetKind, BudgetPeriod, BudgetScope, Costs, Sum } from '../../domain/spending/usage.ts';
+import type { ActionSpec } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
+
+/** What an attempt may spend, told before there is one. */
+export interface Estimates {
+  /** Null for what costs nothing, as most tasks do. */
+  costsOf(spec: ActionSpec): Costs | null;
+}
 
 /** Amounts are summed up where every given condition holds; the stretch holds its beginning and not its end. */
 export interface SpentQuery {

@@ -11,6 +11,7 @@ import { makingVerbs, scheduleVerbs } from './making.ts';
 import { operationVerbs } from './operations.ts';
 import { runVerb, runVerbs } from './running.ts';
 import { sandboxVerbs } from './sandbox.ts';
+import { budgetVerbs } from './spending.ts';
 import { bulkVerbs, personVerbs, threadVerbs } from './switching.ts';
 
 /** Verbs that ask a server, in the order in which help tells of them. */
@@ -25,6 +26,7 @@ export const remoteVerbs = (program: Command): readonly Group[] => [
   { name: 'thread', summary: 'the chats that are known, and all tasks of one', verbs: threadVerbs },
   { name: 'message', summary: 'put texts into threads', verbs: messageVerbs },
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
+  { name: 'budget', summary: 'what may be spent in a day or a month', verbs: budgetVerbs },
   { name: 'access', summary: 'who is let in', verbs: accessVerbs },
   { verbs: [...operationVerbs, ...eventVerbs, ...exchangeVerbs] },
   { name: 'sandbox', summary: 'the Telegram that is built in: write, press, jump', verbs: sandboxVerbs },

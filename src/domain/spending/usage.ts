@@ -72,3 +72,19 @@ export function costsHeld({ requests, tokens, money, currency }: Costs): readonl
   ];
   return held.filter(({ quantity }) => quantity > 0);
 }
+
+const amount = (about: string) => ({ kind: 'whole', min: 1, max: quantityMax, about }) as const;
+
+/** The policy `budget` of a task, as its checks, the API, its client and the chat follow it. */
+export const budgetForms = {
+  requests: amount('Calls of other servers.'),
+  tokens: amount('Tokens of models, in and out.'),
+  money: amount('In millionths of the currency of PRICES: 2500000 is 2.50.'),
+  per: { kind: 'choice', of: budgetPeriods, about: 'As the clock of the chat counts them.', needed: true },
+} as const;
+
+export function isEmptyBudget(budget: Readonly<Partial<Record<BudgetKind, unknown>>>): boolean {
+  return budgetKinds.every((kind) => budget[kind] === undefined);
+}
+
+export const emptyBudget = 'names requests, tokens or money, such as {"requests": 100, "per": "day"}';

@@ -15,6 +15,7 @@ import { lines, type Rich, blocks, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
 import { zoneCommand } from '../place/buttons.ts';
 import { texts } from '../texts.ts';
+import { budgetCommand } from '../usage/budgets.ts';
 import { digestCommand, digestPressed, digestWords } from './digest.ts';
 
 /** Settings of a chat: shown to everybody, changed by its admins, with buttons or in words. */
@@ -30,6 +31,9 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
       return zoneCommand({ ...ctx, args: value });
     case 'digest':
       return digestCommand({ ...ctx, args: value });
+    case 'budget':
+    case 'budgets':
+      return budgetCommand(ctx, value);
     case 'alarms':
       return answerWith(await alarmsSet(ctx, value.toLowerCase()));
     default:

@@ -2,7 +2,7 @@ import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BudgetKind, BudgetPeriod, BudgetScope, UsageKind } from '../../../domain/spending/usage.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
 
-const { plural, number } = englishForms;
+const { and, plural, number } = englishForms;
 
 interface Sum {
   readonly kind: UsageKind;
@@ -98,6 +98,8 @@ export const spendingTexts = {
   sum,
   sums: (amounts: readonly Sum[]): string => amounts.map(sum).join(', '),
   limit,
+  budgetOf: (amounts: readonly Omit<Sum, 'currency'>[], per: BudgetPeriod): string =>
+    `${and(amounts.map(sum))} ${periods[per]}`,
   near: (one: Limit): Rich =>
     say`${bold('Nearly used up:')} 80 % of the budget of ${limit(one)} for ${whose(one)} is used.`,
   spent: (one: Limit, until: string): Rich =>

@@ -33,4 +33,5 @@ export const {
   blobChunks,
   blobRefs,
   watches,
+  credentials,
 } = sqliteTables;

@@ -16,7 +16,7 @@ import { cancelLive } from './thread-runs.ts';
  * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and
  * first of all: a claim that lost a race moves nothing, and then nothing of it is written.
  */
-export function* writeClaims(claims: readonly SlotPlan[], now: number): Script<void> {
+export function* writeClaims(claims: readonly SlotPlan[], tasks: readonly Numbered[], now: number): Script<void> {
   const won = [
     ...(yield* moveOn(claims.filter(({ nextAt }) => nextAt !== null))),
     ...(yield* moveOn(
@@ -33,10 +33,11 @@ export function* writeClaims(claims: readonly SlotPlan[], now: number): Script<v
   const known = placed.filter((_one, index) => made[index] !== true);
   yield* tellEvents(placed.filter((_one, index) => made[index]).flatMap((one) => decisionOf(one, now)));
   const dropped = new Set(known.map(({ occurrence }) => occurrence.id));
-  yield* dispatchRuns(
-    won.flatMap((claim) => claim.runs).filter((run) => !dropped.has(run.occurrenceId ?? '')),
-    now,
-  );
+  const runs = won.flatMap((claim) => claim.runs);
+  const isDropped = ({ occurrenceId }: NewRun) => dropped.has(occurrenceId ?? '');
+  yield* takeBackNumbers(runs.filter(isDropped));
+  const going = runs.filter((run) => !isDropped(run));
+  yield* dispatchRuns(going, now, numbersIn(tasks, going));
   const completed = won.filter(({ nextAt }) => nextAt === null);
   yield* tellComplete(
     completed.map(({ taskId }) => taskId),
@@ -76,11 +77,29 @@ function decisionOf({ taskId, occurrence }: Placed, now: number): NewEvent[] {
   return [{ kind: `occurrence.${status}`, at: now, taskId, ref: id, data: { reason } }];
 }
 
-/** Most claims move a task along and leave its state alone, and with it the index that the state stands in. */
+/** Most claims move a task along and leave its state alone, and with it the index that the state stands in. It numbers the runs as well. */
 function moveOn(claims: readonly SlotPlan[], change: { readonly state?: 'completed' } = {}): Script<SlotPlan[]> {
   return updateAll('tasks', claims, {
-    set: (claim) => ({ nextAt: claim.nextAt, ...change }),
+    set: ({ nextAt, runs }) => ({ nextAt, ...change, runNumber: sql`run_number + ${runs.length}` }),
     where: isAsExpected,
+  });
+}
+
+/** The numbers that the claims have taken for their runs, as the rows of the tasks are locked since they were read. */
+function numbersIn(tasks: readonly Numbered[], runs: readonly NewRun[]): ReadonlyMap<string, Numbers> {
+  const left = new Map(tasks.map(({ id, runNumber, contextVersion }) => [id, { runNumber, contextVersion }]));
+  const numbers = new Map<string, Numbers>();
+  for (const { id, taskId } of runs) {
+    const task = left.get(taskId ?? '');
+    if (task !== undefined) numbers.set(id, { ...task, runNumber: (task.runNumber += 1) });
+  }
+  return numbers;
+}
+
+function* takeBackNumbers(runs: readonly NewRun[]): Script<void> {
+  yield* updateAll('tasks', runs, {
+    set: () => ({ runNumber: raw('run_number - 1') }),
+    where: ({ taskId }) => sql`id = ${taskId ?? ''}`,
   });
 }
 
@@ -110,11 +129,16 @@ export function* insertOccurrences(placed: readonly Placed[], now: number): Scri
 }
 
 /** An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. */
-export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void> {
-  const { made, refused: unpaid } = yield* insertRuns(runs);
+export function* dispatchRuns(
+  runs: readonly NewRun[],
+  now: number,
+  numbers?: ReadonlyMap<string, Numbers>,
+): Script<void> {
+  const { made, refused: unpaid } = yield* insertRuns(runs, numbers);
   yield* leaveOut(
     runs.filter(({ id }) => unpaid.has(id)),
     now,
+    numbers !== undefined,
   );
   const refused = runs.filter(({ id }, index) => made[index] !== true && !unpaid.has(id));
   yield* updateAll('occurrences', refused, {
@@ -124,7 +148,8 @@ export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void
 }
 
 /** Runs for which a budget has no room were never made: their slots are left out, and say why. */
-function* leaveOut(runs: readonly NewRun[], now: number): Script<void> {
+function* leaveOut(runs: readonly NewRun[], now: number, isNumbered: boolean): Script<void> {
+  if (isNumbered) yield* takeBackNumbers(runs);
   const left = yield* updateAll('occurrences', runs, {
     set: () => ({ status: 'skipped', reason: 'budget', runId: null, updatedAt: now }),
     where: ({ occurrenceId }) => sql`id = ${occurrenceId ?? ''} and status = 'dispatched'`,
@@ -137,7 +162,7 @@ function* leaveOut(runs: readonly NewRun[], now: number): Script<void> {
   );
 }
 
-type Numbers = Pick<Answer<typeof numberFields>, 'runNumber' | 'contextVersion'>;
+type Numbers = Omit<Numbered, 'id'>;
 
 /** Numbers for the runs of each task, in the order in which they enter, and that of the context which they are given. */
 function* numbersFor(runs: readonly NewRun[]): Script<ReadonlyMap<string, Numbers>> {
@@ -154,7 +179,10 @@ function* numbersFor(runs: readonly NewRun[]): Script<ReadonlyMap<string, Number
   return numbers;
 }
 
-const numberFields = pick(columns.tasks, 'id', 'runNumber', 'contextVersion');
+/** The columns of a task by which its runs are numbered. */
+export const numberFields = pick(columns.tasks, 'id', 'runNumber', 'contextVersion');
+
+type Numbered = Answer<typeof numberFields>;
 
 interface Inserted {
   /** Whether each of them was new. */
@@ -164,19 +192,19 @@ interface Inserted {
 }
 
 /** Every run enters here, whatever asked for it, and reserves what it may spend. A key that is taken is the caller's to explain. */
-export function* insertRuns(asked: readonly NewRun[]): Script<Inserted> {
+export function* insertRuns(asked: readonly NewRun[], given?: ReadonlyMap<string, Numbers>): Script<Inserted> {
   const claimants = asked.flatMap(({ id, chatId, ownerId, taskId, costs }) =>
     costs === undefined ? [] : [{ id, chatId, ownerId, taskId, costs }],
   );
   const refused = yield* refusedRoom(claimants, asked[0]?.createdAt ?? 0);
   const runs = asked.filter(({ id }) => !refused.has(id));
-  const fresh = yield* insertEach(runs);
+  const fresh = yield* insertEach(runs, given);
   const made = new Set(runs.filter((_run, index) => fresh[index]).map(({ id }) => id));
   return { made: asked.map(({ id }) => made.has(id)), refused };
 }
 
-function* insertEach(runs: readonly NewRun[]): Script<boolean[]> {
-  const numbers = yield* numbersFor(runs);
+function* insertEach(runs: readonly NewRun[], given?: ReadonlyMap<string, Numbers>): Script<boolean[]> {
+  const numbers = given ?? (yield* numbersFor(runs));
   const made = yield* insertAll(
     'runs',
     runs.map((run) => {

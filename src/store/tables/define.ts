@@ -4,6 +4,7 @@ import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } f
 import {
   auditTable,
   budgetsTable,
+  credentialsTable,
   downtimesTable,
   draftsTable,
   eventsTable,
@@ -65,5 +66,6 @@ export function defineTables(d: Dialect) {
     blobChunks: blobChunksTable(d),
     blobRefs: blobRefsTable(d),
     watches: watchesTable(d),
+    credentials: credentialsTable(d),
   };
 }

@@ -176,19 +176,17 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
   const shared = { ...world, store, bell, bootId, digest: sha256, batchMax, reckoning };
-  const runs = createRunService(shared);
-  const blobs = createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT });
+  const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
   const tasks = createTasks({ ...making, retimed: review?.look });
-  const downtimes = createDowntimes({ ...shared, ...watch });
+  const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
-  const chats = createChats(shared);
   const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
   const deliverer = createDeliverer({
     ...shared,

@@ -5,16 +5,15 @@ import { createActions } from '../../src/app/actions/action.ts';
 import { kindsOf } from '../../src/app/actions/kinds.ts';
 import type { ServerStatus, Usage } from '../../src/app/operations/status.ts';
 import type { RunView, TaskRun } from '../../src/app/ports/runs.ts';
-import type { BudgetView } from '../../src/app/ports/spending.ts';
 import type { AuditRow, GrantView } from '../../src/app/ports/tasks.ts';
 import { previewSchedule } from '../../src/app/tasks/preview.ts';
 import type { Tasks } from '../../src/app/tasks/tasks.ts';
-import type { Spending } from '../../src/app/use-cases/spending.ts';
 import type { Truth } from '../../src/app/why/truth.ts';
 import { checks, type Finding } from '../../src/domain/audit.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
+import { spendingAnswers } from './spending-answers.ts';
 
 export const token = 'the-token';
 export const bearer = { authorization: `Bearer ${token}` };
@@ -163,25 +162,6 @@ const usage: Usage = {
   isCapped: false,
   spent: [{ kind: 'requests', quantity: 3, currency: null }],
   quota: { chat: { used: 2, limit: 500 }, user: null },
-};
-const budget: BudgetView = {
-  id: 'b',
-  scope: 'chat',
-  account: 'c',
-  kind: 'requests',
-  per: 'day',
-  quantity: 10,
-  currency: null,
-  from: now - 1,
-  to: now + 1,
-  spent: 3,
-  reserved: 1,
-  thread: task.home,
-  name: null,
-  number: null,
-  timezone: 'UTC',
-  setBy: 'telegram:user:7',
-  setAt: now,
 };
 const status: ServerStatus = {
   version: '1.2.3',
@@ -335,17 +315,6 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       },
     });
   const log = memoryLog();
-  const nothingSpent = { today: [], month: [], ahead: [], top: [] };
-  const spendingAnswers: Spending = {
-    currency: null,
-    list: async () => [budget],
-    spent: async () => [],
-    byTask: async () => [],
-    byDay: async () => [],
-    overview: async () => nothingSpent,
-    set: async () => [budget],
-    change: async () => 0,
-  };
   const app = createHttpApp({
     tasks: heard('tasks', answers),
     runs: heard('runs', {

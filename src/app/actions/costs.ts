@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import { priceOf, type PriceTable } from '../../domain/spending/prices.ts';
 import type { Amount, Booking, Costs } from '../../domain/spending/usage.ts';
 import type { ActionSpec } from '../../domain/task.ts';
-import type { Estimates } from '../ports/spending.ts';
+import type { Estimates } from '../ports/metering.ts';
 import type { Action, Actions, Spent } from './action.ts';
 
 /** What runs cost: before an attempt the most that it may spend, and behind it what it has spent, with its price. */

@@ -4,9 +4,9 @@ import { type Policy, policyOf } from '../../domain/policy.ts';
 import type { NewRun, RunInput, RunRequest } from '../../domain/run.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
 import { isDeliverable } from '../../domain/thread.ts';
+import type { Estimates } from '../ports/metering.ts';
 import type { Digest, World } from '../ports/outside.ts';
 import type { DueTask, RunStore } from '../ports/pipeline.ts';
-import type { Estimates } from '../ports/spending.ts';
 
 /**
  * The only way to execution. All that asks for work makes a request; a request becomes a run here, with its key and the

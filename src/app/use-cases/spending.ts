@@ -16,8 +16,8 @@ import {
   type Sum,
 } from '../../domain/spending/usage.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { BudgetView, SpendingStore, SpentByTask, SpentQuery } from '../ports/metering.ts';
 import type { World } from '../ports/outside.ts';
-import type { BudgetView, SpendingStore, SpentByTask, SpentQuery } from '../ports/spending.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 
 /** What was spent, and the budgets that hold it. */

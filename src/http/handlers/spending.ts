@@ -1,5 +1,5 @@
 import { wire } from '../../api/wire.ts';
-import type { BudgetView } from '../../app/ports/spending.ts';
+import type { BudgetView } from '../../app/ports/metering.ts';
 import type { Account } from '../../app/use-cases/spending.ts';
 import { actorNamed } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-import type { BudgetChange, BudgetQuery, BudgetView, NewBudget } from '../../app/ports/spending.ts';
+import type { BudgetChange, BudgetQuery, BudgetView, NewBudget } from '../../app/ports/metering.ts';
 import type { Actor } from '../../domain/access.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { budgetKinds } from '../../domain/spending/usage.ts';

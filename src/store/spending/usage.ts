@@ -1,4 +1,4 @@
-import type { SpentByQuarter, SpentByTask, SpentQuery } from '../../app/ports/spending.ts';
+import type { SpentByQuarter, SpentByTask, SpentQuery } from '../../app/ports/metering.ts';
 import type { Sum } from '../../domain/spending/usage.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, maybe, number, pick } from '../engine/fields.ts';

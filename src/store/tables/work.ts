@@ -83,6 +83,10 @@ function reservedColumns({ text, int }: Dialect) {
   };
 }
 
+function timeColumns({ int }: Dialect) {
+  return { createdAt: int('created_at').notNull(), startedAt: int('started_at'), finishedAt: int('finished_at') };
+}
+
 export function runsTable(d: Dialect) {
   const { text, int } = d;
   return d.table(
@@ -129,9 +133,7 @@ export function runsTable(d: Dialect) {
       progress: text('progress'),
       error: text('error'),
       errorCode: text('error_code').$type<RunErrorCode>(),
-      createdAt: int('created_at').notNull(),
-      startedAt: int('started_at'),
-      finishedAt: int('finished_at'),
+      ...timeColumns(d),
       /** The request that asked for it, as its client named it; null for what a schedule asked for. */
       traceId: text('trace_id'),
       ...reservedColumns(d),

@@ -9,13 +9,13 @@ import { newTaskButtons } from './new-task/buttons.ts';
 import { mended } from './new-task/words.ts';
 import { placeButtons } from './place/buttons.ts';
 import { resultsButtons } from './results/buttons.ts';
+import { budgetButtons } from './settings/budgets.ts';
 import { settingsButtons } from './settings/settings.ts';
 import { taskButtons, unknownButton } from './task/buttons.ts';
-import { usageButtons } from './usage/budgets.ts';
 
 /** Every verb of every button that was ever sent: none is taken away, or used for something else. */
 export const buttons: ReadonlyMap<string, Handler> = new Map<string, Handler>(
-  [newTaskButtons, editButtons, placeButtons, resultsButtons, settingsButtons, taskButtons, usageButtons].flatMap(
+  [newTaskButtons, editButtons, placeButtons, resultsButtons, settingsButtons, taskButtons, budgetButtons].flatMap(
     (story) => Object.entries(story),
   ),
 );

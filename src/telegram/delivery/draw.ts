@@ -4,12 +4,12 @@ import { checks } from '../../domain/audit.ts';
 import { alarmTasksShownMax, backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
 import type { AlarmFacts, Drawn, View } from '../../domain/shown.ts';
+import { raised, type BudgetLimit } from '../../domain/spending/budget.ts';
 import { failuresPause, type Task } from '../../domain/task.ts';
 import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
-import { aboutMoment, moment, moments, span, type Setting } from '../chat/kit/clock.ts';
+import { aboutMoment, dayMoment, moment, moments, span, type Setting } from '../chat/kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { blocks, lines, pre, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
-import { budgetDrawn } from '../chat/results/budgets.ts';
 import {
   askingDrawn,
   type AskedFacts,
@@ -89,6 +89,26 @@ function comingDrawn(view: Coming, about: About): Drawn {
     case 'budget':
       return budgetDrawn(view, about);
   }
+}
+
+/** A budget that is nearly or wholly used up, with the way to raise it: a press of who may not is told so. */
+function budgetDrawn(view: Of<'budget'>, { task, timezone, now }: About): Drawn {
+  const { spending } = texts;
+  const name =
+    view.scope === 'task' && task !== null ? texts.task.plainName(task.number, task.title) : (view.name ?? null);
+  const limit = { ...view, name };
+  const words =
+    view.is === 'near' ? spending.near(limit) : spending.spent(limit, dayMoment(view.until, { timezone, now }));
+  return drawn(blocks(words, spending.whoRaises[view.scope]), raiseRows(view));
+}
+
+function raiseRows(limit: BudgetLimit): Rows {
+  const { account } = limit;
+  const quantity = raised(limit.quantity);
+  if (quantity <= limit.quantity) return [];
+  const who = account.startsWith('telegram:user:') ? account.slice('telegram:user:'.length) : shortId(account);
+  const data = dataOf('raise', limit.scope, who, limit.kind, limit.per, quantity);
+  return [[button(texts.spending.raise({ ...limit, quantity }), data)]];
 }
 
 /** How a trial ended; what it brought stands below. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NewBudget, SpentQuery } from '../../../src/app/ports/spending.ts';
+import type { NewBudget, SpentQuery } from '../../../src/app/ports/metering.ts';
 import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Costs } from '../../../src/domain/spending/usage.ts';
 import { aTask, claimAll, endOf, failureOf, hour, nine, startAll, startOne } from '../../support/builders.ts';

@@ -1,5 +1,5 @@
 import type { ChatUsage } from '../../../app/ports/chat-facts.ts';
-import type { BudgetView } from '../../../app/ports/spending.ts';
+import type { BudgetView } from '../../../app/ports/metering.ts';
 import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Task } from '../../../domain/task.ts';

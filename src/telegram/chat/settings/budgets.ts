@@ -131,4 +131,4 @@ async function raisedOf(ctx: ChatContext, { scope, who, kind, per, quantity }: R
   return { scope: account.is, name, quantity: most, currency: known.currency };
 }
 
-export const usageButtons = { raise: raisePressed } satisfies Buttons;
+export const budgetButtons = { raise: raisePressed } satisfies Buttons;

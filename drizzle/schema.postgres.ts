@@ -33,5 +33,7 @@ export const {
   blobChunks,
   blobRefs,
   watches,
+  tokens,
+  tokenChats,
   credentials,
 } = postgresTables;

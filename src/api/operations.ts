@@ -7,6 +7,7 @@ import { spendingOperations } from './spending.ts';
 import { accessOperations, statusOperations } from './status.ts';
 import { taskOperations } from './tasks.ts';
 import { threadOperations } from './threads.ts';
+import { tokenOperations } from './tokens.ts';
 import { truthOperations } from './truth.ts';
 import { verbOperations } from './verbs.ts';
 
@@ -22,6 +23,7 @@ export const operations = {
   ...statusOperations,
   ...accessOperations,
   ...spendingOperations,
+  ...tokenOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type Operations = typeof operations;

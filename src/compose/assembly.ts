@@ -58,16 +58,18 @@ import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
 import { createSpending, type Spending } from '../app/use-cases/spending.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
+import { createTokens, type Tokens } from '../app/use-cases/tokens.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { settingsOf } from '../domain/chat-settings.ts';
 import { errorText } from '../domain/errors.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
+import type { Reach } from '../domain/principal.ts';
 import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
-import { createIds, sha256 } from '../system/ids.ts';
+import { createIds, sha256, tokenCraft } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { localeOf } from '../telegram/chat/texts.ts';
@@ -119,19 +121,27 @@ export const endsPerClaim = 2;
 
 const dayMs = 86_400_000;
 
-export interface Rooms extends Housekeeping {
-  readonly kinds: Kinds;
+/** The use cases that look at chats, over a store that shows some of them, or all. */
+interface AskedRooms {
   readonly testRuns: TestRuns;
   readonly spending: Spending;
   readonly tasks: Tasks;
-  readonly blobs: BlobStore;
   readonly runs: Runs;
   readonly messages: Messages;
   readonly bulk: Bulk;
   readonly truth: Truth;
+  readonly access: Access;
+  readonly store: Store;
+}
+
+export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
+  /** The same for a caller for whom nothing exists outside of these chats. */
+  within(chats: Reach): AskedRooms;
+  readonly tokens: Tokens;
+  readonly kinds: Kinds;
+  readonly blobs: BlobStore;
   readonly downtimes: Downtimes;
   readonly chats: Chats;
-  readonly access: Access;
   readonly worker: Worker;
   readonly bell: Bell;
   readonly alarms: Alarms;
@@ -182,7 +192,14 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
-  const tasks = createTasks({ ...making, retimed: review?.look });
+  const asking = {
+    ...making,
+    blobs,
+    retimed: review?.look,
+    retentionMs: settings.RETENTION_DAYS * dayMs,
+    ...moneyOf(outside),
+  };
+  const everywhere = askedRooms(asking, store);
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
@@ -195,17 +212,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     concurrency: settings.DELIVERY_CONCURRENCY,
   });
   return {
-    tasks,
+    ...everywhere,
+    within: (chats) => (chats === null ? everywhere : askedRooms(asking, store.within(chats))),
+    tokens: createTokens({ ...shared, craft: tokenCraft }),
     blobs,
-    runs: createRuns({ ...shared, blobs }),
-    messages: createMessages({ ...shared, runs }),
-    testRuns: createTestRuns(making),
-    spending: spendingOf(shared, tasks, outside),
-    bulk: createBulk({ ...shared, tasks }),
-    truth: createTruth({ ...shared, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,
-    access: createAccess(shared),
     kinds: making.kinds,
     worker: { id: bootId, kinds: actions.kinds },
     bell,
@@ -231,16 +243,41 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
 }
 
+type DepsOf<F extends (deps: never) => unknown> = Omit<Parameters<F>[0], 'store'>;
+type Asking = DepsOf<typeof createTasks> &
+  DepsOf<typeof createRuns> &
+  DepsOf<typeof createMessages> &
+  DepsOf<typeof createTestRuns> &
+  Omit<DepsOf<typeof createBulk>, 'tasks'> &
+  DepsOf<typeof createTruth> &
+  DepsOf<typeof createAccess> &
+  Omit<DepsOf<typeof createSpending>, 'tasks'>;
+
+function askedRooms(asking: Asking, store: Store): AskedRooms {
+  const own = { ...asking, store };
+  const tasks = createTasks(own);
+  return {
+    tasks,
+    runs: createRuns(own),
+    messages: createMessages(own),
+    testRuns: createTestRuns(own),
+    spending: createSpending({ ...own, tasks }),
+    bulk: createBulk({ ...own, tasks }),
+    truth: createTruth(own),
+    access: createAccess(own),
+    store,
+  };
+}
+
+function moneyOf({ prices = null, defaultTimezone = 'UTC' }: Outside) {
+  return { prices, defaultTimezone };
+}
+
 function keptBy(
   { RETENTION_DAYS: retentionDays, BACKUP_KEEP: backupsKept }: RoomSettings,
   { backups = null }: Outside,
 ) {
   return { retentionDays, backupsKept, backups };
-}
-
-function spendingOf(shared: World & { readonly store: Store }, tasks: Tasks, outside: Outside): Spending {
-  const { prices = null, defaultTimezone = 'UTC' } = outside;
-  return createSpending({ ...shared, tasks, prices, defaultTimezone });
 }
 
 /** Questions to people about results. */

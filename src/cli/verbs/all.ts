@@ -13,6 +13,7 @@ import { runVerb, runVerbs } from './running.ts';
 import { sandboxVerbs } from './sandbox.ts';
 import { budgetVerbs } from './spending.ts';
 import { bulkVerbs, personVerbs, threadVerbs } from './switching.ts';
+import { tokenVerbs } from './tokens.ts';
 
 /** Verbs that ask a server, in the order in which help tells of them. */
 export const remoteVerbs = (program: Command): readonly Group[] => [
@@ -28,6 +29,7 @@ export const remoteVerbs = (program: Command): readonly Group[] => [
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
   { name: 'budget', summary: 'what may be spent in a day or a month', verbs: budgetVerbs },
   { name: 'access', summary: 'who is let in', verbs: accessVerbs },
+  { name: 'token', summary: 'named tokens of the API', verbs: tokenVerbs },
   { verbs: [...operationVerbs, ...eventVerbs, ...exchangeVerbs] },
   { name: 'sandbox', summary: 'the Telegram that is built in: write, press, jump', verbs: sandboxVerbs },
   { verbs: completionVerbs(program) },

@@ -1,5 +1,6 @@
 import type { BudgetChange, BudgetQuery, BudgetView, NewBudget } from '../../app/ports/metering.ts';
 import type { Actor } from '../../domain/access.ts';
+import { missing } from '../../domain/errors.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { budgetKinds } from '../../domain/spending/usage.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -7,7 +8,8 @@ import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, maybe, pick } from '../engine/fields.ts';
 import { chatOfThread } from '../engine/queries.ts';
-import { limit as limited, list, raw, sql } from '../engine/sql.ts';
+import { reach, seen } from '../engine/reach.ts';
+import { allOf, limit as limited, list, raw, sql } from '../engine/sql.ts';
 import { all, insertAll, returning, run, select, update } from '../engine/statements.ts';
 import { heldBudgets, statesOf } from './budgets.ts';
 import { spentByQuarter, spentByTask, spentOf } from './usage.ts';
@@ -41,7 +43,7 @@ function* listBudgets({ thread, ownerId, taskId, now, limit }: BudgetQuery): Scr
     select(viewFields)`from budgets b left join chats c on c.id = b.chat_id
       left join tasks t on b.scope = 'task' and t.id = b.account
       left join users u on b.scope = 'person' and u.id = b.account
-      where ${whose} and (b.scope <> 'task' or t.state <> 'deleted')
+      where ${allOf(whose, yield* seen(b.chatId.sql))} and (b.scope <> 'task' or t.state <> 'deleted')
       order by b.scope, b.account, b.kind, b.per ${limited(limit)}`,
   );
   const held = yield* heldBudgets(found.map(({ account }) => account));
@@ -64,6 +66,9 @@ function threadIn({ provider, address, topic }: Place): Thread | null {
 }
 
 function* changeBudgets({ scope, account, per, kinds, set, actor, at }: BudgetChange): Script<number> {
+  // For whom only some chats exist, no person does.
+  const chats = yield* reach();
+  if (chats !== null && !chats.includes(account)) throw missing('thread');
   const kept = set.map(({ kind, per: of }) => idOf({ scope, account, kind, per: of }));
   const pers = per === null ? ['day', 'month'] : [per];
   const gone = yield* all(

@@ -3,6 +3,7 @@ import type { Sum } from '../../domain/spending/usage.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, maybe, number, pick } from '../engine/fields.ts';
 import { chatOfThread } from '../engine/queries.ts';
+import { seen } from '../engine/reach.ts';
 import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, select } from '../engine/statements.ts';
 
@@ -19,9 +20,10 @@ const taskFields = {
   quantity: summed,
 };
 
-function within({ thread, ownerId, taskId, from, to }: SpentQuery): Sql {
+function* within({ thread, ownerId, taskId, from, to }: SpentQuery): Script<Sql> {
   const topic = thread?.topic ?? null;
   return allOf(
+    yield* seen(u.chatId.sql),
     sql`u.at >= ${from} and u.at < ${to}`,
     thread === null ? undefined : sql`u.chat_id in ${chatOfThread(thread)}`,
     topic === null ? undefined : sql`u.task_id in (select t.id from tasks t where t.home_topic = ${topic})`,
@@ -32,14 +34,16 @@ function within({ thread, ownerId, taskId, from, to }: SpentQuery): Sql {
 
 export function* spentOf(query: SpentQuery): Script<readonly Sum[]> {
   return yield* all(
-    select(sumFields)`from usage u where ${within(query)} group by u.kind, u.currency order by u.kind, u.currency`,
+    select(
+      sumFields,
+    )`from usage u where ${yield* within(query)} group by u.kind, u.currency order by u.kind, u.currency`,
   );
 }
 
 export function* spentByTask(query: SpentQuery, limit: number): Script<readonly SpentByTask[]> {
   const found = yield* all(
     select(taskFields)`from usage u left join tasks t on t.id = u.task_id
-      where ${within(query)} and u.task_id is not null
+      where ${yield* within(query)} and u.task_id is not null
       group by u.task_id, u.kind, u.currency, t.number, t.title
       order by sum(u.quantity) desc, u.task_id ${limited(limit)}`,
   );
@@ -51,7 +55,7 @@ const quarterFields = { ...pick(u, 'kind', 'currency'), from: number(raw('min(u.
 
 export function* spentByQuarter(query: SpentQuery): Script<readonly SpentByQuarter[]> {
   return yield* all(
-    select(quarterFields)`from usage u where ${within(query)}
+    select(quarterFields)`from usage u where ${yield* within(query)}
       group by u.at / ${quarterMs}, u.kind, u.currency order by min(u.at), u.kind`,
   );
 }

@@ -211,6 +211,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     chatGone: (chatId, cause) => chats.gone(chatId, cause),
     concurrency: settings.DELIVERY_CONCURRENCY,
   });
+  const members = platform === null ? [] : [createMembership({ ...shared, platform })];
+  const others = [createBacklogWord({ ...shared, pacer }), ...members];
   return {
     ...everywhere,
     within: (chats) => (chats === null ? everywhere : askedRooms(asking, store.within(chats))),
@@ -233,11 +235,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       runner,
       schedulerBehind: scheduler.behind,
       ...keptBy(settings, outside),
-      chores: [
-        ...chores,
-        createBacklogWord({ ...shared, pacer }),
-        ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
-      ],
+      chores: [...chores, ...others],
     }),
     connect: (loop, ring) => bell.connect(loop, ring),
   };

@@ -116,7 +116,7 @@ export const spendingTexts = {
     kind === null
       ? 'No budget any more.'
       : `No budget of ${kindNames[kind]} ${per === null ? '' : periods[per]} any more.`.replace('  ', ' '),
-  noneToRemove: 'There is no such budget.',
+  noneToRemove: 'No budget is set for that.',
   exhausted: 'The budget for this is used up, so I did not do it. /usage shows it.',
   skippedNow: (name: string): string => `${name} did not run, because the budget for it is used up. /usage shows it.`,
   ownersOnly: 'Only an owner of this bot can set the budget of a person.',

@@ -10,7 +10,7 @@ import { chatsStore } from '../chats/chats.ts';
 import { chatFactStore } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
 import { peopleStore } from '../chats/people.ts';
-import { chatTaskStore } from '../chats/tasks.ts';
+import { chatTaskStore, snoozeReads } from '../chats/tasks.ts';
 import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { messageStore } from '../outbox/new-parts.ts';
@@ -77,7 +77,7 @@ export function createStore(engine: Engine): Store {
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer }),
-    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads, ...credentialReads }),
+    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads, ...snoozeReads, ...credentialReads }),
     close: () => told(engine.close(), engine.file),
   };
 }

@@ -7,7 +7,7 @@ import { AppError, errorText, faultCodeOf } from '../../domain/errors.ts';
 import { chunkReads, chunkStore } from '../blobs/blobs.ts';
 import { watchReads } from '../blobs/watches.ts';
 import { chatsStore } from '../chats/chats.ts';
-import { chatFactStore } from '../chats/facts.ts';
+import { chatFactStore, chatSettingsReads } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
 import { peopleStore } from '../chats/people.ts';
 import { chatTaskStore, snoozeReads } from '../chats/tasks.ts';
@@ -77,7 +77,14 @@ export function createStore(engine: Engine): Store {
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer }),
-    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads, ...snoozeReads, ...credentialReads }),
+    ...bind(engine, 'read', {
+      ...taskReads,
+      ...chunkReads,
+      ...watchReads,
+      ...snoozeReads,
+      ...chatSettingsReads,
+      ...credentialReads,
+    }),
     close: () => told(engine.close(), engine.file),
   };
 }

@@ -67,7 +67,7 @@ export const statusOperations = {
       runs: strict({ running: count, queued: count }),
       deliveries: strict({ pending: count, blocked: count, unknown: count }),
       chats: count.meta({ description: 'Chats that were approved.' }),
-      database_bytes: count,
+      database_bytes: count.nullable().meta({ description: 'Null for a token of some chats.' }),
       audit: strict({ at: instant, findings: count })
         .nullable()
         .meta({ description: 'The last look for what must never be; null when there was none yet.' }),
@@ -88,6 +88,9 @@ export const statusOperations = {
           description: 'Owners who are told of none, because they have no private chat with the bot.',
         }),
       }),
+      tokens: strict({ live: count, expired: count })
+        .nullable()
+        .meta({ description: 'Named tokens that hold, and that have expired; null for a token of some chats.' }),
       retention: strict({ days: count, oldest_run_at: instant.nullable() }),
       last_tick_at: instant.nullable().meta({
         description: 'When the scheduler last made a step to its end; null where none turns, as beside a server.',

@@ -103,6 +103,8 @@ async function live({ ask, pipeline }: Witness): Promise<void> {
   await pipeline.settle();
   for (const id of ['skipTask', 'unskipTask', 'pauseTask', 'resumeTask', 'undoTask'] as const)
     await ask(id, { params });
+  await ask('changeContext', { params, body: { context: { city: 'Oslo' } } });
+  for (const id of ['getContext', 'resetContext'] as const) await ask(id, { params });
   await ask('snoozeTask', { params, body: { for: 'PT10M' } });
   await ask('answerTask', { params, body: { answer: 'none' } });
   await pipeline.pass(11 * minute);
@@ -199,6 +201,11 @@ async function operate({ ask }: Witness): Promise<void> {
   await ask('listThreads', { query: '?thread_key=telegram' });
   await ask('listAccess');
   await ask('listAccess', { query: '?cursor=x' });
+  await ask('createToken', { body: { name: 'ci', scopes: ['run'], thread_keys: ['cli:default'] } });
+  await ask('createToken', { body: { name: 'ci', scopes: ['run'] } });
+  const { tokens } = (await ask('listTokens')).body as { readonly tokens: readonly { readonly token_id: string }[] };
+  await ask('revokeToken', { params: { token_id: tokens[0]?.token_id ?? '' } });
+  await ask('revokeToken', { params: { token_id: 'none' } });
   await ask('denyAccess', { params });
   await ask('denyAccess', { params: { id: '-100' } });
   for (const id of ['isLive', 'isHealthy', 'isReady', 'getVersion', 'getDescription'] as const) await ask(id);

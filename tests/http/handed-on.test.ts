@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
+import { apiOperator } from '../../src/app/use-cases/tokens.ts';
 import { aDoor, type Json } from './door.ts';
 
-const by = { actor: 'api:token:default', traceId: 'trace' };
+const by = { actor: 'system:api', traceId: 'trace' };
 const letting = { by: by.actor, traceId: by.traceId };
 const changer = { ...by, idempotencyKey: null };
 const ofTask = { taskId: 'a', ...changer };
@@ -65,7 +66,7 @@ const rows: readonly Row[] = [
     'GET /v1/grants?thread_key=' + key + '&owner=system:api&task_id=a&state=revoked&limit=3&cursor=c',
     undefined,
     'tasks.listGrants',
-    { thread, ownerId: 'system:api', taskId: 'a', state: 'revoked', ...page },
+    { thread, ownerId: 'system:api', taskId: 'a', account: null, state: 'revoked', ...page },
   ],
   [
     'POST /v1/grants',
@@ -74,7 +75,17 @@ const rows: readonly Row[] = [
     ofTask,
     { scopes: ['action:*'], expiresAt: at },
   ],
-  ['POST /v1/grants', { task_id: 'a' }, 'tasks.grant', ofTask, { scopes: null, expiresAt: null }],
+  ['POST /v1/grants', { task_id: 'a' }, 'tasks.grant', ofTask, { scopes: null, expiresAt: undefined }],
+  ['POST /v1/grants', { task_id: 'a', expires_at: null }, 'tasks.grant', ofTask, { scopes: null, expiresAt: null }],
+  ['GET /v1/tasks/a/context', undefined, 'tasks.get', 'a'],
+  [
+    'PATCH /v1/tasks/a/context',
+    { context: { city: 'Oslo', count: null } },
+    'tasks.context',
+    ofTask,
+    { is: 'merged', fields: { city: 'Oslo', count: null } },
+  ],
+  ['DELETE /v1/tasks/a/context', undefined, 'tasks.context', ofTask, { is: 'reset' }],
   ['DELETE /v1/grants/g', undefined, 'tasks.revoke', 'g', by],
   ['POST /v1/tasks/a/run-now', undefined, 'tasks.runNow', ofTask],
   ['POST /v1/tasks/a/cancel', undefined, 'tasks.cancel', ofTask],
@@ -175,6 +186,15 @@ const rows: readonly Row[] = [
     'testRuns.check',
     { action: { kind: 'http', url: 'https://example.com' }, instructions: '', title: 'http', actor: by.actor },
   ],
+  ['GET /v1/tokens?limit=3&cursor=c', undefined, 'tokens.list', page],
+  [
+    'POST /v1/tokens',
+    { name: 'ci', scopes: ['run'], thread_keys: [key], expires_at: until },
+    'tokens.create',
+    { name: 'ci', scopes: ['run'], threadKeys: [key], expiresAt: at },
+    { principal: apiOperator, traceId: by.traceId },
+  ],
+  ['DELETE /v1/tokens/7', undefined, 'tokens.revoke', { id: '7', by: by.actor, traceId: by.traceId }],
   [
     'POST /v1/actions/test',
     { action: { kind: 'http' }, instructions: 'Hi', thread_key: key, timezone: 'Asia/Tokyo', confirm: true },

@@ -173,6 +173,8 @@ export interface ChatTasksQuery {
   readonly filter: 'all' | 'open' | 'active' | 'paused' | 'failing' | 'completed';
   readonly ownerId: Actor | null;
   readonly text: string | null;
+  /** Absent where it does not matter what they are about. */
+  readonly subject?: string | null;
   readonly offset: number;
   readonly limit: number;
 }
@@ -191,6 +193,8 @@ export interface LastChange {
   readonly taskId: string;
   readonly entryId: string;
 }
+
+export type LastDeed = LastChange & { readonly verb: DeedVerb };
 
 /** A chat that can be reached no more. */
 export interface ChatGone {
@@ -332,7 +336,7 @@ export interface ChatStore {
     until: number,
     limit: number,
   ): Promise<readonly { readonly task: Task; readonly at: number }[]>;
-  lastChange(query: LastChangeQuery): Promise<LastChange | null>;
+  lastChange(query: LastChangeQuery): Promise<LastDeed | null>;
   /** Changes that one word has made to several tasks of the chat, by one of them, which is among them. */
   changesWith(chatId: string, change: LastChange): Promise<readonly LastChange[]>;
 

@@ -4,6 +4,7 @@ import type {
   ChatTasksQuery,
   Draft,
   LastChange,
+  LastDeed,
   LastChangeQuery,
   OpenSnooze,
   Titled,
@@ -16,6 +17,7 @@ import { failuresPause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick } from '../engine/fields.ts';
 import { contains } from '../engine/queries.ts';
+import { seen } from '../engine/reach.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { aheadOf } from '../records/truth.ts';
@@ -121,11 +123,20 @@ const filters: Readonly<Record<ChatTasksQuery['filter'], Sql>> = {
   completed: sql`(t.state = 'completed' and not ${snoozed})`,
 };
 
-function* chatTasks({ chatId, filter, ownerId, text, offset, limit }: ChatTasksQuery): Script<ChatTasks> {
+function* chatTasks({
+  chatId,
+  filter,
+  ownerId,
+  text,
+  subject = null,
+  offset,
+  limit,
+}: ChatTasksQuery): Script<ChatTasks> {
   const where = allOf(
     sql`t.chat_id = ${chatId}`,
     filters[filter],
     ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
+    subject === null ? undefined : sql`lower(t.subject) = lower(${subject})`,
     text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
   );
   const counted = yield* one(select({ count })`from ${taskSource} where ${where}`);
@@ -144,10 +155,12 @@ const openFields = { taskId: o.taskId, at: o.slotAt, isHeld };
 
 function* snoozesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, readonly OpenSnooze[]>> {
   const snoozes = new Map<string, OpenSnooze[]>();
+  const mine = yield* seen(o.chatId.sql);
   if (taskIds.length === 0) return snoozes;
+  const which = allOf(sql`o.task_id in ${list(taskIds)}`, mine);
   const found = yield* all(
     select(openFields)`from occurrences o join tasks t on t.id = o.task_id
-      where o.task_id in ${list(taskIds)} and o.status = 'pending' and o.source = 'snooze' order by o.slot_at`,
+      where ${which} and o.status = 'pending' and o.source = 'snooze' order by o.slot_at`,
   );
   for (const { taskId, ...snooze } of found) snoozes.set(taskId, [...(snoozes.get(taskId) ?? []), snooze]);
   return snoozes;
@@ -191,7 +204,7 @@ const changeFields = {
   done: mapped(columnsOf('idempotencyKeys', 'k').result, readFacts),
 };
 
-function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Script<LastChange | null> {
+function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Script<LastDeed | null> {
   const found = yield* all(
     select(changeFields)`from tasks t join audit a on a.task_id = t.id
         left join idempotency_keys k on a.verb = 'undo' and k.scope = 'undo' and k.target = a.task_id and k.key = ${key}
@@ -202,10 +215,10 @@ function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Scr
   const undone = new Set<string>();
   for (const { taskId, entryId, verb, after, done } of found) {
     if (taskId === null) continue;
-    if (verb !== 'undo' && !undone.has(entryId)) return { taskId, entryId };
+    if (verb !== 'undo' && !undone.has(entryId)) return { taskId, entryId, verb };
     if (verb !== 'undo') continue;
     const taken = String(after?.['undoes']);
-    if (done?.['entryId'] === entryId) return { taskId, entryId: taken };
+    if (done?.['entryId'] === entryId) return { taskId, entryId: taken, verb };
     undone.add(taken);
   }
   return null;

@@ -103,6 +103,8 @@ export function grantsTable(
       chatId: text('chat_id')
         .notNull()
         .references(() => chats.id),
+      /** Whose budget its runs spend: the chat's, unless another one is named. */
+      accountId: text('account_id'),
       scopes: text('scopes').notNull(),
       expiresAt: int('expires_at'),
       revokedAt: int('revoked_at'),
@@ -111,6 +113,63 @@ export function grantsTable(
       createdBy: text('created_by').$type<Actor>().notNull(),
     },
     // A constraint and not an index, because Postgres makes indexes after the foreign key of the tasks that points here.
-    (t) => [d.unique('grants_owner').on(t.id, t.ownerId)],
+    (t) => [
+      d.unique('grants_owner').on(t.id, t.ownerId),
+      d.index('grants_of_owner').on(t.ownerId, t.id),
+      d.index('grants_of_account').on(t.accountId, t.id),
+      d.index('grants_ending').on(t.expiresAt).where(sql.raw('expires_at is not null and revoked_at is null')),
+    ],
+  );
+}
+
+/** Named tokens of the API. Of the token itself nothing is kept but its hash, and the beginning by which it is found. */
+export function tokensTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'tokens',
+    {
+      id: text('id').primaryKey(),
+      name: text('name').notNull(),
+      prefix: text('prefix').notNull(),
+      hash: text('hash').notNull(),
+      scopes: text('scopes').notNull(),
+      /** 1 where it holds for the chats that it names alone. */
+      confined: int('confined').notNull(),
+      expiresAt: int('expires_at'),
+      /** To the minute. */
+      lastUsedAt: int('last_used_at'),
+      revokedAt: int('revoked_at'),
+      revokedBy: text('revoked_by').$type<Actor>(),
+      createdAt: int('created_at').notNull(),
+      createdBy: text('created_by').$type<Actor>().notNull(),
+    },
+    (t) => [
+      d.uniqueIndex('tokens_prefix').on(t.prefix),
+      d.uniqueIndex('tokens_hash').on(t.hash),
+      d.uniqueIndex('tokens_name').on(t.name).where(sql.raw('revoked_at is null')),
+    ],
+  );
+}
+
+/** The chats of a token that does not hold for all of them. */
+export function tokenChatsTable(
+  d: Dialect,
+  { tokens, chats }: { tokens: ReturnType<typeof tokensTable>; chats: ReturnType<typeof chatsTable> },
+) {
+  const { text } = d;
+  return d.table(
+    'token_chats',
+    {
+      tokenId: text('token_id')
+        .notNull()
+        .references(() => tokens.id),
+      chatId: text('chat_id')
+        .notNull()
+        .references(() => chats.id),
+    },
+    (t) => [
+      d.primaryKey({ name: 'token_chats_pk', columns: [t.tokenId, t.chatId] }),
+      d.index('token_chats_chat').on(t.chatId),
+    ],
   );
 }

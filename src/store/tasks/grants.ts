@@ -1,3 +1,4 @@
+import type { Batch, Counts } from '../../app/ports/pipeline.ts';
 import type { Page } from '../../app/ports/runs.ts';
 import type {
   ChangeRequest,
@@ -8,14 +9,16 @@ import type {
   GrantView,
   Quota,
 } from '../../app/ports/tasks.ts';
-import type { Actor } from '../../domain/access.ts';
+import { isPerson, type Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
+import { grantNoticeMs } from '../../domain/grant.ts';
 import { isObstacle, type Obstacle, type Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
 import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
+import { seen } from '../engine/reach.ts';
 import { allOf, forShare, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, hold, insert, one, select, update, updateReturning } from '../engine/statements.ts';
 import { insertPart, isNews } from '../outbox/new-parts.ts';
@@ -27,26 +30,30 @@ import { readTexts } from './codec.ts';
  * back what it took for that reason alone: `left` while its owner is out of the chat, `afterDeletion` while its task is
  * deleted. A task that is replaced under a fresh grant leaves the old one behind, revoked.
  */
-export const grantStore = { listGrants, readGrant };
+export const grantStore = { listGrants, readGrant, tellGrantsEnding };
 
 export const left = 'system:left';
 export const afterDeletion = 'system:deleted';
 
 const g = columnsOf('grants', 'g');
 const c = columnsOf('chats', 'c');
+const a = columnsOf('chats', 'a');
 
 const viewedFields = {
   ...pick(g, 'id', 'ownerId'),
   thread: { provider: c.provider, address: c.address, topic: like(columns.tasks.homeTopic, raw('null')) },
   scopes: mapped(g.scopes, scopesIn),
+  account: { provider: a.provider, address: a.address, topic: like(columns.tasks.homeTopic, raw('null')) },
   ...pick(g, 'expiresAt', 'revokedAt', 'revokedBy', 'createdAt', 'createdBy'),
 };
 
 const selectGrants = select(viewedFields);
-const source = raw('grants g join chats c on c.id = g.chat_id');
+const source = raw(
+  'grants g join chats c on c.id = g.chat_id join chats a on a.id = coalesce(g.account_id, g.chat_id)',
+);
 
 function* listGrants(query: GrantQuery): Script<Page<GrantView>> {
-  const where = allOf(...conditionsOf(query));
+  const where = allOf(...conditionsOf(query), yield* seen(g.chatId.sql));
   const { rows, next } = yield* page({
     limit: query.limit,
     found: (limit) => all(selectGrants`from ${source} where ${where} order by g.id desc ${limited(limit)}`),
@@ -55,12 +62,21 @@ function* listGrants(query: GrantQuery): Script<Page<GrantView>> {
   return { items: yield* withTasks(rows), next: next === null ? null : writeCursor('grant', next) };
 }
 
-function conditionsOf({ thread, ownerId, taskId, state, now, cursor }: GrantQuery): readonly (Sql | undefined)[] {
+function conditionsOf({
+  thread,
+  ownerId,
+  taskId,
+  account = null,
+  state,
+  now,
+  cursor,
+}: GrantQuery): readonly (Sql | undefined)[] {
   return [
     cursor === null ? undefined : sql`g.id < ${positionOf('grant', cursor)}`,
     thread === null ? undefined : inThread(thread),
     ownerId === null ? undefined : sql`g.owner_id = ${ownerId}`,
     taskId === null ? undefined : sql`g.id = (select t.grant_id from tasks t where t.id = ${taskId})`,
+    account === null ? undefined : sql`g.account_id in ${chatOfThread(account)}`,
     state === null ? undefined : inState(state, now),
   ];
 }
@@ -78,7 +94,8 @@ function inState(state: GrantState, now: number): Sql {
 }
 
 function* readGrant(grantId: string): Script<GrantView | null> {
-  return (yield* withTasks(yield* all(selectGrants`from ${source} where g.id = ${grantId}`)))[0] ?? null;
+  const where = allOf(sql`g.id = ${grantId}`, yield* seen(g.chatId.sql));
+  return (yield* withTasks(yield* all(selectGrants`from ${source} where ${where}`)))[0] ?? null;
 }
 
 function* withTasks(found: readonly Answer<typeof viewedFields>[]): Script<GrantView[]> {
@@ -112,10 +129,20 @@ export function* changeGrant(by: By, task: Task, change: GrantChange): Script<bo
   const ownerId = yield* ownerFor(chatId, change);
   yield* lockUser(ownerId, by.at);
   const made = { createdAt: by.at, createdBy: by.actor };
-  yield* insert('grants', { id, ownerId, chatId, scopes: JSON.stringify(scopes), expiresAt, ...made });
+  const account = { chatId, accountId: chatId };
+  yield* insert('grants', { id, ownerId, ...account, scopes: JSON.stringify(scopes), expiresAt, ...made });
   yield* replaceGrant(by, task, { grantId: id, ownerId });
   yield* redrawWords(chatId, by.at);
   return true;
+}
+
+export function* endGrantAt(
+  { id, chatId }: Pick<Task, 'id' | 'chatId'>,
+  expiresAt: number | null,
+  now: number,
+): Script<void> {
+  yield* update('grants', { expiresAt }, grantOf(id));
+  yield* redrawWords(chatId, now);
 }
 
 /** The right of an owner who is out of the chat goes to whoever approved it; for a person who is out nothing is there. */
@@ -213,9 +240,34 @@ export function* loseIfOut(grantId: string, at: number): Script<boolean> {
   );
 }
 
+const endingFields = { taskId: columnsOf('tasks', 't').id, ...pick(g, 'chatId', 'expiresAt') };
+
+/** Each end is told once, in the chat of its task; what was said before about another end of the same task says nothing of this one. */
+function* tellGrantsEnding({ now, limit }: Batch): Script<Counts> {
+  const found = yield* all(
+    select(endingFields)`from grants g join tasks t on t.grant_id = g.id join chats c on c.id = g.chat_id
+      where g.expires_at > ${now} and g.expires_at <= ${now + grantNoticeMs} and g.revoked_at is null
+        and (g.expires_at - ${now}) * 2 <= g.expires_at - g.created_at
+        and t.state in ('active', 'paused') and c.provider = 'telegram'
+        and not exists (select 1 from told w where w.chat_id = g.chat_id and w.word = 'grant_ends' and w.reason = ''
+          and w.task_id = t.id and w.about = cast(g.expires_at as text))
+      order by g.expires_at, t.id ${limited(limit)}`,
+  );
+  for (const { taskId, chatId, expiresAt } of found) {
+    if (expiresAt === null) continue;
+    yield* isNews(chatId, { word: 'grant_ends', taskId, about: String(expiresAt) }, now);
+    const content: View = { view: 'grantEnds', expiresAt };
+    const part = { id: idAt(now, `ends:${taskId}`), taskId, chatId, thread: { topic: null } };
+    yield* insertPart({ ...part, kind: 'notice', content }, now);
+  }
+  return { taken: found.length, more: found.length === limit };
+}
+
 export interface Skip {
   readonly taskId: string | null;
   readonly reason: Reason | null;
+  /** Told beside the reason, where a run has found it out. */
+  readonly error?: string | null;
 }
 
 const lossFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'id', 'revokedAt') };
@@ -235,7 +287,8 @@ export function* tellMayNotRun(skips: readonly Skip[], now: number): Script<void
     const { chatId, id: grantId, revokedAt } = loss;
     const word = { word: 'may_not_run', reason, taskId, about: String(revokedAt ?? grantId) } as const;
     if (!(yield* isNews(chatId, word, now))) continue;
-    const content: View = { view: 'mayNotRun', reason };
+    const error = skips.findLast((skip) => skip.taskId === taskId)?.error ?? null;
+    const content: View = { view: 'mayNotRun', reason, grantId, ...(error === null ? {} : { error }) };
     const part = { id: idAt(now, `grant:${taskId}`), taskId, chatId, thread: { topic: null } };
     yield* insertPart({ ...part, kind: 'notice', content }, now);
   }
@@ -252,14 +305,15 @@ export function obstaclesIn(skips: readonly Skip[]): ReadonlyMap<string, Obstacl
 
 interface Counted {
   readonly chatId: string;
-  readonly owner: string;
+  readonly owner: Actor;
   readonly createdBy: string;
 }
 
 /** Only tasks that can still run count. The quota of a user is for what they made themselves: a token that makes tasks in their chat has none. */
 export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted): Script<void> {
   yield* checkChatQuota(quota, chatId);
-  if (createdBy !== owner) return;
+  // What a program makes has no limit but that of its chat.
+  if (createdBy !== owner || !isPerson(owner)) return;
   const ofUser = yield* one(
     select({ count })`from tasks where owner_id = ${owner} and created_by = ${owner} and state in ('active', 'paused')`,
   );

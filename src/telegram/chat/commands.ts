@@ -35,6 +35,8 @@ import {
 } from './task/doing.ts';
 import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './task/looking.ts';
 import { texts, type Texts } from './texts.ts';
+import { contextCommand } from './trust/contexts.ts';
+import { grantsCommand } from './trust/grants.ts';
 
 /** The menu that everybody sees has room for a dozen; who manages a chat is shown more, and `/help` tells of all. */
 function command(name: keyof Texts['help']['menu'], handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
@@ -69,6 +71,8 @@ export const commands: readonly Command[] = [
   command('tz', zoneCommand, 'admins'),
   command('topic', topicCommand, 'admins'),
   command('purge', purgeCommand, 'admins'),
+  command('context', contextCommand, 'admins'),
+  reading('grants', grantsCommand, 'admins'),
   reading('status', statusCommand, 'admins'),
   reading('usage', usageCommand, 'admins'),
   command('start', startCommand, 'nobody'),
@@ -245,7 +249,13 @@ async function orderIn(ctx: ChatContext): Promise<Order | null> {
   if (!isFree || words.includes('\n')) return null;
   const found = ofChat.find(([pattern]) => pattern.test(words));
   if (found !== undefined) return { command: found[1], args: found[2] };
-  return forAll(ctx, words) ?? digestOrder(ctx, words) ?? (await renaming(ctx, words)) ?? taskOrder(ctx, words);
+  return (
+    forAll(ctx, words) ??
+    digestOrder(ctx, words) ??
+    (await renaming(ctx, words)) ??
+    (await taskOrder(ctx, words)) ??
+    snoozing(ctx, words)
+  );
 }
 
 /** "Pause everything", "pause all until monday", "resume all". */
@@ -260,6 +270,18 @@ function forAll(ctx: ChatContext, words: string): Order | null {
 function digestOrder(ctx: ChatContext, words: string): Order | null {
   const rest = /^digest (?<rest>.+)$/i.exec(words)?.groups?.['rest']?.toLowerCase() ?? '';
   return rest !== '' && isDigestAsked(rest, ctx) ? { command: 'digest', args: rest } : null;
+}
+
+/** "Snooze 2 hours" names no task, so it is asked which is meant. */
+function snoozing(ctx: ChatContext, words: string): Order | null {
+  const said = /^snooze(?: (?:it|this|that))?(?: (?:for |until )?(?<rest>.+))?$/i.exec(words);
+  const { rest = '' } = said?.groups ?? {};
+  const isTime = rest === '' || [rest, `in ${rest}`].some((time) => isTimeAlone(time, ctx));
+  return said !== null && isTime ? { command: 'snooze', args: rest } : null;
+}
+
+function isTimeAlone(words: string, ctx: ChatContext): boolean {
+  return timeOr(() => readTime(words, readingOf(ctx)))?.text === '';
 }
 
 async function renaming(ctx: ChatContext, words: string): Promise<Order | null> {

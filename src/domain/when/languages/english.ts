@@ -1,3 +1,4 @@
+import { englishLeftovers } from './english-leftovers.ts';
 import type { Language } from './language.ts';
 
 const MISSPELT = 'monday tuesday wednesday thursday friday saturday sunday weekday weekend'
@@ -6,6 +7,7 @@ const MISSPELT = 'monday tuesday wednesday thursday friday saturday sunday weekd
 
 export const english: Language = {
   code: 'en',
+  leftovers: englishLeftovers,
   weekdays: [
     'sun(?:day)?',
     'mon(?:day)?',
@@ -50,11 +52,17 @@ export const english: Language = {
     thirteen: 13,
     fourteen: 14,
     fifteen: 15,
+    sixteen: 16,
+    seventeen: 17,
+    eighteen: 18,
+    nineteen: 19,
     twenty: 20,
     thirty: 30,
     forty: 40,
     fifty: 50,
     sixty: 60,
+    seventy: 70,
+    eighty: 80,
     ninety: 90,
     'a couple of': 2,
     'a couple': 2,
@@ -74,8 +82,27 @@ export const english: Language = {
     eighth: 8,
     ninth: 9,
     tenth: 10,
+    eleventh: 11,
+    twelfth: 12,
+    thirteenth: 13,
+    fourteenth: 14,
     fifteenth: 15,
+    sixteenth: 16,
+    seventeenth: 17,
+    eighteenth: 18,
+    nineteenth: 19,
     twentieth: 20,
+    'twenty[ -]first': 21,
+    'twenty[ -]second': 22,
+    'twenty[ -]third': 23,
+    'twenty[ -]fourth': 24,
+    'twenty[ -]fifth': 25,
+    'twenty[ -]sixth': 26,
+    'twenty[ -]seventh': 27,
+    'twenty[ -]eighth': 28,
+    'twenty[ -]ninth': 29,
+    thirtieth: 30,
+    'thirty[ -]first': 31,
     last: -1,
     penultimate: -2,
     'second[ -](?:to[ -])?last': -2,
@@ -137,6 +164,7 @@ export const english: Language = {
     half: 'half',
     halfDay: '(?:half\\s+a|a\\s+half)\\s+day',
     in: 'in|within|after',
+    inMonth: '(?:in|during)(?:\\s+(?:early|mid|late))?',
     last: 'last',
     lastDay: 'last\\s+day|end',
     lastTime: '(?:for\\s+the\\s+)?last\\s+(?:time|run|one)(?:\\s+is)?|ending|ends?|finishing',
@@ -159,6 +187,7 @@ export const english: Language = {
     the: 'the',
     this: 'this|coming|this\\s+coming|upcoming',
     time: 'time',
+    through: 'through|thru|throughout',
     timer: '(?:set\\s+)?(?:a\\s+)?timer(?:\\s+(?:for|of))?',
     times: 'times?|runs|occurrences|(?<=\\d)x',
     to: 'to|-|through|thru|till?|until',
@@ -173,7 +202,7 @@ export const english: Language = {
     before:
       "(?:hey|hi|hello|ok|okay|so)(?=[\\s,]+(?:please|pls|can|could|would|will|remind|bot|cronogram)\\b)|once(?=\\s+(?:on|at|in(?!\\s+\\S+\\s+(?:day|week|month|year))|tomorrow|today)\\s)|please|pls|plz|kindly|(?:could|can|would|will)\\s+(?:you|u)|i(?:'d\\s+like|\\s+want)\\s+you\\s+to|(?:bot|cronogram)(?=\\s*,|\\s+(?:please|remind))",
     reminds:
-      '(?:/?remind|ping|nudge)\\s+(?:me|us|here|everyone|everybody)|/?remind(?=\\s+@)|/remind(?=\\s+(?:to|about)\\s)|(?:set|create|make|add|schedule)\\s+(?:up\\s+)?(?:me\\s+)?an?\\s+(?:reminder|alarm)(?:\\s+for\\s+(?:me|us))?|(?:a\\s+)?reminder|(?:me|us|here)(?=\\s+to\\s)',
+      '(?:/?(?:remind|remnd|remid|rmind|remin|reminf|remimd)|ping|nudge)\\s+(?:me|us\\s+all|all\\s+of\\s+us|us|here|everyone|everybody)|/?remind(?=\\s+@)|/remind(?=\\s+(?:to|about)\\s)|(?:set|create|make|add|schedule)\\s+(?:up\\s+)?(?:me\\s+)?an?\\s+(?:reminder|alarm)(?:\\s+for\\s+(?:me|us))?|(?:a\\s+)?reminder|(?:me|us|here)(?=\\s+to\\s)',
     to: 'to|that|about|of|for',
     after: 'please|pls|plz|thanks|thank\\s+you|thx|ta|cheers|ok|okay',
   },

@@ -28,10 +28,10 @@ export interface AskedFacts {
 
 /** The view of that name. */
 export type Of<Name extends View['view']> = Extract<View, { view: Name }>;
-export type AskingView = Of<'nag' | 'escalated' | 'missed' | 'approval' | 'mayNotRun'>;
+export type AskingView = Of<'nag' | 'escalated' | 'missed' | 'approval' | 'mayNotRun' | 'grantEnds'>;
 
 export function isAsking(view: View): view is AskingView {
-  return ['nag', 'escalated', 'missed', 'approval', 'mayNotRun'].includes(view.view);
+  return ['nag', 'escalated', 'missed', 'approval', 'mayNotRun', 'grantEnds'].includes(view.view);
 }
 
 interface AskingScene {
@@ -54,21 +54,32 @@ export function askingDrawn(view: AskingView, scene: AskingScene): Drawn | null 
       return approvalDrawn(view, scene);
     case 'mayNotRun':
       return mayNotRunDrawn(view, scene);
+    case 'grantEnds':
+      return grantEndsDrawn(view, scene);
   }
 }
 
 /** The right is renewed by anybody who may change the task, with a right of their own. */
-function mayNotRunDrawn({ reason }: Of<'mayNotRun'>, { task, ownerName }: AskingScene): Drawn {
+function mayNotRunDrawn({ reason, error }: Of<'mayNotRun'>, { task, ownerName }: AskingScene): Drawn {
   const { reminder } = texts;
   const words = reminder.mayNotRun(taskName(task), reason, task.action.kind);
   // No right brings back what the program cannot do any more.
   if (reason === 'gone_kind') return drawn(words);
   const who = isGroup(task) ? reminder.ownerOrAdmin(ownerName) : null;
-  return drawn(blocks(words, reminder.mayNotRunTodo(who)), renewRows(task));
+  const lacks = error === undefined ? null : reminder.mayNotRunError(error);
+  return drawn(blocks(lines(words, lacks), reminder.mayNotRunTodo(who)), renewRows(task, reason === 'grant_scope'));
 }
 
-function renewRows({ id }: Task): Rows {
-  return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n'))]];
+function grantEndsDrawn({ expiresAt }: Of<'grantEnds'>, { task, setting, ownerName }: AskingScene): Drawn {
+  const { reminder } = texts;
+  const who = isGroup(task) ? reminder.ownerOrAdmin(ownerName) : null;
+  const words = reminder.grantEnds(taskName(task), aboutMoment(expiresAt, setting));
+  return drawn(blocks(words, reminder.grantEndsTodo(who)), renewRows(task));
+}
+
+/** Of a right that does not cover what the task does, more is asked for than of one that has ended. */
+export function renewRows({ id }: Task, isNarrow = false): Rows {
+  return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n', ...(isNarrow ? ['all'] : [])))]];
 }
 
 /** The outcome of a run by hand that does not run: it waits for its turn, or may not run. */
@@ -292,13 +303,19 @@ export function firstShown(result: NotedDone['result'], task: Named): Drawn | nu
   return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
 }
 
-/** Stays below the result for good, so the line names the day when that is not the day of the result. */
+/** Stays below the result for good, so the line names the day when that is not the day of the result. `ends`: the snooze that it ends. */
 export function doneLine(
   name: string,
   at: number,
-  { result, setting }: { readonly result: AckView['result']; readonly setting: Setting },
+  {
+    result,
+    setting,
+    ends,
+  }: { readonly result: AckView['result']; readonly setting: Setting; readonly ends: string | null },
 ): string {
-  return texts.reminder.doneBy(name, pastMoment(at, { ...setting, now: result?.at ?? setting.now }));
+  const { doneBy, doneForGoodBy } = texts.reminder;
+  const when = pastMoment(at, { ...setting, now: result?.at ?? setting.now });
+  return ends === null ? doneBy(name, when) : doneForGoodBy(name, when, ends);
 }
 
 /** A result that is done says by whom, and has a button against mistakes. Where the text leaves no room, a button says it. */

@@ -49,6 +49,11 @@ export const taskTexts = {
   next: (times: string): string => `Next: ${times}`,
   noNext: 'Next: nothing planned',
   skipped: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
+  grantUntil: (at: string): string => `May run until ${at}`,
+  grantExpired: (at: string): string => `⚠️ May not run: its right ended ${at}. /grants renews it`,
+  grantRevoked: '⚠️ May not run: somebody took back its right. /grants renews it',
+  context: (fields: readonly string[], more: number): string =>
+    `Context: ${and(fields)}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `Stale since ${since}`,
   /** `zone` is null where a line above names it. */
   last: (was: string, at: string, { done, zone, runs }: LastFacts): string => {
@@ -334,6 +339,10 @@ export const undoTexts = {
       plural(count, { one: 'Undone for {n} task.', other: 'Undone for {n} tasks.' }),
       left === 0 ? null : plural(left, { one: '{n} task stays as it is.', other: '{n} tasks stay as they are.' }),
     ),
+  made: (name: Rich, at: string): Rich => say`Your last change here made ${name}, ${at}. Undoing it deletes the task.`,
+  unchanged: (name: Rich, at: string): Rich =>
+    say`${name} was made ${at}, and nothing was changed since. Undoing that deletes the task.`,
+  delete: (number: number): string => `Delete #${number}`,
   before: (what: string): string => `That was already undone: ${what}. Nothing changed now.`,
   over: (what: string): string => `There is nothing left to undo: ${what}.`,
   beforeWord: 'Already undone',

@@ -4,6 +4,7 @@ import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
 import { secretOperations } from './secrets.ts';
+import { spendingOperations } from './spending.ts';
 import { accessOperations, statusOperations } from './status.ts';
 import { taskOperations } from './tasks.ts';
 import { threadOperations } from './threads.ts';
@@ -23,6 +24,7 @@ export const operations = {
   ...statusOperations,
   ...accessOperations,
   ...secretOperations,
+  ...spendingOperations,
   ...tokenOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
 

@@ -61,6 +61,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       approvals: rooms.approvals,
       kinds: rooms.kinds,
       testRuns: rooms.testRuns,
+      spending: rooms.spending,
       access: rooms.access,
       secrets: rooms.secrets,
       secretQuestions: rooms.secretQuestions,

@@ -1,6 +1,7 @@
 import type { Actor } from './access.ts';
 import type { CheckName } from './audit.ts';
 import type { Obstacle } from './occurrence.ts';
+import type { BudgetKind, BudgetPeriod, BudgetScope } from './spending/usage.ts';
 
 /**
  * A message shows this. Words that stand are `Drawn`; a `View` is drawn when it is sent, from what is true by then or from
@@ -82,7 +83,7 @@ export type View =
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
   /** The last run that the task was to make has ended. */
   | { readonly view: 'completed'; readonly runs: number }
-  /** A run left a context of that many characters, and its task keeps another: it is too large, or a person changed theirs. */
+  /** A run left a context of that many bytes, and its task keeps another: it is too large, or a person changed theirs. */
   | { readonly view: 'contextLeft'; readonly size: number }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
@@ -131,7 +132,30 @@ export type View =
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
   | { readonly view: 'chatBack'; readonly paused: number }
   /** The task cannot run any more, so its runs are left out. */
-  | { readonly view: 'mayNotRun'; readonly reason: Obstacle }
+  | {
+      readonly view: 'mayNotRun';
+      readonly reason: Obstacle;
+      /** The grant under which it was found; absent in words of older versions, as is the error of the run that found it. */
+      readonly grantId?: string;
+      readonly error?: string;
+    }
+  /** A budget is nearly or wholly used up, so that runs are left out. */
+  | {
+      readonly view: 'budget';
+      readonly is: 'near' | 'spent';
+      readonly scope: BudgetScope;
+      readonly account: string;
+      readonly kind: BudgetKind;
+      readonly per: BudgetPeriod;
+      readonly quantity: number;
+      readonly currency: string | null;
+      /** When the next period begins. */
+      readonly until: number;
+      /** Of a person, where it is known. */
+      readonly name?: string;
+    }
+  /** The right of the task to run ends soon. */
+  | { readonly view: 'grantEnds'; readonly expiresAt: number }
   /** A person is gone from the chat, and the tasks that they own there wait for them. */
   | { readonly view: 'ownerGone'; readonly ownerId: Actor; readonly name: string | null; readonly tasks: number }
   /** Slots were missed, and the task asks what becomes of them. */
@@ -195,6 +219,8 @@ export const mayBeOver: Readonly<Record<View['view'], boolean>> = {
   backlog: true,
   chatGone: true,
   mayNotRun: true,
+  budget: false,
+  grantEnds: true,
   ownerGone: true,
   missed: true,
   escalated: true,
@@ -288,7 +314,15 @@ export type Word =
   | { readonly word: 'not_pinned' }
   | { readonly word: 'one_offs' }
   | { readonly word: 'not_renamed'; readonly about: string }
+  | {
+      readonly word: 'context_left';
+      readonly reason: 'size' | 'changed';
+      readonly taskId: string;
+      readonly about: string;
+    }
+  | { readonly word: 'grant_ends'; readonly taskId: string; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
+  | { readonly word: 'budget'; readonly reason: 'near' | 'spent'; readonly about: string }
   | { readonly word: 'owner_gone'; readonly about: Actor };
 
 /** A message that tells how something stands, drawn anew: only where that looks otherwise than what has this print. */

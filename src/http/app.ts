@@ -16,6 +16,7 @@ import { actionHandlers } from './handlers/actions.ts';
 import { operationHandlers } from './handlers/operations.ts';
 import { runHandlers } from './handlers/runs.ts';
 import { secretHandlers } from './handlers/secrets.ts';
+import { spendingHandlers } from './handlers/spending.ts';
 import { taskHandlers } from './handlers/tasks.ts';
 import { verbHandlers } from './handlers/verbs.ts';
 import { checkTarget } from './reading.ts';
@@ -41,6 +42,7 @@ export interface HttpDeps extends Omit<HttpRooms, 'description' | 'principal' | 
 const handlers = {
   ...taskHandlers,
   ...secretHandlers,
+  ...spendingHandlers,
   ...actionHandlers,
   ...verbHandlers,
   ...runHandlers,

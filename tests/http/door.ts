@@ -14,6 +14,7 @@ import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
+import { spendingAnswers } from './spending-answers.ts';
 import { tokenRoom } from './token-room.ts';
 
 export const token = 'the-token';
@@ -146,6 +147,7 @@ const grant: GrantView = {
   taskIds: ['task-1'],
   ownerId: 'telegram:user:7',
   thread: { provider: 'telegram', address: '-1001234', topic: null },
+  account: { provider: 'telegram', address: '-100', topic: null },
   scopes: ['action:message'],
   expiresAt: null,
   revokedAt: null,
@@ -161,7 +163,7 @@ const usage: Usage = {
   failures: 1,
   messages: 2,
   isCapped: false,
-  spent: [{ kind: 'echo', quantity: 3 }],
+  spent: [{ kind: 'requests', quantity: 3, currency: null }],
   quota: { chat: { used: 2, limit: 500 }, user: null },
 };
 const status: ServerStatus = {
@@ -191,6 +193,7 @@ const status: ServerStatus = {
   lastStaleLookAt: now - 2000,
   worker: { id: 'boot', kinds: ['message'], isRunning: true },
   alarms: { open: [], unheard: [] },
+  tokens: { live: 2, expired: 1 },
 };
 const used = { setBy: 'system', updatedAt: now, lastUsedAt: null, usedBy: [] } as const;
 const secret = { name: 'KEY', from: 'stored', hosts: ['a.example.com'], chats: [], ...used } as const;
@@ -283,6 +286,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
     versions: async () => [],
     edit: async () => ({ ...changed, warnings: [], changes: {} }),
     renameWarnings: async () => [],
+    context: async () => changed,
     pause: async () => changed,
     resume: async () => changed,
     delete: async () => changed,
@@ -327,6 +331,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
       cancelThread: async () => ({ cancelled: 2, left: 1 }),
     }),
     messages: heard('messages', { post: async () => run }),
+    spending: heard('spending', spendingAnswers),
     testRuns: heard('testRuns', { check: async () => {}, run: async () => run }),
     bulk: heard('bulk', {
       pause: bulked,
@@ -351,6 +356,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
       usage: async () => usage,
       tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
       retentionDays: 90,
+      timezone: 'UTC',
     }),
     // It is read beside tasks that are read otherwise.
     truth: needs.truth ?? { ...heard('truth', truth), snoozesOf: truth.snoozesOf },

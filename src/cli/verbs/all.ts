@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { completionVerbs } from '../completion.ts';
 import type { Group } from '../session.ts';
 import { actionVerbs } from './acting.ts';
+import { contextVerbs } from './contexts.ts';
 import { doingVerbs, messageVerbs } from './doing.ts';
 import { eventVerbs } from './events.ts';
 import { exchangeVerbs } from './exchanging.ts';
@@ -12,6 +13,7 @@ import { operationVerbs } from './operations.ts';
 import { runVerb, runVerbs } from './running.ts';
 import { sandboxVerbs } from './sandbox.ts';
 import { secretVerbs } from './secrets.ts';
+import { budgetVerbs } from './spending.ts';
 import { bulkVerbs, personVerbs, threadVerbs } from './switching.ts';
 import { tokenVerbs } from './tokens.ts';
 
@@ -28,6 +30,8 @@ export const remoteVerbs = (program: Command): readonly Group[] => [
   { name: 'message', summary: 'put texts into threads', verbs: messageVerbs },
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
   { name: 'secret', summary: 'keys that tasks may use and nobody is shown', verbs: secretVerbs },
+  { name: 'budget', summary: 'what may be spent in a day or a month', verbs: budgetVerbs },
+  { name: 'context', summary: 'what the runs of a task know', verbs: contextVerbs },
   { name: 'access', summary: 'who is let in', verbs: accessVerbs },
   { name: 'token', summary: 'named tokens of the API', verbs: tokenVerbs },
   { verbs: [...operationVerbs, ...eventVerbs, ...exchangeVerbs] },

@@ -33,12 +33,14 @@ export const chatTaskStore = {
   taskByTitle,
   titlesIn,
   chatTasks,
-  snoozesOf,
   plannedBefore,
   snoozedBefore,
   lastChange,
   changesWith,
 };
+
+/** A read of its own, for each page of tasks that is shown. */
+export const snoozeReads = { snoozesOf };
 
 const { drafts } = columns;
 const draftFields = {
@@ -121,11 +123,20 @@ const filters: Readonly<Record<ChatTasksQuery['filter'], Sql>> = {
   completed: sql`(t.state = 'completed' and not ${snoozed})`,
 };
 
-function* chatTasks({ chatId, filter, ownerId, text, offset, limit }: ChatTasksQuery): Script<ChatTasks> {
+function* chatTasks({
+  chatId,
+  filter,
+  ownerId,
+  text,
+  subject = null,
+  offset,
+  limit,
+}: ChatTasksQuery): Script<ChatTasks> {
   const where = allOf(
     sql`t.chat_id = ${chatId}`,
     filters[filter],
     ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
+    subject === null ? undefined : sql`lower(t.subject) = lower(${subject})`,
     text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
   );
   const counted = yield* one(select({ count })`from ${taskSource} where ${where}`);

@@ -74,6 +74,7 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
   // Rows that tell of the past stay where they were.
   for (const table of ['taskTags', 'taskVersions', 'watches'] as const)
     yield* update(table, { chatId: chat.id }, sql`task_id = ${task.id}`);
+  yield* update('budgets', { chatId: chat.id }, sql`account = ${task.id}`);
   yield* update('occurrences', { chatId: chat.id }, sql`task_id = ${task.id} and status = 'pending'`);
 }
 
@@ -110,8 +111,8 @@ function* copyGrant(
 ): Script<void> {
   const kept = (column: string) => raw(`case when revoked_by = '${left}' then null else ${column} end`);
   yield* run(sql`insert into grants
-      (id, owner_id, chat_id, scopes, expires_at, revoked_at, revoked_by, created_at, created_by)
-    select ${grantId}, ${ownerId}, ${chat.id}, scopes, expires_at, ${kept('revoked_at')}, ${kept('revoked_by')}, ${at}, ${actor}
+      (id, owner_id, chat_id, account_id, scopes, expires_at, revoked_at, revoked_by, created_at, created_by)
+    select ${grantId}, ${ownerId}, ${chat.id}, ${chat.id}, scopes, expires_at, ${kept('revoked_at')}, ${kept('revoked_by')}, ${at}, ${actor}
     from grants where id = (select t.grant_id from tasks t where t.id = ${task.id})`);
   yield* replaceGrant({ actor, at }, task, { grantId, ownerId });
   if (!(yield* loseIfOut(grantId, at))) yield* letGoOn(sql`id = ${task.id}`, at);

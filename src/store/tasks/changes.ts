@@ -24,10 +24,11 @@ import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 import { dispatchRuns, insertOccurrences, numberFields, writeClaims } from '../runs/claims.ts';
 import { endPauseOf } from '../runs/slots.ts';
 import { cancelLive } from '../runs/thread-runs.ts';
+import { followPolicy } from '../spending/limits.ts';
 import { moveTask, noTopic } from './attach.ts';
 import { endWaiting } from './auto-pauses.ts';
 import { fieldColumns } from './codec.ts';
-import { changeGrant, followState, checkQuota, lockOwner } from './grants.ts';
+import { changeGrant, endGrantAt, followState, checkQuota, lockOwner } from './grants.ts';
 import { claimOnce, settleOnce } from './once.ts';
 import { sceneOf, taskById } from './scene.ts';
 
@@ -78,6 +79,7 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
       sql`id = (select t.grant_id from tasks t where t.id = ${taskId})`,
     );
   }
+  if (change.grantEnd !== null) yield* endGrantAt(scene.task, change.grantEnd.at, at);
   yield* followState(request, scene.task, change.set.state);
   const isGrantChanged = change.grant !== null && (yield* changeGrant(request, scene.task, change.grant));
   if (change.move !== null) yield* moveTask(request, scene.task, change.move);
@@ -224,6 +226,11 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange, be
     yield* insertTags(before, change.set.tags);
   }
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
+  if (change.set.policies !== undefined) {
+    const { id, chatId } = before;
+    const { timezone } = schedule ?? before.schedule;
+    yield* followPolicy({ taskId: id, chatId, timezone, policies: change.set.policies, actor, at });
+  }
   // Deliveries that wait for their topic may go elsewhere by the new policies.
   if (change.set.policies !== undefined) yield* retryBlocked({ chatId: null, taskId, inDoubt: false }, at);
 }

@@ -23,6 +23,7 @@ import { dropParts } from '../outbox/run-parts.ts';
 import { nameDeed, recordVerbs } from '../records/journal.ts';
 import { endPauseOf } from '../runs/slots.ts';
 import { callOff, cancelLive, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
+import { followPolicy } from '../spending/limits.ts';
 import { nextNumber, noTopic } from './attach.ts';
 import { endWaiting, nameDeeds, recordDue } from './auto-pauses.ts';
 import { changeLocked, changeTask, addVersion, insertTags } from './changes.ts';
@@ -110,7 +111,9 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
   const { id, grant, nextAt, minGapMs, at, actor } = task;
   const number = yield* nextNumber(chatId, at);
   const scopes = JSON.stringify(grant.scopes);
-  yield* insert('grants', { id: grant.id, ownerId, chatId, scopes, createdAt: at, createdBy: actor });
+  const { id: grantId, expiresAt } = grant;
+  const ofChat = { ownerId, chatId, accountId: chatId };
+  yield* insert('grants', { id: grantId, ...ofChat, scopes, expiresAt, createdAt: at, createdBy: actor });
   // The task of a program belongs to whoever approved the chat, who may be out of it by now.
   if (task.home.provider === 'telegram') yield* loseIfOut(grant.id, at);
   yield* insert('tasks', {
@@ -137,6 +140,8 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
     updatedBy: actor,
   });
   yield* insertTags({ id, chatId }, task.tags);
+  if (task.policies.budget !== undefined)
+    yield* followPolicy({ taskId: id, chatId, timezone: task.schedule.timezone, policies: task.policies, actor, at });
   yield* addVersion(task, { ...task, version: 1, chatId });
   yield* recordVerbs([
     {

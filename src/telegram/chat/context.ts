@@ -6,7 +6,7 @@ import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, Draft, DraftChange, OnlyFor, StandsFor } from '../../app/ports/chats.ts';
 import type { World } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
-import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
+import type { GrantStore, Quota, TaskStore } from '../../app/ports/tasks.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { TruthStore } from '../../app/ports/why.ts';
 import type { Bulk } from '../../app/tasks/bulk.ts';
@@ -16,6 +16,7 @@ import type { Acks, Approvals } from '../../app/use-cases/acks.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
 import type { SecretQuestions } from '../../app/use-cases/secret-questions.ts';
 import type { Secrets } from '../../app/use-cases/secrets.ts';
+import type { Spending } from '../../app/use-cases/spending.ts';
 import type { TestRuns } from '../../app/use-cases/test-runs.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
@@ -197,6 +198,8 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   /** Actions of tasks besides sending a text, and calls that try them out. */
   readonly kinds: Kinds;
   readonly testRuns: TestRuns;
+  /** What was used, and what may be. */
+  readonly spending: Spending;
   readonly access: Access;
   readonly secrets: Secrets;
   readonly secretQuestions: SecretQuestions;
@@ -206,6 +209,7 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
     ChatFacts &
     UsageStore &
     Pick<TaskStore, 'readTask' | 'listTaskRuns' | 'readRun'> &
+    Pick<GrantStore, 'readGrant'> &
     Pick<TruthStore, 'readPlanned'> &
     Pick<AckStore, 'readAck' | 'openResults'> &
     Pick<QuestionStore, 'lastAnswer'> &

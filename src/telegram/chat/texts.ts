@@ -14,10 +14,14 @@ import * as place from './place/english.ts';
 import * as results from './results/english.ts';
 import * as settings from './settings/english.ts';
 import * as task from './task/english.ts';
+import * as trust from './trust/english.ts';
+import * as usage from './usage/english.ts';
 
 /** Texts by subject. */
 const englishTexts = {
   task: task.taskTexts,
+  grants: trust.grantTexts,
+  context: trust.contextTexts,
   status: task.statusWords,
   button: task.buttonTexts,
   list: task.listTexts,
@@ -32,7 +36,8 @@ const englishTexts = {
   settings: settings.settingsTexts,
   secrets: settings.secretTexts,
   server: place.serverTexts,
-  usage: place.usageTexts,
+  usage: usage.usageTexts,
+  spending: usage.spendingTexts,
   purge: place.purgeTexts,
   topic: place.topicTexts,
   clean: place.cleanTexts,

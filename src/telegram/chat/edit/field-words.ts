@@ -6,6 +6,7 @@ import { inZone } from '../../../domain/schedule/schedule.ts';
 import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
 import { zoneNamed } from '../../../domain/schedule/time/places.ts';
+import { readBudget } from '../../../domain/spending/words.ts';
 import type { Task } from '../../../domain/task.ts';
 import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
@@ -68,11 +69,14 @@ const fields: readonly Field[] = [
     /^show$/i.test(value) || none.test(value) ? null : readByForm('skip_if_unchanged', value, reading),
   ),
   policy('keep', ['keep', 'history'], 'keep 10 runs, 30 days', keepRead),
+  policy('budget', ['budget'], 'budget 100 requests a day', readTaskBudget),
   policy('fallback', ['fallback'], 'fallback creator'),
   policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
   policy('start_at', ['start', 'starts', 'starting', 'beginning'], 'start 2027-01-31'),
   policy('max_runs', ['max runs', 'runs'], 'max runs 10'),
   policy('refresh_after', ['refresh', 'refresh after'], 'refresh 6 hours'),
+  { names: ['grant until', 'grant'], example: 'grant until 1 march', read: readGrantEnd },
+  { names: ['subject'], example: 'subject Anna', read: (value) => ({ subject: none.test(value) ? null : value }) },
   { names: ['tags', 'tag'], example: 'tags home, garden', read: readTags },
   policy('grace', ['grace'], 'grace 10 minutes'),
   { names: ['media'], example: 'media remove', read: readMedia },
@@ -236,6 +240,17 @@ function boundIn(name: PolicyName, value: string, { task, now }: FieldReading): 
   return at === null ? undefined : iso(at);
 }
 
+/** A day alone is meant with all of it. */
+function readGrantEnd(value: string, { task, now }: FieldReading): TaskPatch | null {
+  if (/^(?:never|forever|no end|off|none)$/i.test(value)) return { grantExpiresAt: null };
+  const at = momentIn(
+    value.replace(/^(?:until|for)\s+/i, (word) => (/^for/i.test(word) ? 'in ' : '')),
+    { timezone: task.schedule.timezone, now },
+    '23:59',
+  );
+  return at === null ? null : { grantExpiresAt: at };
+}
+
 function readTags(value: string): TaskPatch | null {
   if (none.test(value)) return { tags: [] };
   const tags = value.split(/[,\s]+/u).map((tag) => tag.replace(/^#/, ''));
@@ -259,4 +274,17 @@ function spanIn(value: string): string | null {
   if (iso.startsWith('P')) return fixedMs(iso) === null ? null : iso;
   const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now: 0 }, null);
   return until === null ? null : durationText(until);
+}
+
+/** Several stand with a comma or an "and" between them, and are all for the same time. */
+function readTaskBudget(value: string): Value<'budget'> {
+  if (none.test(value)) return null;
+  const read = value.split(/\s*;\s*|\s+and\s+/).map(readBudget);
+  const [first] = read;
+  if (first === undefined || first === null) return undefined;
+  if (!read.every((one) => one !== null && one.per === first.per)) return undefined;
+  return {
+    ...Object.fromEntries(read.flatMap((one) => (one === null ? [] : [[one.kind, one.quantity]]))),
+    per: first.per,
+  };
 }

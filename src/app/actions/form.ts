@@ -1,3 +1,4 @@
+import type { AppError } from '../../domain/errors.ts';
 import { durationText, fixedMs } from '../../domain/schedule/time/duration.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 
@@ -76,6 +77,10 @@ export interface ReadAction {
   readonly before: string;
   /** The words behind them. They are a setting, unless the time stands there. */
   readonly after: string;
+  /** They begin on a line of their own, where no time is looked for. */
+  readonly isApart?: true;
+  /** A word right before the settings that looks like one of them; it is refused where it belongs to no time. */
+  readonly doubt?: { readonly word: string; readonly fault: AppError };
   readonly spec: ActionSpec;
   /** Settings that the words did not name, told beside the other assumptions. */
   readonly assumed: readonly string[];

@@ -26,7 +26,15 @@ const fields: readonly ActionField[] = [
     isEditable: true,
     inBrief: true,
   },
-  { name: 'query', is: 'pairs', does: 'Parameters, added to those of the url.', example: { currency: 'EUR' } },
+  {
+    name: 'query',
+    is: 'pairs',
+    isMany: true,
+    does: 'Parameters, added to those of the url.',
+    example: { currency: 'EUR' },
+    flag: '--query <name=value>',
+    isEditable: true,
+  },
   {
     name: 'headers',
     is: 'pairs',
@@ -56,6 +64,8 @@ const fields: readonly ActionField[] = [
     is: 'wholes',
     does: 'The statuses that are a success: one, or a list. 200 to 299 without it.',
     example: [200, 404],
+    flag: '--expect-status <list>',
+    isEditable: true,
   },
   {
     name: 'select',
@@ -80,6 +90,7 @@ const fields: readonly ActionField[] = [
     example: { on: 'value', first: 'silent' },
     flag: '--watch <body|value>',
     main: 'on',
+    parts: { on: ['body', 'value'], first: ['silent', 'send'] },
     isEditable: true,
   },
 ];

@@ -26,6 +26,10 @@ describe('/edit of a task that calls an address', () => {
     ['body {"text":"hi"}', { body: { text: 'hi' } }, 'body: as usual → text: hi'],
     ['header accept: text/plain', { headers: { accept: 'text/plain' } }, 'headers: as usual → accept: text/plain'],
     ['timeout 10 s', { timeout: 'PT10S' }, 'timeout: as usual → PT10S'],
+    ['query currency=EUR', { query: { currency: 'EUR' } }, 'query: as usual → currency: EUR'],
+    ['query mode: off', { query: { mode: 'off' } }, 'query: as usual → mode: off'],
+    ['expect status 200, 404', { expect_status: [200, 404] }, 'expect_status: as usual → [200,404]'],
+    ['expect_status 404', { expect_status: 404 }, 'expect_status: as usual → 404'],
     ['watch body', { watch: { on: 'body' } }, 'watch: as usual → on: body'],
     ['select rates.EUR', { select: 'rates.EUR' }, 'select: as usual → rates.EUR'],
   ])('%s shows what is different, and Undo takes it back', async (words, settings, diff) => {
@@ -62,6 +66,7 @@ describe('/edit of a task that calls an address', () => {
     const talk = await aFetch();
     expect(await talk.tells('/edit #1 watch')).toContain('watch value');
     expect(await talk.tells('/edit #1 method DANCE')).toContain('method GET');
+    expect(await talk.tells('/edit #1 expect status all')).toContain('200, 404');
     expect(await talk.tells('/edit #1 url nonsense')).toContain('action.url');
     expect((await taskOf(talk))?.action).toEqual({ kind: 'http', url: price, template: '{{ body.price }}' });
   });

@@ -41,7 +41,7 @@ export async function resultOf(
   wanted: Wanted,
 ): Promise<Done | Unmade | Extract<Outcome, { is: 'giveUp' }>> {
   const { settings, job, answer } = wanted;
-  if (settings.select !== null && answer.file !== null)
+  if (settings.select !== null && answer.text === null)
     return {
       is: 'giveUp',
       error: 'select reads JSON or text, and the answer is a file or too long',
@@ -156,7 +156,7 @@ function previousIn(data: unknown): unknown {
 /** The answer as it reads, or a line that says what came. */
 function plainResult({ settings, host, answer }: Wanted, value: unknown): string {
   if (settings.select !== null) return value === null ? 'select found nothing in the answer.' : plain(value);
-  if (answer.file !== null) return `${answer.file.name}, ${sizeText(answer.file.bytes.byteLength)}`;
+  if (answer.file !== null) return answer.summary ?? `${answer.file.name}, ${sizeText(answer.file.bytes.byteLength)}`;
   const text = answer.text ?? '';
   return text.trim() === '' ? `${host} answered ${answer.status}.` : text;
 }

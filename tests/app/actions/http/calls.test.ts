@@ -112,6 +112,20 @@ describe('a task that calls an address', () => {
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded', deliveries: [] }]);
   });
 
+  it('brings a file of text with its beginning above it', async () => {
+    const rows = `day,cents\n${'2026-11-19,400\n'.repeat(20_000)}`;
+    const { p, pass, fetching } = await caller((response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/csv', 'content-disposition': 'attachment; filename="week.csv"' })
+        .end(rows),
+    );
+    await fetching({});
+    await pass(hour);
+    expect(texts(p).join()).toMatch(/^day,cents\n2026-11-19,400\n[\s\S]*…\n\nAll of it is in the file \(293 kB\)\.$/);
+    const stored = p.database.prepare("select content from deliveries where content like '%week.csv%'").pluck().all();
+    expect(stored).toHaveLength(1);
+  });
+
   it('says what came where there is nothing to show', async () => {
     const { p, pass, fetching } = await caller((response) => response.writeHead(204).end());
     await fetching({});

@@ -44,7 +44,7 @@ export function readAnswer({ status, headers, body: bytes, url }: Answered): Ans
 
 /** The words above a text that is too long to be read. Of one that is longer still its beginning is looked at alone. */
 function summaryOf(bytes: Uint8Array, { mime, charset }: MediaType): string {
-  const isWhole = bytes.byteLength <= jsonParsedMax;
+  const isWhole = bytes.byteLength <= jsonParsedMax && !isPage(mime);
   const head = decoded(isWhole ? bytes : bytes.subarray(0, headBytes), charset);
   const words = isPage(mime) ? wordsOfPage(head) : head;
   const found = isWhole ? summarized(words) : null;

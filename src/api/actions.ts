@@ -84,11 +84,13 @@ const tag = 'actions';
 
 export const actionOperations = {
   listActions: operation('get', '/v1/actions', {
+    scope: 'read',
     tag,
     summary: 'List the kinds of actions, with their settings',
     answer: strict({ actions: z.array(kind) }),
   }),
   previewAction: operation('post', '/v1/actions/preview', {
+    scope: 'read',
     tag,
     summary: 'Tell what a task with this action would reach and cost, without making it',
     body: previewBody,
@@ -96,6 +98,7 @@ export const actionOperations = {
     refuses: ['invalid_action'],
   }),
   testAction: operation('post', '/v1/actions/test', {
+    scope: 'manage',
     tag,
     summary: 'Do an action once, with a key of its own, before there is a task; its run tells what came of it',
     body: testBody,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../domain/errors.ts';
 import * as limits from '../domain/limits.ts';
+import type { TokenScope } from '../domain/principal.ts';
 
 /** Parts of requests and answers. The shape is checked here; the domain checks the meaning and words the refusal. */
 
@@ -88,8 +89,8 @@ export interface Operation<
 interface Described<P, Q, B, A> {
   readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'actions' | 'operations' | 'health';
   readonly summary: string;
-  /** Needs no token. */
-  readonly open?: true;
+  /** What the token must allow; `open` needs no token. */
+  readonly scope: TokenScope | 'open';
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;

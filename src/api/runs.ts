@@ -203,6 +203,7 @@ const place = z
 
 export const runOperations = {
   listTaskRuns: operation('get', '/v1/tasks/{task_id}/runs', {
+    scope: 'read',
     tag,
     summary: 'List the runs of a task, latest slot first',
     params: taskParams,
@@ -210,12 +211,14 @@ export const runOperations = {
     answer: strict({ task_runs: z.array(taskRunAnswer), next_cursor: cursor }),
   }),
   listRuns: operation('get', '/v1/runs', {
+    scope: 'read',
     tag,
     summary: 'List all runs, newest first; a page that is not full may still have a cursor for the next one',
     query: allRunsQuery,
     answer: strict({ runs: z.array(runAnswer), next_cursor: cursor }),
   }),
   getRunResult: operation('get', `${path}/result`, {
+    scope: 'read',
     tag,
     summary: 'Read how a run has ended; 409 not_finished, with its status, while it lives',
     params: runParams,
@@ -229,6 +232,7 @@ export const runOperations = {
     refuses: ['not_finished'],
   }),
   getRunAttachment: operation('get', `${path}/attachments/{n}`, {
+    scope: 'read',
     tag,
     summary: 'Read a file that a run has brought, by its place in the attachments of the result',
     params: strict({ run_id: z.string(), n: place }),
@@ -237,6 +241,7 @@ export const runOperations = {
     refuses: ['not_found'],
   }),
   listNextRuns: operation('get', '/v1/tasks/{task_id}/next', {
+    scope: 'read',
     tag,
     summary: 'When a task runs next',
     params: taskParams,
@@ -247,12 +252,14 @@ export const runOperations = {
     }),
   }),
   getRun: operation('get', path, {
+    scope: 'read',
     tag,
     summary: 'Read a run',
     params: runParams,
     answer: runAnswer,
   }),
   cancelRun: operation('post', `${path}/cancel`, {
+    scope: 'run',
     tag,
     summary: 'Call off a run',
     params: runParams,
@@ -264,14 +271,17 @@ export const runOperations = {
     }),
   }),
   retryRun: operation('post', `${path}/retry`, {
+    scope: 'run',
     ...repeat,
     summary: 'Make good a run that failed: once more, from where its task stands now',
   }),
   replayRun: operation('post', `${path}/replay`, {
+    scope: 'run',
     ...repeat,
     summary: 'Do a run once more with all that it was given',
   }),
   postMessage: operation('post', '/v1/messages', {
+    scope: 'run',
     tag,
     summary: 'Put a text into a thread; the texts of one thread come in order',
     body: messageBody,

@@ -171,6 +171,7 @@ const previewAnswer = strict({
 
 export const scheduleOperations = {
   previewSchedule: operation('post', '/v1/schedules/preview', {
+    scope: 'read',
     tag: 'schedules',
     summary: 'Calculate a schedule without creating anything',
     body: previewBody,

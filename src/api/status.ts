@@ -17,7 +17,7 @@ const versionAnswer = strict({
   node: z.string().meta({ description: 'The version of Node that runs it.' }),
 });
 
-const probe = { tag: 'health', open: true } as const;
+const probe = { tag: 'health', scope: 'open' } as const;
 const state = { ...probe, answer: healthAnswer, statuses: [200, 503] } as const;
 
 /** Housekeeping on demand. */
@@ -49,6 +49,7 @@ const reconcileAnswer = strict({
 
 export const statusOperations = {
   getStatus: operation('get', '/v1/status', {
+    scope: 'read',
     tag,
     summary: 'How the server stands',
     answer: strict({
@@ -102,6 +103,7 @@ export const statusOperations = {
     }).meta({ id: 'Status' }),
   }),
   getUsage: operation('get', '/v1/usage', {
+    scope: 'read',
     tag,
     summary: 'What ran, was shown and was consumed, of a chat, of a person, or of the whole server',
     query: strict({
@@ -126,6 +128,7 @@ export const statusOperations = {
     }).meta({ id: 'Usage' }),
   }),
   tick: operation('post', '/v1/tick', {
+    scope: 'admin',
     tag,
     summary: 'Take up what is due now, without waiting for the server to do so by itself',
     body: noBody,
@@ -148,12 +151,14 @@ export const statusOperations = {
     answer: z.looseObject({ openapi: z.string() }),
   }),
   runAudit: operation('post', '/v1/audit/run', {
+    scope: 'admin',
     tag: 'operations',
     summary: 'Look now for what must never be; nothing is changed',
     body: noBody,
     answer: auditAnswer,
   }),
   reconcile: operation('post', '/v1/reconcile', {
+    scope: 'admin',
     tag: 'operations',
     summary: 'Show what the audit finds, and repair what can be repaired safely when asked to',
     body: reconcileBody,
@@ -191,6 +196,7 @@ const accessBody = strict({
 const accessPath = '/v1/access';
 export const accessOperations = {
   listAccess: operation('get', accessPath, {
+    scope: 'admin',
     tag,
     summary: 'List who is let in, newest first',
     query: strict(page),
@@ -198,6 +204,7 @@ export const accessOperations = {
     refuses: ['invalid_cursor'],
   }),
   allowAccess: operation('put', `${accessPath}/{id}`, {
+    scope: 'admin',
     tag,
     summary: 'Let a person or a group in, or give a person another role',
     params: accessParams,
@@ -206,6 +213,7 @@ export const accessOperations = {
     refuses: ['last_owner'],
   }),
   denyAccess: operation('delete', `${accessPath}/{id}`, {
+    scope: 'admin',
     tag,
     summary: 'Deny a person or a group, until somebody approves them again; the last owner stays',
     params: accessParams,

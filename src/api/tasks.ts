@@ -234,6 +234,7 @@ const grantTag = 'grants';
 
 export const taskOperations = {
   createTask: operation('post', '/v1/threads/{thread_key}/tasks', {
+    scope: 'manage',
     tag,
     summary: 'Create a task',
     params: threadParams,
@@ -244,12 +245,14 @@ export const taskOperations = {
     refuses: ['task_exists', 'schedule_exhausted', 'quota_exceeded'],
   }),
   listTasks: operation('get', '/v1/tasks', {
+    scope: 'read',
     tag,
     summary: 'List tasks, newest first',
     query: tasksQuery,
     answer: taskPage,
   }),
   listThreadTasks: operation('get', '/v1/threads/{thread_key}/tasks', {
+    scope: 'read',
     tag,
     summary: 'List the tasks of a thread, newest first',
     params: threadParams,
@@ -257,24 +260,28 @@ export const taskOperations = {
     answer: taskPage,
   }),
   getTask: operation('get', path, {
+    scope: 'read',
     tag,
     summary: 'Read a task',
     params: taskParams,
     answer: oneTask,
   }),
   deleteTask: operation('delete', path, {
+    scope: 'manage',
     tag,
     summary: 'Delete a task',
     params: taskParams,
     answer: strict({ deleted: z.literal(true) }),
   }),
   listTaskVersions: operation('get', `${path}/versions`, {
+    scope: 'read',
     tag,
     summary: 'List what a task was told to do, newest first',
     params: taskParams,
     answer: versionList,
   }),
   updateTask: operation('patch', path, {
+    scope: 'manage',
     tag,
     summary: 'Change the named fields of a task',
     params: taskParams,
@@ -283,6 +290,7 @@ export const taskOperations = {
     refuses: ['schedule_exhausted', 'quota_exceeded'],
   }),
   listGrants: operation('get', grantPath, {
+    scope: 'read',
     tag: grantTag,
     summary: 'List grants, newest first',
     query: strict({
@@ -295,6 +303,7 @@ export const taskOperations = {
     answer: strict({ grants: z.array(grantAnswer), next_cursor: cursor }),
   }),
   createGrant: operation('post', grantPath, {
+    scope: 'manage',
     tag: grantTag,
     summary: 'Give a task a fresh grant in place of its own, and resume it if it waited for its owner',
     body: strict({
@@ -313,6 +322,7 @@ export const taskOperations = {
     refuses: ['task_not_found'],
   }),
   revokeGrant: operation('delete', `${grantPath}/{grant_id}`, {
+    scope: 'manage',
     tag: grantTag,
     summary: 'Revoke a grant for good: the slots of its task are skipped from then on',
     params: strict({ grant_id: z.string() }),

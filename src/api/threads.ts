@@ -65,6 +65,7 @@ const knownThread = strict({
 
 export const threadOperations = {
   listThreads: operation('get', '/v1/threads', {
+    scope: 'read',
     tag: 'threads',
     summary: 'List the chats that are known, newest first',
     query: strict({
@@ -75,12 +76,14 @@ export const threadOperations = {
     refuses: ['invalid_thread_key', 'invalid_cursor'],
   }),
   purgeThread: operation('delete', `${path}/tasks`, {
+    scope: 'manage',
     ...thread,
     summary: 'Delete all tasks of a thread; dry_run=true counts first',
     query: strict({ dry_run: dryRun }),
     answer: purgeAnswer,
   }),
   purgePerson: operation('delete', '/v1/people/{actor}/tasks', {
+    scope: 'manage',
     tag: 'tasks',
     summary: 'Delete all tasks of a person, in all chats or in one; dry_run=true counts first',
     params: strict({
@@ -93,12 +96,14 @@ export const threadOperations = {
     answer: purgeAnswer,
   }),
   pauseThread: operation('post', `${path}/pause`, {
+    scope: 'manage',
     ...threadVerb,
     summary: 'Pause all tasks of a thread',
     body: pauseBody,
     answer: bulkAnswer,
   }),
   cancelThread: operation('post', `${path}/cancel`, {
+    scope: 'run',
     ...threadVerb,
     summary: 'Call off everything that a thread has under way: what its tasks run, and messages that wait',
     body: noBody,
@@ -110,27 +115,32 @@ export const threadOperations = {
     }),
   }),
   resumeThread: operation('post', `${path}/resume`, {
+    scope: 'manage',
     ...threadVerb,
     summary: 'Resume all tasks of a thread that a person paused',
     body: noBody,
     answer: bulkAnswer,
   }),
   pauseTasks: operation('post', '/v1/tasks/pause', {
+    scope: 'manage',
     ...bulk,
     summary: 'Pause all tasks of a subject or a tag; dry_run=true counts first',
     body: pauseChosenBody,
   }),
   resumeTasks: operation('post', '/v1/tasks/resume', {
+    scope: 'manage',
     ...bulk,
     summary: 'Resume all tasks of a subject or a tag that a person paused',
     body: chosenBody,
   }),
   cancelTasks: operation('post', '/v1/tasks/cancel', {
+    scope: 'run',
     ...bulk,
     summary: 'Call off what the tasks of a subject or a tag run now',
     body: chosenBody,
   }),
   attachTask: operation('post', '/v1/tasks/{task_id}/attach', {
+    scope: 'manage',
     tag: 'tasks',
     summary: 'Give a task a chat, or another one while nothing of it is in its own',
     params: taskParams,

@@ -170,6 +170,7 @@ const feed = { tag: 'operations', method: 'get' } as const;
 
 export const truthOperations = {
   whyTask: operation('get', '/v1/tasks/{task_id}/why', {
+    scope: 'read',
     tag: 'runs',
     summary: 'Why a task ran, or did not run, at an instant or in a stretch of time; deleted tasks included',
     params: taskParams,
@@ -178,6 +179,7 @@ export const truthOperations = {
     refuses: ['invalid_cursor'],
   }),
   listEvents: operation('get', '/v1/events', {
+    scope: 'read',
     ...feed,
     summary: 'What happened, in the order in which it became true; continue with next_cursor and miss nothing',
     query: eventsQuery,
@@ -186,6 +188,7 @@ export const truthOperations = {
       'With accept: text/event-stream the events come as they happen: the cursor as id, the kind as event, the event in JSON as data. It continues behind the header Last-Event-ID, or behind after.',
   }),
   listAudit: operation('get', '/v1/audit', {
+    scope: 'read',
     ...feed,
     summary: 'Who did what to which task, newest first',
     query: auditQuery,
@@ -193,6 +196,7 @@ export const truthOperations = {
     refuses: ['invalid_cursor'],
   }),
   listDowntimes: operation('get', '/v1/downtimes', {
+    scope: 'read',
     ...feed,
     summary: 'When the server was down, or nothing could be written, and what that cost, newest first',
     query: downtimesQuery,

@@ -62,53 +62,63 @@ const path = '/v1/tasks/{task_id}';
 
 export const verbOperations = {
   runTaskNow: operation('post', `${path}/run-now`, {
+    scope: 'run',
     ...verb,
     summary: 'Run a task now, beside its schedule',
     answer: ranNow,
     refuses: ['run_in_progress'],
   }),
   cancelTask: operation('post', `${path}/cancel`, {
+    scope: 'run',
     ...verb,
     summary: 'Call off what a task runs now',
   }),
   answerTask: operation('post', `${path}/answer`, {
+    scope: 'run',
     ...verb,
     summary: 'Say whether missed slots run after all (policy missed: ask)',
     body: answerBody,
     refuses: ['nothing_to_answer'],
   }),
   pauseTask: operation('post', `${path}/pause`, {
+    scope: 'manage',
     ...verb,
     summary: 'Pause a task',
     body: pauseBody,
   }),
   resumeTask: operation('post', `${path}/resume`, {
+    scope: 'manage',
     ...verb,
     summary: 'Resume a paused task',
     refuses: ['schedule_exhausted'],
   }),
   skipTask: operation('post', `${path}/skip`, {
+    scope: 'manage',
     ...verb,
     summary: 'Skip the next runs of a task',
     body: skipBody,
     refuses: ['nothing_to_skip'],
   }),
   unskipTask: operation('post', `${path}/unskip`, {
+    scope: 'manage',
     ...verb,
     summary: 'Take back what was skipped in advance',
   }),
   snoozeTask: operation('post', `${path}/snooze`, {
+    scope: 'run',
     ...verb,
     summary: 'Run a task once more later, beside its schedule',
     body: snoozeBody,
     answer: snoozedTask,
   }),
   restoreTask: operation('post', `${path}/restore`, {
+    scope: 'manage',
     ...verb,
     summary: 'Bring a deleted task back, within a day',
     refuses: ['too_late', 'quota_exceeded'],
   }),
   undoTask: operation('post', `${path}/undo`, {
+    scope: 'manage',
     ...verb,
     summary: 'Take back a change of a task, within a day',
     body: undoBody,

@@ -61,7 +61,7 @@ interface Parts {
 export function createClient({ wire: bareWire, token, version, signal, clock: ownClock }: ClientDeps): Client {
   const { wire, clock } = timed(bareWire, ownClock);
   const requestFor = async (operation: Operation, parts: Parts): Promise<WireRequest> => {
-    const auth = operation.open === true ? {} : { authorization: `Bearer ${await token()}` };
+    const auth = operation.scope === 'open' ? {} : { authorization: `Bearer ${await token()}` };
     const body = parts.body === undefined ? undefined : JSON.stringify(parts.body);
     return {
       method: operation.method.toUpperCase(),

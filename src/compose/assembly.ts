@@ -61,7 +61,7 @@ import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { settingsOf } from '../domain/chat-settings.ts';
 import { errorText } from '../domain/errors.ts';
-import { ratesOf, type Rates } from '../domain/pace.ts';
+import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createIds, sha256 } from '../system/ids.ts';

@@ -1,5 +1,5 @@
 import * as limits from './limits.ts';
-import { quietUntil, type Quiet } from './quiet.ts';
+import { quietUntil, type Quiet } from './pacing/quiet.ts';
 
 /**
  * An acknowledgement says that a reminder is done. Where the task asks for it, the row is made `open` with the end of the

@@ -1,5 +1,5 @@
 import { keepLeast } from './limits.ts';
-import { isClock, type Quiet, quietFor, quietUntil, type QuietInput } from './quiet.ts';
+import { isClock, type Quiet, quietFor, quietUntil, type QuietInput } from './pacing/quiet.ts';
 import { isHourOf, settableParts, type SettablePart, type Setting } from './when/setting.ts';
 
 /** Styles of dates: in words, in digits alone, or in the American way. Their words are those of the texts around them. */

@@ -36,6 +36,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'quota_exceeded'
   | 'rate_limited'
+  | 'secrets_unavailable'
   | 'store_unavailable'
   | 'stopping'
   | 'internal';

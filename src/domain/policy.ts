@@ -1,7 +1,7 @@
 import { keepIn, type Keep } from './chat-settings.ts';
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
-import { quietFault, type QuietInput } from './quiet.ts';
+import { quietFault, type QuietInput } from './pacing/quiet.ts';
 import { DAY_MS } from './schedule/time/calendar.ts';
 import { durationMs, fixedMs } from './schedule/time/duration.ts';
 

@@ -37,6 +37,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   quota_exceeded: 429,
   rate_limited: 429,
   internal: 500,
+  secrets_unavailable: 503,
   store_unavailable: 503,
   stopping: 503,
 };
@@ -46,6 +47,9 @@ const quotaRetrySeconds = 60;
 /** A database that is full or restarting is seldom back before that. */
 const storeRetrySeconds = 5;
 
+/** A person must bring the key back. */
+const keyRetrySeconds = 60;
+
 /** A first request is seldom at work for longer. */
 const inProgressRetrySeconds = 1;
 
@@ -53,6 +57,7 @@ const headersOf: Readonly<Partial<Record<ErrorCode, Readonly<Record<string, stri
   unauthorized: { 'www-authenticate': 'Bearer realm="cronogram"' },
   request_in_progress: { 'retry-after': String(inProgressRetrySeconds) },
   quota_exceeded: { 'retry-after': String(quotaRetrySeconds) },
+  secrets_unavailable: { 'retry-after': String(keyRetrySeconds) },
   store_unavailable: { 'retry-after': String(storeRetrySeconds) },
   stopping: { 'retry-after': String(storeRetrySeconds), connection: 'close' },
   // The rest of the body is not read, so the connection cannot serve another request.

@@ -139,11 +139,11 @@ function fileIn(c: Context, answer: unknown): Response {
   });
 }
 
-async function receive(c: Context, { params, query, body, idempotent, open }: Operation) {
+async function receive(c: Context, { params, query, body, idempotent, scope }: Operation) {
   const read = {
     params: params === undefined ? {} : readParams(c, params),
     // A probe may carry anything: refusing it would look like an outage.
-    query: open === true ? {} : readQuery(c, query ?? nothing),
+    query: scope === 'open' ? {} : readQuery(c, query ?? nothing),
     body: body === undefined ? undefined : await readBody(c, body),
   };
   // A dry run has no effect, so nothing of it is kept.

@@ -10,7 +10,7 @@ import { aDoor, bearer, told, type Door } from './door.ts';
 import { appOver } from './pipeline-door.ts';
 
 const all: readonly (readonly [string, Operation])[] = Object.entries(operations);
-const guarded = all.filter(([, { open }]) => open !== true);
+const guarded = all.filter(([, { scope }]) => scope !== 'open');
 const ofOneThing = guarded.filter(([, { path }]) => /\{\w+_id\}/.test(path));
 
 /** Ids that are there behind `aDoor`, and behind no pipeline. */

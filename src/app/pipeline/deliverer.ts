@@ -1,5 +1,5 @@
 import { answersInRowMax } from '../../domain/limits.ts';
-import type { Rate } from '../../domain/pace.ts';
+import type { Rate } from '../../domain/pacing/pace.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';

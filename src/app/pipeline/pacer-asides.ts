@@ -1,5 +1,5 @@
 import { asideWaitMaxMs } from '../../domain/limits.ts';
-import { note, roomAt, whenFree, type Purse, type Rate } from '../../domain/pace.ts';
+import { note, roomAt, whenFree, type Purse, type Rate } from '../../domain/pacing/pace.ts';
 import type { Budget, CallFault, World } from '../ports/outside.ts';
 
 /** Calls that wait for the end of another one are looked at again after this. */

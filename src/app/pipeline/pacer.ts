@@ -11,7 +11,7 @@ import {
   type Held,
   type Purse,
   type Rates,
-} from '../../domain/pace.ts';
+} from '../../domain/pacing/pace.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { Budget, World } from '../ports/outside.ts';
 import { begun, createAsides, lookAgainMs } from './pacer-asides.ts';

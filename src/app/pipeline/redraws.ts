@@ -1,4 +1,4 @@
-import type { Rate } from '../../domain/pace.ts';
+import type { Rate } from '../../domain/pacing/pace.ts';
 import type { World } from '../ports/outside.ts';
 import type { StandingStore } from '../ports/upkeep.ts';
 

@@ -13,7 +13,7 @@ export function describe(operationId: string, operation: Operation): RouteConfig
     summary,
     method,
     path,
-    security: operation.open === true ? [] : [{ token: [] }],
+    security: operation.scope === 'open' ? [] : [{ token: [] }],
     request: requestOf(operation),
     responses: { ...refusalsWith(codesOf(operation)), ...answersOf(operation) },
   };
@@ -61,10 +61,10 @@ const eventStream = z.string().meta({
 });
 
 function answersOf(operation: Operation): RouteConfig['responses'] {
-  const { answer, bytes, stream, idempotent, open, statuses = [200] } = operation;
+  const { answer, bytes, stream, idempotent, scope, statuses = [200] } = operation;
   const named = [
     ...always,
-    ...(open === true ? [] : limited),
+    ...(scope === 'open' ? [] : limited),
     ...(idempotent === true ? ['idempotency-replayed'] : []),
   ];
   if (bytes !== undefined) return { 200: fileAnswer(bytes, answer, named) };
@@ -108,12 +108,12 @@ export function refusalsWith(codes: readonly ErrorCode[]): RouteConfig['response
 const later: ReadonlySet<number> = new Set([429, 503]);
 
 function codesOf(operation: Operation): ErrorCode[] {
-  const { open, params, query, body, idempotent, refuses = [] } = operation;
+  const { scope, params, query, body, idempotent, refuses = [] } = operation;
   const fields = [params, query, body].flatMap((part) => (part === undefined ? [] : namesIn(part)));
   return [
     'invalid_request',
     'internal',
-    ...(open === true ? [] : (['unauthorized', 'rate_limited', 'store_unavailable', 'stopping'] as const)),
+    ...(scope === 'open' ? [] : (['unauthorized', 'rate_limited', 'store_unavailable', 'stopping'] as const)),
     ...fields.flatMap((name) => codesOfNames.get(name) ?? []),
     ...(params === undefined ? [] : namesIn(params).map(codeOfMissing)),
     ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPacer, type Pacer } from '../../../src/app/pipeline/pacer.ts';
-import { ratesOf } from '../../../src/domain/pace.ts';
+import { ratesOf } from '../../../src/domain/pacing/pace.ts';
 import { manualTime, memoryLog, type ManualTime } from '../../support/fakes.ts';
 
 const telegram = { overallPerSecond: 30, chatPerSecond: 1, groupPerMinute: 20 };

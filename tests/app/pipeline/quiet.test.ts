@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QuietInput } from '../../../src/domain/quiet.ts';
+import type { QuietInput } from '../../../src/domain/pacing/quiet.ts';
 import { chanceFrom } from '../../support/chance.ts';
 import { aPipeline, day, hour, minute, type Pipeline, texts } from '../../support/pipeline.ts';
 

@@ -1,7 +1,7 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { nagLimitMax } from '../../../domain/limits.ts';
+import { quietFault, type QuietInput } from '../../../domain/pacing/quiet.ts';
 import { type Form, type Policies, type PolicyName, policyTable } from '../../../domain/policy.ts';
-import { quietFault, type QuietInput } from '../../../domain/quiet.ts';
 import { inZone } from '../../../domain/schedule/schedule.ts';
 import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';

@@ -121,6 +121,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
       ? texts.making.quota(details['quota'] === 'user' ? 'user' : 'chat', details['limit'])
       : message,
   stopping: 'ours',
+  secrets_unavailable: 'itself',
   store_unavailable: 'ours',
   internal: 'ours',
 };

@@ -53,6 +53,7 @@ export const refusalTexts: Readonly<Record<string, string>> = {
   no_task: 'This run belongs to no task. Send its text again instead.',
   run_succeeded: 'This run succeeded, so there is nothing to retry. Press Run again to repeat it.',
   nothing_to_answer: 'This was answered already.',
+  secrets_unavailable: 'I cannot open secrets now: my operator must put their key back. `cronogram doctor` tells how.',
 };
 
 /** Names of costs: of one, and of several. */

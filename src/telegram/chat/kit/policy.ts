@@ -1,7 +1,7 @@
 import { keepIn } from '../../../domain/chat-settings.ts';
 import { keepLeast, nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
+import type { QuietInput } from '../../../domain/pacing/quiet.ts';
 import { formAt, type Policies } from '../../../domain/policy.ts';
-import type { QuietInput } from '../../../domain/quiet.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../../domain/schedule/time/duration.ts';
 import { spanText } from '../../../domain/schedule/words/words.ts';

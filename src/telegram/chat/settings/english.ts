@@ -1,5 +1,5 @@
 import type { DateStyle } from '../../../domain/chat-settings.ts';
-import type { Quiet } from '../../../domain/quiet.ts';
+import type { Quiet } from '../../../domain/pacing/quiet.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { SettablePart } from '../../../domain/when/setting.ts';
 import { bold, code, lines, say, type Rich } from '../kit/rich.ts';

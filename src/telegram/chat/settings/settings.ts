@@ -1,6 +1,6 @@
 import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
 import { readHostRule } from '../../../domain/outbound/host-rules.ts';
-import { isClock, type Quiet } from '../../../domain/quiet.ts';
+import { isClock, type Quiet } from '../../../domain/pacing/quiet.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Thread } from '../../../domain/thread.ts';

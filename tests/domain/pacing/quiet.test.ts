@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { quietVerdict, settingsOf } from '../../src/domain/chat-settings.ts';
-import { checkPolicies, policyOf } from '../../src/domain/policy.ts';
-import { quietFault, quietUntil, type Quiet, type QuietInput } from '../../src/domain/quiet.ts';
+import { quietVerdict, settingsOf } from '../../../src/domain/chat-settings.ts';
+import { quietFault, quietUntil, type Quiet, type QuietInput } from '../../../src/domain/pacing/quiet.ts';
+import { checkPolicies, policyOf } from '../../../src/domain/policy.ts';
 
 const night: Quiet = { from: '22:00', to: '07:00', mode: 'hold' };
 const siesta: Quiet = { from: '13:00', to: '15:30', mode: 'silent' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commonHold, freeFrom, isGroup, ratesOf, roomAt } from '../../src/domain/pace.ts';
+import { commonHold, freeFrom, isGroup, ratesOf, roomAt } from '../../../src/domain/pacing/pace.ts';
 
 const three = { calls: 3, withinMs: 1000 };
 

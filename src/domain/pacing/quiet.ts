@@ -1,5 +1,5 @@
-import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from './schedule/time/calendar.ts';
-import { resolveShifted, toWall } from './schedule/time/zone.ts';
+import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from '../schedule/time/calendar.ts';
+import { resolveShifted, toWall } from '../schedule/time/zone.ts';
 
 /** Results wait in quiet hours for the end of them, or come without a sound. */
 export type QuietMode = 'hold' | 'silent';

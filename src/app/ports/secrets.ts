@@ -1,0 +1,72 @@
+import type { Actor } from '../../domain/access.ts';
+
+/** A value that only the server can open. */
+export interface Sealed {
+  /** The key that sealed it. */
+  readonly keyId: string;
+  /** Nonce, ciphertext and tag of AES-256-GCM, in base64. */
+  readonly box: string;
+}
+
+/** Seals what must not be read in a stolen database. Both throw `secrets_unavailable` while the right key is not there. */
+export interface Vault {
+  /** The box opens under the id of its row alone, so that no box can be moved to another row. */
+  seal(rowId: string, plain: string): Sealed;
+  open(rowId: string, sealed: Sealed): string;
+}
+
+/** The keys of the vault: the first one seals, the others open what it has not sealed anew yet. */
+export interface KeyRing extends Vault {
+  /** Ids of the keys that are there, that of the first one first; none before the first need. */
+  ids(): readonly string[];
+  /** Says that nothing is sealed anywhere, so that a first key may be made where there is none. */
+  allowFirst(): void;
+  /** Puts a new key in front, unless one was put there already and others wait to be forgotten. */
+  renew(): void;
+  /** Forgets all keys but the first one. */
+  forgetOthers(): void;
+}
+
+export interface RevealAsked {
+  readonly names: readonly string[];
+  /** Our own id of the chat in which the run acts; null for one that stands alone. */
+  readonly chatId: string | null;
+  readonly ownerId: Actor;
+  /** Of the grant, as they stood when the attempt began. */
+  readonly scopes: readonly string[];
+  /** Where the values are to go, as `host` of a URL writes it: `api.example.com`, `nas.example.com:8443`, `[::1]:8080`. */
+  readonly host: string;
+}
+
+export type Revealed =
+  | {
+      readonly is: 'revealed';
+      readonly values: ReadonlyMap<string, { readonly value: string; readonly version: number }>;
+    }
+  | {
+      readonly is: 'refused';
+      readonly reason: 'grant_scope' | 'secret_missing' | 'secret_host';
+      readonly name: string;
+      /** A sentence for people, without any value. */
+      readonly error: string;
+    };
+
+/**
+ * Secrets of a run. A chat's secret wins over the operator's of the same name. Nothing is kept in memory: a secret that was
+ * changed is the new one for the next call. Throws `secrets_unavailable` where the key is lost: that may pass, and is no refusal.
+ * @public
+ */
+export interface RunSecrets {
+  /** Values by name, for a run that acts in this chat for this owner, to be sent to this host. */
+  reveal(asked: RevealAsked): Promise<Revealed>;
+  /**
+   * Puts a rotated value in the place of the one that was revealed with this version; false where somebody was faster, or
+   * where the secret stands in the environment, which only the operator changes.
+   */
+  replace(asked: {
+    readonly name: string;
+    readonly chatId: string | null;
+    readonly version: number;
+    readonly value: string;
+  }): Promise<boolean>;
+}

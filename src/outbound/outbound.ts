@@ -58,12 +58,12 @@ export function createOutbound(deps: OutboundDeps): GuardedOutbound {
     return judged.is === 'open' ? { ...judged, agent: agents[judged.via] } : judged;
   };
   const callOpen = (request: OutboundRequest) => {
-    const narrowed = narrowing(request);
+    const narrowed = narrowing(request.narrowedTo);
     return call(request, { timer, held, follows: true, open: (text) => open(text, narrowed) });
   };
   return {
-    judge: (url) => {
-      const judged = judgeTarget(url, rules);
+    judge: (url, narrowedTo) => {
+      const judged = judgeTarget(url, rules, narrowing(narrowedTo));
       return judged.is === 'open' ? { is: 'open', host: judged.host } : judged;
     },
     call: callOpen,
@@ -90,7 +90,7 @@ interface Opened {
 
 type Refused = Extract<Judged, { is: 'refused' }>;
 
-function narrowing({ narrowedTo }: OutboundRequest): readonly HostRule[] | null {
+function narrowing(narrowedTo: readonly string[] | null): readonly HostRule[] | null {
   // A rule that cannot be read opens nothing.
   return narrowedTo?.flatMap((text) => readHostRule(text) ?? []) ?? null;
 }

@@ -1,5 +1,5 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
-import { settingsOf, wordsIn } from '../../domain/chat-settings.ts';
+import { type ChatSettings, settingsOf, wordsIn } from '../../domain/chat-settings.ts';
 import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
@@ -68,9 +68,10 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   const made = once === null ? null : await store.madeUnder(once, now);
   if (made !== null) return { ...made, assumed: [] };
   // Read after that, because words such as "in 20 minutes" mean another time by the repeat.
-  const { fields, assumed } = inFields(input, { now, ...('when' in input ? await wordsAt(store, home) : {}) });
+  const settings = await settingsAt(store, home);
+  const { fields, assumed } = inFields(input, { now, ...wordsIn(settings) });
   const checked = await withTemplates(deps, request.actor, async (rules) =>
-    defineTask({ ...rules, words: request.words }, fields, now),
+    defineTask({ ...rules, words: request.words, hosts: settings.hosts }, fields, now),
   );
   const { definition, policy } = checked;
   const result = await store.createTask(
@@ -103,10 +104,13 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   return { ...result, assumed };
 }
 
-/** The meaning that a chat has given to words; the usual one where none is known. */
-async function wordsAt(store: Pick<ChatStore, 'findChat'>, { provider, address }: Thread) {
+/** The settings of a chat; the usual ones where none is known. */
+export async function settingsAt(
+  store: Pick<ChatStore, 'findChat'>,
+  { provider, address }: Thread,
+): Promise<ChatSettings> {
   const chat = provider === 'telegram' ? await store.findChat(address) : null;
-  return wordsIn(settingsOf(chat?.settings ?? {}));
+  return settingsOf(chat?.settings ?? {});
 }
 
 interface Deed {

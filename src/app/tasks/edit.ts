@@ -18,6 +18,7 @@ import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../p
 import {
   checkContent,
   checkTiming,
+  cutShort,
   keptShorter,
   limited,
   type Checked,
@@ -96,6 +97,9 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
       ...(checked?.warnings ?? []),
       ...lostSkips(rules, lost.length),
       ...(patch.policies === undefined ? [] : keptShorter(rules, merged.policies)),
+      ...(patch.action === undefined && patch.policies?.timeout === undefined
+        ? []
+        : cutShort(rules, merged.action, policy)),
     ],
     changes,
   };

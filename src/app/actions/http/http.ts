@@ -30,11 +30,12 @@ export function httpAction(deps: HttpDeps): Action {
   const { outbound, hosts } = deps;
   return {
     kind: 'http',
-    check: (spec, instructions) => {
+    check: (spec, instructions, hosts = null) => {
       const settings = readSettings(spec);
-      judgeTarget(settings, outbound);
+      judgeTarget(settings, outbound, hosts);
       return writtenIn(settings, instructions);
     },
+    timeoutMs: (spec) => settingsIn(spec)?.timeoutMs ?? null,
     // Every attempt of a slot carries the same key, by which a target tells a repeat from a new call.
     repeatable: () => true,
     changesThings: (spec) => {

@@ -1,5 +1,6 @@
 import type { ActionForm, ReadAction } from '../../../app/actions/form.ts';
 import { AppError } from '../../../domain/errors.ts';
+import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import { readAnywhere, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext, Handler } from '../context.ts';
 import { wordsOfKind } from '../kit/action.ts';
@@ -139,7 +140,8 @@ async function faultOf(ctx: ChatContext, kept: Kept): Promise<string | null> {
   if (action === undefined) return null;
   // The text is not said yet, and is checked with the task.
   const instructions = formIn(ctx, kept)?.text === 'needed' ? 'text' : '';
-  const wish = { title: name === '' ? action.kind : name, instructions, action, actor: ctx.person.actor };
+  const threadKey = threadKeyOf(telegramThread(ctx.place.chat.address, ctx.place.topic));
+  const wish = { threadKey, title: name === '' ? action.kind : name, instructions, action, actor: ctx.person.actor };
   const tried = await triedTo(() => ctx.testRuns.check(wish));
   return 'refusal' in tried ? (sentenceOf(tried.refusal) ?? tried.refusal.message) : null;
 }

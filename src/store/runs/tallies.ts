@@ -82,7 +82,9 @@ export function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<st
   const idsOf = (wanted: (tally: Tally) => boolean) =>
     sorted.filter(([, tally]) => wanted(tally)).map(([taskId]) => taskId);
   // Few have an older version than another run of their task in this batch.
-  const apart = finals.filter((end) => between.has(end.run.id) || end.run.taskVersion !== newest.get(end.run.taskId ?? ''));
+  const apart = finals.filter(
+    (end) => between.has(end.run.id) || end.run.taskVersion !== newest.get(end.run.taskId ?? ''),
+  );
   const begun = yield* countBegun(
     apart.flatMap(({ run }) => (run.taskId === null ? [] : run.id)),
     now,

@@ -32,4 +32,5 @@ export const {
   blobChunks,
   blobRefs,
   watches,
+  credentials,
 } = sqliteTables;

@@ -88,7 +88,7 @@ export function systemWorld(wish: LogWish, secrets: Pick<Secrets, 'hide'> = crea
 export interface Outside {
   readonly store: Store;
   /** The calls of Telegram, which spend the budget by themselves where a call has no turn of its own. */
-  readonly transport: (budget: Budget, blobs: BlobStore) => Transport;
+  readonly transport: (budget: Budget, blobs: BlobStore, kinds: Kinds) => Transport;
   /** Answers questions about people; absent where there is no Telegram. */
   readonly platform?: (budget: Budget) => Platform;
   /** Absent where no template is evaluated. */
@@ -176,11 +176,11 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
   const tasks = createTasks({ ...making, retimed: review?.look });
   const downtimes = createDowntimes({ ...shared, ...watch });
-  const scheduler = watchSteps(createScheduler({ ...shared, runs }));
+  const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
-  const delivering = { pacer, transport: outside.transport(pacer, blobs), group: paceOf(settings).group };
+  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
   const deliverer = createDeliverer({
     ...shared,
     ...delivering,
@@ -297,6 +297,7 @@ const noOutbound: Outbound & Egress = {
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     kinds: kindsOf(actions),
+    scopesOf: actions.scopesOf,
     rules: {
       actions,
       minIntervalMs: settings.MIN_INTERVAL,

@@ -10,7 +10,8 @@ import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
 import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
-import { ownAddress, type Config } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { ownAddress } from '../config/surroundings.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import type { PageOfMetrics } from '../http/app.ts';
 import { createEventStreams } from '../http/events.ts';
@@ -120,6 +121,7 @@ type App = Awaited<ReturnType<typeof build>>;
 
 async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {
   const { clock, log } = world;
+  const { DEFAULT_TIMEZONE: defaultTimezone } = config;
   const patient = { ...world, timer: realTimer };
   const phase = createPhase();
   const store = meteredStore(opened.store, { meter, clock });
@@ -133,11 +135,10 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     templates: starting.templates ?? createTemplates(pool.run),
     expressions: createExpressions(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
-    platform: (budget) =>
-      createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone: config.DEFAULT_TIMEZONE }),
+    platform: (budget) => createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone }),
     notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
-    transport: (budget, blobs) =>
-      telegramTransport({ ...world, api: wire.api, store, blobs, budget, defaultTimezone: config.DEFAULT_TIMEZONE }),
+    transport: (budget, blobs, kinds) =>
+      telegramTransport({ ...world, api: wire.api, store, blobs, budget, kinds, defaultTimezone }),
   });
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };

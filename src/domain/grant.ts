@@ -1,9 +1,11 @@
 import type { Actor } from './access.ts';
 import type { Reason } from './occurrence.ts';
+import type { ActionSpec } from './task.ts';
 
 /**
  * The durable right under which a task's runs act. It is given once, at creation, by the owner's rights at that time, can
- * expire, and can be revoked; it never holds a secret. A scope is exact (`action:message`) or ends in `*`.
+ * expire, and can be revoked; it never holds a secret. A scope is exact (`action:message`, `host:api.example.com`), ends in
+ * `*` (`secret:CUSTOMER_*`), or names all hosts below a domain (`host:*.example.com`).
  */
 export interface Grant {
   readonly id: string;
@@ -12,6 +14,7 @@ export interface Grant {
   readonly scopes: readonly string[];
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
+  readonly createdAt: number;
 }
 
 /** The questions to a right before anything is done under it. */
@@ -19,32 +22,81 @@ type Given = Pick<Grant, 'scopes' | 'expiresAt' | 'revokedAt'>;
 
 export type GrantFault = Extract<Reason, `grant_${string}`>;
 
-/**
- * Says why the grant stands no more. A run that was admitted is held to this alone: its scope was checked when its slot was
- * taken up, and a task that does something else by now has a grant for that.
- */
-export function grantEnded(grant: Given | null, now: number): GrantFault | null {
+/** The scopes that a run of an action needs, as far as its settings tell. */
+export type ScopesOf = (spec: ActionSpec) => readonly string[];
+
+/** Says why the grant stands no more. */
+function grantEnded(grant: Given | null, now: number): GrantFault | null {
   if (grant === null) return 'grant_missing';
   // Its instant does not matter: a clock that is set back gives nobody a right back.
   if (grant.revokedAt !== null) return 'grant_revoked';
   return grant.expiresAt !== null && grant.expiresAt <= now ? 'grant_expired' : null;
 }
 
-/** Null when the grant allows the scope now. Only these four faults may turn a slot into `skipped`; others are retried. */
-export function grantFault(grant: Given | null, scope: string, now: number): GrantFault | null {
+/** Null when the grant allows all of the scopes now. Only these four faults may turn a slot into `skipped`; others are retried. */
+export function grantFault(grant: Given | null, scopes: readonly string[], now: number): GrantFault | null {
   const ended = grantEnded(grant, now);
   if (ended !== null || grant === null) return ended;
-  return allows(grant.scopes, scope) ? null : 'grant_scope';
+  return lackingScope(grant.scopes, scopes) === null ? null : 'grant_scope';
+}
+
+/**
+ * The same for work that was admitted at an instant. Under a grant from before that its scopes were checked then; the task may have been
+ * edited since, and its grant with it, which takes nothing from what was due already.
+ */
+export function admittedFault(
+  grant: (Given & Pick<Grant, 'createdAt'>) | null,
+  scopes: readonly string[],
+  { admittedAt, now }: { readonly admittedAt: number; readonly now: number },
+): GrantFault | null {
+  const wasThere = grant !== null && grant.createdAt <= admittedAt;
+  return wasThere ? grantEnded(grant, now) : grantFault(grant, scopes, now);
+}
+
+/** The first of the scopes that nothing which was given allows. */
+export function lackingScope(given: readonly string[], wanted: readonly string[]): string | null {
+  return wanted.find((one) => !allows(given, one)) ?? null;
 }
 
 export function actionScope(actionKind: string): string {
   return `action:${actionKind}`;
 }
 
-export function allows(scopes: readonly string[], wanted: string): boolean {
-  return scopes.some((given) => covers(given, wanted));
+/** The host as URLs write it, with its port where that is not the usual one; `*` where only a run knows it. */
+export function hostScope(host: string): string {
+  return `host:${host}`;
 }
 
+export function secretScope(name: string): string {
+  return `secret:${name}`;
+}
+
+/**
+ * Whether a scope that was given covers the one that is wanted. Of a wanted scope that ends in `*` only a run knows the rest: there it is
+ * enough that something could be allowed, and the run asks once more with what it has found.
+ */
+export function allows(scopes: readonly string[], wanted: string): boolean {
+  const prefix = wanted.endsWith('*') ? wanted.slice(0, -1) : null;
+  return scopes.some((given) => covers(given, wanted) || (prefix !== null && given.startsWith(prefix)));
+}
+
+const below = 'host:*.';
+
 function covers(given: string, wanted: string): boolean {
-  return given.endsWith('*') ? wanted.startsWith(given.slice(0, -1)) : given === wanted;
+  if (given.endsWith('*')) return wanted.startsWith(given.slice(0, -1));
+  if (given === wanted) return true;
+  if (!given.startsWith('host:') || !wanted.startsWith('host:')) return false;
+  // A host that is named without a port is meant with all of its ports, as in EGRESS_ALLOW.
+  const host = hasPort(given) ? wanted : withoutPort(wanted);
+  return given.startsWith(below) ? host.endsWith(given.slice(below.length - 1)) : host === given;
+}
+
+const port = /:\d+$/;
+
+function hasPort(scope: string): boolean {
+  return port.test(scope);
+}
+
+function withoutPort(scope: string): string {
+  return scope.replace(port, '');
 }

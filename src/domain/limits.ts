@@ -23,8 +23,8 @@ export const actionBytesMax = 32_768;
 export const contextBytesMax = 65_536;
 export const subjectLengthMax = 128;
 /** One for each kind of action would do; more is a mistake. */
-export const scopesMax = 20;
-export const scopeLengthMax = 64;
+export const scopesMax = 100;
+export const scopeLengthMax = 300;
 export const tagsMax = 10;
 export const tagLengthMax = 40;
 export const threadKeyLengthMax = 256;

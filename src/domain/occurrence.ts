@@ -62,10 +62,10 @@ export type Reason =
   | 'gone_kind';
 
 /** The reason why no run of a task may begin, until a person mends that; its slots are skipped, and the schedule goes on. */
-export type Obstacle = Extract<Reason, `grant_${string}` | `gone_${string}`>;
+export type Obstacle = Extract<Reason, `grant_${string}` | `gone_${string}` | `secret_${string}`>;
 
 export function isObstacle(reason: Reason | null): reason is Obstacle {
-  return reason !== null && /^(grant|gone)_/.test(reason);
+  return reason !== null && /^(grant|gone|secret)_/.test(reason);
 }
 
 /** One key for all attempts of a slot, on every engine, for ever: duplicates collide on it. */

@@ -1,6 +1,6 @@
 import type { Actor } from './access.ts';
 import { backoffMs, retryAttemptsMax, retryCapDefaultMs, retryPauseMaxMs } from './limits.ts';
-import { isPlanned, type OccurrenceSource } from './occurrence.ts';
+import { isPlanned, type Obstacle, type OccurrenceSource } from './occurrence.ts';
 import { type Policies, retryDelayMs, type Retry } from './policy.ts';
 import type { Bounds, Schedule } from './schedule/schedule.ts';
 import type { ActionSpec } from './task.ts';
@@ -151,6 +151,7 @@ export type AttemptOutcome =
   | { readonly is: 'done' }
   | { readonly is: 'retry'; readonly error: string; readonly afterMs?: number | undefined; readonly isFree?: true }
   | { readonly is: 'giveUp'; readonly error: string }
+  | { readonly is: 'skip'; readonly reason: Obstacle; readonly error: string }
   | { readonly is: 'timedOut' }
   | { readonly is: 'cancelled' };
 
@@ -183,6 +184,8 @@ export function conclude(outcome: AttemptOutcome, scene: AttemptScene): Conclusi
       return { attempt: 'cancelled', run: 'cancelled', readyAt: null, error: 'cancelled' };
     case 'giveUp':
       return { attempt: 'failed', run: 'failed', readyAt: null, error: outcome.error };
+    case 'skip':
+      return { attempt: 'cancelled', run: 'cancelled', readyAt: null, error: outcome.error };
     case 'retry':
       return again('failed', outcome, scene);
     case 'timedOut': {

@@ -1,5 +1,5 @@
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type SecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { Timer } from '../app/ports/outside.ts';
 import { type IpAddress, readIp } from '../domain/outbound/addresses.ts';
@@ -23,6 +23,8 @@ interface ConnectorDeps {
   readonly closed: (ip: IpAddress, port: number) => string | null;
   /** Certificates of authorities in place of those that Node knows. */
   readonly ca?: string | undefined;
+  /** The client certificate of these connections, with the authorities of the server. */
+  readonly identity?: SecureContext | undefined;
 }
 
 /** Names, connection and handshake together. A host that cannot be reached is known by then. */
@@ -84,6 +86,7 @@ async function open(deps: ConnectorDeps, options: buildConnector.Options, signal
       servername: isIP(hostname) === 0 ? hostname : '',
       ALPNProtocols: ['http/1.1'],
       ...(deps.ca === undefined ? {} : { ca: deps.ca }),
+      ...(deps.identity === undefined ? {} : { secureContext: deps.identity }),
     });
     await event(secure, 'secureConnect');
     return secure;

@@ -193,6 +193,10 @@ const lasting: readonly (readonly [RegExp, (host: string) => string])[] = [
     /^(?:ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH)/,
     (host) => `The certificate of ${host} is not good`,
   ],
+  [
+    /ALERT_(?:CERTIFICATE|BAD_CERTIFICATE|UNKNOWN_CA|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)/,
+    (host) => `${host} does not take the client certificate, or wants one`,
+  ],
   [/^(?:ERR_SSL|EPROTO)/, (host) => `${host} does not speak TLS`],
   [/^UND_ERR_INVALID_ARG/, () => 'The request has a method, a header or a path that HTTP does not know'],
 ];

@@ -1,11 +1,19 @@
 import { networkInterfaces } from 'node:os';
-import { Agent, type Dispatcher } from 'undici';
-import type { Egress, Outbound, OutboundEnd, OutboundRequest, TrustedOutbound } from '../app/ports/outbound.ts';
+import type { Dispatcher } from 'undici';
+import type {
+  Egress,
+  Identity,
+  Outbound,
+  OutboundEnd,
+  OutboundRequest,
+  TrustedOutbound,
+} from '../app/ports/outbound.ts';
 import type { Stopwatch, Timer } from '../app/ports/outside.ts';
 import { readIp } from '../domain/outbound/addresses.ts';
 import { type HostRule, readHostRule } from '../domain/outbound/host-rules.ts';
 import { followed, type Hop, redirectsMax } from '../domain/outbound/redirects.ts';
-import { closedAddress, type EgressRules, judgeTarget, type Judged, type Via } from '../domain/outbound/targets.ts';
+import { closedAddress, type EgressRules, judgeTarget } from '../domain/outbound/targets.ts';
+import { createAgents } from './agents.ts';
 import { createConnector } from './connector.ts';
 import { acceptEncoding, type Bounds, decoded, exchange, type Held, type Received, tooLarge } from './exchange.ts';
 import { createResolver, type Resolver } from './resolver.ts';
@@ -28,39 +36,33 @@ export interface GuardedOutbound extends Outbound, Egress, TrustedOutbound {
   close(): Promise<void>;
 }
 
-/** The status line and all headers of an answer. */
-const headerBytesMax = 16_384;
-
-/** Requests of tasks. One client for each way in which addresses are judged, so that none uses a connection of another. */
+/** Requests of tasks. */
 export function createOutbound(deps: OutboundDeps): GuardedOutbound {
   const { timer, stopwatch, allow, site = () => null, ca } = deps;
   const rules: EgressRules = { allow, site, isOwn: ownAddresses(stopwatch) };
   const resolver = deps.resolver ?? createResolver({ stopwatch });
-  const agentFor = (via: Via | null) =>
-    new Agent({
-      connect: createConnector({
+  const agents = createAgents({
+    ca,
+    connector: (via, identity) =>
+      createConnector({
         resolver,
         timer,
         ca,
+        identity,
         closed: (ip, port) => (via === null ? null : closedAddress(ip, { port, via }, rules)),
       }),
-      allowH2: false,
-      maxHeaderSize: headerBytesMax,
-      // The time of the whole call bounds both; the timers of the client are coarse.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-  const agents = { public: agentFor('public'), allowed: agentFor('allowed'), site: agentFor('site') };
-  const operators = agentFor(null);
+  });
   const held = { bytes: 0 };
-  const open = (text: string, narrowed: readonly HostRule[] | null): Opened | Refused => {
-    const judged = judgeTarget(text, rules, narrowed);
-    return judged.is === 'open' ? { ...judged, agent: agents[judged.via] } : judged;
-  };
-  const callOpen = (request: OutboundRequest) => {
-    const narrowed = narrowing(request.narrowedTo);
-    return call(request, { timer, held, follows: true, open: (text) => open(text, narrowed) });
-  };
+  const openFor =
+    (narrowed: readonly HostRule[] | null): Open =>
+    (text, identity) => {
+      const judged = judgeTarget(text, rules, narrowed);
+      if (judged.is === 'refused') return judged;
+      const agent = agents.of(judged.via, identity);
+      return 'fault' in agent ? { is: 'unusable', error: agent.fault } : { is: 'open', url: judged.url, agent };
+    };
+  const callOpen = (request: OutboundRequest) =>
+    call(request, { timer, held, follows: request.staysThere !== true, open: openFor(narrowing(request.narrowedTo)) });
   return {
     judge: (url, narrowedTo) => {
       const judged = judgeTarget(url, rules, narrowing(narrowedTo));
@@ -70,25 +72,25 @@ export function createOutbound(deps: OutboundDeps): GuardedOutbound {
     fetch: guardedFetch(callOpen),
     callTrusted: (request, follows) => {
       const { origin } = new URL(request.url);
-      const openTrusted = (text: string): Opened | Refused => {
+      const openTrusted: Open = (text, identity) => {
         const url = new URL(text);
-        return url.origin === origin ? { is: 'open', url, agent: operators } : open(text, null);
+        if (url.origin !== origin) return openFor(null)(text, identity);
+        const agent = agents.of(null, identity);
+        return 'fault' in agent ? { is: 'unusable', error: agent.fault } : { is: 'open', url, agent };
       };
       return call(request, { timer, held, follows, open: openTrusted });
     },
-    close: async () => {
-      await Promise.all([...Object.values(agents), operators].map((agent) => agent.destroy()));
-    },
+    close: () => agents.destroy(),
   };
 }
 
-interface Opened {
-  readonly is: 'open';
-  readonly url: URL;
-  readonly agent: Dispatcher;
-}
+type Opened =
+  | { readonly is: 'open'; readonly url: URL; readonly agent: Dispatcher }
+  | { readonly is: 'refused'; readonly reason: string }
+  /** The certificate that is to be shown there cannot be. */
+  | { readonly is: 'unusable'; readonly error: string };
 
-type Refused = Extract<Judged, { is: 'refused' }>;
+type Open = (text: string, identity: Identity | undefined) => Opened;
 
 function narrowing(narrowedTo: readonly string[] | null): readonly HostRule[] | null {
   // A rule that cannot be read opens nothing.
@@ -99,13 +101,13 @@ interface Manner {
   readonly timer: Timer;
   readonly held: Held;
   readonly follows: boolean;
-  readonly open: (text: string) => Opened | Refused;
+  readonly open: Open;
 }
 
 async function call(request: OutboundRequest, { timer, held, follows, open }: Manner): Promise<OutboundEnd> {
-  const target = open(request.url);
-  if (target.is === 'refused') return { is: 'refused', error: `The address ${target.reason}.` };
-  const { method, body, timeoutMs, bodyBytesMax } = request;
+  const { method, body, timeoutMs, bodyBytesMax, holdsSecret, identity } = request;
+  const target = open(request.url, identity);
+  if (target.is !== 'open') return unopened(target, 'The address');
   const time = new AbortController();
   const callOff = timer.after(timeoutMs, () => time.abort());
   const way = {
@@ -116,9 +118,9 @@ async function call(request: OutboundRequest, { timer, held, follows, open }: Ma
     follows,
     open,
   };
-  const hop = { method, body, url: target.url, headers: ownHeaders(request.headers) };
+  const hop = { method, body, url: target.url, headers: ownHeaders(request.headers), holdsSecret };
   try {
-    return await send(way, { hop, agent: target.agent }, redirectsMax);
+    return await send(way, { hop, agent: target.agent, identity }, redirectsMax);
   } finally {
     callOff();
   }
@@ -126,8 +128,14 @@ async function call(request: OutboundRequest, { timer, held, follows, open }: Ma
 
 type Way = Pick<Manner, 'open'> & Bounds;
 
+interface Sending {
+  readonly hop: Hop;
+  readonly agent: Dispatcher;
+  readonly identity: Identity | undefined;
+}
+
 /** Sends a request, and those that redirects ask for in its place. */
-async function send(way: Way, { hop, agent }: { hop: Hop; agent: Dispatcher }, left: number): Promise<OutboundEnd> {
+async function send(way: Way, { hop, agent, identity }: Sending, left: number): Promise<OutboundEnd> {
   const end = await exchange(agent, hop, way);
   if (end.is !== 'received') return end;
   const step = way.follows ? followed(hop, end.status, end.headers['location']) : null;
@@ -135,9 +143,16 @@ async function send(way: Way, { hop, agent }: { hop: Hop; agent: Dispatcher }, l
   const { hostname } = hop.url;
   if ('fault' in step) return { is: 'refused', error: `${hostname}: ${step.fault}` };
   if (left === 0) return tooManyRedirects(hostname);
-  const next = way.open(step.to.url.href);
-  if (next.is === 'open') return send(way, { hop: step.to, agent: next.agent }, left - 1);
-  return { is: 'refused', error: `${hostname} redirects to an address that ${next.reason}.` };
+  // A certificate is for the origin that was named, also when a later redirect leads back to it.
+  const shown = step.to.url.origin === hop.url.origin ? identity : undefined;
+  const next = way.open(step.to.url.href, shown);
+  if (next.is !== 'open') return unopened(next, `${hostname} redirects to an address that`);
+  return send(way, { hop: step.to, agent: next.agent, identity: shown }, left - 1);
+}
+
+function unopened(end: Exclude<Opened, { is: 'open' }>, what: string): OutboundEnd {
+  if (end.is === 'refused') return { is: 'refused', error: `${what} ${end.reason}.` };
+  return { is: 'failed', type: 'NETWORK', error: `${end.error}.`, isFinal: true };
 }
 
 function tooManyRedirects(host: string): OutboundEnd {

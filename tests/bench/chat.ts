@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemTimer } from '../../src/system/clock.ts';
 import { createTelegramApi } from '../../src/telegram/api.ts';
 import { telegramTransport } from '../../src/telegram/delivery/transport.ts';
+import { scopesOf } from '../support/actions.ts';
 import { manualTime } from '../support/fakes.ts';
 import { timersByHand } from './by-hand.ts';
 import { bareTimers, withLoops } from './live.ts';
@@ -92,7 +93,7 @@ export async function benchSlotToCall(): Promise<Figure[]> {
   const live = await openBench({
     settings: rates,
     transportOf: (store, world, budget, blobs) =>
-      telegramTransport({ ...world, api, store, blobs, budget, defaultTimezone: 'UTC' }),
+      telegramTransport({ ...world, api, store, blobs, budget, kinds: { scopesOf }, defaultTimezone: 'UTC' }),
   });
   const bare = await timersByHand(live.database, bareTimers);
   const count = (windowMs / 1000) * perSecond;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { isActor } from '../../src/domain/access.ts';
-import { grantFault, type Grant } from '../../src/domain/grant.ts';
 import { durationMs } from '../../src/domain/schedule/time/duration.ts';
 import { checkLabels, checkTexts, isBlank, titleFrom } from '../../src/domain/task.ts';
 import { parseThreadKey, threadKeyOf } from '../../src/domain/thread.ts';
@@ -112,29 +111,6 @@ describe('texts of which nothing can be seen', () => {
 
   it.each(['.', '\u200bx', '👨‍👩‍👧', '#️⃣', '{{ now }}', 'é'])('%j is not', (text) => {
     expect(isBlank(text)).toBe(false);
-  });
-});
-
-describe('grants', () => {
-  const grant: Grant = {
-    id: 'g',
-    ownerId: 'telegram:user:1',
-    chatId: 'c',
-    scopes: ['action:message'],
-    expiresAt: null,
-    revokedAt: null,
-  };
-  it.each([
-    ['allows its scope', grant, null],
-    ['allows by wildcard', { ...grant, scopes: ['action:*'] }, null],
-    ['is missing', null, 'grant_missing'],
-    ['is revoked', { ...grant, revokedAt: 10 }, 'grant_revoked'],
-    ['expires at its instant', { ...grant, expiresAt: 10 }, 'grant_expired'],
-    ['is still good before it expires', { ...grant, expiresAt: 11 }, null],
-    ['has another scope', { ...grant, scopes: ['action:http'] }, 'grant_scope'],
-    ['is not fooled by a prefix without a star', { ...grant, scopes: ['action:mess'] }, 'grant_scope'],
-  ] as const)('%s', (_name, given, fault) => {
-    expect(grantFault(given, 'action:message', 10)).toBe(fault);
   });
 });
 

@@ -37,7 +37,7 @@ const evaluating: Readonly<Record<string, string>> = {
 };
 
 /** Libraries of one room. Requests that go around the client of tasks would go around the rules of where they may go. */
-const ofOneRoom: Readonly<Record<string, string>> = { undici: 'src/outbound/' };
+const ofOneRoom: Readonly<Record<string, string>> = { undici: 'src/outbound/', oauth4webapi: 'src/outbound/' };
 
 export interface LayerReport {
   readonly edges: number;

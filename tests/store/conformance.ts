@@ -17,6 +17,7 @@ import { chatFactTests } from './conformance/chat-facts.ts';
 import { chatRowTests } from './conformance/chat-rows.ts';
 import { chatTaskTests } from './conformance/chat-tasks.ts';
 import { chatTests, goneTests, moveTests } from './conformance/chats.ts';
+import { credentialTests } from './conformance/credentials.ts';
 import { afterEndTests, endTests, repeatTests } from './conformance/ends.ts';
 import { escalationTests } from './conformance/escalations.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
@@ -81,6 +82,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('watched values', () => {
     watchTests(open);
+  });
+  describe('credentials', () => {
+    credentialTests(open);
   });
   describe('runs', () => {
     runTests(open);

@@ -226,6 +226,7 @@ const tables: Readonly<Record<string, string>> = {
   blobs: 'chat_id, sha256',
   blob_refs: 'run_id, sha256',
   watches: 'task_id',
+  credentials: 'digest',
 };
 
 async function stored({ world }: Side): Promise<unknown> {

@@ -2,6 +2,10 @@ import type { Action, Job, Outcome } from '../../src/app/actions/action.ts';
 import { httpForm } from '../../src/app/actions/http/form.ts';
 import { registry, type ActionEntry } from '../../src/app/actions/registry.ts';
 import { AppError } from '../../src/domain/errors.ts';
+import { actionScope, type ScopesOf } from '../../src/domain/grant.ts';
+
+/** The scopes of actions that reach nothing. */
+export const scopesOf: ScopesOf = ({ kind }) => [actionScope(kind)];
 
 /** Calls that a stand-in was asked to make, and what it answers to the next of them. */
 export interface Calls {

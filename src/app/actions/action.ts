@@ -1,5 +1,7 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError, assert } from '../../domain/errors.ts';
+import { actionScope, type ScopesOf } from '../../domain/grant.ts';
+import type { Obstacle } from '../../domain/occurrence.ts';
 import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
 import type { ActionSpec } from '../../domain/task.ts';
@@ -16,6 +18,8 @@ export interface Job {
   readonly taskId: string | null;
   readonly chatId: string | null;
   readonly ownerId: Actor;
+  /** Scopes of the grant as it was when the attempt began: what is known late, such as the host of a template, is checked against them. */
+  readonly scopes: readonly string[];
   /** The number of the run within its task. */
   readonly runNumber: number | null;
   readonly attempt: number;
@@ -68,7 +72,12 @@ export type Outcome =
       readonly data?: unknown;
       /** Its settings cannot be carried out, whenever it is tried: the run ends with the code `invalid_action`. */
       readonly isInvalid?: true;
-    };
+    }
+  /**
+   * The task may not do that, which only the run could find out. Nothing was done: its slot is skipped for the reason, it is not tried
+   * again, and the schedule goes on.
+   */
+  | { readonly is: 'skip'; readonly reason: Obstacle; readonly error: string };
 
 export interface Action {
   readonly kind: string;
@@ -81,6 +90,8 @@ export interface Action {
   check(spec: ActionSpec, instructions: string, hosts?: readonly string[] | null): readonly WrittenText[];
   /** The time of its own after which it ends by itself; null where its settings name none. */
   timeoutMs?(spec: ActionSpec): number | null;
+  /** Scopes that a run needs beside that of its kind, as far as the settings tell; absent for what reaches nothing. */
+  scopes?(spec: ActionSpec): readonly string[];
   /** Whether doing it again does no harm, when nobody knows whether it was done. */
   repeatable(spec: ActionSpec): boolean;
   /** Whether the call itself is the effect, so that who must approve is asked before it and not before the result is shown. */
@@ -103,10 +114,14 @@ export interface StartAsked {
 
 /** Whether the call itself is the effect; settings that can never be carried out have none. */
 export function isEffect(action: Action | undefined, spec: ActionSpec): boolean {
+  return unlessInvalid(() => action?.changesThings?.(spec), false);
+}
+
+function unlessInvalid<T>(tell: () => T | undefined, otherwise: T): T {
   try {
-    return action?.changesThings?.(spec) ?? false;
+    return tell() ?? otherwise;
   } catch (error) {
-    if (error instanceof AppError) return false;
+    if (error instanceof AppError) return otherwise;
     throw error;
   }
 }
@@ -123,6 +138,8 @@ export interface Actions {
   readonly kinds: readonly string[];
   /** Of those that people choose. */
   readonly forms: readonly ActionForm[];
+  /** Scopes that a run needs; of a kind that is unknown, and of settings that can never be carried out, only that of the kind. */
+  readonly scopesOf: ScopesOf;
   get(kind: string): Action | undefined;
   /** Throws `invalid_action` and names what exists. */
   require(kind: string): Action;
@@ -135,6 +152,7 @@ export function createActions(actions: readonly Action[]): Actions {
   return {
     kinds,
     forms: actions.flatMap(({ form }) => form ?? []),
+    scopesOf: (spec) => [actionScope(spec.kind), ...unlessInvalid(() => byKind.get(spec.kind)?.scopes?.(spec), [])],
     get: (kind) => byKind.get(kind),
     require: (kind) => {
       const action = byKind.get(kind);

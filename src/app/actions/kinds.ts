@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors.ts';
+import type { ScopesOf } from '../../domain/grant.ts';
 import { policyOf, retryWindowMs, type Policies } from '../../domain/policy.ts';
 import { minGapMs, nextSlot, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
@@ -12,6 +13,8 @@ export interface Kinds {
   formOf(kind: string): ActionForm | undefined;
   /** Null for what reaches nothing and costs nothing, as most tasks do. */
   outlook(spec: ActionSpec, planned: Planned): Outlook | null;
+  /** Scopes that a run needs. */
+  readonly scopesOf: ScopesOf;
   /** Whether the call itself is the effect. */
   changesThings(spec: ActionSpec): boolean;
 }
@@ -21,6 +24,7 @@ export function kindsOf(actions: Actions): Kinds {
     forms: actions.forms,
     formOf: (kind) => actions.get(kind)?.form,
     outlook: (spec, planned) => outlookOf(actions.get(spec.kind), spec, planned),
+    scopesOf: actions.scopesOf,
     changesThings: (spec) => isEffect(actions.get(spec.kind), spec),
   };
 }

@@ -53,7 +53,7 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
     startedAt,
     finishedAt,
     durationMs,
-    httpStatus: typeof result === 'string' ? null : (result.httpStatus ?? null),
+    httpStatus: statusIn(result),
     error,
     ...marksOf(result),
     ...tested(deps, run, { ...ended, status: conclusion.run, error }),
@@ -66,10 +66,17 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
   };
 }
 
+function statusIn(result: Ended['result']): number | null {
+  return typeof result === 'string' || result.is === 'skip' ? null : (result.httpStatus ?? null);
+}
+
 /** Marks that an action set on its end. */
-function marksOf(result: Ended['result']): Pick<RunEnd, 'isFree' | 'isHarmful' | 'isInvalid' | 'isUnchanged'> {
+function marksOf(
+  result: Ended['result'],
+): Pick<RunEnd, 'isFree' | 'isHarmful' | 'isInvalid' | 'isUnchanged' | 'leftOut'> {
   if (typeof result === 'string') return {};
   if (result.is === 'done') return result.unshown === 'unchanged' ? { isUnchanged: true } : {};
+  if (result.is === 'skip') return { leftOut: result.reason };
   if (result.is === 'retry') return result.isFree ? { isFree: true } : {};
   return { ...(result.isHarmful ? { isHarmful: true } : {}), ...(result.isInvalid ? { isInvalid: true } : {}) };
 }
@@ -84,7 +91,7 @@ function tested(deps: EndDeps, run: StartableRun, { status, error, ...ended }: C
   const id = deps.ids.next();
   const brought = confirmed(deps, run, ended);
   const { result, durationMs } = ended;
-  const answered = typeof result === 'string' ? null : (result.httpStatus ?? null);
+  const answered = statusIn(result);
   const isEmpty = brought.deliveries.length === 0;
   const content = { view: 'tested', title, status: answered, durationMs, error, isEmpty } as const;
   return {
@@ -128,7 +135,7 @@ type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage' | 'fil
 /** Only work that was done brings something back, but for what a program reads of a failure. */
 function broughtBack(deps: EndDeps, run: StartableRun, { result, files = [], startedAt, finishedAt }: Ended): Brought {
   if (typeof result === 'string' || result.is !== 'done') {
-    const data = typeof result === 'string' ? undefined : result.data;
+    const data = typeof result === 'string' || result.is === 'skip' ? undefined : result.data;
     const output = data === undefined ? null : { type: run.input.action.kind, text: '', data };
     return { output, deliveries: [], context: null, usage: [] };
   }

@@ -1,5 +1,5 @@
 import { errorText } from '../../domain/errors.ts';
-import { grantEnded } from '../../domain/grant.ts';
+import { admittedFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
 import { taskSourceOf, type RunErrorCode } from '../../domain/run.ts';
@@ -228,7 +228,7 @@ async function race(
     signal.addEventListener('abort', () => resolve(signal.reason as AbortReason));
   });
   const { id: runId, taskId, chatId, ownerId, input, runNumber } = run;
-  const whose = { runId, taskId, chatId, ownerId, runNumber };
+  const whose = { runId, taskId, chatId, ownerId, runNumber, scopes: scopesOf(deps.actions, run) };
   const progress = createProgress(deps, { runId, fence });
   const made = { attempt: number, startedAt, outgoingKey: keyOf(run), signal, progress: progress.tell };
   const job = { input, ...whose, ...made };
@@ -243,6 +243,14 @@ async function race(
   const first = await Promise.race([aborted, worked]);
   progress.end();
   return signal.aborted ? (signal.reason as AbortReason) : first;
+}
+
+/** Those of the grant, with what was allowed when the run was admitted; what stands for itself, such as a test, has what a task would have. */
+function scopesOf(actions: Actions, { input, grant, createdAt }: StartableRun): readonly string[] {
+  const needed = actions.scopesOf(input.action);
+  if (grant === null) return needed;
+  const admitted = grant.createdAt <= createdAt ? needed.filter((scope) => !scope.endsWith('*')) : [];
+  return [...new Set([...grant.scopes, ...admitted])];
 }
 
 /** One key for all attempts of a slot; work that no slot asked for is told apart by its run. */
@@ -323,7 +331,8 @@ function refusal(actions: Actions, run: StartableRun, now: number): Refusal | nu
   const action = actions.get(spec.kind);
   // An attempt that was lost may have done something, whatever has become of its kind.
   if (action === undefined) return run.status === 'running' ? afterCrash(false, run) : leftOut('gone_kind');
-  const fault = run.taskId === null ? null : grantEnded(run.grant, now);
+  const at = { admittedAt: run.createdAt, now };
+  const fault = run.taskId === null ? null : admittedFault(run.grant, actions.scopesOf(spec), at);
   if (fault !== null) return leftOut(fault);
   return run.status === 'running' ? afterCrash(action.repeatable(spec), run) : null;
 }

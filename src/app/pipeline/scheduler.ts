@@ -1,5 +1,5 @@
 import { isSpent, openFrom } from '../../domain/due.ts';
-import { actionScope, grantFault } from '../../domain/grant.ts';
+import { grantFault } from '../../domain/grant.ts';
 import { refreshEveryMs, slotsPerBatchMax } from '../../domain/limits.ts';
 import { isPlanned } from '../../domain/occurrence.ts';
 import { nextSlot } from '../../domain/schedule/schedule.ts';
@@ -134,7 +134,7 @@ function admissionOf(deps: SchedulerDeps, waiting: WaitingOccurrence, now: numbe
   return isolate(deps, waiting.task, (task): Admission => {
     const occurrence = { occurrenceId: waiting.id, taskId: task.id };
     if (waiting.isHeld) return { ...occurrence, skip: 'paused' };
-    const fault = grantFault(task.grant, actionScope(task.action.kind), now);
+    const fault = grantFault(task.grant, deps.scopesOf(task.action), now);
     if (fault !== null) return { ...occurrence, skip: fault };
     const policy = policyFor(task);
     if (isPlanned(waiting.source) && isSpent(policy, task.boundedRuns + task.held))
@@ -162,8 +162,8 @@ function refreshStale(deps: SchedulerDeps, at: Batch) {
 }
 
 /** Null without the right to run: its next slot says so, and nothing more would come of a refresh. */
-function refreshOf({ ids, runs }: SchedulerDeps, task: DueTask, now: number): Refresh | null {
-  if (grantFault(task.grant, actionScope(task.action.kind), now) !== null) return null;
+function refreshOf({ ids, runs, scopesOf }: SchedulerDeps, task: DueTask, now: number): Refresh | null {
+  if (grantFault(task.grant, scopesOf(task.action), now) !== null) return null;
   let slotAt = now;
   while (isSlotOf(task, slotAt)) slotAt += 1;
   const id = ids.next();

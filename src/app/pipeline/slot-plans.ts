@@ -1,5 +1,5 @@
 import { openFrom, planDue, type PlannedOccurrence } from '../../domain/due.ts';
-import { actionScope, grantFault, type GrantFault } from '../../domain/grant.ts';
+import { grantFault, type GrantFault, type ScopesOf } from '../../domain/grant.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { isDelay, isSlot, nextSlot, type Schedule } from '../../domain/schedule/schedule.ts';
@@ -11,13 +11,14 @@ import { type RunService, policyFor, requestOf } from './run-requests.ts';
 export interface SlotPlanDeps {
   readonly runs: Pick<RunService, 'prepare'>;
   readonly ids: Ids;
+  readonly scopesOf: ScopesOf;
 }
 
 /** Decides about the due slots of one task, with the runs of those that are admitted at once. */
 export function planSlots(maker: SlotPlanDeps, task: DueTask, now: number): SlotPlan {
   const { schedule, nextAt, boundedRuns, held, live, waiting, reserved, skipped } = task;
   const policy = policyFor(task);
-  const fault = grantFault(task.grant, actionScope(task.action.kind), now);
+  const fault = grantFault(task.grant, maker.scopesOf(task.action), now);
   // Slots that nobody may run use up no bound and stop no run.
   const allowed: Policy = fault === null ? policy : { ...policy, maxRuns: null, overlap: 'allow' };
   const plan = planDue({ schedule, policy: allowed, nextAt, boundedRuns, held, live, waiting, reserved, skipped }, now);

@@ -19,6 +19,19 @@ export interface OutboundRequest {
   /** Hosts to which a setting of the chat narrows its tasks; null where it narrows nothing. */
   readonly narrowedTo: readonly string[] | null;
   readonly bodyBytesMax: number;
+  /** Whether a text holds a secret. What does goes to the origin that is named, and to no other by a redirect. */
+  readonly holdsSecret?: (text: string) => boolean;
+  /** Shown to the origin that is named alone; its connections are shared with no request that shows another or none. */
+  readonly identity?: Identity;
+  /** A redirect is brought as the answer that it is. */
+  readonly staysThere?: true;
+}
+
+/** A client certificate with its key, and the authorities that the server is known by where they are not the usual ones; all as PEM. */
+export interface Identity {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string | null;
 }
 
 export type OutboundEnd =

@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/access.ts';
 import type { DeliveryKind } from '../../domain/delivery.ts';
 import type { Gap, PlannedOccurrence } from '../../domain/due.ts';
 import type { Grant } from '../../domain/grant.ts';
-import type { OccurrenceSource, Reason } from '../../domain/occurrence.ts';
+import type { Obstacle, OccurrenceSource, Reason } from '../../domain/occurrence.ts';
 import type { Policy, UnknownPolicy } from '../../domain/policy.ts';
 import type {
   AttemptStatus,
@@ -204,6 +204,8 @@ export interface RunEnd {
   readonly isHarmful?: true;
   /** Its settings cannot be carried out, whenever it is tried. */
   readonly isInvalid?: true;
+  /** Its task may not do that, which only the attempt could find out: its slot is skipped for the reason. */
+  readonly leftOut?: Obstacle;
   /** The value that its action watches is as it was. */
   readonly isUnchanged?: true;
   readonly output: Facts | null;

@@ -105,6 +105,7 @@ export interface RunView {
 /** A run that has ended, with what it was given. */
 export interface EndedRun extends Pick<RunView, 'id' | 'status' | 'taskId' | 'occurrenceId'> {
   readonly taskVersion: number | null;
+  readonly createdAt: number;
   readonly input: RunInput;
 }
 

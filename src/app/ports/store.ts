@@ -3,6 +3,7 @@ import type { AnswerStore } from '../use-cases/kept-answers.ts';
 import type { ChunkStore } from './blobs.ts';
 import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
+import type { CredentialStore } from './credentials.ts';
 import type { WorkloadStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
@@ -36,6 +37,7 @@ export interface Store
     AnswerStore,
     UsageStore,
     ChunkStore,
-    WatchStore {
+    WatchStore,
+    CredentialStore {
   close(): Promise<void>;
 }

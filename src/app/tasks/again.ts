@@ -48,7 +48,11 @@ export function planAgain(
   { kind, of, now, traceId }: Repeat & ByHand,
 ): TaskChange {
   refuseDeleted(scene);
-  const verdict = admitted(scene, policyFor(scene.task).overlap, now);
+  const { task, grant } = scene;
+  // Under the grant of the first time it may do the same again, whatever the task does by now; a grant that came after it has to name that.
+  const isUnderAnother = grant !== null && grant.createdAt > of.createdAt;
+  const scopes = maker.scopesOf(isUnderAnother ? of.input.action : task.action);
+  const verdict = admitted(scene, scopes, policyFor(task).overlap, now);
   if (verdict === null) throw runInProgress(scene);
   const slotAt = freeSlot(scene, now);
   const id = maker.ids.next();

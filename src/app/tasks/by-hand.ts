@@ -1,6 +1,6 @@
 import type { PlannedOccurrence } from '../../domain/due.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
-import { actionScope, grantFault } from '../../domain/grant.ts';
+import { grantFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { Policy } from '../../domain/policy.ts';
@@ -34,8 +34,8 @@ export function freeSlot({ task, taken }: TaskScene, from: number): number {
 type Admitted = Pick<PlannedOccurrence, 'status' | 'reason'>;
 
 /** Dispatched, or skipped for want of the right; null when a live run excludes it. */
-export function admitted(scene: TaskScene, overlap: string, now: number): Admitted | null {
-  const fault = grantFault(scene.grant, actionScope(scene.task.action.kind), now);
+export function admitted(scene: TaskScene, scopes: readonly string[], overlap: string, now: number): Admitted | null {
+  const fault = grantFault(scene.grant, scopes, now);
   if (fault !== null) return { status: 'skipped', reason: fault };
   return scene.live.length === 0 || overlap === 'allow' ? { status: 'dispatched', reason: null } : null;
 }
@@ -54,7 +54,8 @@ export function planRunNow(maker: SlotPlanDeps, scene: TaskScene, { now, traceId
   refuseDeleted(scene);
   const { task } = scene;
   const policy = policyFor(task);
-  const { status, reason } = admitted(scene, policy.overlap, now) ?? waiting(scene, policy.overlap);
+  const { status, reason } =
+    admitted(scene, maker.scopesOf(task.action), policy.overlap, now) ?? waiting(scene, policy.overlap);
   const replaces = status === 'pending' && policy.overlap === 'replace';
   const slotAt = freeSlot(scene, now);
   const id = maker.ids.next();

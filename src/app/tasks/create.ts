@@ -1,6 +1,5 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { type ChatSettings, settingsOf, wordsIn } from '../../domain/chat-settings.ts';
-import { actionScope } from '../../domain/grant.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
@@ -78,7 +77,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
     {
       ...definition,
       id: ids.next(),
-      grant: { id: ids.next(), scopes: [actionScope(definition.action.kind)] },
+      grant: { id: ids.next(), scopes: deps.scopesOf(definition.action) },
       home,
       owner: isPerson(request.actor) ? request.actor : null,
       ownerIfNone: apiPrincipal,
@@ -95,7 +94,8 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
       warnings: checked.warnings,
       endPause: (due) => endOfPause(deps, due),
     },
-    (scene) => replaceDefinition(claimsFirst(deps, scene, now), { scene, checked, input: fields, now }),
+    (scene) =>
+      replaceDefinition(claimsFirst(deps, scene, now), { scene, rules: deps.rules, checked, input: fields, now }),
   );
   // A new task is nobody's business but the scheduler's, until its first slot is due.
   if (result.created) deps.bell.ring('scheduler');

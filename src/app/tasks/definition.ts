@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
+import type { ScopesOf } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import {
   checkJitter,
@@ -93,6 +94,7 @@ export interface Checked {
 
 /** The rules need no executor of an action: a kind that is unknown, or whose check fails, is refused. */
 export interface ActionRules {
+  readonly scopesOf: ScopesOf;
   require(kind: string): {
     check(spec: ActionSpec, instructions: string, hosts?: readonly string[] | null): readonly WrittenText[];
     timeoutMs?(spec: ActionSpec): number | null;

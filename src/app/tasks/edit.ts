@@ -1,6 +1,5 @@
 import { isSpent } from '../../domain/due.ts';
 import type { TaskVerb } from '../../domain/event.ts';
-import { actionScope } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkJitter, checkPolicies, policyOf, type Policies, type Policy } from '../../domain/policy.ts';
 import { englishAdvice } from '../../domain/schedule/advice.ts';
@@ -25,6 +24,7 @@ import {
   type Rules,
   type TaskInput,
 } from './definition.ts';
+import { scopesFor } from './grants.ts';
 import { toldSlots } from './skip.ts';
 import {
   exhausted,
@@ -90,7 +90,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
       claims,
       set: { ...fieldsToSet(task, patch, { merged, checked }), ...turned.set },
       unskip: [...lost, ...freedSlots(scene, kept, { ...merged, ...turned.set })],
-      scopes: scopesFor(task, merged),
+      scopes: scopesFor(rules, scene, merged),
       audit: auditOf(task, turned, changes, lost),
     },
     warnings: [
@@ -143,12 +143,6 @@ function lostSkips({ words = englishAdvice }: Rules, count: number): readonly Wa
 /** A task whose row cannot be read is mended only by a schedule that can; then every field is written anew. */
 function refuseUnreadable(task: Task, patch: TaskPatch): void {
   if (isUnreadable(task) && patch.schedule === undefined) throw unreadableRow(task);
-}
-
-/** A person who may edit a task may let it do something else; the grant follows, or every later slot would be refused. */
-function scopesFor(old: Task, fresh: Definition): readonly string[] | null {
-  const same = old.action.kind === fresh.action.kind && !isUnreadable(old);
-  return same ? null : [actionScope(fresh.action.kind)];
 }
 
 /** A change of what the limit of the operator is about brings it in. */
@@ -338,6 +332,7 @@ function sideOf(changes: Changes, side: 'before' | 'after'): Record<string, unkn
 
 interface Replacing {
   readonly scene: TaskScene;
+  readonly rules: Pick<Rules, 'actions'>;
   readonly checked: Checked;
   readonly input: TaskInput;
   readonly now: number;
@@ -349,7 +344,7 @@ interface Replacing {
  */
 export function replaceDefinition(
   claimed: ClaimedScene,
-  { scene, checked, input: { schedule: input, context }, now }: Replacing,
+  { scene, rules, checked, input: { schedule: input, context }, now }: Replacing,
 ): TaskChange {
   const { task } = scene;
   const fresh = checked.definition;
@@ -375,7 +370,7 @@ export function replaceDefinition(
     },
     stamp: 'updated',
     unskip: retimed ? [...lost, ...freedSlots(scene, kept, { schedule, nextAt })] : [],
-    scopes: scopesFor(task, fresh),
+    scopes: scopesFor(rules, scene, fresh),
     audit: {
       verb: 'upsert',
       before: { ...sideOf(changes, 'before'), ...toldSlots(lost) },

@@ -1,9 +1,9 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
-import { actionScope, allows, grantFault } from '../../domain/grant.ts';
+import { allows, grantFault, lackingScope, type ScopesOf } from '../../domain/grant.ts';
 import { scopeLengthMax, scopesMax } from '../../domain/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
-import { ownerGonePause } from '../../domain/task.ts';
+import { ownerGonePause, type Definition } from '../../domain/task.ts';
 import { isDeliverable, threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { Ids } from '../ports/outside.ts';
 import {
@@ -16,7 +16,8 @@ import {
 } from '../ports/tasks.ts';
 import { noThread } from '../use-cases/messages.ts';
 import { runInProgress } from './by-hand.ts';
-import { type VerbScene, goingOn, openNext, refuseDeleted } from './verbs.ts';
+import type { Rules } from './definition.ts';
+import { type VerbScene, goingOn, isUnreadable, openNext, refuseDeleted } from './verbs.ts';
 
 /** The right under which the runs of a task act, given anew or taken away. Slots that were due before keep what they had. */
 
@@ -32,6 +33,7 @@ export interface GrantChanged extends Pick<Changed, 'entryId' | 'replayed'> {
 
 /** The right that is wanted, under the id that it gets. */
 interface Given extends GrantWish {
+  readonly scopesOf: ScopesOf;
   readonly id: string;
   readonly actor: Actor;
 }
@@ -41,11 +43,11 @@ interface Given extends GrantWish {
  * is theirs from then on. A program gives none away: the owner stays, as long as they are there. A task that waited for
  * its owner goes on.
  */
-export function planGrant({ scene, claims, now }: VerbScene, { id, actor, ...wish }: Given): TaskChange {
+export function planGrant({ scene, claims, now }: VerbScene, { scopesOf, id, actor, ...wish }: Given): TaskChange {
   refuseDeleted(scene);
   const { task, grant } = scene;
-  const needed = actionScope(task.action.kind);
-  const scopes = wish.scopes ?? [needed];
+  const needed = scopesOf(task.action);
+  const scopes = wish.scopes ?? needed;
   checkScopes(scopes, needed);
   const { expiresAt } = wish;
   if (expiresAt !== null && expiresAt <= now) {
@@ -70,22 +72,40 @@ export function planGrant({ scene, claims, now }: VerbScene, { id, actor, ...wis
 }
 
 /** The same where the task has no right to run; where it has one, somebody was faster. */
-export function planRenew(scene: VerbScene, given: Pick<Given, 'id' | 'actor'>): TaskChange {
+export function planRenew(scene: VerbScene, given: Pick<Given, 'scopesOf' | 'id' | 'actor'>): TaskChange {
   const { task, grant } = scene.scene;
-  const fault = grantFault(grant, actionScope(task.action.kind), scene.now);
+  const fault = grantFault(grant, given.scopesOf(task.action), scene.now);
   if (fault === null) return { ...noChange, claims: scene.claims };
   return planGrant(scene, { ...given, scopes: null, expiresAt: null });
 }
 
-const scopeShape = /^[a-z]+:[\w.-]*\*?$/;
+/**
+ * A person who may edit a task may let it do something else; the grant follows, or every later slot would be refused. What only the old
+ * action needed goes, and what somebody gave beside that stays.
+ */
+export function scopesFor(
+  { actions: { scopesOf } }: Pick<Rules, 'actions'>,
+  { task, grant }: Pick<TaskScene, 'task' | 'grant'>,
+  fresh: Pick<Definition, 'action'>,
+): readonly string[] | null {
+  const isReadable = !isUnreadable(task);
+  if (isReadable && JSON.stringify(task.action) === JSON.stringify(fresh.action)) return null;
+  const old = isReadable ? scopesOf(task.action) : [];
+  const kept = (grant?.scopes ?? []).filter((scope) => !old.includes(scope));
+  const needed = scopesOf(fresh.action).filter((scope) => !allows(kept, scope));
+  return [...needed, ...kept].slice(0, scopesMax);
+}
 
-function checkScopes(scopes: readonly string[], needed: string): void {
+const scopeShape = /^[a-z]+:(?:\*\.)?[^\s*]*\*?$/;
+
+function checkScopes(scopes: readonly string[], needed: readonly string[]): void {
   if (scopes.length === 0 || scopes.length > scopesMax)
     throw invalid('scopes', `A grant has 1 to ${scopesMax} scopes.`);
   const misshapen = scopes.some((scope) => scope.length > scopeLengthMax || !scopeShape.test(scope));
   if (misshapen) throw invalid('scopes', 'A scope looks like action:message, or action:* for all actions.');
-  if (allows(scopes, needed)) return;
-  throw invalid('scopes', `This task needs ${needed}; under these scopes each of its runs would be skipped.`);
+  const lacking = lackingScope(scopes, needed);
+  if (lacking === null) return;
+  throw invalid('scopes', `This task needs ${lacking}; under these scopes each of its runs would be skipped.`);
 }
 
 /** From then on its slots are skipped, and a run that has not begun does not begin; what runs goes on to its end. */

@@ -104,7 +104,9 @@ export function createTasks(deps: TasksDeps) {
     grant: grant.bind(null, deps),
     /** A fresh right to run, where the task has none any more. */
     renew: (target: Target) =>
-      change(deps, { target, verb: ['renew'] }, (scene) => planRenew(scene, { id: ids.next(), actor: target.actor })),
+      change(deps, { target, verb: ['renew'] }, (scene) =>
+        planRenew(scene, { scopesOf: deps.scopesOf, id: ids.next(), actor: target.actor }),
+      ),
     revoke: revoke.bind(null, deps),
     /** Calls off what the task runs now. */
     cancel: (target: Target) => change(deps, { target, verb: ['cancel'] }, planCancel),
@@ -279,7 +281,7 @@ async function attach(deps: TasksDeps, target: Target, threadKey: string): Promi
 async function grant(deps: TasksDeps, target: Target, wish: GrantWish): Promise<GrantChanged> {
   const grantId = deps.ids.next();
   const changed = await changeTelling(deps, { target, verb: ['grant', wish] }, (scene) => ({
-    ...planGrant(scene, { ...wish, id: grantId, actor: target.actor }),
+    ...planGrant(scene, { ...wish, scopesOf: deps.scopesOf, id: grantId, actor: target.actor }),
     told: { grantId },
   }));
   return { ...changed, grant: await readGrant(deps, changed.told.grantId) };

@@ -1,6 +1,5 @@
 import { AppError, missing } from '../../domain/errors.ts';
 import type { DeedVerb } from '../../domain/event.ts';
-import { actionScope } from '../../domain/grant.ts';
 import { undoMs } from '../../domain/limits.ts';
 import type { Policies } from '../../domain/policy.ts';
 import { inputOf, isSlot, minGapMs } from '../../domain/schedule/schedule.ts';
@@ -11,6 +10,7 @@ import { noChange, type AuditRow, type TaskChange } from '../ports/tasks.ts';
 import { endingSnooze, planSnooze } from './by-hand.ts';
 import type { Rules } from './definition.ts';
 import { editTask, editableFields, type TaskPatch, type Editable } from './edit.ts';
+import { scopesFor } from './grants.ts';
 import { planSkip, planUnskip, skippedAt, slotsTold, toldSlots } from './skip.ts';
 import { nextOpenSlot, planDelete, planPause, planRestore, planResume, type VerbScene } from './verbs.ts';
 
@@ -162,7 +162,7 @@ function skipAgain({ ids, scene, now }: Undoing, change: TaskChange, given: read
 }
 
 /** A task that was at its end goes back to it. Nothing of it runs then, so no time of it can be past. */
-function completedAgain({ scene, claims }: Undoing, back: Partial<Editable>): TaskChange {
+function completedAgain({ scene, claims, rules }: Undoing, back: Partial<Editable>): TaskChange {
   const { schedule, action } = back;
   const before = Object.fromEntries(
     editableFields.filter((field) => field in back).map((field) => [field, scene.task[field]]),
@@ -178,7 +178,7 @@ function completedAgain({ scene, claims }: Undoing, back: Partial<Editable>): Ta
     },
     stamp: 'updated',
     unskip: scene.skipped,
-    scopes: action === undefined ? null : [actionScope(action.kind)],
+    scopes: action === undefined ? null : scopesFor(rules, scene, { action }),
     audit: { verb: 'undo', before, after: back },
   };
 }

@@ -5,6 +5,8 @@ export interface Hop {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | null;
+  /** Whether a text holds a secret, which goes to no other origin; absent where the request holds none. */
+  readonly holdsSecret?: ((text: string) => boolean) | undefined;
 }
 
 export const redirectsMax = 5;
@@ -12,7 +14,14 @@ export const redirectsMax = 5;
 const statuses: readonly number[] = [301, 302, 303, 307, 308];
 
 /** The facts of a body, which go with it. */
-const ofBody = ['content-type', 'content-length', 'content-encoding', 'content-language', 'content-location'];
+const ofBody = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'x-schedule-signature',
+];
 /** All that another origin is told. Anything else may be a credential, or means something to the first one alone. */
 const forAnybody = ['accept', 'accept-encoding', 'accept-language', 'content-type', 'content-language', 'user-agent'];
 
@@ -30,8 +39,23 @@ export function followed(hop: Hop, status: number, location: string | undefined)
   const isPlain = hop.method === 'GET' || hop.method === 'HEAD';
   const becomesGet = status === 303 ? !isPlain : hop.method === 'POST' && status <= 302;
   const kept = becomesGet ? without(hop.headers, ofBody) : hop.headers;
-  const headers = url.origin === hop.url.origin ? kept : only(kept, forAnybody);
-  return { to: { url, headers, method: becomesGet ? 'GET' : hop.method, body: becomesGet ? null : hop.body } };
+  const next = { ...hop, url, method: becomesGet ? 'GET' : hop.method, body: becomesGet ? null : hop.body };
+  return url.origin === hop.url.origin ? { to: { ...next, headers: kept } } : elsewhere({ ...next, headers: kept });
+}
+
+/** Another origin is told no secret. */
+function elsewhere(hop: Hop): Followed {
+  const { url, body, headers } = hop;
+  const holdsSecret = hop.holdsSecret ?? (() => false);
+  if (holdsSecret(url.href)) return { fault: 'It redirects to another host with a secret in the address.' };
+  if (holdsSecret(textOf(body)))
+    return { fault: `It redirects to ${url.host}, and a body that holds a secret does not go there.` };
+  const told = Object.entries(only(headers, forAnybody)).filter(([, value]) => !holdsSecret(value));
+  return { to: { ...hop, headers: Object.fromEntries(told) } };
+}
+
+function textOf(body: Hop['body']): string {
+  return body instanceof Uint8Array ? new TextDecoder().decode(body) : (body ?? '');
 }
 
 const scheme = ({ protocol }: URL) => protocol.replace(':', '').slice(0, 20);

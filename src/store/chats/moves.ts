@@ -72,7 +72,7 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
 /** Tables whose rows the old chat takes over as they are. */
 const followers = [
   ...(['grants', 'runs', 'audit', 'usage', 'drafts', 'acks', 'standing', 'occurrences', 'gaps', 'attempts'] as const),
-  ...(['taskTags', 'taskVersions', 'events', 'watches', 'blobRefs', 'albumMessages'] as const),
+  ...(['taskTags', 'taskVersions', 'events', 'watches', 'blobRefs', 'albumMessages', 'credentials'] as const),
 ] as const;
 
 /** Bytes that both chats have are kept once. */

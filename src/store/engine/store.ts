@@ -20,6 +20,7 @@ import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
 import { approvalStore } from '../questions/approvals.ts';
 import { questionStore } from '../questions/questions.ts';
+import { credentialReads, credentialStore } from '../records/credentials.ts';
 import { downtimeStore } from '../records/downtimes.ts';
 import { readAuditPage, readEvents } from '../records/feeds.ts';
 import { truthStore } from '../records/truth.ts';
@@ -70,12 +71,13 @@ export function createStore(engine: Engine): Store {
       ...grantStore,
       ...answerStore,
       ...usageStore,
+      ...credentialStore,
       ...chunkStore,
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer }),
-    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads }),
+    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads, ...credentialReads }),
     close: () => told(engine.close(), engine.file),
   };
 }

@@ -116,7 +116,7 @@ const inputFields = {
 
 /** A run that is over, for doing it again. Throws when what it was given cannot be read. */
 export const endedFields = {
-  ...pick(columns.runs, 'id', 'status', 'taskId', 'taskVersion', 'occurrenceId'),
+  ...pick(columns.runs, 'id', 'status', 'taskId', 'taskVersion', 'occurrenceId', 'createdAt'),
   input: together(inputFields, (row) => readInput(row).input),
 };
 

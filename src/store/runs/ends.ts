@@ -1,5 +1,6 @@
 import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
 import { shownNotedMs } from '../../domain/limits.ts';
+import type { Obstacle } from '../../domain/occurrence.ts';
 import type { RunErrorCode } from '../../domain/run.ts';
 import { addRefs } from '../blobs/refs.ts';
 import { writeWatches } from '../blobs/watches.ts';
@@ -13,6 +14,7 @@ import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
+import { tellMayNotRun } from '../tasks/grants.ts';
 import { lastShown, noteShown } from '../upkeep/notes.ts';
 import { countTasks, isFinal, type FinalEnd } from './tallies.ts';
 import { moveFollowers } from './thread-runs.ts';
@@ -47,7 +49,10 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* endOccurrences(finals);
   yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
-  const between = new Set(calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as.run.id));
+  const between = new Set([
+    ...calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as.run.id),
+    ...finals.filter(isLeftOut).map(({ run }) => run.id),
+  ]);
   const { failing, spent, kept } = yield* countTasks(finals, between);
   const autoPaused = [...(yield* autoPause(failing, finals[0]?.finishedAt ?? 0)), ...(yield* pauseHarmful(finals))];
   yield* moveFollowers(finals);
@@ -55,6 +60,10 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* openAcks(finals);
   yield* askApproval(finals);
   yield* tellNotices(finals, { autoPaused, spent });
+  yield* tellMayNotRun(
+    finals.filter(isLeftOut).map(({ run: { taskId }, leftOut }) => ({ taskId, reason: leftOut })),
+    finals[0]?.finishedAt ?? 0,
+  );
   yield* insertRunParts(contextWords(finals, kept));
   yield* bookUsage(won);
   yield* addRefs(finals.flatMap(filesOf));
@@ -88,20 +97,26 @@ function* lockTasks(ends: readonly RunEnd[]): Script<void> {
   yield* hold(sql`select id from tasks where id in ${list(ids)} order by id ${forUpdate}`);
 }
 
-function errorCodeOf({ attemptStatus, isInternal, isInvalid }: RunEnd): RunErrorCode | null {
+function isLeftOut(end: FinalEnd): end is FinalEnd & { readonly leftOut: Obstacle } {
+  return end.leftOut !== undefined;
+}
+
+function errorCodeOf({ attemptStatus, isInternal, isInvalid, leftOut }: RunEnd): RunErrorCode | null {
+  if (leftOut !== undefined) return 'not_allowed';
   if (isInternal === true) return 'internal';
   if (isInvalid === true) return 'invalid_action';
   return attemptStatus === 'succeeded' ? null : attemptStatus;
 }
 
 /** One for each attempt, so that whoever reads them sees every try. */
-function endEvent({ run, attempt, status, finishedAt }: RunEnd): NewEvent {
+function endEvent({ run, attempt, status, finishedAt, leftOut: reason }: RunEnd): NewEvent {
   const { id: ref, taskId, chatId } = run;
   const event = { kind: `run.${status}`, at: finishedAt, taskId, ref, chatId } as const;
   // Most runs need one attempt and are asked for by a schedule, and the fewer bytes a result costs, the better.
   const isOnly = attempt === 1 && status !== 'backoff';
-  if (isOnly && run.traceId === null) return event;
-  return { ...event, data: { ...(isOnly ? {} : { attempt }), ...traced(run.traceId) } };
+  if (isOnly && run.traceId === null && reason === undefined) return event;
+  const why = reason === undefined ? {} : { reason };
+  return { ...event, data: { ...(isOnly ? {} : { attempt }), ...why, ...traced(run.traceId) } };
 }
 
 interface CalledOff {
@@ -124,7 +139,7 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is not null`,
   });
-  return stopped.map(({ files: _files, watched: _watched, ...end }) => ({
+  return stopped.map(({ files: _files, watched: _watched, leftOut: _leftOut, ...end }) => ({
     end,
     as: {
       ...end,
@@ -213,10 +228,10 @@ function* endOccurrences(ends: readonly FinalEnd[]): Script<void> {
     'occurrences',
     ends.filter((end) => end.run.occurrenceId !== null),
     {
-      set: ({ status, error, finishedAt, isRepeat = false, isUnchanged = false }) => ({
-        status,
-        reason: status === 'cancelled' ? 'cancelled' : isRepeat || isUnchanged ? 'unchanged' : null,
-        error,
+      set: ({ status, error, finishedAt, leftOut, isRepeat = false, isUnchanged = false }) => ({
+        status: leftOut === undefined ? status : 'skipped',
+        reason: leftOut ?? (status === 'cancelled' ? 'cancelled' : isRepeat || isUnchanged ? 'unchanged' : null),
+        error: leftOut === undefined ? error : null,
         updatedAt: finishedAt,
       }),
       where: ({ run }) => sql`id = ${run.occurrenceId ?? ''} and status = 'dispatched'`,

@@ -85,8 +85,11 @@ export function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<st
   const apart = finals.filter(
     (end) => between.has(end.run.id) || end.run.taskVersion !== newest.get(end.run.taskId ?? ''),
   );
+  // A run that was left out at its first attempt has done nothing.
   const begun = yield* countBegun(
-    apart.flatMap(({ run }) => (run.taskId === null ? [] : run.id)),
+    apart.flatMap(({ run, attempt, leftOut }) =>
+      run.taskId === null || (leftOut !== undefined && attempt === 1) ? [] : run.id,
+    ),
     now,
   );
   const spent = [

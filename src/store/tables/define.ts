@@ -3,6 +3,7 @@ import type { Dialect } from './dialect.ts';
 import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
 import {
   auditTable,
+  credentialsTable,
   downtimesTable,
   draftsTable,
   eventsTable,
@@ -63,5 +64,6 @@ export function defineTables(d: Dialect) {
     blobChunks: blobChunksTable(d),
     blobRefs: blobRefsTable(d),
     watches: watchesTable(d),
+    credentials: credentialsTable(d),
   };
 }

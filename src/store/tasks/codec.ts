@@ -117,19 +117,21 @@ export const grantFields = {
   grantScopes: maybe(g.scopes),
   grantExpiresAt: g.expiresAt,
   grantRevokedAt: g.revokedAt,
+  grantCreatedAt: maybe(g.createdAt),
 };
 
 export function readGrant(row: Answer<typeof grantFields>, chatId: string): Grant | null {
   const { grantId: id, grantOwner: ownerId, grantScopes: scopes, grantExpiresAt: expiresAt } = row;
-  if (id === null || ownerId === null || scopes === null) return null;
-  return { id, ownerId, chatId, scopes: readTexts('scopes', scopes), expiresAt, revokedAt: row.grantRevokedAt };
+  const { grantRevokedAt: revokedAt, grantCreatedAt: createdAt } = row;
+  if (id === null || ownerId === null || scopes === null || createdAt === null) return null;
+  return { id, ownerId, chatId, scopes: readTexts('scopes', scopes), expiresAt, revokedAt, createdAt };
 }
 
 /** Columns that the planning of a slot needs, over `dueSource`; see `readDue`. */
 export const dueFields = {
   ...pick(t, 'id', 'version', 'number', 'nextAt', 'title', 'instructions', 'action', ...scheduleNames),
   ...pick(t, 'minGapMs', 'policies', 'subject', 'tags', 'context', 'boundedRuns', 'resumeAt', 'skipsUntil'),
-  ...pick(t, 'ownerId', 'chatId'),
+  ...pick(t, 'ownerId', 'chatId', 'runNumber', 'contextVersion'),
   provider: c.provider,
   ...grantFields,
   live: number(

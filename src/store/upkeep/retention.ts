@@ -322,6 +322,10 @@ function* dropExpired(at: {
       sql`delete from kv where expires_at <= ${now} and (scope, key) in (
         select scope, key from kv where expires_at is not null and expires_at <= ${now} order by scope, key ${limit})`,
     ),
+    credentials: yield* dropped(
+      sql`delete from credentials where digest in (
+        select digest from credentials where expires_at <= ${now} order by expires_at ${limit})`,
+    ),
   };
   const files = yield* dropExpiredBlobs(now);
   return {

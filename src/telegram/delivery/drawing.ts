@@ -16,7 +16,7 @@ import { texts } from '../chat/texts.ts';
 import { draw, resultDrawn, type DrawnView } from './draw.ts';
 import { type OverDeps, overLine, withOver } from './over.ts';
 
-export interface DrawingDeps {
+export interface DrawingDeps extends Pick<OverDeps, 'kinds'> {
   readonly store: Pick<ChatStore, 'findChat' | 'heldParts'> &
     Pick<ChatFacts, 'cleanedTopics'> &
     Pick<TaskStore, 'readTask'> &

@@ -1,10 +1,11 @@
+import type { Kinds } from '../../app/actions/kinds.ts';
 import type { Chat, ChatStore } from '../../app/ports/chats.ts';
 import type { OutboxStore } from '../../app/ports/outbox.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
 import type { GrantStore } from '../../app/ports/tasks.ts';
 import type { Actor } from '../../domain/access.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
-import { actionScope, grantFault } from '../../domain/grant.ts';
+import { grantFault } from '../../domain/grant.ts';
 import { askExpiryMs } from '../../domain/limits.ts';
 import type { Obstacle } from '../../domain/occurrence.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
@@ -15,6 +16,7 @@ import { withLine, withRows } from '../chat/results/view.ts';
 import { texts } from '../chat/texts.ts';
 
 export interface OverDeps {
+  readonly kinds: Pick<Kinds, 'scopesOf'>;
   readonly store: Pick<ChatStore, 'findChat' | 'isTold' | 'unknownParts' | 'readUser' | 'isAwaited'> &
     Pick<GrantStore, 'readGrant'> &
     Pick<AckStore, 'readAck'> &
@@ -100,7 +102,7 @@ async function overTask(deps: OverDeps, about: Standing<Task>): Promise<string |
 }
 
 async function mayRunLine(
-  { store }: OverDeps,
+  { store, kinds }: OverDeps,
   { task, setting }: Standing<Task>,
   reason: Obstacle,
 ): Promise<string | null> {
@@ -108,7 +110,7 @@ async function mayRunLine(
   if (task.state === 'deleted') return over.deleted;
   if (task.state === 'completed') return over.notAsked;
   const grant = reason === 'gone_kind' ? null : await store.readGrant(task.grantId);
-  return grantFault(grant, actionScope(task.action.kind), setting.now) === null ? over.mayRun : null;
+  return grantFault(grant, kinds.scopesOf(task.action), setting.now) === null ? over.mayRun : null;
 }
 
 async function named({ store }: OverDeps, by: Actor): Promise<string> {

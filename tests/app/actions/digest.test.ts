@@ -24,6 +24,7 @@ const job: Job = {
   taskId: 'task-1',
   chatId: 'chat-1',
   ownerId: 'telegram:user:1',
+  scopes: ['action:digest'],
   runNumber: 1,
   attempt: 1,
   startedAt: start,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createScheduler } from '../../../src/app/pipeline/scheduler.ts';
+import { scopesOf } from '../../support/actions.ts';
 import { countingIds } from '../../support/fakes.ts';
 import {
   actor,
@@ -267,6 +268,7 @@ describe('what the database refuses for a reason of its own', () => {
       store,
       runs: runServiceOf(p),
       ids: countingIds('x'),
+      scopesOf,
       log: p.log,
       bell: { ring: () => undefined },
     });

@@ -133,6 +133,7 @@ describe('a template that names the last result', () => {
     const whose = { runId: 'r', taskId: 't', chatId: 'c', ownerId: actor, runNumber: 1 } as const;
     const job = {
       ...whose,
+      scopes: ['action:message'],
       attempt: 1,
       startedAt: start,
       outgoingKey: 'k',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkContent } from '../../../src/app/tasks/definition.ts';
+import { scopesOf } from '../../support/actions.ts';
 import { actor, hour, hourly, minute, start, texts, withTask, type Pipeline } from '../../support/pipeline.ts';
 import { failing, find, runIdOf, story, target } from '../tasks/world.ts';
 
@@ -184,7 +185,7 @@ describe('a result that is not shown', () => {
 
 it('is refused beside a watch in the action, which does the same', () => {
   const rules = {
-    actions: { require: () => ({ check: () => [] }) },
+    actions: { scopesOf, require: () => ({ check: () => [] }) },
     minIntervalMs: minute,
     retentionDays: 90,
     maxRunsDefault: 0,

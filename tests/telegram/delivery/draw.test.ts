@@ -13,6 +13,7 @@ import { snoozeButtons } from '../../../src/telegram/chat/results/snoozing.ts';
 import { historyDrawn } from '../../../src/telegram/chat/task/history.ts';
 import { listDrawn } from '../../../src/telegram/chat/task/list.ts';
 import { draw, resultDrawn, type DrawnView } from '../../../src/telegram/delivery/draw.ts';
+import { scopesOf } from '../../support/actions.ts';
 import { minute, start } from '../../support/pipeline.ts';
 import { ada } from '../chat/talk.ts';
 
@@ -344,7 +345,7 @@ describe('whatever people write', () => {
       fc.asyncProperty(long, async (text) => {
         const rooms = {
           clock: { now: () => start },
-          kinds: { forms: [], formOf: () => undefined, outlook: () => null, changesThings: () => false },
+          kinds: { forms: [], formOf: () => undefined, outlook: () => null, scopesOf, changesThings: () => false },
           preview: () => previewOf(schedule, { after: start, minIntervalMs: minute }),
           store: {
             taskByTitle: async () => aTask({ title: text }),

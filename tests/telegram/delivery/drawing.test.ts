@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { draw, type DrawnView } from '../../../src/telegram/delivery/draw.ts';
 import { drawnOf } from '../../../src/telegram/delivery/drawing.ts';
+import { scopesOf } from '../../support/actions.ts';
 import { manualTime } from '../../support/fakes.ts';
 import { start, withTask } from '../../support/pipeline.ts';
 import { memoryLedger } from './ledger.ts';
@@ -19,7 +20,7 @@ it('draws a result from its row, and asks whether it is done only when it may ha
     readTask: async () => task,
     readUser: async () => null,
   };
-  const deps = { store, clock: manualTime(start), defaultTimezone: 'UTC' };
+  const deps = { store, clock: manualTime(start), kinds: { scopesOf }, defaultTimezone: 'UTC' };
   const resultOf = { ...task, state: 'active', action: { kind: 'message' }, policies: {} } as const;
   const result = { ...part({ shown: { view: 'result', text: 'Stand up!', occurrenceId: 'o-1' } }), taskId: task.id };
   const verbs = async (wasSent: boolean) => {
@@ -34,7 +35,12 @@ it('draws a result from its row, and asks whether it is done only when it may ha
 it('tells in one word what became of topics that were to go, those that are still there by name', async () => {
   const drawnWith = async (done: number, failed: readonly string[], error: string) => {
     const cleanedTopics = async () => ({ done, failed: failed.map((name) => ({ name, error })) });
-    const deps = { store: { ...memoryLedger(), cleanedTopics }, clock: manualTime(start), defaultTimezone: 'UTC' };
+    const deps = {
+      store: { ...memoryLedger(), cleanedTopics },
+      clock: manualTime(start),
+      kinds: { scopesOf },
+      defaultTimezone: 'UTC',
+    };
     return (await drawnOf(deps, part({ shown: { view: 'cleaned', cleaning: 'c', deed: 'removeTopic' } })))?.text;
   };
   expect(await drawnWith(2, [], '')).toBe('Deleted 2 topics.');

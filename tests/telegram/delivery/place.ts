@@ -5,6 +5,7 @@ import type { Fault, World } from '../../../src/sandbox/world/world.ts';
 import { createTelegramApi, type TelegramApi } from '../../../src/telegram/api.ts';
 import type { LocaleOf } from '../../../src/telegram/chat/texts.ts';
 import { telegramTransport } from '../../../src/telegram/delivery/transport.ts';
+import { scopesOf } from '../../support/actions.ts';
 import { manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
 import {
   aSandbox,
@@ -100,6 +101,7 @@ export async function aPlace(options: PlaceOptions = {}): Promise<Place> {
       clock: time,
       stopwatch: time,
       log: lines,
+      kinds: { scopesOf },
       defaultTimezone: 'UTC',
       ...(options.localeOf === undefined ? {} : { localeOf: options.localeOf }),
     });

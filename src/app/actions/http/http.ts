@@ -1,4 +1,5 @@
 import { AppError } from '../../../domain/errors.ts';
+import { allows, hostScope } from '../../../domain/grant.ts';
 import type { Outbound, OutboundEnd, Egress } from '../../ports/outbound.ts';
 import type { Clock, Templates, Unevaluated } from '../../ports/outside.ts';
 import type { Action, Job, Outcome } from '../action.ts';
@@ -36,6 +37,7 @@ export function httpAction(deps: HttpDeps): Action {
       return writtenIn(settings, instructions);
     },
     timeoutMs: (spec) => settingsIn(spec)?.timeoutMs ?? null,
+    scopes: (spec) => [hostScope(hostOf(readSettings(spec)) ?? '*')],
     // Every attempt of a slot carries the same key, by which a target tells a repeat from a new call.
     repeatable: () => true,
     changesThings: (spec) => {
@@ -100,6 +102,7 @@ async function called(deps: HttpDeps, settings: HttpSettings, job: Job): Promise
     const call = await rendered(deps, settings, job);
     if ('is' in call) return call;
     const { host } = new URL(call.url);
+    if (!allows(job.scopes, hostScope(host))) return mayNotReach(host);
     const late = place ?? (await hosts.enter(host, job, job.signal));
     if (late.is === 'held') return held(late);
     place = late;
@@ -116,6 +119,11 @@ async function called(deps: HttpDeps, settings: HttpSettings, job: Job): Promise
 
 function held({ reason: error, afterMs }: Hold): Outcome {
   return { is: 'retry', isFree: true, error, afterMs };
+}
+
+/** A template named a host for which the task has no right. */
+function mayNotReach(host: string): Outcome {
+  return { is: 'skip', reason: 'grant_scope', error: `the grant of this task does not name ${hostScope(host)}` };
 }
 
 /** The call, or why there is none yet. */

@@ -96,13 +96,24 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
     warnings: [
       ...(checked?.warnings ?? []),
       ...lostSkips(rules, lost.length),
-      ...(patch.policies === undefined ? [] : keptShorter(rules, merged.policies)),
-      ...(patch.action === undefined && patch.policies?.timeout === undefined
-        ? []
-        : cutShort(rules, merged.action, policy)),
+      ...adviceOn(rules, patch, merged, policy),
     ],
     changes,
   };
+}
+
+/** Of what was changed, what will not be as it was asked for. */
+function adviceOn(
+  rules: Rules,
+  { action, policies }: TaskPatch,
+  merged: Definition,
+  policy: Policy,
+): readonly Warning[] {
+  const isTimed = action !== undefined || policies?.timeout !== undefined;
+  return [
+    ...(policies === undefined ? [] : keptShorter(rules, merged.policies)),
+    ...(isTimed ? cutShort(rules, merged.action, policy) : []),
+  ];
 }
 
 /**

@@ -23,23 +23,28 @@ export interface Answer {
 /** A text above this is a file: nobody reads it in a chat, and it is kept with its run. */
 export const textBytesMax = 262_144;
 
-export function readAnswer({ status, headers, body: bytes, url }: Answered): Answer {
-  const type = typeOf(headers['content-type']);
+export function readAnswer(answered: Answered): Answer {
+  const { status, headers, body: bytes, url } = answered;
   const read = { status, headers, body: null, text: null, file: null, summary: null };
   if (bytes.byteLength === 0) return { ...read, text: '' };
+  const type = typeOf(headers['content-type']);
   const magic = mimeByMagic(bytes);
-  const file = (mime: string) => ({ name: nameOf(headers, url, mime), mime, bytes });
   const isReadable = magic === null && (isText(type.mime) || (isUnsaid(type.mime) && looksLikeText(bytes)));
-  if (!isReadable) return { ...read, file: file(magic ?? (type.mime === '' ? 'application/octet-stream' : type.mime)) };
+  if (isReadable) return { ...read, ...readText(answered, type) };
+  const mime = magic ?? (type.mime === '' ? 'application/octet-stream' : type.mime);
+  return { ...read, file: { name: nameOf(headers, url, mime), mime, bytes } };
+}
+
+function readText({ headers, body: bytes, url }: Answered, type: MediaType): Partial<Answer> {
   const mime = isUnsaid(type.mime) ? 'text/plain' : type.mime;
-  if (bytes.byteLength > textBytesMax) return { ...read, file: file(mime), summary: summaryOf(bytes, type) };
+  const file = { name: nameOf(headers, url, mime), mime, bytes };
+  if (bytes.byteLength > textBytesMax) return { file, summary: summaryOf(bytes, type) };
   const text = decoded(bytes, type.charset);
   const json = isJson(type.mime) || isUnsaid(type.mime) ? parsed(text) : undefined;
-  if (json !== undefined)
-    return { ...read, body: json, text: typeof json === 'string' ? json : JSON.stringify(json, null, 2) };
+  if (json !== undefined) return { body: json, text: typeof json === 'string' ? json : JSON.stringify(json, null, 2) };
   const words = isPage(type.mime) ? wordsOfPage(text) : text;
-  if (!isSentAsFile(headers)) return { ...read, body: text, text: words };
-  return { ...read, body: text, text: words, file: file(mime), summary: summarized(words)?.summary ?? null };
+  const readable = { body: text, text: words };
+  return isSentAsFile(headers) ? { ...readable, file, summary: summarized(words)?.summary ?? null } : readable;
 }
 
 /** The words above a text that is too long to be read. Of one that is longer still its beginning is looked at alone. */

@@ -6,7 +6,7 @@ import type { Action, Job, Outcome } from '../action.ts';
 import { namesLast, variablesOf } from '../variables.ts';
 import { readAnswer } from './answer.ts';
 import type { Hold, Hosts, Place } from './hosts.ts';
-import { callOf, type Call } from './request.ts';
+import { callOf, checkForm, type Call } from './request.ts';
 import { resultOf, type ResultDeps } from './result.ts';
 import { carriesBody, hostOf, judgeTarget, readSettings, type HttpSettings } from './settings.ts';
 import { hostEndOf, isExpected, retryAfterMs, unanswered, unwanted } from './verdict.ts';
@@ -34,6 +34,7 @@ export function httpAction(deps: HttpDeps): Action {
     check: (spec, instructions, hosts = null) => {
       const settings = readSettings(spec);
       judgeTarget(settings, outbound, hosts);
+      checkForm(settings);
       return writtenIn(settings, instructions);
     },
     timeoutMs: (spec) => settingsIn(spec)?.timeoutMs ?? null,

@@ -55,29 +55,41 @@ interface Parted {
  * nothing else than time and do not go with the rest, and for a word before the call that is neither time nor a setting.
  */
 function timeAround(ctx: ChatContext, { before, after, isApart, doubt }: ReadAction): Parted {
-  const reading = readingOf(ctx);
-  const textOf = (words: string) => timeOr(() => readAnywhere(words, reading))?.text ?? null;
-  const own = before === '' ? '' : textOf(before);
-  if (doubt !== undefined && (own ?? before).endsWith(doubt.word)) throw doubt.fault;
+  const textOf: TextOf = (words) => timeOr(() => readAnywhere(words, readingOf(ctx)))?.text ?? null;
+  const own = before === '' ? '' : (textOf(before) ?? before);
+  if (doubt !== undefined && own.endsWith(doubt.word)) throw doubt.fault;
   const whole = { words: before, template: after };
   if (before === '' || after === '' || isApart === true) return whole;
-  const [, head = '', templates = ''] = /^([\s\S]*?)(\{[{%][\s\S]*)?$/.exec(after) ?? [];
-  if (head.trim() === '') return zoneAtEnd(whole, textOf);
-  const left = textOf(`${before} ${head}`);
-  const rest = left?.startsWith(own ?? '') === true ? left.slice((own ?? '').length).trim() : null;
-  const isTaken = rest !== null && rest.length < head.trim().length && head.trim().endsWith(rest);
-  if (isTaken) {
-    const time = head.trim().slice(0, head.trim().length - rest.length);
+  const [, words = '', templates = ''] = /^([\s\S]*?)(\{[{%][\s\S]*)?$/.exec(after) ?? [];
+  const head = words.trim();
+  if (head === '') return zoneAtEnd(whole, textOf);
+  const rest = restBehind(textOf(`${before} ${head}`), own);
+  if (rest !== null && rest.length < head.length && head.endsWith(rest)) {
+    const time = head.slice(0, head.length - rest.length);
     return { words: `${before} ${time}`.trim(), template: `${rest} ${templates}`.trim() };
   }
-  const isTime = textOf(`every day at 9 ${head}`) === '' || textOf(head) === '';
-  if (isTime) readAnywhere(`${before} ${head}`, reading);
-  if (isTime) throw new AppError('invalid_action', texts.action.timeBehind(head.trim()));
+  if (isTimeAlone(head, textOf)) {
+    // Its own fault says best what is wrong, where it has one.
+    readAnywhere(`${before} ${head}`, readingOf(ctx));
+    throw new AppError('invalid_action', texts.action.timeBehind(head));
+  }
   return whole;
 }
 
+/** The text that is left of words beside their time; null where they cannot be read. */
+type TextOf = (words: string) => string | null;
+
+/** The rest of a text that is left, behind the text before the call. */
+function restBehind(left: string | null, own: string): string | null {
+  return left?.startsWith(own) === true ? left.slice(own.length).trim() : null;
+}
+
+function isTimeAlone(words: string, textOf: TextOf): boolean {
+  return textOf(`every day at 9 ${words}`) === '' || textOf(words) === '';
+}
+
 /** The name of a zone behind a template, which hardly anybody wants to be told. */
-function zoneAtEnd({ words, template }: Parted, textOf: (words: string) => string | null): Parted {
+function zoneAtEnd({ words, template }: Parted, textOf: TextOf): Parted {
   const zone = /\s([A-Z]\w+(?:\/[\w+-]+){1,2})$/.exec(template)?.[1] ?? '';
   const isZone = zone !== '' && textOf(`${words} ${zone}`) === textOf(words);
   return isZone ? { words: `${words} ${zone}`, template: template.slice(0, -zone.length).trim() } : { words, template };

@@ -160,6 +160,24 @@ describe('a task that calls an address', () => {
     expect(stored).toHaveLength(1);
   });
 
+  it.each([
+    [
+      'select',
+      { select: '$count(items)' },
+      'select reads text and JSON of 256 kB at most, and the answer is too long: 293 kB',
+    ],
+    [
+      'template',
+      { template: '{{ body.items | size }}' },
+      'template reads text and JSON of 256 kB at most, and the answer is too long: 293 kB',
+    ],
+  ])('fails and says so where its %s would read an answer that is too long', async (_name, settings, error) => {
+    const { p, pass, fetching } = await caller(json({ items: 'x'.repeat(300_000) }));
+    const task = await fetching(settings);
+    await pass(hour);
+    expect(await p.history(task.id)).toMatchObject([{ status: 'failed', error, attempts: [{ httpStatus: 200 }] }]);
+  });
+
   it('says what came where there is nothing to show', async () => {
     const { p, pass, fetching } = await caller((response) => response.writeHead(204).end());
     await fetching({});
@@ -254,6 +272,16 @@ describe('a call that fails', () => {
 });
 
 describe('settings that cannot be carried out', () => {
+  it.each([[[1]], [{ a: { b: 1 } }], [7]])('are refused at once where they are no form: %j', async (body) => {
+    const { fetching } = await caller(json({}));
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    await expect(fetching({ method: 'POST', headers, body })).rejects.toMatchObject({
+      code: 'invalid_action',
+      message: expect.stringMatching(/^action\.body.* Example: \{"name": "Ada"/) as string,
+    });
+    await fetching({ method: 'POST', headers, body: { a: [1, '{{ run.number }}'], b: true } });
+  });
+
   it.each([
     [
       'a template',

@@ -63,30 +63,25 @@ function timeAround(ctx: ChatContext, { before, after, isApart, doubt }: ReadAct
   const [, words = '', templates = ''] = /^([\s\S]*?)(\{[{%][\s\S]*)?$/.exec(after) ?? [];
   const head = words.trim();
   if (head === '') return zoneAtEnd(whole, textOf);
-  const rest = restBehind(textOf(`${before} ${head}`), own);
-  if (rest !== null && rest.length < head.length && head.endsWith(rest)) {
+  const left = textOf(`${before} ${head}`);
+  const rest = left?.startsWith(own) === true ? left.slice(own.length).trim() : head;
+  if (rest.length < head.length && head.endsWith(rest)) {
     const time = head.slice(0, head.length - rest.length);
     return { words: `${before} ${time}`.trim(), template: `${rest} ${templates}`.trim() };
   }
-  if (isTimeAlone(head, textOf)) {
-    // Its own fault says best what is wrong, where it has one.
-    readAnywhere(`${before} ${head}`, readingOf(ctx));
-    throw new AppError('invalid_action', texts.action.timeBehind(head));
-  }
+  refuseTime(ctx, head, before, textOf);
   return whole;
+}
+
+/** Words that can be nothing else than time. The fault of all of them together says best what is wrong, where they have one. */
+function refuseTime(ctx: ChatContext, head: string, before: string, textOf: TextOf): void {
+  if (textOf(`every day at 9 ${head}`) !== '' && textOf(head) !== '') return;
+  readAnywhere(`${before} ${head}`, readingOf(ctx));
+  throw new AppError('invalid_action', texts.action.timeBehind(head));
 }
 
 /** The text that is left of words beside their time; null where they cannot be read. */
 type TextOf = (words: string) => string | null;
-
-/** The rest of a text that is left, behind the text before the call. */
-function restBehind(left: string | null, own: string): string | null {
-  return left?.startsWith(own) === true ? left.slice(own.length).trim() : null;
-}
-
-function isTimeAlone(words: string, textOf: TextOf): boolean {
-  return textOf(`every day at 9 ${words}`) === '' || textOf(words) === '';
-}
 
 /** The name of a zone behind a template, which hardly anybody wants to be told. */
 function zoneAtEnd({ words, template }: Parted, textOf: TextOf): Parted {

@@ -34,10 +34,10 @@ export async function actionSaid(ctx: ChatContext, kept: Kept): Promise<Answer> 
 }
 
 async function timeBefore(ctx: ChatContext, read: ReadAction, kept: Kept): Promise<Answer> {
-  const parted = await triedTo(async () => timeAround(ctx, read));
-  if ('refusal' in parted)
-    return notRead(ctx, { step: 'ask', kept }, sentenceOf(parted.refusal) ?? parted.refusal.message);
-  const { words, template } = parted.made;
+  const tried = await triedTo(async () => timeAround(ctx, read));
+  if ('refusal' in tried)
+    return notRead(ctx, { step: 'ask', kept }, sentenceOf(tried.refusal) ?? tried.refusal.message);
+  const { words, template } = tried.made;
   const known = withAction(ctx, kept, { ...read, spec: read.with(template) });
   const fault = await faultOf(ctx, known);
   if (fault !== null) return notRead(ctx, { step: 'ask', kept }, fault);
@@ -60,6 +60,16 @@ function timeAround(ctx: ChatContext, { before, after, isApart, doubt }: ReadAct
   if (doubt !== undefined && own.endsWith(doubt.word)) throw doubt.fault;
   const whole = { words: before, template: after };
   if (before === '' || after === '' || isApart === true) return whole;
+  return parted(ctx, whole, { own, textOf });
+}
+
+/** As much of the words before the template as the time takes. */
+function parted(
+  ctx: ChatContext,
+  whole: Parted,
+  { own, textOf }: { readonly own: string; readonly textOf: TextOf },
+): Parted {
+  const { words: before, template: after } = whole;
   const [, words = '', templates = ''] = /^([\s\S]*?)(\{[{%][\s\S]*)?$/.exec(after) ?? [];
   const head = words.trim();
   if (head === '') return zoneAtEnd(whole, textOf);

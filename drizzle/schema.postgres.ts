@@ -32,5 +32,7 @@ export const {
   blobChunks,
   blobRefs,
   watches,
+  tokens,
+  tokenChats,
   credentials,
 } = postgresTables;

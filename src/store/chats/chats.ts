@@ -17,13 +17,14 @@ import { telegramThread } from '../../domain/thread.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, positionOf, writeCursor } from '../engine/queries.ts';
+import { seen } from '../engine/reach.ts';
 import { allOf, forUpdate, forUpdateOf, limit as limited, raw, sql } from '../engine/sql.ts';
-import { all, hold, insertReturning, one, run, select, update, updateReturning } from '../engine/statements.ts';
+import { all, hold, one, run, select, update, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { redrawLost, redrawWords } from '../outbox/standing.ts';
-import { tellEvents } from '../records/journal.ts';
+import { recordAccess } from '../records/journal.ts';
 import { pauseTasks } from '../tasks/auto-pauses.ts';
 import { left } from '../tasks/grants.ts';
 import { moveChat } from './moves.ts';
@@ -183,7 +184,7 @@ function* listThreads({ of, limit, cursor }: ThreadQuery): Script<Page<KnownThre
   const chat = of === null ? undefined : yield* findRow(of);
   if (of !== null && chat === undefined) return { items: [], next: null };
   const after = cursor === null ? undefined : sql`c.id < ${positionOf('thread', cursor)}`;
-  const where = allOf(sql`c.provider = ${telegram}`, chat && sql`c.id = ${chat.id}`, after);
+  const where = allOf(sql`c.provider = ${telegram}`, chat && sql`c.id = ${chat.id}`, after, yield* seen(c.id.sql));
   const { rows, next } = yield* page({
     limit,
     found: (max) => all(threads`from ${source} where ${where} order by c.id desc ${limited(max)}`),
@@ -216,7 +217,7 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   const after = { address, role: yield* roleOf(person) };
   const told = { ...(wasIn && { before: stood }), after };
   const entryId = isChanged
-    ? yield* record({ at, actor: by, verb: 'allow', chatId: before.id, ...told, traceId })
+    ? yield* recordAccess({ at, actor: by, verb: 'allow', chatId: before.id, ...told, traceId })
     : null;
   const chat = readChat(yield* chatOf({ provider: telegram, address }, newId, at));
   const [row] = yield* all(entries`from ${source} where c.id = ${chat.id}`);
@@ -285,7 +286,7 @@ function* shutOut({ address, to, by, newId, at, traceId }: ShuttingOut): Script<
   const chat = { ...readChat(before), ...(closes ? { state: to, approvedBy: null } : {}) };
   if (!closes && role !== 'owner') return { chat, entryId: null, paused: 0 };
   const told = { at, actor: by, verb: 'deny' as const, chatId: before.id, before: { address, role }, traceId };
-  const entryId = yield* record(told);
+  const entryId = yield* recordAccess(told);
   if (!closes) return { chat, entryId, paused: 0 };
   const end = { approvedBy: null, approvedAt: null };
   if (to === 'new' && before.state === 'gone')
@@ -320,25 +321,4 @@ function* pauseAll(chatId: string, by: Actor, at: number): Script<number> {
     paused += (yield* pauseTasks(ids, { reason, guard: raw('1 = 1'), by }, at)).length;
   }
   return paused;
-}
-
-interface Deed {
-  readonly at: number;
-  readonly actor: Actor;
-  readonly verb: 'allow' | 'deny';
-  readonly chatId: string;
-  readonly before?: object;
-  readonly after?: object;
-  readonly traceId?: string | null | undefined;
-}
-
-function* record({ before, after, traceId = null, ...deed }: Deed): Script<string> {
-  const json = (facts: object | undefined) => (facts === undefined ? null : JSON.stringify(facts));
-  const row = { ...deed, before: json(before), after: json(after), traceId };
-  const made = yield* insertReturning('audit', row, pick(columns.audit, 'id'));
-  const ref = String(made?.id ?? '');
-  yield* tellEvents([
-    { kind: `access.${deed.verb}`, at: deed.at, taskId: null, ref, chatId: deed.chatId, data: after ?? before ?? {} },
-  ]);
-  return ref;
 }

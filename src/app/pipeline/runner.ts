@@ -293,7 +293,7 @@ function consentPlan(
   if (!isAsked || consent?.is === 'given') return null;
   const waits = { runId: id, does: 'wait', interrupted: false, reason: waitsForConsent } as const;
   if (consent !== null) return { ...waits, until: consent.is === 'asked' ? consent.decideBy : now };
-  const decideBy = now + limits.approvalExpiryMs;
+  const decideBy = now + limits.effectExpiryMs;
   const text = effectText(action?.form, input.action).slice(0, limits.approvalQuoteMax);
   return { ...waits, until: decideBy, question: { id: input.delivers ? ids.next() : null, text, decideBy } };
 }

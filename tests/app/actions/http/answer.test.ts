@@ -125,6 +125,10 @@ describe('an answer', () => {
 });
 
 describe('a page', () => {
+  it('has no title in its words, where it has no head around it either', () => {
+    expect(wordsOfPage('<!doctype html><title>News</title><h1>News</h1><p>Rain.')).toBe('News\nRain.');
+  });
+
   it.each([
     ['<h1>News</h1><p>Rain <b>until</b> <i>Thursday</i>.</p><ul><li>a<li>b</ul>', 'News\nRain until Thursday.\na\nb'],
     ['<!doctype html><head><title>x</title></head><body>Hello<br>there', 'Hello\nthere'],

@@ -143,8 +143,6 @@ export const unknownHoldMs = 2 * minute;
 export const topicAdoptionMs = minute;
 /** A result that waits for approval is thrown away after this, and that is told: by then it is no news. */
 export const approvalExpiryMs = day;
-/** That of an effect ends before the next slot of a daily task, which would find its run in the way. */
-export const effectExpiryMs = day - minute;
 /** The question about it quotes so much of it. */
 export const approvalQuoteMax = 3000;
 /** Reminders of what is not confirmed come so often: often enough to help, seldom enough to be bearable. */

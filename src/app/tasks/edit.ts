@@ -109,11 +109,9 @@ function adviceOn(
   merged: Definition,
   policy: Policy,
 ): readonly Warning[] {
+  const kept = policies === undefined ? [] : keptShorter(rules, merged.policies);
   const isTimed = action !== undefined || policies?.timeout !== undefined;
-  return [
-    ...(policies === undefined ? [] : keptShorter(rules, merged.policies)),
-    ...(isTimed ? cutShort(rules, merged.action, policy) : []),
-  ];
+  return isTimed ? [...kept, ...cutShort(rules, merged.action, policy)] : kept;
 }
 
 /**

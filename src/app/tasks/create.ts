@@ -1,7 +1,8 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
-import { type ChatSettings, settingsOf, wordsIn } from '../../domain/chat-settings.ts';
+import { settingsOf, wordsIn, type ChatSettings } from '../../domain/chat-settings.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Assumed } from '../../domain/when/asked.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
@@ -21,6 +22,7 @@ import {
   type TaskInWords,
 } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
+import { refusePastEnd } from './grants.ts';
 import { claimsFirst } from './verbs.ts';
 
 export interface CreateRequest {
@@ -68,7 +70,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   if (made !== null) return { ...made, assumed: [] };
   // Read after that, because words such as "in 20 minutes" mean another time by the repeat.
   const settings = await settingsAt(store, home);
-  const { fields, assumed } = inFields(input, { now, ...wordsIn(settings) });
+  const { fields, assumed } = inFields(input, { now, ...('when' in input ? wordsIn(settings) : {}) });
   const checked = await withTemplates(deps, request.actor, async (rules) =>
     defineTask({ ...rules, words: request.words, hosts: settings.hosts }, fields, now),
   );
@@ -77,7 +79,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
     {
       ...definition,
       id: ids.next(),
-      grant: { id: ids.next(), scopes: deps.scopesOf(definition.action) },
+      grant: { id: ids.next(), scopes: deps.scopesOf(definition.action), expiresAt: grantEndOf(fields, settings, now) },
       home,
       owner: isPerson(request.actor) ? request.actor : null,
       ownerIfNone: apiPrincipal,
@@ -104,13 +106,30 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   return { ...result, assumed };
 }
 
-/** The settings of a chat; the usual ones where none is known. */
+/** The choices of a chat; the usual ones where none is known. */
 export async function settingsAt(
   store: Pick<ChatStore, 'findChat'>,
-  { provider, address }: Thread,
+  { provider, address }: Pick<Thread, 'provider' | 'address'>,
 ): Promise<ChatSettings> {
   const chat = provider === 'telegram' ? await store.findChat(address) : null;
   return settingsOf(chat?.settings ?? {});
+}
+
+/** How long grants hold that name no end, by the choice of the task's chat. */
+export async function grantLastsMs(
+  store: Pick<TaskStore, 'readTask'> & Pick<ChatStore, 'findChat'>,
+  taskId: string,
+): Promise<number | null> {
+  const task = await store.readTask(taskId);
+  const { grantDays } = task === null ? settingsOf({}) : await settingsAt(store, task.home);
+  return grantDays === null ? null : grantDays * DAY_MS;
+}
+
+function grantEndOf({ grantExpiresAt: at }: Pick<TaskInput, 'grantExpiresAt'>, settings: ChatSettings, now: number) {
+  const { grantDays } = settings;
+  if (at === undefined) return grantDays === null ? null : now + grantDays * DAY_MS;
+  if (at !== null) refusePastEnd('grant_expires_at', at, now);
+  return at;
 }
 
 interface Deed {

@@ -98,22 +98,17 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
     warnings: [
       ...(checked?.warnings ?? []),
       ...lostSkips(rules, lost.length),
-      ...adviceOn(rules, patch, merged, policy),
+      ...adviceOn(rules, patch, { merged, policy }),
     ],
     changes,
   };
 }
 
 /** Of what was changed, what will not be as it was asked for. */
-function adviceOn(
-  rules: Rules,
-  { action, policies }: TaskPatch,
-  merged: Definition,
-  policy: Policy,
-): readonly Warning[] {
-  const kept = policies === undefined ? [] : keptShorter(rules, merged.policies);
-  const isTimed = action !== undefined || policies?.timeout !== undefined;
-  return isTimed ? [...kept, ...cutShort(rules, merged.action, policy)] : kept;
+function adviceOn(rules: Rules, patch: TaskPatch, of: Pick<Turning, 'merged' | 'policy'>): readonly Warning[] {
+  const kept = patch.policies === undefined ? [] : keptShorter(rules, of.merged.policies);
+  const isTimed = patch.action !== undefined || patch.policies?.timeout !== undefined;
+  return isTimed ? [...kept, ...cutShort(rules, of.merged.action, of.policy)] : kept;
 }
 
 /**

@@ -192,6 +192,7 @@ const status: ServerStatus = {
   lastStaleLookAt: now - 2000,
   worker: { id: 'boot', kinds: ['message'], isRunning: true },
   alarms: { open: [], unheard: [] },
+  tokens: { live: 2, expired: 1 },
 };
 const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
 const chat = {

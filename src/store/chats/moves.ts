@@ -5,6 +5,7 @@ import { columns, mapped, pick } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
 import { all, insert, run, select, update, updateAll } from '../engine/statements.ts';
 import { laneIn } from '../outbox/lanes.ts';
+import { mergeBudgets } from '../spending/limits.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { applyMembership } from './people.ts';
 import { lockChat, telegram, type ChatRow } from './rows.ts';
@@ -63,6 +64,7 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   yield* mergeDeliveries(old.id, young.id);
   yield* mergeNotes(old.id, young.id);
   yield* mergeBlobs(old.id, young.id);
+  yield* mergeBudgets(old.id, young.id);
   yield* mergeMembers(old.id, young.id, at);
   yield* mergeTokens(old.id, young.id);
   yield* update('chatAliases', { chatId: old.id }, ofYoung);

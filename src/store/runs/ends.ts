@@ -8,11 +8,12 @@ import { survivorsOf } from '../chats/survivors.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
+import { hold, one, select, update, updateAll } from '../engine/statements.ts';
 import { contextWords, insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellEvents, traced, type NewEvent } from '../records/journal.ts';
+import { book, keepReserved } from '../spending/budgets.ts';
 import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { lastShown, noteShown } from '../upkeep/notes.ts';
@@ -65,9 +66,11 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
     finals[0]?.finishedAt ?? 0,
   );
   yield* insertRunParts(yield* contextWords(finals, kept));
-  yield* bookUsage(won);
   yield* addRefs(finals.flatMap(filesOf));
   yield* writeWatches(finals);
+  // Last of all, because the rows of budgets are what many runs share.
+  yield* book(won);
+  yield* keepReserved(won, sorted[0]?.finishedAt ?? 0);
   return { written: won.length, autoPaused };
 }
 
@@ -251,21 +254,4 @@ function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
   const harmful = ends.filter(({ isHarmful }) => isHarmful === true);
   const taskIds = [...new Set(harmful.flatMap(({ run }) => run.taskId ?? []))].toSorted();
   return yield* pauseTasks(taskIds, { reason: 'harmful_template', guard: allOf() }, ends[0]?.finishedAt ?? 0);
-}
-
-/** One quantity for each kind, because one statement may not book the same row twice. */
-function totals(usage: RunEnd['usage']): (readonly [string, number])[] {
-  const sums = new Map<string, number>();
-  for (const { kind, quantity } of usage) sums.set(kind, (sums.get(kind) ?? 0) + quantity);
-  return [...sums];
-}
-
-function* bookUsage(ends: readonly RunEnd[]): Script<void> {
-  yield* insertAll(
-    'usage',
-    ends.flatMap(({ run: { id: runId, taskId, ownerId, chatId }, usage, finishedAt: at }) =>
-      totals(usage).map(([kind, quantity]) => ({ runId, kind, quantity, taskId, ownerId, chatId, at })),
-    ),
-    raw('on conflict (run_id, kind) do update set quantity = usage.quantity + excluded.quantity'),
-  );
 }

@@ -36,7 +36,7 @@ async function aLife(world: World, address = '-100') {
   const engine = engineOn(world);
   const { rooms, pass, settle, time } = engine;
   const request = { threadKey: `telegram:chat:${address}` };
-  const action = { kind: 'echo' };
+  const action = { kind: 'echo', spends: [{ kind: 'requests', quantity: 1 }] };
   const task = await engine.create({ action, tags: ['home'], policies: { missed: 'skip', ack: {} } }, request);
   const broken = await engine.create({ title: 'Fail', action: failing }, request);
   await pass(hour);
@@ -128,7 +128,10 @@ export function chatRowTests(open: OpenWorld): void {
   test('a task that moves takes along what defines it and what is to come, and leaves its history', async () => {
     const world = await open();
     const { rooms, create, pass, time } = engineOn(world);
-    const task = await create({ action: { kind: 'echo' }, tags: ['home'] });
+    const task = await create({
+      action: { kind: 'echo', spends: [{ kind: 'requests', quantity: 1 }] },
+      tags: ['home'],
+    });
     await pass(hour);
     const there = await world.store.noteChat({
       newId: 'there',

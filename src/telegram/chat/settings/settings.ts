@@ -21,6 +21,7 @@ import { lines, type Rich, blocks, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
 import { zoneCommand } from '../place/buttons.ts';
 import { texts } from '../texts.ts';
+import { budgetCommand } from './budgets.ts';
 import { digestCommand, digestPressed, digestWords } from './digest.ts';
 
 /** Settings of a chat: shown to everybody, changed by its admins, with buttons or in words. */
@@ -36,6 +37,8 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
       return zoneCommand({ ...ctx, args: value });
     case 'digest':
       return digestCommand({ ...ctx, args: value });
+    case 'budget':
+      return budgetCommand(ctx, value);
     case 'alarms':
       return answerWith(await alarmsSet(ctx, value.toLowerCase()));
     default:

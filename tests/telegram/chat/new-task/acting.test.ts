@@ -355,7 +355,7 @@ describe('a kind of action that is added to the registry', () => {
       kind: 'lamp',
       check: () => [],
       repeatable: () => true,
-      preview: () => ({ reaches: ['the fuse box'], costs: [{ kind: 'clicks', quantity: 1 }] }),
+      preview: () => ({ reaches: ['the fuse box'], costs: [{ kind: 'requests', quantity: 1 }] }),
       run: () => ({ is: 'done', text: 'on' }),
     }),
   };

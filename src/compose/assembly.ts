@@ -2,6 +2,7 @@ import { createActions, type Actions } from '../app/actions/action.ts';
 import { readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
+import { createAccessTokens } from '../app/actions/http/tokens.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
 import { actionsIn, registry, type ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
@@ -19,6 +20,7 @@ import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { BlobStore } from '../app/ports/blobs.ts';
+import type { TokenServer } from '../app/ports/credentials.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Egress, Outbound } from '../app/ports/outbound.ts';
 import type {
@@ -38,6 +40,7 @@ import type {
   Transport,
 } from '../app/ports/outside.ts';
 import type { SecondOpinion } from '../app/ports/second-opinion.ts';
+import type { RunSecrets, Vault } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
 import type { Trials } from '../app/tasks/definition.ts';
@@ -66,6 +69,7 @@ import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createIds, sha256 } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
+import { signatures } from '../system/signature.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { localeOf } from '../telegram/chat/texts.ts';
 
@@ -84,6 +88,9 @@ export function systemWorld(wish: LogWish, secrets: Pick<Secrets, 'hide'> = crea
   return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log };
 }
 
+/** A client that reaches no token server asks none. */
+type OutboundOfTasks = Outbound & Egress & { readonly tokenServer?: TokenServer };
+
 /** The world outside of the process, as the rooms reach it. */
 export interface Outside {
   readonly store: Store;
@@ -96,7 +103,9 @@ export interface Outside {
   /** Absent where no expression is evaluated. */
   readonly expressions?: Expressions;
   /** Absent where no task reaches outside. */
-  readonly outbound?: Outbound & Egress;
+  readonly outbound?: OutboundOfTasks;
+  readonly runSecrets?: RunSecrets;
+  readonly vault?: Vault;
   /** The kinds of actions; those of the registry where none are named. */
   readonly actions?: readonly ActionEntry[];
   /** Absent where the database is not a file of ours. */
@@ -242,7 +251,7 @@ function checksOf(templates: Templates, expressions: Expressions): Trials {
   };
 }
 
-interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actions'> {
+interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actions' | 'runSecrets' | 'vault'> {
   readonly templates: Templates;
   readonly expressions: Expressions;
   readonly bell: Bell;
@@ -250,12 +259,23 @@ interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actio
 
 function actionsOf(settings: RoomSettings, world: ActionWorld): Actions {
   const { store, timer, outbound = noOutbound, actions: entries = registry } = world;
+  const { runSecrets: secrets = noSecrets, vault = noVault } = world;
   const made = actionsIn(entries, {
     ...world,
     outbound,
     watches: store,
     digest: sha256,
     hosts: hostsOf(settings, world),
+    secrets,
+    signatures,
+    tokens: createAccessTokens({
+      ...world,
+      store,
+      secrets,
+      vault,
+      server: outbound.tokenServer ?? noTokenServer,
+      digest: sha256,
+    }),
     hostsOfChat: async (chatId) => settingsOf(await store.chatSettings(chatId)).hosts,
     lastOf: (taskId) => store.lastResult(taskId),
     readDigest: (query) => readDigest({ store, localeOf }, query),
@@ -289,7 +309,21 @@ function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: P
 const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
 const noExpressions = createExpressions(async () => ({ is: 'away' }));
-const noOutbound: Outbound & Egress = {
+const noSecrets: RunSecrets = {
+  reveal: async ({ names: [name = ''] }) => ({
+    is: 'refused',
+    reason: 'secret_missing',
+    name,
+    error: 'There are no secrets here.',
+  }),
+  replace: async () => false,
+};
+const noVault: Vault = { seal: () => ({ keyId: '', box: '' }), open: () => '' };
+const noTokenServer: TokenServer = {
+  ask: async () => ({ ...unasked, is: 'failed', error: 'nothing outside is called here', isFinal: true }),
+};
+const unasked = { bytes: 0, refreshToken: null, isUnsent: true, status: null, afterMs: null } as const;
+const noOutbound: OutboundOfTasks = {
   call: async () => ({ is: 'refused', error: 'nothing outside is called here' }),
   judge: () => ({ is: 'refused', reason: 'cannot be reached, because nothing outside is called here' }),
 };

@@ -126,6 +126,13 @@ export interface ActionPreview {
   readonly reaches: readonly string[];
   /** The most that one run spends, such as `{ kind: 'requests', quantity: 3 }`. */
   readonly costs: readonly { readonly kind: string; readonly quantity: number }[];
+  /** Secrets by name, and the host to which each goes. */
+  readonly secrets?: readonly SecretSent[];
+}
+
+export interface SecretSent {
+  readonly name: string;
+  readonly host: string;
 }
 
 /** Exactly one executor for each kind of action. */

@@ -5,7 +5,7 @@ import { type Media, mediaKinds } from '../../domain/shown.ts';
 import { isBlank, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
-import { isTemplate, namesLast, sampleVariables, variablesOf, type LastOf } from './variables.ts';
+import { isTemplate, namesLast, refuseSecrets, sampleVariables, variablesOf, type LastOf } from './variables.ts';
 
 /**
  * Sends its instructions. They are a template only if they look like one and nobody said `plain`; so a text with a brace
@@ -20,9 +20,9 @@ export function messageAction(templates: Pick<Templates, 'render'>, lastOf: Last
       const plain = spec['plain'];
       if (plain !== undefined && typeof plain !== 'boolean') throw invalid('action.plain is true or false.');
       checkMedia(spec['media']);
-      return isRendered(spec, instructions)
-        ? [{ language: 'liquid', field: 'instructions', text: instructions, variables: sampleVariables }]
-        : [];
+      if (!isRendered(spec, instructions)) return [];
+      refuseSecrets('instructions', instructions);
+      return [{ language: 'liquid', field: 'instructions', text: instructions, variables: sampleVariables }];
     },
     // Rendering has no effect outside; the sending is a delivery, which keeps its own truth.
     repeatable: () => true,

@@ -35,6 +35,7 @@ import {
 import { type Assumed, readAnywhere } from '../../domain/when/asked.ts';
 import type { Setting } from '../../domain/when/setting.ts';
 import type { ActionForm } from '../actions/form.ts';
+import { refuseSecrets } from '../actions/variables.ts';
 import type { WrittenText } from '../ports/outside.ts';
 
 /** The fields of a task that a client may set; their shape was checked by the adapter that read it. */
@@ -161,6 +162,7 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const subject = input.subject ?? null;
   const tags = input.tags ?? [];
   const policies = limited(rules, input.policies ?? {}, input.schedule.kind);
+  if (input.title !== undefined) refuseSecrets('title', input.title);
   checkContent(rules, { title, instructions: input.instructions, action, policies });
   checkLabels(subject, tags);
   checkPolicies(policies);

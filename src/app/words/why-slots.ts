@@ -257,6 +257,8 @@ const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
   grant_expired: () => 'because the grant of the task, which is its right to run, had expired',
   grant_scope: () => 'because the grant of the task does not cover what it does',
   discarded: () => `because nobody approved it (policy approval: required)`,
+  secret_missing: () => 'because a secret that it names is not there, or not for this chat',
+  secret_host: () => 'because a secret that it names must not be sent to the host that it calls',
   gone_kind: () => 'because this server no longer knows the action of the task',
 };
 
